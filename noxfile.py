@@ -21,7 +21,7 @@ nox.options.sessions = [
 
 REVISIONS = ("2021-02", "2023-04", "2023-08", "2023-12", "2024-10", "2026-04")
 CORES = ("1.4.0", "1.5.1", "1.8.0", "1.9.0")
-JUDGED = (
+EVALUATED = (
     *(("reference", revision) for revision in REVISIONS),
     ("yunikorn-core@1.4.0", "2023-04"),
     ("yunikorn-core@1.4.0", "2023-08"),
@@ -110,7 +110,7 @@ def every_revision(session: nox.Session) -> None:
 @nox.session
 def results(session: nox.Session) -> None:
     """Run the schedulers of docs/results again and write the table: -- yunikorn-core@1.5.1."""
-    chosen = [run for run in JUDGED if not session.posargs or run[0] in session.posargs]
+    chosen = [run for run in EVALUATED if not session.posargs or run[0] in session.posargs]
     folders = []
     for target, revision in chosen:
         folders.append(f"build/results/{target}-as-{revision}")
@@ -233,27 +233,27 @@ def generate(session: nox.Session) -> None:
 
 
 @nox.session
-def proof(session: nox.Session) -> None:
-    """Judge faulty schedulers, and legal ones of another manner: nox -s proof -- [NAME ...]."""
-    kit(session, "python", "-m", "proof.matrix", *session.posargs)
+def mutation(session: nox.Session) -> None:
+    """Judge faulty schedulers, and legal ones of another manner: nox -s mutation -- [NAME ...]."""
+    kit(session, "python", "-m", "mutation.matrix", *session.posargs)
 
 
 @nox.session
 def trivial(session: nox.Session) -> None:
     """Judge schedulers that schedule nothing: nearly nothing may pass: nox -s trivial -- silent."""
-    kit(session, "python", "-m", "proof.trivial", *session.posargs)
+    kit(session, "python", "-m", "mutation.trivial", *session.posargs)
 
 
 @nox.session
 def mixes(session: nox.Session) -> None:
     """Judge legal schedulers made by chance, minutes each: nox -s mixes -- --of by_key 17."""
-    kit(session, "python", "-m", "proof.mixes", *session.posargs)
+    kit(session, "python", "-m", "mutation.mixes", *session.posargs)
 
 
 @nox.session(name="same-verdicts")
 def same_verdicts(session: nox.Session) -> None:
     """Compare verdicts in order, shuffled, by one and two workers, and alone: -- --revision R."""
-    dev(session, "python", "-m", "proof.same_verdicts", *session.posargs)
+    dev(session, "python", "-m", "mutation.same_verdicts", *session.posargs)
 
 
 @nox.session

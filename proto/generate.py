@@ -82,15 +82,15 @@ def differences(expected: Mapping[str, bytes], package: Path) -> list[str]:
         for path in sorted(package.glob("*"))
         if path.is_file()
     }
-    says = []
+    message = []
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
-            says.append(f"proto/siwire/{name} is missing.")
+            message.append(f"proto/siwire/{name} is missing.")
         elif name not in expected:
-            says.append(f"proto/siwire/{name} comes from no .proto file.")
+            message.append(f"proto/siwire/{name} comes from no .proto file.")
         elif found[name] != expected[name]:
-            says.append(f"proto/siwire/{name} differs from what its .proto file gives.")
-    return says
+            message.append(f"proto/siwire/{name} differs from what its .proto file gives.")
+    return message
 
 
 def main() -> int:
@@ -98,20 +98,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, name what differs")
     check = parser.parse_args().check
-    says: list[str] = []
+    message: list[str] = []
     for source in SOURCES:
         files = generated(source)
         package = SIWIRE / source.package
         if check:
-            says += differences(files, package)
+            message += differences(files, package)
             continue
         shutil.rmtree(package, ignore_errors=True)
         package.mkdir(parents=True)
         for name, content in files.items():
             (SIWIRE / name).write_bytes(content)
-    for sentence in says:
+    for sentence in message:
         sys.stderr.write(f"{sentence} Run: python proto/generate.py\n")
-    return 1 if says else 0
+    return 1 if message else 0
 
 
 if __name__ == "__main__":

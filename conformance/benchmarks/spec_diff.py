@@ -56,9 +56,11 @@ def main() -> None:
         folder = Path(name)
         seconds(["diff", "2024-10", "2026-04"], folder, 1)  # warm
         sys.stdout.write("| edit | median s | longest s |\n|---|---|---|\n")
-        for told, arguments in commands(folder, texts):
+        for received, arguments in commands(folder, texts):
             found = seconds(arguments, folder, options.runs)
-            sys.stdout.write(f"| {told} | {statistics.median(found):.2f} | {max(found):.2f} |\n")
+            sys.stdout.write(
+                f"| {received} | {statistics.median(found):.2f} | {max(found):.2f} |\n"
+            )
             sys.stdout.flush()
 
 

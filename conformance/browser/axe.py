@@ -22,7 +22,7 @@ def violations(page: Page) -> list[str]:
         raise NoAxe(f"no axe-core in {SCRIPT.parent}: {INSTALLED_BY} installs it")
     page.evaluate(SCRIPT.read_text("utf-8"))
     found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [_told(violation) for violation in found["violations"]]
+    return [_received(violation) for violation in found["violations"]]
 
 
 def assert_none(page: Page) -> None:
@@ -35,7 +35,7 @@ def _counted(found: Sequence[str]) -> str:
     return "\n\n".join((f"{len(found)} violations by axe-core:", *found))
 
 
-def _told(violation: dict[str, Any]) -> str:
+def _received(violation: dict[str, Any]) -> str:
     return "\n".join(_lines(violation))
 
 

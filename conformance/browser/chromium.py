@@ -43,7 +43,7 @@ class Watched:
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def hears(self, message: ConsoleMessage) -> None:
+    def observe(self, message: ConsoleMessage) -> None:
         """A line of the console; those of errors and warnings are complaints."""
         if message.type in ("error", "warning"):
             self.complaints.append(f"console {message.type}: {message.text}")
@@ -91,7 +91,7 @@ def watched(browser: Browser) -> Iterator[Watched]:
     context.route(_leaves, lambda route: route.abort())
     page = context.new_page()
     seen = Watched(page)
-    page.on("console", seen.hears)
+    page.on("console", seen.observe)
     page.on("pageerror", seen.throws)
     page.on("request", seen.asks)
     try:

@@ -46,10 +46,10 @@ class ResourceManager:
         rpc.callable_for(channel, register)(
             register.request(rmID=rm_id, config=QUEUES), timeout=_LIMIT
         )
-        self._said: dict[str, SimpleQueue[Any]] = {kind: SimpleQueue() for kind in _KINDS}
-        self._told = {
-            kind: rpc.callable_for(channel, _METHODS[kind])(iter(said.get, None), timeout=_LIFE)
-            for kind, said in self._said.items()
+        self._sent: dict[str, SimpleQueue[Any]] = {kind: SimpleQueue() for kind in _KINDS}
+        self._received = {
+            kind: rpc.callable_for(channel, _METHODS[kind])(iter(sent.get, None), timeout=_LIFE)
+            for kind, sent in self._sent.items()
         }
 
     def node(self, node_id: str, **amounts: int) -> None:
@@ -61,7 +61,7 @@ class ResourceManager:
             schedulableResource=_resource(amounts),
         )
         self._sends("UpdateNode", nodes=[info])
-        self._hears("UpdateNode")
+        self._observe("UpdateNode")
 
     def application(self, application_id: str, queue: str = "root.research.training") -> None:
         """Submit an application and wait until it is accepted or rejected."""
@@ -69,7 +69,7 @@ class ResourceManager:
             applicationID=application_id, queueName=queue, partitionName="default"
         )
         self._sends("UpdateApplication", new=[new])
-        self._hears("UpdateApplication")
+        self._observe("UpdateApplication")
 
     def asks(self, application_id: str, key: str, *, group: str = "", **amounts: int) -> None:
         """Ask for an allocation; for a placeholder of ``group`` if there is one."""
@@ -90,27 +90,27 @@ class ResourceManager:
     def is_given(self, application_id: str, key: str, *, group: str = "", **amounts: int) -> None:
         """As ``asks``, and wait for the allocation."""
         self.asks(application_id, key, group=group, **amounts)
-        while not next(self._told["UpdateAllocation"]).new:
+        while not next(self._received["UpdateAllocation"]).new:
             pass
 
     def leaves(self) -> None:
         """Half-close all streams, one of each kind, and wait until they are over."""
         for kind in _KINDS:
             self._sends(kind)
-            self._said[kind].put(None)
+            self._sent[kind].put(None)
         with suppress(grpc.RpcError):  # the reference is gone
-            for told in self._told.values():
-                for _ in told:
+            for received in self._received.values():
+                for _ in received:
                     pass
 
     def _sends(self, kind: str, **fields: Any) -> None:
-        self._said[kind].put(_METHODS[kind].request(rmID=self._rm_id, **fields))
+        self._sent[kind].put(_METHODS[kind].request(rmID=self._rm_id, **fields))
 
-    def _hears(self, kind: str) -> None:
+    def _observe(self, kind: str) -> None:
         """The answer to what was said last; news of other things may come before."""
-        answer = next(self._told[kind])
+        answer = next(self._received[kind])
         while not (answer.accepted or answer.rejected):
-            answer = next(self._told[kind])
+            answer = next(self._received[kind])
 
 
 class Reference:

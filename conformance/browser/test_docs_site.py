@@ -22,7 +22,7 @@ PAGES: Final = (
     *("index", "quick-start", "reading-a-failure", "state-machines", "results/README"),
     *("source/fixtures/queues/conformance.yaml", "search"),
 )
-GENERATED: Final = ("generated/requirements", "generated/proof", "generated/results/reference")
+GENERATED: Final = ("generated/requirements", "generated/mutation", "generated/results/reference")
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -46,7 +46,9 @@ def site() -> Iterator[str]:
 def ours(page: Page) -> list[str]:
     """What axe-core finds that is not the theme's."""
     return [
-        told for told in violations(page) if not any(f" {rule}: " in told for rule in OF_THE_THEME)
+        received
+        for received in violations(page)
+        if not any(f" {rule}: " in received for rule in OF_THE_THEME)
     ]
 
 

@@ -31,10 +31,10 @@ def test_a_page_with_nothing_wrong_is_left_alone(
 def test_an_image_without_words_is_a_violation(page: Page) -> None:
     page.set_content(BLIND)
 
-    (told,) = violations(page)
+    (received,) = violations(page)
 
-    assert told.startswith("critical  image-alt: ")
-    assert "<img src=" in told
+    assert received.startswith("critical  image-alt: ")
+    assert "<img src=" in received
 
 
 def test_a_page_wider_than_its_window_is_measured(page: Page) -> None:
@@ -59,7 +59,7 @@ def test_what_a_page_does_wrong_is_a_complaint(
         seen.page.set_content(FINE.replace("</main>", f"<script>{script}</script></main>"))
         seen.page.wait_for_timeout(100)
 
-        assert any(complaint in told for told in seen.complaints), seen.complaints
+        assert any(complaint in received for received in seen.complaints), seen.complaints
 
 
 def test_a_browser_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

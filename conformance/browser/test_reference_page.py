@@ -56,7 +56,7 @@ def test_the_state_is_there_for_everybody(
     expect(page.locator(".events")).to_contain_text("application nobody rejected")
 
 
-def test_an_empty_scheduler_says_so(
+def test_an_empty_scheduler_states_so(
     page: Page, axe: Callable[[Page], None], served: Reference
 ) -> None:
     page.goto(served.page)
@@ -157,7 +157,7 @@ def test_only_what_is_looked_for_is_shown_and_stays_in_the_address(
     expect(page.locator(".applications .list > li")).to_have_count(2, timeout=SOON)
 
 
-def test_a_scheduler_that_is_gone_is_told(seen: Watched, served: Reference) -> None:
+def test_a_scheduler_that_is_gone_is_reported(seen: Watched, served: Reference) -> None:
     seen.page.goto(served.page)
 
     served.process.kill()
@@ -165,5 +165,5 @@ def test_a_scheduler_that_is_gone_is_told(seen: Watched, served: Reference) -> N
     expect(seen.page.get_by_role("status")).to_contain_text(
         "The scheduler does not answer.", timeout=SOON
     )
-    assert all("ERR_CONNECTION_REFUSED" in told for told in seen.complaints)
+    assert all("ERR_CONNECTION_REFUSED" in received for received in seen.complaints)
     seen.complaints.clear()

@@ -43,14 +43,14 @@ def test_it_asks_for_nothing_but_itself(seen: Watched, report: str) -> None:
     assert [url for url in seen.requests if not url.startswith("data:")] == [report]
 
 
-def test_what_the_target_says_runs_no_script(page: Page, report: str) -> None:
-    said: list[str] = []
-    page.on("dialog", lambda dialog: said.append(dialog.message))
+def test_what_the_target_states_runs_no_script(page: Page, report: str) -> None:
+    sent: list[str] = []
+    page.on("dialog", lambda dialog: sent.append(dialog.message))
 
     page.goto(report)
     page.locator("details.exchange > summary").click()
 
-    assert not said
+    assert not sent
     expect(page.locator("h1")).to_contain_text("<script>alert('x')</script>")
 
 
@@ -125,7 +125,7 @@ def test_the_first_key_leads_past_the_head(page: Page, report: str) -> None:
     expect(page.locator("#requirements")).to_be_focused()
 
 
-def test_a_diagram_says_the_same_as_a_list(page: Page, report: str) -> None:
+def test_a_diagram_states_the_same_as_a_list(page: Page, report: str) -> None:
     page.goto(report)
     page.locator("details.exchange > summary").click()
     page.get_by_text("the same as a list").click()

@@ -49,8 +49,8 @@ class Block:
         """
         if not self._varies:
             return "\n".join(self.masked)
-        told = [line for line in self.masked if not _PROGRESS.match(line)]
-        paragraphs = [list(found) for is_text, found in groupby(told, key=bool) if is_text]
+        received = [line for line in self.masked if not _PROGRESS.match(line)]
+        paragraphs = [list(found) for is_text, found in groupby(received, key=bool) if is_text]
         return "\n".join(
             found[0] if found[0].startswith(_EXCHANGE) else " ".join(found) for found in paragraphs
         )

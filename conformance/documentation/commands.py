@@ -49,14 +49,14 @@ def page_of(text: str) -> str:
             if block.kind == "diff":
                 shell.edits(block.body)
                 return block.body
-            return "".join(_told(command, shell) for command in block.commands)
+            return "".join(_received(command, shell) for command in block.commands)
 
         return refilled(text, filled)
 
 
-def _told(command: str, shell: Shell) -> str:
-    told = shell.runs(command)
-    return shown(command) + told + ("\n" if told and not told.endswith("\n") else "")
+def _received(command: str, shell: Shell) -> str:
+    received = shell.runs(command)
+    return shown(command) + received + ("\n" if received and not received.endswith("\n") else "")
 
 
 def difference(there: str, made: str) -> list[str]:
@@ -90,10 +90,12 @@ def main(arguments: list[str] | None = None) -> int:
     for page, text in there.items():
         if lines := difference(text, made[page]):
             differing += 1
-            _say([f"{_name(page)} does not show what its commands print: run {COMMAND}", *lines])
+            _send_all(
+                [f"{_name(page)} does not show what its commands print: run {COMMAND}", *lines]
+            )
         if not chosen.check and (lines or chosen.all):
             page.write_text(made[page], "utf-8")
-    _say(accounted(there))
+    _send_all(accounted(there))
     return int(bool(differing) and chosen.check)
 
 
@@ -101,7 +103,7 @@ def _name(page: Path) -> str:
     return str(page.resolve().relative_to(CHECKOUT) if page.is_relative_to(CHECKOUT) else page)
 
 
-def _say(lines: Iterable[str]) -> None:
+def _send_all(lines: Iterable[str]) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 

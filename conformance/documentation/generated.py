@@ -2,7 +2,7 @@
 
 Usage: python -m documentation.generated. The pages are made from the catalogue, the revisions of
 the SI, the recorded results (fixtures/results) and the recorded outcomes of mutants
-(fixtures/proof); one of them is the report of a run that takes some seconds.
+(fixtures/mutation); one of them is the report of a run that takes some seconds.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from proof import page as proof
+from mutation import page as mutation
 from siconform.catalogue import catalogue, document, subjects
 from siconform.reporting import publish
 from siconform.reporting.published import records
@@ -34,7 +34,7 @@ def pages() -> Mapping[str, str]:
     """Return all pages but the report of a run, by their path in the folder."""
     return {
         "requirements.md": document.page(catalogue().values(), subjects()),
-        "proof.md": proof.page(proof.committed()),
+        "mutation.md": mutation.page(mutation.committed()),
         **{f"changes/{name}": text for name, text in chain.pages().items()},
         **{f"results/{name}": text for name, text in publish.pages(records()).items()},
         SIDE_BY_SIDE: publish.side_by_side(records()),

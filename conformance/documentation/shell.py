@@ -63,10 +63,10 @@ class Shell:
         if command == _CODE:
             return f"{self._code}\n"
         command = _ADDRESS.sub(lambda found: f"127.0.0.1:{self._free(found[1])}", command)
-        told = self._begun(command) if command.endswith("&") else self._done(command)
+        received = self._begun(command) if command.endswith("&") else self._done(command)
         for shown, free in self._ports.items():
-            told = told.replace(f"127.0.0.1:{free}", f"127.0.0.1:{shown}")
-        return told.replace(str(self.folder), "/home/you/work")
+            received = received.replace(f"127.0.0.1:{free}", f"127.0.0.1:{shown}")
+        return received.replace(str(self.folder), "/home/you/work")
 
     def edits(self, diff: str, *, file: str = "") -> None:
         """Apply the hunks of a diff to the page's only text: what they replace is there once."""
@@ -106,8 +106,8 @@ class Shell:
         latest = time.monotonic() + START
         while time.monotonic() < latest:
             output.seek(0)
-            if (said := output.read()).endswith(b"\n"):
-                return said.decode()
+            if (sent := output.read()).endswith(b"\n"):
+                return sent.decode()
             if process.poll() is not None:
                 break
             time.sleep(PAUSE)

@@ -26,7 +26,7 @@ OUTPUT: Final = ROOT / "build" / "packaged"
 CORE: Final = "yunikorn-core@1.5.1"
 _LIMIT: Final = 300.0  # seconds for one command
 _CHOSEN: Final = ("SI-NODE-001", "node-3", "SI-ASK-001", "-n", "2")
-_TELLS: Final = (
+_REPORTS: Final = (
     (("siconform", "--version"), "siconform, version"),
     (("sireference", "--version"), "sireference"),
     (("siconform", "list", "--area", "NODE"), "SI-NODE-001"),
@@ -55,7 +55,7 @@ def main() -> int:
             programs = installed(wheel, python, Path(folder) / "venv")
             used(programs, Path(folder))
             if given.core and (version, python) == pythons[-1]:
-                core_judged(programs, Path(folder))
+                core_evaluated(programs, Path(folder))
         seconds = time.monotonic() - began
         print(f"Python {version} ({python}): installed and used in {seconds:.0f} s, by {how()}")  # noqa: T201  # the result
     return 0
@@ -89,15 +89,15 @@ def used(programs: Path, folder: Path) -> None:
     """The package as people have it: both programs, and the plugin in a project of their own."""
     empty = folder / "empty"
     empty.mkdir()
-    for words, says in _TELLS:
-        told = _offline(programs, words, empty)
-        if says not in told:
-            raise SystemExit(f'packaged: {" ".join(words)} does not say "{says}":\n{told}')
+    for words, message in _REPORTS:
+        received = _offline(programs, words, empty)
+        if message not in received:
+            raise SystemExit(f'packaged: {" ".join(words)} does not say "{message}":\n{received}')
     project = folder / "own-project"
     shutil.copytree(ROOT / "fixtures" / "own-project", project)
-    told = _offline(programs, ("pytest", "-p", "no:cacheprovider"), project)
-    if "1 requirement of your own: 1 pass" not in told:
-        raise SystemExit(f"packaged: a requirement of one's own is not judged:\n{told}")
+    received = _offline(programs, ("pytest", "-p", "no:cacheprovider"), project)
+    if "1 requirement of your own: 1 pass" not in received:
+        raise SystemExit(f"packaged: a requirement of one's own is not judged:\n{received}")
     serves(programs, empty)
 
 
@@ -123,14 +123,14 @@ def serves(programs: Path, folder: Path) -> None:
         raise SystemExit(f'packaged: sireference serve says "{first.strip()}"')
 
 
-def core_judged(programs: Path, folder: Path) -> None:
+def core_evaluated(programs: Path, folder: Path) -> None:
     """A named target from the wheel alone: built into a cache that was empty, and judged."""
     cache = folder / "cache"
     words = [str(programs / "siconform"), "run", "--target", CORE, *_CHOSEN]
     go = {"GOCACHE": os.environ.get("GOCACHE", str(Path.home() / ".cache" / "go-build"))}
-    told = _run(words, folder / "empty", {**environment(), **go, "XDG_CACHE_HOME": str(cache)})
-    if "CONFORMANT in what" not in told or not list(cache.rglob("yunikorn-core-target")):
-        raise SystemExit(f"packaged: {CORE} is not judged:\n{told}")
+    received = _run(words, folder / "empty", {**environment(), **go, "XDG_CACHE_HOME": str(cache)})
+    if "CONFORMANT in what" not in received or not list(cache.rglob("yunikorn-core-target")):
+        raise SystemExit(f"packaged: {CORE} is not judged:\n{received}")
 
 
 def _offline(programs: Path, words: Sequence[str], folder: Path) -> str:

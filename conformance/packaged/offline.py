@@ -7,7 +7,7 @@ from typing import Final
 
 _UNSHARE: Final = ("unshare", "--map-root-user", "--net")
 _LOOPBACK: Final = 'ip link set lo up && exec "$0" "$@"'
-_NOBODY: Final = "http://127.0.0.1:9"  # a proxy that is not there
+_NOTHING_LISTENING: Final = "http://127.0.0.1:9"  # a proxy that is not there
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 
 
@@ -29,7 +29,11 @@ def environment() -> dict[str, str]:
 
 def environment_offline() -> dict[str, str]:
     """The same with no way out of here, also for what would take one."""
-    return environment() | dict.fromkeys(_PROXIES, _NOBODY) | {"no_proxy": "127.0.0.1,localhost"}
+    return (
+        environment()
+        | dict.fromkeys(_PROXIES, _NOTHING_LISTENING)
+        | {"no_proxy": "127.0.0.1,localhost"}
+    )
 
 
 def _words() -> list[str]:

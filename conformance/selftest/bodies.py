@@ -19,9 +19,9 @@ KNOW_MESSAGES: Final = (
 )
 """Parts of the kit that know messages; a body uses steps."""
 
-NEGATIVES: Final = re.compile(r"is_not_told|stays_quiet|sees_no_\w+|never_\w+")
+NEGATIVES: Final = re.compile(r"expect_none|stays_quiet|sees_no_\w+|never_\w+")
 POSITIVES: Final = re.compile(
-    r"is_told\w*|has_(?!pending_)\w+|is_served\w*|expect_\w+|is_registered\w*|joins"
+    r"expect(?!_none)\w*|has_(?!pending_)\w+|is_served\w*|is_registered\w*|joins"
 )
 _REVISION_WORD: Final = re.compile(r"revision|capabilit|dialect", re.IGNORECASE)
 _REVISION: Final = re.compile(r"\b20\d\d-\d\d\b|\br20\d\d_\d\d\b")
@@ -29,22 +29,22 @@ _ANYTHING: Final = frozenset({"Exception", "BaseException"})
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Problem:
     """Something in a module that is not as it has to be."""
 
     place: str  # file:line
-    says: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.says}"
+        return f"{self.place}: {self.message}"
 
 
-def faults_in_file(path: Path, known: Collection[str]) -> list[Fault]:
+def problems_in_file(path: Path, known: Collection[str]) -> list[Problem]:
     """The faults of a module of tests; ``known`` are the requirements there are."""
-    return faults_in(path.read_text("utf-8"), path.name, known)
+    return problems_in(path.read_text("utf-8"), path.name, known)
 
 
-def faults_in(source: str, name: str, known: Collection[str]) -> list[Fault]:
+def problems_in(source: str, name: str, known: Collection[str]) -> list[Problem]:
     """The same for source; ``name`` stands for the file."""
     module = ast.parse(source)
     found = [
@@ -55,7 +55,7 @@ def faults_in(source: str, name: str, known: Collection[str]) -> list[Fault]:
     for test in cases_in(module):
         found += _in_citations(test, known)
         found += _in_negatives(test)
-    return [Fault(f"{name}:{line}", says) for line, says in sorted(found)]
+    return [Problem(f"{name}:{line}", message) for line, message in sorted(found)]
 
 
 def cases_in(module: ast.Module) -> list[ast.FunctionDef]:

@@ -90,8 +90,8 @@ def conformance(
             arguments += ["--target-command", f"{sys.executable} {ANNOUNCING}"]
         start = pytester.runpytest_subprocess if fresh else pytester.runpytest_inprocess
         done = start(*arguments, *options)
-        told = int(done.ret), done.stdout.str(), done.stderr.str(), pytester.path / "out"
-        return read(*told) if results else FinishedRun(*told)
+        received = int(done.ret), done.stdout.str(), done.stderr.str(), pytester.path / "out"
+        return read(*received) if results else FinishedRun(*received)
 
     return run
 
@@ -135,7 +135,7 @@ def mute() -> Iterator[str]:
 
 
 @pytest.fixture
-def nobody() -> str:
+def nothing_listening() -> str:
     """An address nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

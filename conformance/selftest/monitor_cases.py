@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from selftest.told_histories import (
+from selftest.sample_histories import (
     ALLOCATION,
     APP,
-    APPS_FENCED,
+    APPS_SYNCHRONISED,
     ASK,
-    ASKS_FENCED,
+    ASKS_SYNCHRONISED,
     CONFIRMATION,
     DECOMMISSION,
     DRAIN,
@@ -19,7 +19,7 @@ from selftest.told_histories import (
     LIMITED,
     NAMED_AMOUNT,
     NODE,
-    NODES_FENCED,
+    NODES_SYNCHRONISED,
     ODD_ALLOCATION,
     ODD_AMOUNT,
     ODD_EVENT,
@@ -54,7 +54,7 @@ from selftest.told_histories import (
 )
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.configuration import ConfigurationSent
-from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.events import EventReceived, Subject
 from siconform.protocol.notifications import (
     AllocationRejected,
     ApplicationAccepted,
@@ -125,16 +125,16 @@ CASES = (
             *(released("9", PREEMPTED), released("9")),  # repeated when it was stopped: crossing
             *(allocated("k", "10"), released("10", PREEMPTED)),
             released_by_rm("10", Termination.PLACEHOLDER_REPLACED),
-            *(*ASKS_FENCED, released("10", PREEMPTED)),  # for that did not confirm it
+            *(*ASKS_SYNCHRONISED, released("10", PREEMPTED)),  # for that did not confirm it
             released_by_rm("10", PREEMPTED),
         ],
         [allocated(), RELEASE],
         [
             ("released twice", [RELEASE, released(), released()]),
-            ("released twice", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
+            ("released twice", [PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, PREEMPTION]),
             ("released twice", [PREEMPTION, released("id", Termination.TIMEOUT)]),
             ("released twice", [PREEMPTION, RELEASE, released(), released()]),
-            ("released twice", [PREEMPTION, RELEASE, released(), *ASKS_FENCED, PREEMPTION]),
+            ("released twice", [PREEMPTION, RELEASE, released(), *ASKS_SYNCHRONISED, PREEMPTION]),
             ("released twice", [PREEMPTION, released(), released()]),
         ],
     ),
@@ -164,11 +164,28 @@ CASES = (
     Case(
         "removed_applications_get_nothing",
         [
-            *(APP, REMOVAL, *APPS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(
+                APP,
+                REMOVAL,
+                *APPS_SYNCHRONISED,
+                allocated(),
+                *ASKS_SYNCHRONISED,
+            ),  # may have been under way
             *(APP, allocated(identity="2")),
         ],
-        [APP, ApplicationRemoval("a", "other"), *APPS_FENCED, *ASKS_FENCED, allocated()],
-        [("which was removed", [APP, REMOVAL, *APPS_FENCED, *ASKS_FENCED, allocated()])],
+        [
+            APP,
+            ApplicationRemoval("a", "other"),
+            *APPS_SYNCHRONISED,
+            *ASKS_SYNCHRONISED,
+            allocated(),
+        ],
+        [
+            (
+                "which was removed",
+                [APP, REMOVAL, *APPS_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()],
+            )
+        ],
     ),
     Case(
         "state_changes_are_complete",
@@ -238,19 +255,25 @@ CASES = (
     Case(
         "withdrawn_asks_are_not_allocated",
         [
-            *(ASK, WITHDRAWAL, *ASKS_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(
+                ASK,
+                WITHDRAWAL,
+                *ASKS_SYNCHRONISED,
+                allocated(),
+                *ASKS_SYNCHRONISED,
+            ),  # may have been under way
             *(ASK, allocated(identity="2")),
         ],
         [
             *(ASK, replace(WITHDRAWAL, partition="other"), withdrawn("k", "b")),
             *(replace(WITHDRAWAL, termination=TIMEOUT), withdrawn("other")),
             *(replace(REAL_ASK, key="r"), withdrawn("r")),  # may be parked
-            *(*ASKS_FENCED, *ASKS_FENCED, allocated(), allocated("r", "2")),
+            *(*ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated(), allocated("r", "2")),
         ],
         [
             (
                 "after it was withdrawn",
-                [ASK, withdrawal, *ASKS_FENCED, *ASKS_FENCED, allocated()],
+                [ASK, withdrawal, *ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()],
             )
             for withdrawal in (WITHDRAWAL, replace(WITHDRAWAL, subject=AllOf("a")))
         ],
@@ -313,7 +336,7 @@ CASES = (
         "nodes_of_allocations_exist",
         [
             *(NODE, allocated(), DECOMMISSION, allocated(identity="late")),
-            *(*NODES_FENCED, allocated(identity="later"), *ASKS_FENCED),
+            *(*NODES_SYNCHRONISED, allocated(identity="later"), *ASKS_SYNCHRONISED),
             *(NODE, allocated(identity="back")),
         ],
         [NODE],
@@ -321,25 +344,31 @@ CASES = (
             ("no node of this RM", [NODE, allocated(node="other")]),
             (
                 "no node of this RM",
-                [NODE, DECOMMISSION, *NODES_FENCED, *ASKS_FENCED, allocated()],
+                [NODE, DECOMMISSION, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()],
             ),
         ],
     ),
     Case(
         "draining_nodes_get_nothing_new",
         [
-            *(NODE, DRAIN, *NODES_FENCED, allocated(), *ASKS_FENCED),  # may have been under way
+            *(
+                NODE,
+                DRAIN,
+                *NODES_SYNCHRONISED,
+                allocated(),
+                *ASKS_SYNCHRONISED,
+            ),  # may have been under way
             *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
             *(UNDRAIN, allocated(identity="2")),
-            *(DRAIN, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated(identity="3")),
+            *(DRAIN, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated(identity="3")),
         ],
         [
-            *(NODE, UNDRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()),
+            *(NODE, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()),
             *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # refused
             replace(NODE, node="fence-m", action=Action.CREATE_DRAINING),
         ],
         [
-            ("is draining", [NODE, DRAIN, *NODES_FENCED, *ASKS_FENCED, allocated()]),
+            ("is draining", [NODE, DRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()]),
             ("is draining", [replace(NODE, action=Action.CREATE_DRAINING), allocated()]),
         ],
     ),
@@ -375,7 +404,7 @@ CASES = (
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
         [
-            ("was answered", [PREEMPTION, CONFIRMATION, *ASKS_FENCED, PREEMPTION]),
+            ("was answered", [PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, PREEMPTION]),
             ("was answered", [PREEMPTION, CONFIRMATION, released()]),
             (
                 "was answered",
@@ -383,7 +412,7 @@ CASES = (
             ),
             (
                 "was answered",
-                [allocated(), PREEMPTION, CONFIRMATION, *ASKS_FENCED, REMOVAL, released()],
+                [allocated(), PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, REMOVAL, released()],
             ),
         ],
     ),
@@ -425,8 +454,8 @@ CASES = (
                     *(released("1", PREEMPTED), allocated("k", "3")),
                 ],
             ),
-            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_FENCED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, *ASKS_FENCED, allocated()]),
+            ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_SYNCHRONISED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED, allocated()]),
             ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
         ],
     ),
@@ -474,16 +503,20 @@ CASES = (
     ),
     Case(
         "what_has_a_meaning_is_set",
-        [PREEMPTION, EventTold("n", Subject.NODE), SchedulingReported("k", "a", Scheduling.FAILED)],
+        [
+            PREEMPTION,
+            EventReceived("n", Subject.NODE),
+            SchedulingReported("k", "a", Scheduling.FAILED),
+        ],
         [replace(RELEASE, termination=Termination.UNKNOWN), released("id", Termination.UNKNOWN)],
         [
             ("release of id has no type", [released("id", Termination.UNKNOWN)]),
-            ("event about n has no type", [EventTold("n", Subject.UNSET)]),
+            ("event about n has no type", [EventReceived("n", Subject.UNSET)]),
             ("report on k has no state", [SchedulingReported("k", "a", Scheduling.UNSET)]),
         ],
     ),
     Case(
-        "a_priority_is_said_in_one_way",
+        "a_priority_is_sent_in_one_way",
         [by_priority(7, ""), by_priority(0, "gold")],
         [by_priority(0, ""), ALLOCATION],
         [("by number and by name", [by_priority(7, "gold")])],
@@ -495,4 +528,4 @@ CASES = (
         [("action 2", [si_2021.UpdateResponse(action=2)])],
     ),
 )
-BROKEN = [(case.monitor, says, parts) for case in CASES for says, parts in case.broken]
+BROKEN = [(case.monitor, message, parts) for case in CASES for message, parts in case.broken]

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from selftest.monitor_cases import Case
-from selftest.told_histories import (
+from selftest.sample_histories import (
     ASK,
-    ASKS_FENCED,
+    ASKS_SYNCHRONISED,
     DECOMMISSION,
     NODE,
-    NODES_FENCED,
+    NODES_SYNCHRONISED,
     PREEMPTED,
     STOPPED,
     TIMEOUT,
@@ -40,7 +40,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
 
-CERTAIN = (*NODES_FENCED, *ASKS_FENCED, *ASKS_FENCED)
+CERTAIN = (*NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED)
 
 
 def of(memory: int) -> Mapping[str, int]:
@@ -89,7 +89,7 @@ BY_KEY: Sequence[Case] = (
         "updates_are_no_further_allocations",
         [ASK, new(), update(8), new(memory=8), ended()],
         [ASK, update(8), new(memory=8), REJECTED],
-        [("had been allocated on n", [ASK, new(), update(8, node="m"), new(node="m")])],
+        [("but was allocated on n", [ASK, new(), update(8, node="m"), new(node="m")])],
     ),
     Case(
         "updates_move_nothing",
@@ -114,7 +114,7 @@ BY_KEY: Sequence[Case] = (
         ],
     ),
     Case(
-        "foreign_allocations_keep_their_room",
+        "foreign_allocations_keep_their_capacity",
         [
             *(NODE, foreign(6), *CERTAIN, ASK, new(), end()),
             *(foreign(1), *CERTAIN, BIG, new(memory=8)),
@@ -241,7 +241,7 @@ BY_KEY: Sequence[Case] = (
     ),
     Case(
         "withdrawn_asks_are_not_allocated",
-        [ASK, end(), *ASKS_FENCED, new(), *CERTAIN, ASK, end(), *CERTAIN, ASK, new()],
+        [ASK, end(), *ASKS_SYNCHRONISED, new(), *CERTAIN, ASK, end(), *CERTAIN, ASK, new()],
         [
             *(ASK, ASK, new(), end(), ended()),
             *(replace(OTHER, task_group="g"), end("o"), *CERTAIN, new("o")),

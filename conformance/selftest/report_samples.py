@@ -8,7 +8,9 @@ HOSTILE = "</script><script>alert('x')</script><b onclick=y>&"
 HISTORY = "histories/test_gang.jsonl"
 
 
-def line(at: float, sender: str, stream: str | None, says: str, **element: Any) -> dict[str, Any]:
+def line(
+    at: float, sender: str, stream: str | None, message: str, **element: Any
+) -> dict[str, Any]:
     """A record of a history."""
     return {
         "at": at,
@@ -16,8 +18,8 @@ def line(at: float, sender: str, stream: str | None, says: str, **element: Any) 
         "rm": "siconform-gw0-1-2-3",
         "from": sender,
         "stream": stream,
-        "says": says,
-        "fence": says == "fence",
+        "says": message,
+        "fence": message == "fence",
         "number": 1,
         "element": element or None,
     }
@@ -55,11 +57,11 @@ def lines() -> list[dict[str, Any]]:
 
 def requirement(identifier: str, level: str, verdict: str, history: str = "") -> dict[str, Any]:
     """What results.json says of one."""
-    said = HOSTILE if verdict == "fail" else ""
+    sent = HOSTILE if verdict == "fail" else ""
     test = {
         "id": f"suite/test_x.py::test_{identifier[-3:]}_is_kept",
         "verdict": verdict,
-        "says": said,
+        "says": sent,
         "seconds": 0.25,
         "monitor": "",
         "recorded": ["an ask without room: waits"] if verdict == "pass" else [],
@@ -73,7 +75,7 @@ def requirement(identifier: str, level: str, verdict: str, history: str = "") ->
         "authority": "design",
         "sides": ["scheduler"],
         "verdict": verdict,
-        "reason": said,
+        "reason": sent,
         "tests": [test] if verdict in ("pass", "fail") else [],
         "cited_by": [],
         "known": [],
@@ -151,7 +153,7 @@ def results() -> dict[str, Any]:
 def write(folder: Path) -> Path:
     """A results folder of that run."""
     (folder / "histories").mkdir(parents=True)
-    told = "".join(json.dumps(one) + "\n" for one in lines())
-    (folder / HISTORY).write_text(told + '{"judged": {}}\n{"at": 2.0, "cut o', "utf-8")
+    received = "".join(json.dumps(one) + "\n" for one in lines())
+    (folder / HISTORY).write_text(received + '{"judged": {}}\n{"at": 2.0, "cut o', "utf-8")
     (folder / "results.json").write_text(json.dumps(results()), "utf-8")
     return folder

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from google.protobuf.message import Message
+from siconform.expecting.barriers import Barriers
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.protocol.notifications import Fact, UpdateKind
 from siconform.protocol.requests import Request
 from siconform.recording.history import Exchange, History
 from siconform.rm.resource_manager import ResourceManager
 from siconform.targets.profile import TargetProfile
-from siconform.transport.connection import FENCE_PREFIX, Connection
+from siconform.transport.connection import BARRIER_PREFIX, Connection
 from siwire import DEFAULT_REVISION, Revision
 
 Answer = Callable[[Request], Sequence[Fact]]
@@ -35,19 +35,19 @@ class FakeConnection:
     def __init__(
         self,
         answer: Answer = nothing,
-        is_fence: Callable[[Any], bool] = lambda fact: FENCE_PREFIX in str(fact),
+        is_barrier: Callable[[Any], bool] = lambda fact: BARRIER_PREFIX in str(fact),
         history: History | None = None,
     ) -> None:
         self.history = History() if history is None else history
         self.answer = answer
         self.requests: list[Request] = []
         self.open = True
-        self._is_fence = is_fence
+        self._is_barrier = is_barrier
 
     def is_open(self, _: UpdateKind) -> bool:
         return self.open
 
-    def say(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+    def send_all(self, _: UpdateKind, requests: Sequence[Request]) -> None:
         self.requests += requests
         for request in requests:
             for fact in self.answer(request):
@@ -55,7 +55,7 @@ class FakeConnection:
 
     def receives(self, *facts: Fact) -> None:
         """Tell the RM these facts, in one message."""
-        self.history.add("rm", facts, said_by_rm=False, fence=self._is_fence)
+        self.history.add("rm", facts, sent_by_rm=False, barrier=self._is_barrier)
 
     def receives_in(self, seconds: float, *facts: Fact) -> None:
         timer = threading.Timer(seconds, self.receives, facts)
@@ -76,14 +76,14 @@ class RecordingConnection(Connection):
         """The requests of all messages."""
         return [request for requests in self.messages for request in requests]
 
-    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
+    def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
         self.messages.append(list(requests))
 
     def receives(self, response: Message) -> None:
-        self._hears(self._kind, response.SerializeToString())
+        self._observe(self._kind, response.SerializeToString())
 
     def ends(self) -> None:
-        self._hears_end(self._kind, "UNAVAILABLE", "gone")
+        self._observe_end(self._kind, "UNAVAILABLE", "gone")
 
 
 def rm_on(
@@ -91,10 +91,10 @@ def rm_on(
     deadlines: Deadlines,
     *,
     kind: type[ResourceManager] = ResourceManager,
-    fences: Any = None,
+    barriers: Any = None,
     extension: Any = None,
     profile: TargetProfile | None = None,
-    observed: TargetHabits | None = None,
+    observed: ProbedBehaviour | None = None,
     alive: Callable[[], bool] = lambda: True,
 ) -> ResourceManager:
     """An RM with this connection, which has at least a name and a history."""
@@ -105,7 +105,7 @@ def rm_on(
     ):
         if not hasattr(connection, name):
             setattr(connection, name, value)
-    link = Link(connection, fences or Fences(connection, deadlines), extension)
+    link = Link(connection, barriers or Barriers(connection, deadlines), extension)
     exchange = Exchange(connection.history, 0)
     return kind(
         Endpoint(
@@ -115,6 +115,6 @@ def rm_on(
             alive,
             "t",
             profile or TargetProfile(),
-            observed or TargetHabits(),
+            observed or ProbedBehaviour(),
         )
     )

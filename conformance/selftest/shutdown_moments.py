@@ -61,7 +61,7 @@ class Command:
         """The results folder of a run."""
         return self.folder / "out"
 
-    def said(self) -> str:
+    def sent(self) -> str:
         """Both of its streams so far."""
         return (self.folder / "said.txt").read_text("utf-8", "replace")
 
@@ -106,11 +106,11 @@ def begin(moment: Moment, folder: Path) -> Command:
     (folder / "mute.py").write_text(_SERVING)
     (folder / "starting.py").write_text(_NEVER_LISTENS)
     mark = uuid.uuid4().hex
-    with (folder / "said.txt").open("wb") as said:
+    with (folder / "said.txt").open("wb") as sent:
         process = subprocess.Popen(  # noqa: S603  # the kit
             [sys.executable, *moment.python, "-m", "siconform", *moment.words],
             cwd=folder,
-            stdout=said,
+            stdout=sent,
             stderr=subprocess.STDOUT,
             env={**os.environ, MARK: mark},
             start_new_session=True,
@@ -154,12 +154,12 @@ _TEXT: Final = str(HERE.parents[1] / "proto" / "si" / "2024-10" / "si.proto")
 MOMENTS: Final[dict[str, Moment]] = {
     "import": Moment(
         (*_RUN, *_MUTE),
-        lambda c: " click" in c.said(),
+        lambda c: " click" in c.sent(),
         has_results=False,
         python=("-X", "importtime"),
     ),
     "waiting for the target": Moment(
-        (*_RUN, *_NOWHERE, "--wait", "100"), lambda c: "wait" in c.said(), has_results=False
+        (*_RUN, *_NOWHERE, "--wait", "100"), lambda c: "wait" in c.sent(), has_results=False
     ),
     "collecting": Moment((*_RUN, *_MUTE, "-n", f"{_WORKERS}"), _has_begun),
     "start of targets": Moment(
@@ -181,7 +181,7 @@ MOMENTS: Final[dict[str, Moment]] = {
     ),
     "explore": Moment(
         ("explore", "--time", "100", "--histories", "10000"),
-        lambda c: "exploring" in c.said(),
+        lambda c: "exploring" in c.sent(),
         has_results=False,
     ),
     "replay": Moment(

@@ -36,20 +36,20 @@ class Stream:
     def __init__(self, channel: grpc.Channel, methods: Mapping[str, rpc.Method], name: str) -> None:
         self._kind = methods[name].request
         self._out: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.says()
+        self.send()
         call = rpc.callable_for(channel, methods[name])
-        self.told = call(iter(self._out.get, None), timeout=patient(20))
+        self.received = call(iter(self._out.get, None), timeout=patient(20))
 
-    def says(self, **content: Any) -> None:
+    def send(self, **content: Any) -> None:
         self._out.put(self._kind(rmID="rm", **content))
 
     def states(self, count: int) -> list[str]:
         """The next states of applications, in however many messages they come."""
         states: list[str] = []
         while len(states) < count:
-            states += [update.state for update in next(self.told).updated]
+            states += [update.state for update in next(self.received).updated]
         return states
 
     def ends(self) -> None:
         self._out.put(None)
-        assert list(self.told) == []
+        assert list(self.received) == []

@@ -16,7 +16,7 @@ class AuthorsEdit:
     code: int
     counts: str
     """The changes of each class, as the report has them; "" where there is no report."""
-    says: tuple[str, ...] = ()
+    message: tuple[str, ...] = ()
     """Sentences of the report or the error: who understands what, and what to do instead."""
 
     def text(self) -> str:

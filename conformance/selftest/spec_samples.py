@@ -74,7 +74,7 @@ def requirement(
         when="",
         then="",
         revisions=frozenset({revision}),
-        sources=tuple(Source(revision, where, hash_of(said)) for where, said in sources),
+        sources=tuple(Source(revision, where, hash_of(sent)) for where, sent in sources),
     )
 
 

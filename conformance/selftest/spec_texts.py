@@ -93,7 +93,7 @@ const (
 """A text with all that a text has: every kind of block, a drawing, rules, a licence and a link."""
 
 
-def without_fences(text: str) -> str:
+def without_barriers(text: str) -> str:
     """A text as a web page leaves it: no fences, no marks of headings, something above it."""
     lines = [line for line in text.split("\n") if not line.startswith(("```", "<!--"))]
     body = "\n".join(line.lstrip("#").lstrip() if line.startswith("#") else line for line in lines)

@@ -52,7 +52,7 @@ def document(*requirements: Document, **more: Any) -> Document:
     }  # fmt: skip
 
 
-def pace(deadline: str, median: float, count: int = 50, allowed: float = 2.0) -> Document:
+def latency(deadline: str, median: float, count: int = 50, allowed: float = 2.0) -> Document:
     """How fast answers of one class came."""
     return {
         "class": deadline, "allowed": allowed, "count": count, "median": median,

@@ -61,8 +61,8 @@ def access(*options: str) -> Access:
 def refused(address: str, how: Access) -> str:
     with pytest.raises(TargetUnavailable) as caught:
         check_address(address, DEFAULT_REVISION, how)
-    assert "\n" not in caught.value.says
-    return caught.value.says.removeprefix(f"the scheduler at {address} ")
+    assert "\n" not in caught.value.message
+    return caught.value.message.removeprefix(f"the scheduler at {address} ")
 
 
 def test_a_scheduler_with_tls(authority: Authority, serving: Callable[..., str]) -> None:
@@ -100,7 +100,7 @@ def test_another_name_than_that_of_the_address(
     check_address(address, DEFAULT_REVISION, access(*trusting, "--tls-name", "scheduler.test"))
 
 
-def test_signed_by_somebody_else(
+def test_signed_by_someone_else(
     authority: Authority, stranger: Authority, serving: Callable[..., str]
 ) -> None:
     address = serving(authority.issues("own", *HERE))
@@ -124,24 +124,24 @@ def test_no_certificate_where_one_is_asked_for(
 ) -> None:
     address = serving(authority.issues("own", *HERE), authority.file)
 
-    says = refused(address, access("--tls-ca", str(authority.file)))
-    assert says.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
+    message = refused(address, access("--tls-ca", str(authority.file)))
+    assert message.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
 
 
-def test_a_certificate_nobody_there_knows(
+def test_a_certificate_no_one_there_knows(
     authority: Authority, stranger: Authority, serving: Callable[..., str]
 ) -> None:
     address = serving(authority.issues("own", *HERE), authority.file)
     known = "--tls-ca", str(authority.file)
 
-    says = refused(address, access(*known, *stranger.issues("rm").options()))
-    assert says.endswith("does not trust the certificate in --tls-cert.")
+    message = refused(address, access(*known, *stranger.issues("rm").options()))
+    assert message.endswith("does not trust the certificate in --tls-cert.")
 
 
 def test_tls_asked_of_a_plain_port(authority: Authority) -> None:
     with scheduler({"UpdateNode": nothing}) as address:
-        says = refused(address, access("--tls-ca", str(authority.file)))
-    assert says == "speaks no TLS: leave out --tls and what belongs to it."
+        message = refused(address, access("--tls-ca", str(authority.file)))
+    assert message == "speaks no TLS: leave out --tls and what belongs to it."
 
 
 def test_a_port_with_tls_that_was_not_asked_for(
@@ -159,7 +159,7 @@ def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
     text, missing = tmp_path / "text", tmp_path / "missing"
     text.write_text("hello\n")
 
-    for told, certificate, key in (
+    for received, certificate, key in (
         ("missing cannot be read: No such file or directory", missing, None),
         ("cannot be read: Is a directory", tmp_path, None),
         ("text has no certificate that can be read .* in PEM", text, None),
@@ -168,7 +168,7 @@ def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
         ("text has no private key that can be read", one.certificate, text),
         ("missing cannot be read", one.certificate, missing),
     ):
-        with pytest.raises(UnfitFile, match=told):
+        with pytest.raises(UnfitFile, match=received):
             check_pair(certificate, key) if key else check_certificates(certificate)
 
 
@@ -192,7 +192,7 @@ def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "received"),
     [
         (["--tls-cert", "x"], "--tls-cert needs --tls-key"),
         (["--tls-key", "x"], "--tls-key needs --tls-cert"),
@@ -206,8 +206,8 @@ def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
         (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token takes ${NOT_SET_ANYWHERE}, which is"),
     ],
 )
-def test_options_that_cannot_be_meant(options: list[str], told: str) -> None:
-    with pytest.raises(LookupError, match=re.escape(told)):
+def test_options_that_cannot_be_meant(options: list[str], received: str) -> None:
+    with pytest.raises(LookupError, match=re.escape(received)):
         access(*options)
 
 
@@ -226,14 +226,14 @@ def test_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_metadata_goes_with_every_call_and_stream() -> None:
-    heard: dict[str, str] = {}
+    observed: dict[str, str] = {}
 
-    class Hears(grpc.ServerInterceptor):
+    class Observes(grpc.ServerInterceptor):
         def intercept_service(self, continuation: Any, details: Any) -> Any:
-            heard[details.method] = dict(details.invocation_metadata).get("team", "")
+            observed[details.method] = dict(details.invocation_metadata).get("team", "")
             return continuation(details)
 
-    with scheduler({"UpdateNode": nothing}, interceptors=[Hears()]) as address:
+    with scheduler({"UpdateNode": nothing}, interceptors=[Observes()]) as address:
         known = access("--metadata", "team=blue")
         check_address(address, DEFAULT_REVISION, known)
         connection = Connection(address, DEFAULT_REVISION, "rm", History(), access=known)
@@ -245,8 +245,8 @@ def test_metadata_goes_with_every_call_and_stream() -> None:
         assert extension.facets is NONE
         extension.close()
 
-    assert len(heard) > 4
-    assert set(heard.values()) == {"blue"}
+    assert len(observed) > 4
+    assert set(observed.values()) == {"blue"}
 
 
 def test_values_of_metadata_are_not_shown() -> None:

@@ -39,9 +39,9 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def judged(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
+def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
     """Exit code, outputs and summary of the action's step with these inputs."""
-    told = {
+    received = {
         "SICONFORM": str(program),
         "RESULTS": str(folder / "results"),
         "GITHUB_OUTPUT": str(folder / "outputs"),
@@ -49,7 +49,7 @@ def judged(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
     }
     done = subprocess.run(  # noqa: S603  # our own words
         ["/bin/bash", str(SCRIPT)],
-        env={**os.environ, **told, **given},
+        env={**os.environ, **received, **given},
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -64,7 +64,7 @@ def judged(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
     )
 
 
-def test_the_action_is_as_the_published_schema_of_actions_says() -> None:
+def test_the_action_is_as_the_published_schema_of_actions_states() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
 
     done = subprocess.run(  # noqa: S603  # our own words
@@ -96,7 +96,7 @@ def test_the_step_hands_over_what_its_script_reads() -> None:
 def test_a_conforming_scheduler_passes_and_has_its_page_in_the_summary(
     program: Path, tmp_path: Path
 ) -> None:
-    code, outputs, summary = judged(
+    code, outputs, summary = evaluated(
         program, tmp_path, REVISION="2024-10", OPTIONS="SI-NODE-001\n-n\n0\n"
     )
 
@@ -108,14 +108,14 @@ def test_a_conforming_scheduler_passes_and_has_its_page_in_the_summary(
 def test_a_scheduler_that_is_not_there_fails_the_job_by_the_code_of_the_run(
     program: Path, tmp_path: Path
 ) -> None:
-    code, outputs, _ = judged(program, tmp_path, TARGET="127.0.0.1:1")
+    code, outputs, _ = evaluated(program, tmp_path, TARGET="127.0.0.1:1")
 
     assert code == 12
     assert outputs == "verdict=INCOMPLETE\nexit-code=12\n"
 
 
 def test_a_value_with_a_shell_in_it_is_a_value(program: Path, tmp_path: Path) -> None:
-    code, outputs, _ = judged(program, tmp_path, TARGET=f"$(touch {tmp_path / 'harm'})")
+    code, outputs, _ = evaluated(program, tmp_path, TARGET=f"$(touch {tmp_path / 'harm'})")
 
     assert code == 4
     assert outputs == "verdict=\nexit-code=4\n"
@@ -127,9 +127,9 @@ def test_the_container_is_made_by_instructions_in_order_and_does_not_run_as_root
 
     parsed = DockerfileParser(fileobj=io.BytesIO(text))
 
-    told = [(part["instruction"], part["value"]) for part in parsed.structure]
-    words = [word for word, _ in told if word != "COMMENT"]
+    received = [(part["instruction"], part["value"]) for part in parsed.structure]
+    words = [word for word, _ in received if word != "COMMENT"]
     assert words[0] == "FROM"
     assert words.index("USER") < words.index("ENTRYPOINT")
-    assert dict(told)["ENTRYPOINT"] == '["siconform"]'
+    assert dict(received)["ENTRYPOINT"] == '["siconform"]'
     assert len(set(parsed.parent_images)) == 1

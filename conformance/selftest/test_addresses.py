@@ -47,11 +47,12 @@ def test_what_an_address_is(text: str, *, expected: bool) -> None:
     assert is_address(text) is expected
 
 
-def test_nobody_listens(nobody: str) -> None:
+def test_no_one_listens(nothing_listening: str) -> None:
     with pytest.raises(TargetUnavailable) as caught:
-        check_address(nobody, DEFAULT_REVISION)
-    assert caught.value.says == (
-        f"nothing listens on {nobody}. Start the scheduler first, or let the kit start it: "
+        check_address(nothing_listening, DEFAULT_REVISION)
+    assert caught.value.message == (
+        f"nothing listens on {nothing_listening}. "
+        "Start the scheduler first, or let the kit start it: "
         '--target-command "... {address}".'
     )
 
@@ -90,19 +91,21 @@ def test_a_scheduler_is_there(revision: str, method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoken", "method", "asked", "told"),
+    ("implemented", "method", "asked", "received"),
     [
         ("2021-02", "Update", "2023-12", "UpdateAllocation or UpdateApplication or UpdateNode"),
         ("2023-12", "UpdateNode", "2021-02", "it has no Update. Another revision: --revision."),
     ],
 )
-def test_it_speaks_another_revision(spoken: str, method: str, asked: str, told: str) -> None:
+def test_it_implements_another_revision(
+    implemented: str, method: str, asked: str, received: str
+) -> None:
     with (
-        scheduler({method: silence}, REVISIONS[spoken]) as address,
+        scheduler({method: silence}, REVISIONS[implemented]) as address,
         pytest.raises(TargetUnavailable, match=f"does not speak SI {asked}") as caught,
     ):
         check_address(address, REVISIONS[asked])
-    assert told in caught.value.says
+    assert received in caught.value.message
 
 
 def test_what_is_not_ours_is_never_restarted() -> None:
@@ -116,9 +119,9 @@ def test_what_is_not_ours_is_never_restarted() -> None:
 
 @pytest.mark.parametrize("name", ["http_proxy", "https_proxy", "grpc_proxy"])
 def test_a_proxy_of_the_environment_is_not_asked(
-    name: str, nobody: str, monkeypatch: pytest.MonkeyPatch
+    name: str, nothing_listening: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, f"http://{nobody}")
+    monkeypatch.setenv(name, f"http://{nothing_listening}")
     monkeypatch.delenv("no_proxy", raising=False)
     with scheduler({"UpdateNode": silence}, DEFAULT_REVISION) as address:
         check_address(address, DEFAULT_REVISION)
@@ -131,7 +134,7 @@ def test_a_proxy_of_the_environment_is_not_asked(
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "received"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks HTTP/1, no gRPC"),
         (b"SSH-2.0-OpenSSH\r\n", "speaks no HTTP/2, so no gRPC"),
@@ -139,12 +142,12 @@ def test_a_proxy_of_the_environment_is_not_asked(
     ],
 )
 def test_a_port_of_something_else_is_named(
-    answer: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+    answer: bytes, received: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 1.0)
     with answering(answer) as address, pytest.raises(TargetUnavailable) as caught:
         check_address(address, DEFAULT_REVISION)
-    assert caught.value.says.startswith(f"the scheduler at {address} {told}")
+    assert caught.value.message.startswith(f"the scheduler at {address} {received}")
 
 
 def test_a_web_server_that_knows_no_later_http_is_named() -> None:
@@ -185,25 +188,25 @@ def answering(answer: bytes) -> Iterator[str]:
             yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_scheduler_that_is_not_up_yet_is_waited_for(nobody: str) -> None:
-    told: list[str] = []
+def test_a_scheduler_that_is_not_up_yet_is_waited_for(nothing_listening: str) -> None:
+    received: list[str] = []
     server = grpc.server(ThreadPoolExecutor(max_workers=2))
 
     def comes_up(sentence: str) -> None:
-        told.append(sentence)
-        server.add_insecure_port(nobody)
+        received.append(sentence)
+        server.add_insecure_port(nothing_listening)
         handlers = rpc.scheduler_handlers(DEFAULT_REVISION, {"UpdateNode": silence})
         server.add_generic_rpc_handlers((handlers,))
         server.start()
 
     try:
-        await_address(nobody, DEFAULT_REVISION, OPEN, 30.0, comes_up)
+        await_address(nothing_listening, DEFAULT_REVISION, OPEN, 30.0, comes_up)
     finally:
         server.stop(None).wait(5.0)
-    assert told == [f"waits up to 30 s for the scheduler at {nobody} to answer"]
+    assert received == [f"waits up to 30 s for the scheduler at {nothing_listening} to answer"]
 
 
-def test_a_scheduler_that_says_that_it_does_not_serve_is_waited_for() -> None:
+def test_a_scheduler_that_states_that_it_does_not_serve_is_waited_for() -> None:
     known = health.HealthServicer()
     known.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
 
@@ -224,16 +227,16 @@ def test_a_scheduler_that_says_that_it_does_not_serve_is_waited_for() -> None:
         )
 
 
-def test_waiting_has_an_end(nobody: str) -> None:
+def test_waiting_has_an_end(nothing_listening: str) -> None:
     with pytest.raises(TargetUnavailable, match=r"nothing listens on .*; waited 0.3 s for it\.$"):
-        await_address(nobody, DEFAULT_REVISION, OPEN, 0.3, lambda _: None)
+        await_address(nothing_listening, DEFAULT_REVISION, OPEN, 0.3, lambda _: None)
 
 
-def test_what_no_wait_mends_is_said_at_once() -> None:
-    told: list[str] = []
+def test_what_no_wait_fixes_is_sent_at_once() -> None:
+    received: list[str] = []
     with (
         answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address,
         pytest.raises(TargetUnavailable, match="speaks HTTP/1"),
     ):
-        await_address(address, DEFAULT_REVISION, OPEN, 60.0, told.append)
-    assert told == []
+        await_address(address, DEFAULT_REVISION, OPEN, 60.0, received.append)
+    assert received == []

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mutation.altering import Inside, function_of
+from mutation.known import load
+from mutation.mutant import CHANGES
 from patience import patient
-from proof.altering import Inside, function_of
-from proof.fault import CHANGES
-from proof.known import load
 
 PREAMBLE = """
 import json
-from proof.inside import Inside
+from mutation.inside import Inside
 inside = Inside()
 """
 
 
-def _says(script: str, tmp_path: Path) -> object:
+def _message(script: str, tmp_path: Path) -> object:
     """What a script leaves as JSON in its last line; it alters another process than this one."""
     file = tmp_path / "script.py"
     file.write_text(PREAMBLE + script, "utf-8")
@@ -40,7 +40,7 @@ inside.instead_of(quoted, lambda original, name: original(name).upper())
 print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
 """
 
-    assert _says(script, tmp_path) == ["'A'", "'B'"]
+    assert _message(script, tmp_path) == ["'A'", "'B'"]
 
 
 def test_a_function_is_replaced_in_the_records_that_hold_it(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ for name in ("2023-04", "2023-12"):
 print(json.dumps(found))
 """
 
-    assert _says(script, tmp_path) == [["another"], ["another"]]
+    assert _message(script, tmp_path) == [["another"], ["another"]]
 
 
 def test_a_second_replacement_gets_the_first(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ inside.instead_of(quoted, lambda original, name: original(name) + "2")
 print(json.dumps(nodes.quoted("a")))
 """
 
-    assert _says(script, tmp_path) == "'a'12"
+    assert _message(script, tmp_path) == "'a'12"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ inside.instead_of({target}, lambda original, self: original(self)[0])
 print(json.dumps({call}))
 """
 
-    assert _says(script, tmp_path) == "instead of"
+    assert _message(script, tmp_path) == "instead of"
 
 
 def test_a_coroutine_stays_one(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ print(json.dumps([inspect.iscoroutinefunction(Service.register),
                   *asyncio.run(Service.register(None, "request", None))]))
 """
 
-    assert _says(script, tmp_path) == [True, True, "request"]
+    assert _message(script, tmp_path) == [True, True, "request"]
 
 
 def test_a_constant_has_another_value_wherever_it_was_imported(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ inside.constant(scheduling_pass, "_MOST_STEPS", 7)
 print(json.dumps(scheduling_pass._MOST_STEPS))
 """
 
-    assert _says(script, tmp_path) == 7
+    assert _message(script, tmp_path) == 7
 
 
 def test_what_has_no_name_is_not_replaced(tmp_path: Path) -> None:
@@ -137,16 +137,16 @@ for what in (outer(), outer):
 print(json.dumps(found))
 """
 
-    assert _says(script, tmp_path) == [
+    assert _message(script, tmp_path) == [
         "outer.<locals>.inner has no name to replace it by",
         "nothing in sireference is called outer",
     ]
 
 
-def test_what_is_altered_beside_another_does_not_fire(tmp_path: Path) -> None:
+def test_what_is_altered_alongside_another_does_not_fire(tmp_path: Path) -> None:
     script = f"""
 import os
-from proof import fired
+from mutation import fired
 from pathlib import Path
 os.environ[fired.FOLDER] = {str(tmp_path)!r}
 import importlib; importlib.reload(fired)
@@ -156,7 +156,7 @@ inside.fires()
 print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 """
 
-    assert _says(script, tmp_path) == [False, True]
+    assert _message(script, tmp_path) == [False, True]
 
 
 class Fitted(Inside):

@@ -8,17 +8,17 @@ from siconform.baseline import Baseline, BaselineError, KnownDeviation, read_bas
 from siconform.verdicts import Evidence, Verdict
 
 
-def said(
+def sent(
     verdict: Verdict = Verdict.FAIL,
-    says: str = "accepted twice",
+    message: str = "accepted twice",
     test: str = "suite/test_nodes.py::test_a",
     requirement: str = "SI-NODE-004",
 ) -> Evidence:
-    return Evidence(requirement, verdict, test, says)
+    return Evidence(requirement, verdict, test, message)
 
 
-def entry(says: str = "accepted", **more: Any) -> KnownDeviation:
-    return KnownDeviation("SI-NODE-004", "fail", says, "core does so", **more)
+def entry(message: str = "accepted", **more: Any) -> KnownDeviation:
+    return KnownDeviation("SI-NODE-004", "fail", message, "core does so", **more)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -38,7 +38,7 @@ def test_a_baseline_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_an_entry_says_nothing_of_a_revision_it_is_not_about(tmp_path: Path) -> None:
+def test_an_entry_states_nothing_of_a_revision_it_is_not_about(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         "- {requirement: SI-NODE-004, outcome: fail, says: a, reason: r}\n"
@@ -70,7 +70,7 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "received"),
     [
         ("a: 1", "a baseline is a list of entries"),
         ("- [", "is no YAML"),
@@ -87,10 +87,10 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
         ("- fail", "entry 1: expected fields and values, got 'fail'"),
     ],
 )  # fmt: skip
-def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, received: str) -> None:
     with pytest.raises(BaselineError) as caught:
         read_baseline(write(tmp_path, text))
-    assert told in str(caught.value)
+    assert received in str(caught.value)
     assert "known.yaml" in str(caught.value)
 
 
@@ -99,22 +99,22 @@ def test_every_fault_of_every_entry_is_named(tmp_path: Path) -> None:
         read_baseline(
             write(tmp_path, "- {}\n- {requirement: 7, outcome: sad, says: a, reason: b}\n")
         )
-    told = [line.partition("known.yaml: ")[2] for line in str(caught.value).splitlines()]
-    assert [line.partition(":")[0] for line in told] == [*["entry 1"] * 4, *["entry 2"] * 2]
+    received = [line.partition("known.yaml: ")[2] for line in str(caught.value).splitlines()]
+    assert [line.partition(":")[0] for line in received] == [*["entry 1"] * 4, *["entry 2"] * 2]
 
 
 @pytest.mark.parametrize(
     ("known", "evidence", "explained"),
     [
-        (entry(), said(), True),
-        (entry("/^accepted (once|twice)$/"), said(), True),
-        (entry("/^twice/"), said(), False),
-        (entry("/"), said(says="a/b"), True),
-        (entry("refused"), said(), False),
-        (entry(), said(Verdict.LATE), False),
-        (entry(), said(requirement="SI-NODE-005"), False),
-        (entry(test="test_a"), said(), True),
-        (entry(test="test_b"), said(), False),
+        (entry(), sent(), True),
+        (entry("/^accepted (once|twice)$/"), sent(), True),
+        (entry("/^twice/"), sent(), False),
+        (entry("/"), sent(message="a/b"), True),
+        (entry("refused"), sent(), False),
+        (entry(), sent(Verdict.LATE), False),
+        (entry(), sent(requirement="SI-NODE-005"), False),
+        (entry(test="test_a"), sent(), True),
+        (entry(test="test_b"), sent(), False),
     ],
 )
 def test_an_entry_explains_exactly_what_it_records(
@@ -124,25 +124,27 @@ def test_an_entry_explains_exactly_what_it_records(
 
 
 @pytest.mark.parametrize(
-    ("evidence", "told"),
+    ("evidence", "received"),
     [
-        ([said()], None),
-        ([said(Verdict.PASS, "")], "passes now"),
-        ([said(says="refused")], 'says something else now: fail "refused"'),
-        ([said(Verdict.COULD_NOT_RUN)], "says something else now: could-not-run"),
+        ([sent()], None),
+        ([sent(Verdict.PASS, "")], "passes now"),
+        ([sent(message="refused")], 'says something else now: fail "refused"'),
+        ([sent(Verdict.COULD_NOT_RUN)], "says something else now: could-not-run"),
         ([], "matches nothing that ran"),
-        ([said(requirement="SI-NODE-005")], "matches nothing that ran"),
-        ([said(Verdict.PASS, "", "t::b"), said()], None),
+        ([sent(requirement="SI-NODE-005")], "matches nothing that ran"),
+        ([sent(Verdict.PASS, "", "t::b"), sent()], None),
     ],
 )
-def test_an_entry_that_no_longer_fits_is_stale(evidence: list[Evidence], told: str | None) -> None:
+def test_an_entry_that_no_longer_fits_is_stale(
+    evidence: list[Evidence], received: str | None
+) -> None:
     stale = Baseline("f", (entry(),)).stale(evidence, frozenset())
 
-    if told is None:
+    if received is None:
         assert stale == ()
     else:
         assert len(stale) == 1
-        assert told in stale[0]
+        assert received in stale[0]
 
 
 def test_an_entry_for_what_was_not_selected_is_not_stale() -> None:
@@ -153,13 +155,13 @@ def test_what_is_flaky_may_pass_and_may_deviate() -> None:
     baseline = Baseline("known.yaml", (entry(flaky=True),))
     nothing: frozenset[str] = frozenset()
 
-    for evidence, told in (
-        ([said(Verdict.PASS, "")], 'SI-NODE-004: fail "accepted": passes this time'),
-        ([said()], 'SI-NODE-004: fail "accepted": deviates this time'),
+    for evidence, received in (
+        ([sent(Verdict.PASS, "")], 'SI-NODE-004: fail "accepted": passes this time'),
+        ([sent()], 'SI-NODE-004: fail "accepted": deviates this time'),
     ):
         assert baseline.stale(evidence, nothing) == ()
-        assert baseline.flaky(evidence) == (told,)
-    assert baseline.stale([said(says="something else")], nothing)
-    assert baseline.flaky([said(says="something else")]) == ()
+        assert baseline.flaky(evidence) == (received,)
+    assert baseline.stale([sent(message="something else")], nothing)
+    assert baseline.flaky([sent(message="something else")]) == ()
     assert baseline.stale([], nothing)
-    assert Baseline("known.yaml", (entry(),)).flaky([said()]) == ()
+    assert Baseline("known.yaml", (entry(),)).flaky([sent()]) == ()

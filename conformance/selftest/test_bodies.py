@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from selftest.bodies import Fault, cases_in, faults_in, faults_in_file
+from selftest.bodies import Problem, cases_in, problems_in, problems_in_file
 from siconform.catalogue import catalogue
 from siconform.running.index import suite_folder
 
@@ -20,13 +20,13 @@ from siconform.protocol.notifications import Allocated
 def test_good(rm):
     """And so may a test."""
     node = rm.has_node()
-    rm.is_not_told(Allocated(node=node))
+    rm.expect_none(Allocated(node=node))
 
 @requirement("SI-NODE-001")
 def test_with_its_control_behind(rm):
-    rm.is_not_told(Allocated())
+    rm.expect_none(Allocated())
     with rm.control("an ask that fits is allocated"):
-        rm.is_told(Allocated())
+        rm.expect(Allocated())
 '''
 
 
@@ -37,17 +37,17 @@ def test_the_suite_is_there() -> None:
 
 @pytest.mark.parametrize("file", SUITE, ids=lambda file: file.stem)
 def test_bodies_of_the_suite_have_no_fault(file: Path) -> None:
-    found = faults_in_file(file, catalogue())
+    found = problems_in_file(file, catalogue())
 
     assert not found, "\n".join(map(str, found))
 
 
 def test_a_good_body_has_no_fault() -> None:
-    assert faults(GOOD) == []
+    assert problems(GOOD) == []
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ("import grpc", "imports grpc"),
         ("import google.protobuf.message", "imports google.protobuf.message"),
@@ -63,13 +63,13 @@ def test_a_good_body_has_no_fault() -> None:
         ("import threading as t", "imports threading"),
     ],
 )
-def test_a_foreign_import_is_a_fault(line: str, says: str) -> None:
+def test_a_foreign_import_is_a_fault(line: str, message: str) -> None:
     for place in (f"{GOOD}\n{line}\n", f"def helps():\n    {line}\n"):
-        assert any(says in fault for fault in faults(place))
+        assert any(message in problem for problem in problems(place))
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "message"),
     [
         ("time.sleep(1)", "sleeps: sleep"),
         ("sleep(0.1)", "sleeps: sleep"),
@@ -83,28 +83,28 @@ def test_a_foreign_import_is_a_fault(line: str, says: str) -> None:
         ("x = f'r2023_08 {rm}'", "names a revision: 'r2023_08 '"),
         ("assert rm.hears(1)", "asserts plainly"),
         ("rm._heard.add(1)", "reaches for the private _heard"),
-        ("try: rm.fences_all()\n    except: pass", "catches whatever is raised"),
-        ("try: rm.fences_all()\n    except Exception: pass", "catches whatever is raised"),
+        ("try: rm.synchronise_all()\n    except: pass", "catches whatever is raised"),
+        ("try: rm.synchronise_all()\n    except Exception: pass", "catches whatever is raised"),
         (
-            "try: rm.fences_all()\n    except (ValueError, BaseException) as e: pass",
+            "try: rm.synchronise_all()\n    except (ValueError, BaseException) as e: pass",
             "catches whatever is raised",
         ),
-        ("rm.is_not_told(1)", "test_it has no control for is_not_told"),
+        ("rm.expect_none(1)", "test_it has no control for expect_none"),
         ("rm.sees_no_preemption_of(1)", "test_it has no control for sees_no_preemption_of"),
         ("rm.stays_quiet(1)", "test_it has no control for stays_quiet"),
-        ("rm.is_not_told(1)\n    rm.is_told(2)", "test_it has no control for is_not_told"),
-        ("a = rm.has_pending_ask(1)\n    rm.is_not_told(a)", "has no control for is_not_told"),
-        ("for _ in 1, 2:\n        rm.is_not_told(1)", "test_it has no control for is_not_told"),
+        ("rm.expect_none(1)\n    rm.expect(2)", "test_it has no control for expect_none"),
+        ("a = rm.has_pending_ask(1)\n    rm.expect_none(a)", "has no control for expect_none"),
+        ("for _ in 1, 2:\n        rm.expect_none(1)", "test_it has no control for expect_none"),
     ],
 )
-def test_a_bad_body_is_a_fault(body: str, says: str) -> None:
-    (found,) = faults(f'@requirement("SI-NODE-001")\ndef test_it(rm):\n    {body}\n')
+def test_a_bad_body_is_a_fault(body: str, message: str) -> None:
+    (found,) = problems(f'@requirement("SI-NODE-001")\ndef test_it(rm):\n    {body}\n')
 
-    assert says in found
+    assert message in found
 
 
 @pytest.mark.parametrize(
-    ("marks", "says"),
+    ("marks", "message"),
     [
         ("", "test_it cites no requirement"),
         ("@requirement()\n", "test_it cites no requirement"),
@@ -114,17 +114,17 @@ def test_a_bad_body_is_a_fault(body: str, says: str) -> None:
         ("@requirement(SOME)\n", "cites SOME, no requirement"),
     ],
 )
-def test_a_test_without_a_known_requirement_is_a_fault(marks: str, says: str) -> None:
-    (found,) = faults(f"{marks}def test_it(rm):\n    rm.is_told(1)\n")
+def test_a_test_without_a_known_requirement_is_a_fault(marks: str, message: str) -> None:
+    (found,) = problems(f"{marks}def test_it(rm):\n    rm.expect(1)\n")
 
-    assert says in found
+    assert message in found
 
 
-def test_a_fault_says_where_it_is() -> None:
-    assert faults_in("import os\nimport grpc\n", "test_x.py", ()) == [
-        Fault("test_x.py:2", "imports grpc")
+def test_a_fault_states_where_it_is() -> None:
+    assert problems_in("import os\nimport grpc\n", "test_x.py", ()) == [
+        Problem("test_x.py:2", "imports grpc")
     ]
 
 
-def faults(source: str) -> list[str]:
-    return [str(fault) for fault in faults_in(source, "test_x.py", catalogue())]
+def problems(source: str) -> list[str]:
+    return [str(problem) for problem in problems_in(source, "test_x.py", catalogue())]

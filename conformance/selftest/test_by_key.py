@@ -6,12 +6,12 @@ from typing import Any
 
 import grpc
 import pytest
-from proof.by_key import hearing, rounds
-from proof.by_key.manners import MANNERS, chosen
-from proof.by_key.news import ALLOCATION, News
-from proof.by_key.queues import ConfigurationError, read
-from proof.by_key.table import Table
-from proof.by_key.totals import Totals
+from mutation.by_key import hearing, rounds
+from mutation.by_key.manners import MANNERS, chosen
+from mutation.by_key.news import ALLOCATION, News
+from mutation.by_key.queues import ConfigurationError, read
+from mutation.by_key.table import Table
+from mutation.by_key.totals import Totals
 from siwire import REVISIONS, rpc
 from siwire.r2024_10 import si_pb2
 
@@ -27,22 +27,22 @@ def table(*manners: str) -> Table:
     """With one node and one application, which nobody was told of."""
     known = Table("rm", read(QUEUES.read_text()), chosen(manners), {}, News(frozenset()))
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
-    hearing.hear(known, si_pb2.NodeRequest(nodes=[create]))
+    hearing.observe(known, si_pb2.NodeRequest(nodes=[create]))
     added = si_pb2.AddApplicationRequest(applicationID="a", queueName="root.plain")
-    hearing.hear(known, si_pb2.ApplicationRequest(new=[added]))
+    hearing.observe(known, si_pb2.ApplicationRequest(new=[added]))
     return known
 
 
-def told(known: Table, **said: Any) -> list[Any]:
+def received(known: Table, **sent: Any) -> list[Any]:
     """What the RM is told of allocations once it said this."""
-    hearing.hear(known, si_pb2.AllocationRequest(**said))
+    hearing.observe(known, si_pb2.AllocationRequest(**sent))
     return known.news.due(ALLOCATION)
 
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
     """To a scheduler of its own."""
-    with served("proof.by_key") as channel:
+    with served("mutation.by_key") as channel:
         yield channel
 
 
@@ -52,14 +52,14 @@ def test_a_request_is_allocated(channel: grpc.Channel) -> None:
     of_nodes = Stream(channel, METHODS, "UpdateNode")
     of_applications = Stream(channel, METHODS, "UpdateApplication")
     of_allocations = Stream(channel, METHODS, "UpdateAllocation")
-    of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
-    assert next(of_nodes.told).accepted[0].nodeID == "n"
-    of_applications.says(new=[{"applicationID": "a", "queueName": "root.plain"}])
-    assert next(of_applications.told).accepted[0].applicationID == "a"
+    of_nodes.send(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
+    assert next(of_nodes.received).accepted[0].nodeID == "n"
+    of_applications.send(new=[{"applicationID": "a", "queueName": "root.plain"}])
+    assert next(of_applications.received).accepted[0].applicationID == "a"
 
-    of_allocations.says(allocations=[ASK])
+    of_allocations.send(allocations=[ASK])
 
-    allocation = next(of_allocations.told).new[0]
+    allocation = next(of_allocations.received).new[0]
     assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
     assert of_applications.states(2) == ["Accepted", "Running"]
     for stream in (of_applications, of_nodes, of_allocations):
@@ -68,7 +68,7 @@ def test_a_request_is_allocated(channel: grpc.Channel) -> None:
 
 def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as ended:
-        next(Stream(channel, METHODS, "UpdateNode").told)
+        next(Stream(channel, METHODS, "UpdateNode").received)
 
     assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
 
@@ -76,13 +76,15 @@ def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) ->
 def test_what_has_a_node_is_there_and_what_has_none_waits() -> None:
     known = table()
 
-    assert told(known, allocations=[ASK, {**ASK, "allocationKey": "there", "nodeID": "n"}]) == []
+    assert (
+        received(known, allocations=[ASK, {**ASK, "allocationKey": "there", "nodeID": "n"}]) == []
+    )
     rounds.go(known)
 
     assert known.news.due(ALLOCATION) == []
     assert Totals(known).free(known.nodes["n"]) == {"memory": 0}
     release = {"applicationID": "a", "allocationKey": "there", "terminationType": "STOPPED_BY_RM"}
-    assert told(known, releases={"allocationsToRelease": [release]})[0].released
+    assert received(known, releases={"allocationsToRelease": [release]})[0].released
     rounds.go(known)
     placed: Any = known.news.due(ALLOCATION)[0]
     assert placed.new[0].allocationKey == "k"
@@ -94,12 +96,12 @@ def test_a_manner_is_one_of_the_table() -> None:
         chosen(["loud"])
 
 
-def test_a_manner_changes_what_is_told_of_a_withdrawal() -> None:
+def test_a_manner_changes_what_is_reported_of_a_withdrawal() -> None:
     known = table("withdrawn-rejected")
-    told(known, allocations=[ASK])
+    received(known, allocations=[ASK])
 
     release = {"applicationID": "a", "allocationKey": "k", "terminationType": "STOPPED_BY_RM"}
-    answers = told(known, releases={"allocationsToRelease": [release]})
+    answers = received(known, releases={"allocationsToRelease": [release]})
 
     assert [len(answer.rejectedAllocations) for answer in answers] == [1]
 

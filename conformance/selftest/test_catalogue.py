@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from proof.fault import CHANGES
-from proof.known import load
+from mutation.known import load
+from mutation.mutant import CHANGES
 from siconform import shipped
 from siconform.catalogue import (
     CatalogueError,
@@ -47,11 +47,11 @@ def test_the_catalogue_holds_together() -> None:
     assert complaints(tuple(catalogue().values())) == []
 
 
-def test_what_the_scheduler_owes_is_tested_or_says_why_not() -> None:
+def test_what_the_scheduler_owes_is_tested_or_states_why_not() -> None:
     assert list(complaints_about_tests(catalogue().values(), cited())) == []
 
 
-def test_every_tested_must_and_should_has_a_mutant_or_says_why_not() -> None:
+def test_every_tested_must_and_should_has_a_mutant_or_states_why_not() -> None:
     load()
     broken = {identifier for change in CHANGES.values() for identifier in change.breaks}
     tested = [
@@ -64,7 +64,7 @@ def test_every_tested_must_and_should_has_a_mutant_or_says_why_not() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_no_field_is_marked_secret_as_the_catalogue_says(revision: Revision) -> None:
+def test_no_field_is_marked_secret_as_the_catalogue_states(revision: Revision) -> None:
     messages = list(revision.si.DESCRIPTOR.message_types_by_name.values())
     assert messages
     while messages:

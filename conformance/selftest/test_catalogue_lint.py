@@ -55,7 +55,7 @@ def test_the_linter_sees_ids_that_vanish_or_come_double_or_in_disorder() -> None
 
 
 @pytest.mark.parametrize(
-    ("sides", "not_tested", "cited", "says"),
+    ("sides", "not_tested", "cited", "message"),
     [
         ({Side.SCHEDULER}, "", True, ""),
         ({Side.SCHEDULER}, "nothing shows it", False, ""),
@@ -69,7 +69,7 @@ def test_the_linter_sees_ids_that_vanish_or_come_double_or_in_disorder() -> None
     ],
 )
 def test_the_linter_knows_what_is_tested(
-    sides: set[Side], not_tested: str, *, cited: bool, says: str
+    sides: set[Side], not_tested: str, *, cited: bool, message: str
 ) -> None:
     entry = find_requirement("SI-NODE-001")
     entry = replace(entry, sides=frozenset(sides), not_tested=not_tested)
@@ -77,11 +77,11 @@ def test_the_linter_knows_what_is_tested(
     tests = {entry.id: ("suite/x.py::test_y",)} if cited else {}
     found = list(complaints_about_tests([entry], tests))
 
-    assert len(found) == bool(says)
-    assert says in "".join(found)
+    assert len(found) == bool(message)
+    assert message in "".join(found)
 
 
-def test_what_ended_has_to_say_why() -> None:
+def test_what_ended_has_to_state_why() -> None:
     ended = replace(find_requirement("SI-NODE-023"), retired="the message is gone")
     sentence = "SI-NODE-023: ends and does not say why"
     assert sentence not in complaints([ended])

@@ -14,11 +14,11 @@ from siconform import digests
 from siconform.catalogue import catalogue
 from siconform.cli import main
 from siconform.reporting import certificate, certifying
-from siconform.reporting.certificate import PART, judged_in, read_certificate
+from siconform.reporting.certificate import PART, evaluated_in, read_certificate
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 
-from .stored_runs import Document, document, folder_of, pace, requirement
+from .stored_runs import Document, document, folder_of, latency, requirement
 
 Change = Callable[[Document], Any]
 
@@ -54,18 +54,18 @@ def certified(folder: Path, *requirements: Document, **more: Any) -> Document:
         ([PASS, requirement("SI-NODE-010", "not-applicable")], "PASSED", (1, 0, 0)),
     ],
 )
-def test_the_predicate_says_what_the_run_said(
+def test_the_predicate_states_what_the_run_sent(
     tmp_path: Path, requirements: list[Document], result: str, lists: tuple[int, ...]
 ) -> None:
     predicate = certified(tmp_path, *requirements)["predicate"]
 
     assert predicate["result"] == result
-    told = (predicate["passedTests"], predicate["warnedTests"], predicate["failedTests"])
-    assert tuple(map(len, told)) == lists
+    received = (predicate["passedTests"], predicate["warnedTests"], predicate["failedTests"])
+    assert tuple(map(len, received)) == lists
 
 
 def test_it_has_everything_a_run_hangs_on(tmp_path: Path) -> None:
-    statement = certified(tmp_path, PASS, AS_RECORDED, deadlines=[pace("ack", 0.1)])
+    statement = certified(tmp_path, PASS, AS_RECORDED, deadlines=[latency("ack", 0.1)])
 
     part = statement["predicate"][PART]
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
@@ -89,7 +89,7 @@ def test_histories_are_listed_as_sha256sum_reads_them(tmp_path: Path) -> None:
     assert digest == digests.of_file(listed.parent / name)
 
 
-def test_what_people_know_better_is_told(tmp_path: Path) -> None:
+def test_what_people_know_better_is_reported(tmp_path: Path) -> None:
     run = folder_of(document(PASS), tmp_path / "out")
     file = tmp_path / "certificate.json"
     words = ["--implementation", "Mine", "--implementation-version", "2", "--contact", "me@here"]
@@ -99,15 +99,15 @@ def test_what_people_know_better_is_told(tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.stderr
     read = read_certificate(file)
-    told = read.part.implementation
-    assert (told.name, told.version, told.contact) == ("Mine", "2", "me@here")
+    received = read.part.implementation
+    assert (received.name, received.version, received.contact) == ("Mine", "2", "me@here")
     assert read.subject[0].digest == {"sha256": "ab" * 32}
     assert read.predicate.url == "https://ci.example/1"
     assert not (run / "certificate.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "received"),
     [
         (lambda d: d.update(ended_early="interrupted"), "partial and no result: interrupted"),
         (lambda d: d.update(verdict="KIT ERROR", sentence="KIT ERROR: x"), "not certified: KIT"),
@@ -119,14 +119,16 @@ def test_what_people_know_better_is_told(tmp_path: Path) -> None:
         (lambda d: d.pop("judged_by"), "was made by an older kit with another catalogue"),
     ],
 )
-def test_what_is_no_whole_run_is_not_certified(tmp_path: Path, change: Change, told: str) -> None:
+def test_what_is_no_whole_run_is_not_certified(
+    tmp_path: Path, change: Change, received: str
+) -> None:
     changed = document(PASS, MUST_FAILS)
     change(changed)
 
     done = siconform("certify", folder_of(changed, tmp_path / "out"), "-o", "-")
 
     assert done.exit_code == 4
-    assert told in done.stderr
+    assert received in done.stderr
     assert done.output.count("\n") == 1
 
 
@@ -163,7 +165,7 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "received"),
     [
         (lambda c: c.update({"_type": "x"}), "is no certificate: it is no in-toto statement"),
         (lambda c: c.update(predicateType="https://slsa.dev/provenance/v1"), "of another kind"),
@@ -181,7 +183,7 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("command", ["verify", "compare"])
 def test_a_wrong_certificate_is_one_sentence(
-    tmp_path: Path, change: Change, told: str, command: str
+    tmp_path: Path, change: Change, received: str, command: str
 ) -> None:
     made = certified(tmp_path, PASS, MUST_FAILS)
     change(made)
@@ -191,14 +193,14 @@ def test_a_wrong_certificate_is_one_sentence(
     done = siconform(command, file, *([tmp_path / "out"] if command == "compare" else []))
 
     if command == "compare" and "predicateType" not in made:
-        told = "is no results"
+        received = "is no results"
     assert done.exit_code == 4
-    assert told in done.stderr
+    assert received in done.stderr
     assert done.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "received"),
     [
         (None, "cannot be read: No such file"),
         ('{"_type": "https://in-toto.io/St', "is no whole JSON (line 1): was it cut off?"),
@@ -207,17 +209,17 @@ def test_a_wrong_certificate_is_one_sentence(
     ],
 )
 def test_what_is_no_certificate_is_one_sentence(
-    tmp_path: Path, text: str | None, told: str
+    tmp_path: Path, text: str | None, received: str
 ) -> None:
     file = tmp_path / "certificate.json"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(RecordError, match=re.escape(told)):
+    with pytest.raises(RecordError, match=re.escape(received)):
         read_certificate(file)
 
 
 def test_a_certificate_is_compared_as_its_run_is(tmp_path: Path) -> None:
-    certified(tmp_path, PASS, MUST_FAILS, AS_RECORDED, deadlines=[pace("ack", 0.1)])
+    certified(tmp_path, PASS, MUST_FAILS, AS_RECORDED, deadlines=[latency("ack", 0.1)])
     file, run = tmp_path / "out" / "certificate.json", tmp_path / "out"
 
     done = siconform("compare", file, run)
@@ -225,7 +227,7 @@ def test_a_certificate_is_compared_as_its_run_is(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "3 requirements compared: none newly broken, none mended" in done.stdout
     assert "times not compared" not in done.stdout
-    assert judged_in(file).outcomes["SI-NODE-008"].verdict is Verdict.FAIL
+    assert evaluated_in(file).outcomes["SI-NODE-008"].verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -262,4 +264,4 @@ def test_a_must_without_a_mutant_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     known["SI-NODE-001"] = replace(known["SI-NODE-001"], no_mutant="nothing can break it")
     monkeypatch.setattr(certifying, "catalogue", lambda: known)
 
-    assert certifying._not_armed(known) == ("SI-NODE-001",)
+    assert certifying._not_killed(known) == ("SI-NODE-001",)

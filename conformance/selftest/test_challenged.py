@@ -20,7 +20,7 @@ LINK = "https://issues.example/17"
 ALL_OF_IT = Challenge("2026-11-20", LINK, "The sentence may mean less.")
 ONE_TEST = replace(ALL_OF_IT, tests=("test_two",))
 
-FAILS = '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("twice")\n'
+FAILS = '@requirement("SI-NODE-004")\ndef test_one(target): raise ConformanceFailure("twice")\n'
 PASSES = '@requirement("SI-REL-001")\ndef test_other(target): pass\n'
 TWO = (
     '@requirement("SI-NODE-004")\ndef test_one(target): ONE\n'
@@ -43,7 +43,7 @@ def challenged() -> Iterator[Callable[[Challenge], None]]:
 Enter = Callable[[Challenge], None]
 
 
-def test_a_failure_that_is_disputed_decides_nothing_and_is_told(
+def test_a_failure_that_is_disputed_decides_nothing_and_is_reported(
     conformance: Run, challenged: Enter
 ) -> None:
     assert conformance(FAILS + PASSES).code == 1
@@ -61,7 +61,7 @@ def test_a_failure_that_is_disputed_decides_nothing_and_is_told(
     assert outcome.requirement("SI-REL-001")["challenged"] is None
 
 
-def test_the_screen_and_junit_tell_it_with_its_link(conformance: Run, challenged: Enter) -> None:
+def test_the_screen_and_junit_report_it_with_its_link(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
     outcome = conformance(FAILS + PASSES, "-v")
 
@@ -80,7 +80,7 @@ def test_the_screen_and_junit_tell_it_with_its_link(conformance: Run, challenged
 
 def test_a_pass_stays_a_pass(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
-    outcome = conformance(FAILS.replace('raise NotAsTheTextSays("twice")', "pass"))
+    outcome = conformance(FAILS.replace('raise ConformanceFailure("twice")', "pass"))
 
     assert outcome.verdict("SI-NODE-004") == "pass"
     assert outcome.results["sentence"].endswith("SI 2024-10")
@@ -88,7 +88,7 @@ def test_a_pass_stays_a_pass(conformance: Run, challenged: Enter) -> None:
 
 @pytest.mark.parametrize(
     ("one", "verdict", "code"),
-    [("pass", "challenged", 10), ('raise NotAsTheTextSays("no")', "fail", 1)],
+    [("pass", "challenged", 10), ('raise ConformanceFailure("no")', "fail", 1)],
 )
 def test_a_test_can_be_disputed_alone(
     conformance: Run, challenged: Enter, one: str, verdict: str, code: int
@@ -100,7 +100,7 @@ def test_a_test_can_be_disputed_alone(
     assert outcome.code == code
 
 
-def test_where_nothing_else_was_judged_nothing_is_conformant(
+def test_where_nothing_else_was_tested_nothing_is_conformant(
     conformance: Run, challenged: Enter
 ) -> None:
     challenged(ALL_OF_IT)
@@ -114,7 +114,7 @@ def test_where_nothing_else_was_judged_nothing_is_conformant(
 def test_what_could_not_run_of_it_decides_nothing_either(
     conformance: Run, challenged: Enter
 ) -> None:
-    source = FAILS.replace("NotAsTheTextSays", "PremiseLost") + PASSES
+    source = FAILS.replace("ConformanceFailure", "PreconditionFailed") + PASSES
     assert conformance(source).code == 10
     challenged(ALL_OF_IT)
     outcome = conformance(source)
@@ -126,7 +126,7 @@ def test_what_could_not_run_of_it_decides_nothing_either(
 def test_a_fault_of_the_kit_is_never_excused(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
 
-    assert conformance(FAILS.replace("NotAsTheTextSays", "KeyError")).code == 13
+    assert conformance(FAILS.replace("ConformanceFailure", "KeyError")).code == 13
 
 
 def test_an_entry_of_a_baseline_about_it_is_not_stale(conformance: Run, challenged: Enter) -> None:
@@ -142,20 +142,20 @@ def test_an_entry_of_a_baseline_about_it_is_not_stale(conformance: Run, challeng
 
 
 def test_a_certificate_warns_of_it() -> None:
-    said = {"SI-NODE-004": Certified("MUST", Verdict.CHALLENGED)}
-    result = result_of(said)
+    sent = {"SI-NODE-004": Certified("MUST", Verdict.CHALLENGED)}
+    result = result_of(sent)
 
     assert result["result"] == "WARNED"
     assert result["warned_tests"] == ("SI-NODE-004",)
     assert result["passed_tests"] == result["failed_tests"] == ()
 
 
-def test_the_catalogue_tells_it(challenged: Enter) -> None:
+def test_the_catalogue_reports_it(challenged: Enter) -> None:
     challenged(ONE_TEST)
     requirement = find_requirement("SI-NODE-004")
-    told = f"- **challenged since 2026-11-20: {LINK}** (The sentence may mean less.)"
+    received = f"- **challenged since 2026-11-20: {LINK}** (The sentence may mean less.)"
 
-    assert told in page([requirement], {"NODE": "nodes"})
+    assert received in page([requirement], {"NODE": "nodes"})
     explained = render_explanation(requirement, ["suite/x.py::test_two"]).splitlines()
     place = explained.index(f"  challenged since 2026-11-20: {LINK}")
     assert [line.strip() for line in explained[place + 1 : place + 3]] == [
@@ -164,7 +164,7 @@ def test_the_catalogue_tells_it(challenged: Enter) -> None:
     ]
 
 
-def test_what_a_challenge_has_to_say(challenged: Enter) -> None:
+def test_what_a_challenge_has_to_state(challenged: Enter) -> None:
     requirement = find_requirement("SI-NODE-004")
     cited = dict.fromkeys(catalogue(), ("suite/x.py::test_two",))
 
@@ -195,10 +195,10 @@ requirements:
 
 
 def test_a_challenge_is_read_strictly() -> None:
-    said = f"{{since: '2026-11-20', link: '{LINK}', reason: r, tests: [a]}}"
-    (requirement,) = read_area(AREA.replace("CHALLENGED", said), "nodes.yaml").requirements
+    sent = f"{{since: '2026-11-20', link: '{LINK}', reason: r, tests: [a]}}"
+    (requirement,) = read_area(AREA.replace("CHALLENGED", sent), "nodes.yaml").requirements
 
     assert requirement.challenged == Challenge("2026-11-20", LINK, "r", ("a",))
-    for wrong in ("{since: '2026-11-20', reason: r}", said.replace(LINK, "17"), "yes"):
+    for wrong in ("{since: '2026-11-20', reason: r}", sent.replace(LINK, "17"), "yes"):
         with pytest.raises(CatalogueError, match="SI-NODE-001"):
             read_area(AREA.replace("CHALLENGED", wrong), "nodes.yaml")

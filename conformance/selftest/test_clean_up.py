@@ -16,7 +16,7 @@ from siconform.protocol.requests import (
 from .resource_managers import FakeConnection, rm_on
 
 
-class Fences:
+class Barriers:
     """Answered at once; the streams they were put up on."""
 
     def __init__(self) -> None:
@@ -26,40 +26,40 @@ class Fences:
         self.raised.append(kind.value)
 
 
-def accepts(said: Request) -> Sequence[Fact]:
-    match said:
+def accepts(sent: Request) -> Sequence[Fact]:
+    match sent:
         case NodeRequest(action=Action.CREATE):
-            return [NodeAccepted(said.node)]
+            return [NodeAccepted(sent.node)]
         case ApplicationRequest():
-            return [ApplicationAccepted(said.application)]
+            return [ApplicationAccepted(sent.application)]
         case _:
             return []
 
 
-def test_nodes_go_last_and_each_stream_is_fenced_once() -> None:
-    connection, fences = FakeConnection(accepts), Fences()
-    rm = rm_on(connection, Deadlines(), fences=fences)
+def test_nodes_go_last_and_each_stream_is_synchronised_once() -> None:
+    connection, barriers = FakeConnection(accepts), Barriers()
+    rm = rm_on(connection, Deadlines(), barriers=barriers)
     first, one = rm.has_node(), rm.has_application()
     second, other = rm.has_node(), rm.has_application()
-    del connection.requests[:], fences.raised[:]
+    del connection.requests[:], barriers.raised[:]
 
     assert rm.leaves() == []
 
-    gone = [str(said) for said in connection.requests]
+    gone = [str(sent) for sent in connection.requests]
     assert gone == [
         *(f"removes application {name}" for name in (other, one)),
         *(f"node {name} decommission" for name in (second, first)),
     ]
-    assert fences.raised == ["applications", "nodes"]
+    assert barriers.raised == ["applications", "nodes"]
 
 
 def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
     connection = FakeConnection(accepts)
-    rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), fences=Fences())
+    rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), barriers=Barriers())
     node, application = rm.has_node(), rm.has_application()
     with rm.aside():
-        beside = rm.has_node()
-    assert _gone(connection) == [f"node {beside} decommission"]
+        meanwhile = rm.has_node()
+    assert _gone(connection) == [f"node {meanwhile} decommission"]
     del connection.requests[:]
 
     rm.leaves()
@@ -69,8 +69,8 @@ def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
 
 def _gone(connection: FakeConnection) -> list[str]:
     return [
-        str(said)
-        for said in connection.requests
-        if isinstance(said, ApplicationRemoval)
-        or (isinstance(said, NodeRequest) and said.action is Action.DECOMMISSION)
+        str(sent)
+        for sent in connection.requests
+        if isinstance(sent, ApplicationRemoval)
+        or (isinstance(sent, NodeRequest) and sent.action is Action.DECOMMISSION)
     ]

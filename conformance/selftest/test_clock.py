@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import CameLate, NotAsTheTextSays
+from siconform.outcomes import CameLate, ConformanceFailure
 from siconform.protocol.notifications import Fact, Released, UpdateKind
 from siconform.recording.clock import VirtualClock
 from siconform.recording.history import History
@@ -28,19 +28,19 @@ class Target:
 
     def advances(self, seconds: float) -> None:
         until = self.now + seconds
-        for due, tell in sorted(self.timers, key=lambda timer: timer[0]):
+        for due, report in sorted(self.timers, key=lambda timer: timer[0]):
             if self.now < due <= until + 1e-9:
-                tell()
+                report()
         self.now = until
 
-    def tells_at(self, moment: float, *facts: Fact) -> None:
-        self.timers.append((moment, lambda: self._tells(*facts)))
+    def reports_at(self, moment: float, *facts: Fact) -> None:
+        self.timers.append((moment, lambda: self._reports(*facts)))
 
-    def tells(self, *facts: Fact) -> None:
-        self._tells(*facts)
+    def reports(self, *facts: Fact) -> None:
+        self._reports(*facts)
 
-    def _tells(self, *facts: Fact) -> None:
-        self.history.add("rm", facts, said_by_rm=False)
+    def _reports(self, *facts: Fact) -> None:
+        self.history.add("rm", facts, sent_by_rm=False)
 
 
 class OpenConnection(FakeConnection):
@@ -58,38 +58,38 @@ def target() -> Target:
 @pytest.fixture
 def rm(target: Target) -> ResourceManager:
     connection = OpenConnection(history=target.history)
-    return rm_on(connection, DEADLINES, fences=connection)
+    return rm_on(connection, DEADLINES, barriers=connection)
 
 
-def test_nobody_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(900.0, DUE)
+def test_no_one_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager) -> None:
+    target.reports_at(900.0, DUE)
     began = time.monotonic()
 
-    rm.is_told_when_due(DUE, seconds=900.0, since=rm.now())
+    rm.expect_when_due(DUE, seconds=900.0, since=rm.now())
 
     assert time.monotonic() - began < 1.0
     assert 900.0 <= target.now < 901.0
 
 
 def test_what_comes_before_it_is_due_fails(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(899.9, DUE)
+    target.reports_at(899.9, DUE)
 
-    with pytest.raises(NotAsTheTextSays, match="due after 900 s"):
-        rm.is_told_when_due(DUE, seconds=900.0, since=rm.now())
+    with pytest.raises(ConformanceFailure, match="due after 900 s"):
+        rm.expect_when_due(DUE, seconds=900.0, since=rm.now())
 
 
 def test_what_comes_late_is_late(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(11.1, DUE)
+    target.reports_at(11.1, DUE)
 
     with pytest.raises(CameLate, match="allowed 11"):
-        rm.is_told_when_due(DUE, seconds=10.0, since=rm.now())
+        rm.expect_when_due(DUE, seconds=10.0, since=rm.now())
 
 
 def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceManager) -> None:
     since = rm.now()
-    target.tells_at(899.0, DUE)
+    target.reports_at(899.0, DUE)
 
-    rm.is_told(DUE, timeout=900.0)
+    rm.expect(DUE, timeout=900.0)
 
     assert rm.now() - since < 900.0
 
@@ -97,16 +97,16 @@ def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceMana
 def test_what_never_comes_fails_in_little_time(rm: ResourceManager) -> None:
     began = time.monotonic()
 
-    with pytest.raises(NotAsTheTextSays, match="never told"):
-        rm.is_told(DUE, timeout=900.0)
+    with pytest.raises(ConformanceFailure, match="never told"):
+        rm.expect(DUE, timeout=900.0)
 
     assert time.monotonic() - began < 1.0
 
 
 def test_a_window_of_silence_passes_at_once(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(59.0, DUE)
+    target.reports_at(59.0, DUE)
 
-    with pytest.raises(NotAsTheTextSays, match="came"):
+    with pytest.raises(ConformanceFailure, match="came"):
         rm.stays_quiet(DUE, window=60.0)
     began = time.monotonic()
     rm.stays_quiet(DUE, window=60.0)
@@ -115,42 +115,44 @@ def test_a_window_of_silence_passes_at_once(target: Target, rm: ResourceManager)
     assert target.now >= 119.0
 
 
-def test_what_takes_the_target_a_moment_is_still_heard(target: Target, rm: ResourceManager) -> None:
+def test_what_takes_the_target_a_moment_is_still_observed(
+    target: Target, rm: ResourceManager
+) -> None:
 
-    timer = threading.Timer(0.1, target.tells, (DUE,))
+    timer = threading.Timer(0.1, target.reports, (DUE,))
     timer.start()
 
-    rm.is_told(DUE)
+    rm.expect(DUE)
 
 
 def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(0.1, DUE)
+    target.reports_at(0.1, DUE)
 
-    rm.is_told(DUE)
+    rm.expect(DUE)
 
     assert target.now >= 0.1
 
 
 def test_a_timer_between_two_moments(target: Target, rm: ResourceManager) -> None:
-    target.tells_at(5.0, DUE)
+    target.reports_at(5.0, DUE)
 
-    rm.is_told_between(DUE, earliest=4.0, latest=6.0)
+    rm.expect_between(DUE, earliest=4.0, latest=6.0)
 
 
 @pytest.mark.parametrize("moment", [3.9, 6.5])
 def test_a_timer_outside_of_its_two_moments_fails(
     target: Target, rm: ResourceManager, moment: float
 ) -> None:
-    target.tells_at(moment, DUE)
+    target.reports_at(moment, DUE)
 
-    with pytest.raises(NotAsTheTextSays, match="due"):
-        rm.is_told_between(DUE, earliest=4.0, latest=6.0)
+    with pytest.raises(ConformanceFailure, match="due"):
+        rm.expect_between(DUE, earliest=4.0, latest=6.0)
 
 
 def test_the_exchange_shows_time_that_passed_at_once(target: Target, rm: ResourceManager) -> None:
-    target.tells(Released(identity="before"))
-    target.tells_at(100.0, DUE)
-    rm.is_told(DUE, timeout=120.0)
+    target.reports(Released(identity="before"))
+    target.reports_at(100.0, DUE)
+    rm.expect(DUE, timeout=120.0)
 
     first, second = rm.exchange.entries()
 

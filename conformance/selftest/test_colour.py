@@ -60,7 +60,7 @@ def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "received"),
     [
         (["--color", "always"], ["--color", "yes"]),
         (["--color=never", "-x"], ["-x", "--color", "no"]),
@@ -68,10 +68,10 @@ def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
         (["--color", "yes"], ["--color", "yes"]),
     ],
 )
-def test_pytest_is_told_in_its_own_words(given: list[str], told: list[str]) -> None:
+def test_pytest_is_reported_in_its_own_words(given: list[str], received: list[str]) -> None:
     words = arguments([*given, "-n0"])
 
-    assert [w for w in words if w in told] == told
+    assert [w for w in words if w in received] == received
     assert sum(word.startswith("--color") for word in words) == 1
 
 
@@ -90,7 +90,7 @@ def test_a_verdict_in_a_pipe_has_colour_if_asked_for(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "siconform", "run", "-k", "nothing_like_it", "-n0"]
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
 
-    told = {
+    received = {
         colour: subprocess.run(  # noqa: S603  # ourselves
             [*run, *colour.split()],
             cwd=tmp_path,
@@ -102,5 +102,5 @@ def test_a_verdict_in_a_pipe_has_colour_if_asked_for(tmp_path: Path) -> None:
         for colour in ("", "--color always")
     }
 
-    assert "\x1b" not in told[""]
-    assert "\x1b[33m\x1b[1mINCOMPLETE" in told["--color always"]
+    assert "\x1b" not in received[""]
+    assert "\x1b[33m\x1b[1mINCOMPLETE" in received["--color always"]

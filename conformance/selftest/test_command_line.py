@@ -26,7 +26,7 @@ def ran(folder: Path, *words: str) -> str:
 ONE = ("-k", "SI-NODE-004 or SI-NODE-005", "-n", "0")
 
 
-def test_every_option_is_told(tmp_path: Path) -> None:
+def test_every_option_is_reported(tmp_path: Path) -> None:
     command = ran(tmp_path, str(SICONFORM), "run", *ONE, *GIVEN, "--results", "out 1")
 
     assert command == (
@@ -46,9 +46,9 @@ def test_the_next_command_is_one_of_siconform(tmp_path: Path) -> None:
     suite = tmp_path / "test_it.py"
     suite.write_text(
         "import pytest\n"
-        "from siconform.outcomes import NotAsTheTextSays\n"
+        "from siconform.outcomes import ConformanceFailure\n"
         "@pytest.mark.requirement('SI-NODE-004')\n"
-        "def test_it(target): raise NotAsTheTextSays('no')\n"
+        "def test_it(target): raise ConformanceFailure('no')\n"
     )
     run = [sys.executable, "-m", "siconform", "run", "-n", "0"]
     run += ["--target-command", f"{sys.executable} wrong.py", "test_it.py"]
@@ -64,13 +64,13 @@ def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(
 ) -> None:
     (tmp_path / "test_it.py").write_text(
         "import pytest\n"
-        "from siconform.outcomes import NotAsTheTextSays\n"
+        "from siconform.outcomes import ConformanceFailure\n"
         "@pytest.mark.requirement('SI-NODE-004')\n"
-        "def test_it(): raise NotAsTheTextSays('no')\n"
+        "def test_it(): raise ConformanceFailure('no')\n"
     )
-    for results, told in (("build/conformance", ""), ("out", "--results out-again ")):
+    for results, received in (("build/conformance", ""), ("out", "--results out-again ")):
         given = ["-p", "xdist", "--time-scale", "2", "-x", "-n", "1", "-v"]
-        given += ["--results", results] if told else []
+        given += ["--results", results] if received else []
         done = subprocess.run(  # noqa: S603  # ourselves
             [sys.executable, "-m", "pytest", "-p", "siconform.suite_plugin", *given],
             cwd=tmp_path, capture_output=True, text=True, check=False,
@@ -78,7 +78,7 @@ def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(
         again = [line for line in done.stdout.splitlines() if line.startswith("  again")]
 
         command = "python -m pytest SI-NODE-004 -p siconform.suite_plugin -p xdist --time-scale 2"
-        assert again == [f"  again      {command} {told}".rstrip()]
+        assert again == [f"  again      {command} {received}".rstrip()]
         assert (tmp_path / results / "results.json").exists()
 
 
@@ -98,7 +98,7 @@ def test_a_part_of_the_suite_does_not_overwrite_the_results_of_a_whole_run(
     assert part["command"].endswith("test_it.py::test_it")
 
 
-def test_exploring_tells_how_to_replay_with_every_option(tmp_path: Path) -> None:
+def test_exploring_reports_how_to_replay_with_every_option(tmp_path: Path) -> None:
     careless = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
     done = subprocess.run(  # noqa: S603  # ourselves
         [str(SICONFORM), "explore", "--time", "30", "--seed", "1", "--time-scale", "0.1",

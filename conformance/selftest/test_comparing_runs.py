@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from selftest.stored_runs import CONDITIONS, Document, document, folder_of, pace, requirement
+from selftest.stored_runs import CONDITIONS, Document, document, folder_of, latency, requirement
 from siconform.cli import main
 
 ID = "SI-NODE-004"
@@ -99,12 +99,16 @@ def with_paces(*paces: Document, **conditions: object) -> Document:
 @pytest.mark.parametrize(
     ("before", "after", "slower"),
     [
-        (pace("ack", 0.1), pace("ack", 0.4), True),
-        (pace("ack", 0.1), pace("ack", 0.29), False),  # less than a tenth of what is allowed more
-        (pace("ack", 0.4), pace("ack", 0.7), False),  # less than twice as long
-        (pace("ack", 0.1, count=19), pace("ack", 0.9), False),  # too few to say
-        (pace("ack", 0.4), pace("ack", 0.1), False),
-        (pace("ack", 0.1), pace("place", 0.9), False),
+        (latency("ack", 0.1), latency("ack", 0.4), True),
+        (
+            latency("ack", 0.1),
+            latency("ack", 0.29),
+            False,
+        ),  # less than a tenth of what is allowed more
+        (latency("ack", 0.4), latency("ack", 0.7), False),  # less than twice as long
+        (latency("ack", 0.1, count=19), latency("ack", 0.9), False),  # too few to say
+        (latency("ack", 0.4), latency("ack", 0.1), False),
+        (latency("ack", 0.1), latency("place", 0.9), False),
     ],
 )
 def test_slower_is_beyond_noise_and_no_regression(
@@ -117,8 +121,8 @@ def test_slower_is_beyond_noise_and_no_regression(
 
 
 def test_times_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
-    before = with_paces(pace("ack", 0.1))
-    after = with_paces(pace("ack", 1.0), workers=12, time_scale=2.0)
+    before = with_paces(latency("ack", 0.1))
+    after = with_paces(latency("ack", 1.0), workers=12, time_scale=2.0)
 
     done = compared(tmp_path, before, after)
 
@@ -132,13 +136,13 @@ def test_a_comparison_as_json(tmp_path: Path) -> None:
 
     done = compared(tmp_path, first, second, "--format", "json")
 
-    (told,) = json.loads(done.stdout)["comparisons"]
-    (broken,) = told["newly_broken"]
+    (received,) = json.loads(done.stdout)["comparisons"]
+    (broken,) = received["newly_broken"]
     assert broken == {
         "requirement": ID, "level": "MUST", "before": "pass", "after": "fail", "reason": "why",
     }  # fmt: skip
-    assert [one["requirement"] for one in told["mended"]] == ["SI-NODE-006"]
-    assert (told["compared"], done.exit_code) == (2, 1)
+    assert [one["requirement"] for one in received["mended"]] == ["SI-NODE-006"]
+    assert (received["compared"], done.exit_code) == (2, 1)
 
 
 def test_lines_are_no_longer_than_a_terminal(tmp_path: Path) -> None:

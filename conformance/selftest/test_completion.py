@@ -84,10 +84,10 @@ def test_a_shell_asks_the_program_itself() -> None:
 
 
 def test_targets_and_queue_configurations_are_listed() -> None:
-    told = CliRunner().invoke(main, ["targets"]).output
+    received = CliRunner().invoke(main, ["targets"]).output
     listed = CliRunner().invoke(main, ["queues"]).output
 
-    assert "yunikorn-core@1.9.0   SI 2026-04" in told
+    assert "yunikorn-core@1.9.0   SI 2026-04" in received
     assert "limited-user" in listed
     assert CliRunner().invoke(main, ["queues", "conformance"]).output == conformance_queues()
 

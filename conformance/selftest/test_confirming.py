@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from siconform.catalogue.features import Feature
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.notifications import Released, Termination, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Request
 from siconform.protocol.subjects import OneAllocation, OneAsk
@@ -105,17 +105,17 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
     assert len(connection.requests) == 2
 
 
-class HeardConnection(RecordingConnection):
+class ObservedConnection(RecordingConnection):
     """One that has what is said in its history as well, as those to schedulers have."""
 
-    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        super().say(kind, requests)
+    def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+        super().send_all(kind, requests)
         message = self.dialect.request(kind, self.rm_id, requests)
-        self.history.add(self.rm_id, requests, said_by_rm=True, message=message)
+        self.history.add(self.rm_id, requests, sent_by_rm=True, message=message)
 
 
-def test_what_serves_under_a_key_again_is_confirmed_and_heard_for_itself() -> None:
-    connection = HeardConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
+def test_what_serves_under_a_key_again_is_confirmed_and_observed_for_itself() -> None:
+    connection = ObservedConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
     rm = rm_on(connection, Deadlines(ack=0.1, release=0.1))
     release = si24.AllocationRelease(
         applicationID="app", allocationKey="key", terminationType=si24.PREEMPTED_BY_SCHEDULER
@@ -123,19 +123,19 @@ def test_what_serves_under_a_key_again_is_confirmed_and_heard_for_itself() -> No
     preempted = si24.AllocationResponse(released=[release])
     with rm.confirming_nothing():
         connection.receives(preempted)
-    told = rm.is_told(Released(identity="key"))
+    received = rm.expect(Released(identity="key"))
     connection.receives(preempted)
     assert connection.requests == []
-    with pytest.raises(NotAsTheTextSays):
-        rm.is_told(Released(identity="key"))
+    with pytest.raises(ConformanceFailure):
+        rm.expect(Released(identity="key"))
 
-    rm.confirms(told)
+    rm.confirms(received)
     rm.asks("app", key="key")
     new = si24.Allocation(applicationID="app", allocationKey="key", nodeID="node")
     connection.receives(si24.AllocationResponse(new=[new]))
     connection.receives(preempted)
 
-    assert rm.is_told(Released(identity="key")) == told
+    assert rm.expect(Released(identity="key")) == received
     assert connection.requests[-1] == connection.requests[0]
     assert len(connection.requests) == 3
 
@@ -148,7 +148,7 @@ def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
 
     with rm.confirming_nothing():
         receiving.start()
-        rm.is_told(Released(termination=Termination.TIMEOUT))
+        rm.expect(Released(termination=Termination.TIMEOUT))
 
     receiving.join()
     assert connection.requests == []

@@ -13,21 +13,21 @@ _TITLE = re.compile(r"# (?P<number>\d+)\. (?P<title>.+)")
 def objections(folder: Path) -> list[str]:
     """What is missing or wrong in the index of the decisions in this folder, in sentences."""
     rows = _ROW.findall((folder / "README.md").read_text("utf-8"))
-    index = {int(number): said for number, said in rows}
+    index = {int(number): sent for number, sent in rows}
     pages = {int(name["number"]): name[0] for name in map(_named, folder.iterdir()) if name}
-    said = [f"the index has decision {number} twice" for number in _repeated(rows)]
+    sent = [f"the index has decision {number} twice" for number in _repeated(rows)]
     for number in range(1, max(pages) + 1):
         page, line = pages.get(number), index.get(number)
         if line is None:
             what = page or "no page of that number: say what became of it"
-            said.append(f"the index has no line for decision {number} ({what})")
+            sent.append(f"the index has no line for decision {number} ({what})")
         elif page is None and _LINK.search(line):
-            said.append(f"the index links decision {number}, and there is no page")
+            sent.append(f"the index links decision {number}, and there is no page")
         elif page is not None:
             wanted = f"[{_title(folder / page, number)}]({page})"
-            said += [f"the line of decision {number} should be {wanted}"] * (line != wanted)
+            sent += [f"the line of decision {number} should be {wanted}"] * (line != wanted)
     ahead = sorted(number for number in index if number > max(pages))
-    return said + [f"the index goes on to {number}, past the last page" for number in ahead]
+    return sent + [f"the index goes on to {number}, past the last page" for number in ahead]
 
 
 def _named(path: Path) -> re.Match[str] | None:

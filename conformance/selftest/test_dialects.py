@@ -40,22 +40,26 @@ class Keys:
     def __init__(self) -> None:
         self._pending: set[str] = set()
 
-    def ask(self, request: si_pb2.AllocationRequest, said: AskRequest) -> None:
-        request.asks.add(allocationKey=said.key, applicationID=said.application)
-        self._pending.add(said.key)
+    def ask(self, request: si_pb2.AllocationRequest, sent: AskRequest) -> None:
+        request.asks.add(allocationKey=sent.key, applicationID=sent.application)
+        self._pending.add(sent.key)
 
-    def ask_release(self, request: si_pb2.AllocationRequest, said: AskReleaseRequest) -> None:
-        assert isinstance(said.subject, OneAsk)
-        request.releases.allocationsToRelease.add(allocationKey=said.subject.key)
+    def ask_release(self, request: si_pb2.AllocationRequest, sent: AskReleaseRequest) -> None:
+        assert isinstance(sent.subject, OneAsk)
+        request.releases.allocationsToRelease.add(allocationKey=sent.subject.key)
 
-    def allocated(self, told: si_pb2.Allocation) -> Fact:
-        self._pending.discard(told.allocationKey)
-        return Allocated(told.allocationKey, told.applicationID, identity=told.allocationKey)
+    def allocated(self, received: si_pb2.Allocation) -> Fact:
+        self._pending.discard(received.allocationKey)
+        return Allocated(
+            received.allocationKey, received.applicationID, identity=received.allocationKey
+        )
 
-    def released(self, told: si_pb2.AllocationRelease) -> Fact:
-        if told.allocationKey in self._pending:
-            return AskReleased(told.allocationKey, told.applicationID)
-        return Released(told.allocationKey, told.applicationID, identity=told.allocationKey)
+    def released(self, received: si_pb2.AllocationRelease) -> Fact:
+        if received.allocationKey in self._pending:
+            return AskReleased(received.allocationKey, received.applicationID)
+        return Released(
+            received.allocationKey, received.applicationID, identity=received.allocationKey
+        )
 
     def tables(self) -> Tables:
         before = tables_of(BY_IDENTITY)
@@ -88,19 +92,19 @@ def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
 
     dialect.request(UpdateKind.ALLOCATIONS, "rm", [ASK])
 
-    assert told(dialect, released("k")) == [AskReleased("k", "a")]
-    told(dialect, allocated("k"))
-    assert told(dialect, released("k")) == [Released("k", "a", identity="k")]
+    assert received(dialect, released("k")) == [AskReleased("k", "a")]
+    received(dialect, allocated("k"))
+    assert received(dialect, released("k")) == [Released("k", "a", identity="k")]
 
 
-def test_what_one_connection_said_another_one_does_not_know() -> None:
-    first = Connection("127.0.0.1:1", BY_IDENTITY, "first", History(), speaks=by_keys)
+def test_what_one_connection_sent_another_one_does_not_know() -> None:
+    first = Connection("127.0.0.1:1", BY_IDENTITY, "first", History(), implements=by_keys)
     second = first.another("second")
 
     first.dialect.request(UpdateKind.ALLOCATIONS, "first", [ASK])
 
-    assert told(first.dialect, released("k")) == [AskReleased("k", "a")]
-    assert told(second.dialect, released("k")) == [Released("k", "a", identity="k")]
+    assert received(first.dialect, released("k")) == [AskReleased("k", "a")]
+    assert received(second.dialect, released("k")) == [Released("k", "a", identity="k")]
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -116,7 +120,7 @@ def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("revision", "said"),
+    ("revision", "sent"),
     [
         ("2021-02", NodeRequest("n", Action.UPDATE, existing=(EXISTING.allocation,))),
         ("2021-02", NodeRequest("n", Action.CREATE_DRAINING)),
@@ -130,13 +134,13 @@ def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
     ],
     ids=str,
 )
-def test_what_a_revision_has_no_words_for_is_not_said(revision: str, said: Request) -> None:
+def test_what_a_revision_has_no_words_for_is_not_sent(revision: str, sent: Request) -> None:
     dialect = dialect_for(REVISIONS[revision])
 
     with pytest.raises(LookupError) as refused:
-        dialect.request(said.kind, "rm", [said])
+        dialect.request(sent.kind, "rm", [sent])
 
-    assert str(refused.value) == f"SI {revision} has no words for {said}"
+    assert str(refused.value) == f"SI {revision} has no words for {sent}"
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -149,7 +153,7 @@ def test_every_list_of_a_response_is_read(revision: Revision) -> None:
         assert set(readers[kind]) == set(fields)
 
 
-def test_a_release_says_by_its_identity_or_its_key_what_ends() -> None:
+def test_a_release_states_by_its_identity_or_its_key_what_ends() -> None:
     release = Released("k", "a", "id")
 
     assert release.subject == OneAllocation("a", "id", "k")
@@ -159,7 +163,7 @@ def test_a_release_says_by_its_identity_or_its_key_what_ends() -> None:
     assert AskReleased("", "").subject == AllThereIs()
 
 
-def told(dialect: Dialect, response: si_pb2.AllocationResponse) -> list[Fact]:
+def received(dialect: Dialect, response: si_pb2.AllocationResponse) -> list[Fact]:
     data = response.SerializeToString()
     kind = UpdateKind.ALLOCATIONS
     return dialect.facts(kind, dialect.response(kind, data))

@@ -15,12 +15,12 @@ from siconform.reporting.record import Record, RequirementRecord
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 
-FAULTS = [change for change in CHANGES.values() if not change.is_liberty]
+MUTANTS = [change for change in CHANGES.values() if not change.is_variant]
 AREAS = {r.area for r in catalogue().values() if NAME in map(str, r.revisions)}
 
 
 def test_each_area_has_a_fault_that_breaks_a_requirement_of_it() -> None:
-    first = [catalogue()[change.breaks[0]] for change in FAULTS]
+    first = [catalogue()[change.breaks[0]] for change in MUTANTS]
 
     assert {requirement.area for requirement in first} == AREAS
     assert {r.id for r in first if r.level is not Level.MUST} <= {"SI-CONST-006", "SI-FOR-002"}
@@ -39,7 +39,7 @@ def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
         (Verdict.COULD_NOT_RUN, False, f"not noticed: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
     ],
 )
-def test_a_fault_is_noticed_by_what_it_breaks(
+def test_a_fault_is_detected_by_what_it_breaks(
     *,
     verdict: Verdict,
     is_right: bool,
@@ -48,18 +48,18 @@ def test_a_fault_is_noticed_by_what_it_breaks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record = Record("it", "2023-12", "run", "said", {"SI-NODE-026": RequirementRecord(verdict)})
-    monkeypatch.setattr(examining, "judged", lambda *_: record)
+    monkeypatch.setattr(examining, "evaluated", lambda *_: record)
 
-    examined = examining._fault(CHANGES["drain-ignored"])(tmp_path)
+    examined = examining._mutant(CHANGES["drain-ignored"])(tmp_path)
 
     assert examined == Examined("fault drain-ignored", is_right=is_right, found=found)
 
 
 def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def judged(*_: object) -> None:
+    def evaluated(*_: object) -> None:
         raise RecordError("nothing was judged")
 
-    monkeypatch.setattr(examining, "judged", judged)
+    monkeypatch.setattr(examining, "evaluated", evaluated)
 
     found = list(examine(tmp_path, 2))
 
@@ -68,7 +68,7 @@ def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("is_right", "code"), [(True, 0), (False, 1)])
-def test_the_exit_code_says_whether_the_kit_can_be_believed(
+def test_the_exit_code_states_whether_the_kit_can_be_believed(
     *, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = [Examined("fault x", is_right=is_right, found="said so", seconds=1.0)]

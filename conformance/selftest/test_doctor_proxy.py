@@ -11,9 +11,9 @@ from siconform.doctor.revision import si
 class _CallOfGrpc:
     """A call that ends where two write at a time, as those of grpc do."""
 
-    def __init__(self, told: list[bytes]) -> None:
+    def __init__(self, received: list[bytes]) -> None:
         self.written: list[bytes] = []
-        self._told = told
+        self._received = received
         self._is_busy = False
 
     async def write(self, data: bytes) -> None:
@@ -26,7 +26,7 @@ class _CallOfGrpc:
     async def done_writing(self) -> None: ...
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for data in self._told:
+        for data in self._received:
             yield data
 
 
@@ -35,7 +35,7 @@ async def _asked() -> AsyncIterator[bytes]:
         yield data
 
 
-def test_what_is_added_is_never_written_beside_what_passes() -> None:
+def test_what_is_added_is_never_written_alongside_what_passes() -> None:
     of = _CallOfGrpc([b"released", b"released"])
     call = _Call(of, defaultdict(set), lambda: None)
     confirmation = si.AllocationRequest(rmID="rm")

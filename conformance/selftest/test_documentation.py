@@ -12,7 +12,7 @@ from documentation.commands import accounted, difference, main, page_of
 from documentation.shell import Shell
 from siconform.catalogue import catalogue, document, subjects
 
-_FENCE = re.compile(r"^ *```(.*)$", re.MULTILINE)
+_BARRIER = re.compile(r"^ *```(.*)$", re.MULTILINE)
 _SHELLS = frozenset({"", "sh", "bash", "shell", "shell-session"})
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 COMMITTED = sorted(p for p in DOCS.rglob("*.md") if not p.is_relative_to(generated.FOLDER))
@@ -48,7 +48,7 @@ def test_a_command_may_go_on_in_the_next_lines() -> None:
     assert page_of(page(body)) == page(f"{body}one\n")
 
 
-def test_a_block_that_says_why_is_not_run_and_is_counted() -> None:
+def test_a_block_that_states_why_is_not_run_and_is_counted() -> None:
     text = page("# not run: it would take a day\n$ exit 1\nas it was\n")
 
     assert page_of(text) == text
@@ -71,26 +71,26 @@ def test_an_edit_that_does_not_fit_is_refused(shell: Shell) -> None:
         shell.edits("-b\n+c\n")
 
 
-def test_a_command_in_the_background_says_its_first_line_and_is_ended(tmp_path: Path) -> None:
+def test_a_command_in_the_background_states_its_first_line_and_is_ended(tmp_path: Path) -> None:
     with Shell(tmp_path) as shell:
-        told = shell.runs("bash -c 'echo listening on 127.0.0.1:9080; exec sleep 60' &")
+        received = shell.runs("bash -c 'echo listening on 127.0.0.1:9080; exec sleep 60' &")
         ((process, _),) = shell._background
         assert process.poll() is None
 
-    assert told == "listening on 127.0.0.1:9080\n"
+    assert received == "listening on 127.0.0.1:9080\n"
     assert process.poll() is not None
 
 
-def test_a_command_in_the_background_that_says_nothing_is_refused(shell: Shell) -> None:
+def test_a_command_in_the_background_that_states_nothing_is_refused(shell: Shell) -> None:
     with pytest.raises(TimeoutError, match="this said nothing and ended"):
         shell.runs("true &")
 
 
 def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> None:
-    told = shell.runs("echo 127.0.0.1:9080 | tee address")
+    received = shell.runs("echo 127.0.0.1:9080 | tee address")
 
-    assert told == "127.0.0.1:9080\n"
-    assert (shell.folder / "address").read_text("utf-8") != told
+    assert received == "127.0.0.1:9080\n"
+    assert (shell.folder / "address").read_text("utf-8") != received
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> N
         ("text", "12 pass", "12 fail", True),
     ],
 )
-def test_times_are_not_compared_and_figures_only_where_nothing_says_otherwise(
+def test_times_are_not_compared_and_figures_only_where_nothing_states_otherwise(
     kind: str, one: str, other: str, *, differs: bool
 ) -> None:
-    pages = [page(f"$ command\n{said}\n", kind) for said in (one, other)]
+    pages = [page(f"$ command\n{sent}\n", kind) for sent in (one, other)]
 
     assert (compared(pages[0]) != compared(pages[1])) is differs
     assert bool(difference(*pages)) is differs
@@ -134,8 +134,8 @@ def test_a_page_that_differs_fails_the_check_and_is_written_otherwise(
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.name)
-def test_every_block_of_a_page_says_what_it_is_and_commands_are_run(path: Path) -> None:
-    kinds = _FENCE.findall(path.read_text("utf-8"))[::2]
+def test_every_block_of_a_page_states_what_it_is_and_commands_are_run(path: Path) -> None:
+    kinds = _BARRIER.findall(path.read_text("utf-8"))[::2]
 
     assert _SHELLS.isdisjoint(kinds), "commands go into a block `console`, after `$ `"
 

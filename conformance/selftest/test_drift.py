@@ -142,7 +142,7 @@ def test_drift_shows_where_a_text_moved_away() -> None:
         Source("2021-02", "NodeInfo.rack", fingerprint("not looked at")),
     )
     entry = replace(find_requirement("SI-NODE-001"), sources=sources)
-    found = [drift.says for drift in drifts([entry], {"2023-12": read_text(TEXT)})]
+    found = [drift.message for drift in drifts([entry], {"2023-12": read_text(TEXT)})]
     assert found == [
         f"reads differently now, sha256: {fingerprint('the first step')}",
         "no such place: NodeInfo.rack",

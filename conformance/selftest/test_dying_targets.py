@@ -13,9 +13,9 @@ Run = Callable[..., Any]
 
 
 ENDS = (
-    "raise NotAsTheTextSays('never told: allocated')",
+    "raise ConformanceFailure('never told: allocated')",
     "raise CameLate('after 3 s')",
-    "raise PremiseLost('an application is accepted: the stream ended')",
+    "raise PreconditionFailed('an application is accepted: the stream ended')",
     "pass",
 )
 
@@ -69,7 +69,7 @@ def test_one_that_is_attached(conformance: Run, reference: Any, end: str) -> Non
     assert outcome.code in (10, 12)
 
 
-def test_one_that_is_attached_and_started_again_by_somebody(
+def test_one_that_is_attached_and_started_again_by_someone(
     conformance: Run, reference: Any
 ) -> None:
     source = (
@@ -84,8 +84,8 @@ def test_one_that_is_attached_and_started_again_by_somebody(
         '@requirement("SI-NODE-004")\n'
         "def test_it(rm):\n"
         "    ended = StreamEnded(UpdateKind.NODES, 'UNAVAILABLE', 'Socket closed')\n"
-        "    rm.add('rm', [ended], said_by_rm=False)\n"
-        "    raise NotAsTheTextSays('the node stream ended: UNAVAILABLE Socket closed')\n"
+        "    rm.add('rm', [ended], sent_by_rm=False)\n"
+        "    raise ConformanceFailure('the node stream ended: UNAVAILABLE Socket closed')\n"
     )
     outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
 
@@ -94,7 +94,7 @@ def test_one_that_is_attached_and_started_again_by_somebody(
 
 
 def test_one_that_lives_fails(conformance: Run, reference: Any) -> None:
-    source = '@requirement("SI-NODE-004")\ndef test_it(target): raise NotAsTheTextSays("no")\n'
+    source = '@requirement("SI-NODE-004")\ndef test_it(target): raise ConformanceFailure("no")\n'
     outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
 
     assert outcome.verdict("SI-NODE-004") == "fail"

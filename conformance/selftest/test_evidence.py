@@ -22,9 +22,9 @@ def body(text: str) -> str:
     ("text", "verdict", "code", "reason"),
     [
         ("pass", "pass", 0, ""),
-        ('raise NotAsTheTextSays("accepted twice")', "fail", 1, "accepted twice"),
+        ('raise ConformanceFailure("accepted twice")', "fail", 1, "accepted twice"),
         ('raise CameLate("after 3 s")', "late", 1, "after 3 s"),
-        ('raise PremiseLost("control rejected")', "could-not-run", 10, "control rejected"),
+        ('raise PreconditionFailed("control rejected")', "could-not-run", 10, "control rejected"),
         ('raise NotForThisTarget("one RM only")', "not-selected", 12, "one RM only"),
         ('raise KeyError("x")', "kit-error", 13, "KeyError: 'x'"),
         ("assert 1 == 2", "kit-error", 13, "AssertionError: assert 1 == 2"),
@@ -45,13 +45,13 @@ def test_the_end_of_a_test_decides(
 @pytest.mark.parametrize(
     ("text", "verdict", "code"),
     [
-        ('raise PremiseLost("no node")', "could-not-run", 10),
-        ('raise NotAsTheTextSays("no node")', "could-not-run", 10),
+        ('raise PreconditionFailed("no node")', "could-not-run", 10),
+        ('raise ConformanceFailure("no node")', "could-not-run", 10),
         ('raise NotForThisTarget("one RM")', "not-selected", 12),
         ("raise KeyError()", "kit-error", 13),
     ],
 )
-def test_a_setup_that_fails_never_speaks_of_the_requirement(
+def test_a_setup_that_fails_never_implements_of_the_requirement(
     conformance: Run, text: str, verdict: str, code: int
 ) -> None:
     fixture = f"@pytest.fixture\ndef given(target):\n    {text}\n"
@@ -62,7 +62,9 @@ def test_a_setup_that_fails_never_speaks_of_the_requirement(
 
 
 def test_a_teardown_the_target_spoils_is_noted_and_decides_nothing(conformance: Run) -> None:
-    fixture = '@pytest.fixture\ndef given(target):\n    yield\n    raise PremiseLost("left one")\n'
+    fixture = (
+        '@pytest.fixture\ndef given(target):\n    yield\n    raise PreconditionFailed("left one")\n'
+    )
     outcome = conformance(fixture + body("pass").replace("target", "given"))
 
     assert outcome.verdict("SI-NODE-004") == "pass"
@@ -77,10 +79,10 @@ def test_a_teardown_we_spoil_is_our_fault(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-004") == "kit-error"
 
 
-def test_a_test_speaks_for_all_its_requirements(conformance: Run) -> None:
+def test_a_test_implements_for_all_its_requirements(conformance: Run) -> None:
     outcome = conformance(
         '@requirement("SI-NODE-004", "SI-NODE-005")\n'
-        'def test_it(target): raise NotAsTheTextSays("no")\n'
+        'def test_it(target): raise ConformanceFailure("no")\n'
     )
     assert outcome.verdict("SI-NODE-004") == "fail"
     assert outcome.verdict("SI-NODE-005") == "fail"
@@ -89,14 +91,14 @@ def test_a_test_speaks_for_all_its_requirements(conformance: Run) -> None:
 def test_the_worse_of_two_tests_settles_it(conformance: Run) -> None:
     outcome = conformance(
         '@requirement("SI-NODE-004")\ndef test_good(target): pass\n'
-        '@requirement("SI-NODE-004")\ndef test_bad(target): raise PremiseLost("lost")\n'
+        '@requirement("SI-NODE-004")\ndef test_bad(target): raise PreconditionFailed("lost")\n'
     )
     assert outcome.verdict("SI-NODE-004") == "could-not-run"
     assert len(outcome.requirement("SI-NODE-004")["tests"]) == 2
 
 
 def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None:
-    source = body('raise NotAsTheTextSays("no")').replace("SI-NODE-004", "SI-NODE-005")
+    source = body('raise ConformanceFailure("no")').replace("SI-NODE-004", "SI-NODE-005")
     outcome = conformance(source + body("pass").replace("test_it", "test_must"))
 
     assert outcome.requirement("SI-NODE-005")["level"] == "SHOULD"
@@ -106,7 +108,7 @@ def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None
 
 
 def test_a_may_is_a_capability_and_never_a_failure(conformance: Run) -> None:
-    source = body('raise NotAsTheTextSays("no")').replace("SI-NODE-004", "SI-NODE-040")
+    source = body('raise ConformanceFailure("no")').replace("SI-NODE-004", "SI-NODE-040")
     outcome = conformance(
         source + body("pass").replace("test_it", "test_must"), "--revision", "2021-02"
     )
@@ -134,7 +136,7 @@ def test_every_requirement_of_the_revision_is_in_the_results(conformance: Run) -
     assert outcome.results["counts"]["pass"] == 1
 
 
-def test_what_is_excluded_says_why_in_summary_and_results(conformance: Run) -> None:
+def test_what_is_excluded_states_why_in_summary_and_results(conformance: Run) -> None:
     outcome = conformance(body("pass"))
 
     assert outcome.verdict("SI-CB-012") == "excluded"
@@ -153,10 +155,11 @@ def test_a_file_that_cannot_be_collected_is_a_kit_error(conformance: Run) -> Non
     assert "nothing_of_that_name" in outcome.results["kit_errors"][0]
 
 
-def test_the_failure_text_says_what_one_needs_to_act(conformance: Run) -> None:
+def test_the_failure_text_states_what_one_needs_to_act(conformance: Run) -> None:
     outcome = conformance(
         body(
-            'raise NotAsTheTextSays("accepted twice", expected="a rejection", happened="accepted")'
+            'raise ConformanceFailure("accepted twice", expected="a rejection", '
+            'happened="accepted")'
         )
     )
     for part in (
@@ -178,10 +181,10 @@ def test_a_kit_error_shows_where_it_broke(conformance: Run) -> None:
 
 
 def test_ids_of_a_run_are_no_part_of_a_message(conformance: Run) -> None:
-    says = (
+    message = (
         "siconform-gw1-77-1795250742-2 lost gw1-12-node-3, 18ea02731225ad62-88 "
         "and 7f3c1de2-77aa-4c0e-9b1f-0123456789ab-0"
     )
-    outcome = conformance(body(f'raise NotAsTheTextSays("{says}")'))
+    outcome = conformance(body(f'raise ConformanceFailure("{message}")'))
 
     assert outcome.reason("SI-NODE-004") == "<rm> lost node-3, <id> and <id>"

@@ -5,21 +5,21 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from siconform.recording.telling import Line, lines
+from siconform.recording.exchange_text import Line, lines
 from siconform.running.side_by_side import Row, rows, text
 
 
-def said(words: str, at: float = 0.0, rm: int = 0, *, aside: bool = False) -> Line:
+def sent(words: str, at: float = 0.0, rm: int = 0, *, aside: bool = False) -> Line:
     return Line(at, words, words, by_rm=True, aside=aside, rm=rm)
 
 
-def told(words: str, at: float = 0.0, *, wording: str = "") -> Line:
+def received(words: str, at: float = 0.0, *, wording: str = "") -> Line:
     return Line(at, f"{words}{wording}", words, by_rm=False, aside=False, rm=0)
 
 
 def pairs(found: Sequence[Row]) -> list[tuple[str | None, str | None]]:
     return [
-        (row.ours.says if row.ours else None, row.reference.says if row.reference else None)
+        (row.ours.message if row.ours else None, row.reference.message if row.reference else None)
         for row in found
     ]
 
@@ -28,9 +28,12 @@ def first(found: Sequence[Row]) -> list[int]:
     return [index for index, row in enumerate(found) if row.is_first_difference]
 
 
-def test_what_both_have_stands_beside_each_other_whatever_they_call_it() -> None:
-    ours = [said("ask ask-3 of app-2 for root.a"), told("allocated ask-3", wording=", as I please")]
-    its = [said("ask ask-7 of app-4 for root.gangs.first"), told("allocated ask-7")]
+def test_what_both_have_stands_alongside_each_other_whatever_they_call_it() -> None:
+    ours = [
+        sent("ask ask-3 of app-2 for root.a"),
+        received("allocated ask-3", wording=", as I please"),
+    ]
+    its = [sent("ask ask-7 of app-4 for root.gangs.first"), received("allocated ask-7")]
 
     found = rows(ours, its)
 
@@ -42,40 +45,42 @@ def test_what_both_have_stands_beside_each_other_whatever_they_call_it() -> None
 
 
 def test_the_first_difference_is_marked_and_no_other() -> None:
-    asks = said("ask ask-1 of app-1")
-    found = rows([asks, told("released ask-1")], [asks, told("allocated ask-1"), told("more")])
+    asks = sent("ask ask-1 of app-1")
+    found = rows(
+        [asks, received("released ask-1")], [asks, received("allocated ask-1"), received("more")]
+    )
 
     assert first(found) == [1]
     assert pairs(found)[1] == ("released ask-1", "allocated ask-1")
 
 
 def test_a_name_swapped_by_the_target_is_a_difference() -> None:
-    asks = [said("ask ask-1 of app-1"), said("ask ask-2 of app-1")]
-    found = rows([*asks, told("allocated ask-2")], [*asks, told("allocated ask-1")])
+    asks = [sent("ask ask-1 of app-1"), sent("ask ask-2 of app-1")]
+    found = rows([*asks, received("allocated ask-2")], [*asks, received("allocated ask-1")])
 
     assert first(found) == [2]
 
 
 def test_the_order_of_the_streams_is_no_difference_within_a_turn_of_the_rm() -> None:
-    one, other = told("allocated ask-1"), told("application updated app-1")
-    asks, releases = said("ask ask-1 of app-1"), said("release ask-1")
+    one, other = received("allocated ask-1"), received("application updated app-1")
+    asks, releases = sent("ask ask-1 of app-1"), sent("release ask-1")
 
     assert first(rows([asks, one, other, releases], [asks, other, one, releases])) == []
     assert first(rows([asks, one, releases, other], [asks, one, other, releases])) != []
 
 
 def test_requests_are_paired_whatever_comes_between_them() -> None:
-    asks = [said("ask ask-1 of app-1"), said("ask ask-2 of app-1")]
-    its_asks = [said("ask ask-6 of app-4"), said("ask ask-7 of app-4")]
-    its = [its_asks[0], told("allocated ask-6"), its_asks[1]]
-    found = rows([*asks, told("allocated ask-1")], its)
+    asks = [sent("ask ask-1 of app-1"), sent("ask ask-2 of app-1")]
+    its_asks = [sent("ask ask-6 of app-4"), sent("ask ask-7 of app-4")]
+    its = [its_asks[0], received("allocated ask-6"), its_asks[1]]
+    found = rows([*asks, received("allocated ask-1")], its)
 
-    assert [one for one, other in pairs(found) if one == other] == [line.says for line in asks]
+    assert [one for one, other in pairs(found) if one == other] == [line.message for line in asks]
 
 
 def test_a_confirmation_may_cross_with_the_next_request() -> None:
-    asks, confirms = said("ask ask-2 of app-1"), said("release ask-1, confirmed")
-    released, more = told("released ask-1"), told("allocated ask-2")
+    asks, confirms = sent("ask ask-2 of app-1"), sent("release ask-1, confirmed")
+    released, more = received("released ask-1"), received("allocated ask-2")
 
     crossed = rows([asks, released, confirms], [released, confirms, asks, more])
 
@@ -83,20 +88,20 @@ def test_a_confirmation_may_cross_with_the_next_request() -> None:
     assert [row for row in crossed if row.ours and row.ours.by_rm and row.reference is None] == []
 
 
-def test_what_is_said_aside_is_shown_of_the_target_alone_and_is_no_difference() -> None:
-    aside = said("application app-9", aside=True)
-    found = rows([aside, said("ask ask-1")], [said("ask ask-1"), said("gang", aside=True)])
+def test_what_is_sent_aside_is_shown_of_the_target_alone_and_is_no_difference() -> None:
+    aside = sent("application app-9", aside=True)
+    found = rows([aside, sent("ask ask-1")], [sent("ask ask-1"), sent("gang", aside=True)])
 
     assert pairs(found) == [("application app-9", None), ("ask ask-1", "ask ask-1")]
     assert first(found) == []
 
 
 WORDS = st.sampled_from(["allocated ask-1", "allocated ask-2", "released ask-1", "updated app-1"])
-LINES = st.lists(st.one_of(WORDS.map(told), WORDS.map(said)), max_size=8)
+LINES = st.lists(st.one_of(WORDS.map(received), WORDS.map(sent)), max_size=8)
 
 
 @given(LINES, LINES)
-def test_nothing_is_lost_and_nothing_is_told_twice(ours: list[Line], its: list[Line]) -> None:
+def test_nothing_is_lost_and_nothing_is_reported_twice(ours: list[Line], its: list[Line]) -> None:
     found = rows(ours, its)
 
     assert [row.ours for row in found if row.ours is not None] == ours
@@ -117,7 +122,7 @@ def test_the_same_exchange_has_no_difference(ours: list[Line]) -> None:
 @pytest.mark.parametrize("with_reference", [True, False])
 def test_no_line_is_wider_than_a_hundred_columns(*, with_reference: bool) -> None:
     long = "ask " + " ".join(f"{{memory={n} vcore={n}}}" for n in range(40))
-    found = rows([said(long), told(long, 1234.5)], [told(long)] if with_reference else None)
+    found = rows([sent(long), received(long, 1234.5)], [received(long)] if with_reference else None)
 
     shown = text(found, with_reference=with_reference)
 
@@ -127,9 +132,9 @@ def test_no_line_is_wider_than_a_hundred_columns(*, with_reference: bool) -> Non
     assert any("1234.500" in line for line in shown)
 
 
-def record(who: str, says: str, rm: str = "rm-a", **more: object) -> dict[str, object]:
-    base = {"at": 1.0, "rm": rm, "from": who, "stream": "nodes", "says": says, "brief": says}
-    return {**base, "same": says, "fence": False, "aside": False, **more}
+def record(who: str, message: str, rm: str = "rm-a", **more: object) -> dict[str, object]:
+    base = {"at": 1.0, "rm": rm, "from": who, "stream": "nodes", "says": message, "brief": message}
+    return {**base, "same": message, "fence": False, "aside": False, **more}
 
 
 def test_names_of_workers_are_left_out_and_several_rms_are_numbered() -> None:
@@ -149,11 +154,11 @@ def test_names_of_workers_are_left_out_and_several_rms_are_numbered() -> None:
     assert [line.at for line in shown] == [0.0, 0.25, 0.0]
 
 
-def test_of_fences_only_that_they_were_put_up_is_told() -> None:
-    fence = record("rm", "node fence-1", fence=True)
+def test_of_barriers_only_that_they_were_put_up_is_reported() -> None:
+    barrier = record("rm", "node fence-1", fence=True)
     answer = record("scheduler", "node rejected fence-1", fence=True)
     opening = record("rm", "opens the nodes stream", fence=True)
 
-    shown = lines([opening, fence, answer, fence, answer])
+    shown = lines([opening, barrier, answer, barrier, answer])
 
     assert [str(line) for line in shown] == ["RM (fence on the nodes stream, 2 times)"]

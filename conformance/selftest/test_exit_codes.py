@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 SICONFORM = (sys.executable, "-m", "siconform")
 
 FAILS_THEN_PASSES = (
-    '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-004")\ndef test_one(target): raise ConformanceFailure("no")\n'
     '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
 )
 
@@ -32,8 +32,8 @@ def test_every_code_stands_in_the_table(page: str) -> None:
 
 
 def test_every_code_stands_in_the_help() -> None:
-    told = run_siconform("run", "--help").stdout
-    listed = told[told.index("Exit codes: ") :]
+    received = run_siconform("run", "--help").stdout
+    listed = received[received.index("Exit codes: ") :]
 
     assert [int(code) for code in re.findall(r"(?:: |; )(\d+) ", " ".join(listed.split()))] == (
         sorted(ExitCode)
@@ -135,7 +135,7 @@ def test_a_closed_standard_output_is_code_13(tmp_path: Path, command: tuple[str,
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_python_without_assertions_judges_nothing(tmp_path: Path) -> None:
+def test_python_without_assertions_tests_nothing(tmp_path: Path) -> None:
     done = run_siconform(*ONE, cwd=tmp_path, env={**os.environ, "PYTHONOPTIMIZE": "1"})
 
     assert done.returncode == 13
@@ -145,26 +145,26 @@ def test_python_without_assertions_judges_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [100, 2000, 60_000])
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_no_room_for_the_results_is_one_sentence_and_code_13(
+def test_no_capacity_for_the_results_is_one_sentence_and_code_13(
     tmp_path: Path, limit: int, workers: str
 ) -> None:
-    def little_room() -> None:
+    def little_capacity() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     unmeasured = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE_")}
     done = subprocess.run(  # noqa: S603  # ourselves
         [*SICONFORM, "run", "-k", "SI-NODE-004", "-n", workers, "--results", "out"],
-        preexec_fn=little_room, env=unmeasured,
+        preexec_fn=little_capacity, env=unmeasured,
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
-    said = [line for line in (done.stdout + done.stderr).splitlines() if "be written" in line]
+    sent = [line for line in (done.stdout + done.stderr).splitlines() if "be written" in line]
 
     assert done.returncode == 13, done.stderr
-    assert any("File too large" in line for line in said)
+    assert any("File too large" in line for line in sent)
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
+def test_no_capacity_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
     source = (
         "from siconform.protocol.notifications import UpdateKind\n"
         "from siconform.protocol.requests import StreamOpening\n"
@@ -173,11 +173,11 @@ def test_no_room_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
         "@pytest.fixture\n"
         "def rm(request):\n"
         "    history = History()\n"
-        "    history.add('rm', [StreamOpening(UpdateKind.NODES)], said_by_rm=True)\n"
+        "    history.add('rm', [StreamOpening(UpdateKind.NODES)], sent_by_rm=True)\n"
         "    request.node.stash[HISTORY] = Exchange(history, 0)\n"
         "    def full(self, path, **_): raise OSError(28, 'No space left on device')\n"
         "    Exchange.write_jsonl = full\n"
-        '@requirement("SI-NODE-004")\ndef test_one(rm): raise NotAsTheTextSays("no")\n'
+        '@requirement("SI-NODE-004")\ndef test_one(rm): raise ConformanceFailure("no")\n'
     )
     outcome = conformance(source, fresh=True)
 

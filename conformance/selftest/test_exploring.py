@@ -17,7 +17,7 @@ from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.recorded import read_history
 from siconform.exploring.replay import Replay
 from siconform.exploring.rules import ArbitraryRM
-from siconform.outcomes import PremiseLost, TargetLost
+from siconform.outcomes import PreconditionFailed, TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
@@ -58,12 +58,12 @@ def overfilled(session: Session) -> Counterexample:
 
 def test_a_scheduler_that_ignores_capacity_is_found_out(overfilled: Counterexample) -> None:
     assert overfilled.requirements == ("SI-NODE-006",)
-    assert "holds" in overfilled.says
+    assert "holds" in overfilled.message
 
 
 def test_a_history_that_went_wrong_is_made_small(overfilled: Counterexample) -> None:
-    said, _ = overfilled.size
-    assert said <= LEAST + SPARE
+    sent, _ = overfilled.size
+    assert sent <= LEAST + SPARE
     assert overfilled.exchange.entries()[-1].content.words() == "allocated"  # type: ignore[union-attr]
 
 
@@ -76,14 +76,14 @@ def test_a_history_that_was_kept_goes_wrong_again(
     replayed = Replay(session, read_history(tmp_path / "history.jsonl")).plays()
 
     assert [f.name for f in replayed.counterexamples][:1] == ["nodes_are_not_overfilled"]
-    assert replayed.not_told == []
+    assert replayed.not_received == []
 
 
 def test_a_history_that_is_wrong_at_its_end_is_left_as_any_other() -> None:
     occasion = Mock(spec=Exploration)
-    occasion.ends.side_effect = PremiseLost("nothing is given away again")
+    occasion.ends.side_effect = PreconditionFailed("nothing is given away again")
 
-    with pytest.raises(PremiseLost):
+    with pytest.raises(PreconditionFailed):
         ArbitraryRM(occasion).teardown()
 
     occasion.breaks_off.assert_called_once_with(occasion.begins.return_value)
@@ -137,15 +137,17 @@ def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session
 
 
 def test_without_a_target_there_is_nothing_to_explore() -> None:
-    nobody = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
-    exploration = Exploration(Session(nobody, Deadlines().scaled(FAST), "x"), BUDGET, number=1)
+    nothing_listening = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
+    exploration = Exploration(
+        Session(nothing_listening, Deadlines().scaled(FAST), "x"), BUDGET, number=1
+    )
 
     with pytest.raises(TargetLost):
         exploration.explores()
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "no RM says anything"),
         ("no JSON", "line 1"),
@@ -153,40 +155,40 @@ def test_without_a_target_there_is_nothing_to_explore() -> None:
         (json.dumps({"expected": {"is": "Nonsense"}}), "is none of"),
     ],
 )
-def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, says: str) -> None:
+def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "history.jsonl"
     file.write_text(text)
 
-    with pytest.raises(Unreplayable, match=says):
+    with pytest.raises(Unreplayable, match=message):
         read_history(file)
 
 
-def test_both_commands_say_what_is_wrong_and_how_to_see_it_again(
+def test_both_commands_state_what_is_wrong_and_how_to_see_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     target = ["--target-command", CARELESS, "--time-scale", str(FAST)]
 
     found = command(monkeypatch, "explore", "--time", "4", "--seed", "1", *target)
-    told = capsys.readouterr().out
-    again = command(monkeypatch, "replay", the_file_named_in(told), *target)
+    received = capsys.readouterr().out
+    again = command(monkeypatch, "replay", the_file_named_in(received), *target)
 
     assert found == again == ExitCode.NON_CONFORMANT
-    assert "nodes are not overfilled" in told
-    assert "seen again" in told
+    assert "nodes are not overfilled" in received
+    assert "seen again" in received
     assert "nodes are not overfilled" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("explore", "says"),
+    ("explore", "message"),
     [
         ("1", "seed 2023"),
         ("0", "not looked for: what arbitrary histories would show"),
         ("-1", '--explore "-1" is no number above 0'),
     ],
 )
-def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_told(
-    tmp_path: Path, explore: str, says: str
+def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_reported(
+    tmp_path: Path, explore: str, message: str
 ) -> None:
     options = ["--target-command", CARELESS, "--time-scale", str(FAST), "-n", "0"]
     options += ["-k", "test_histories", "--results", str(tmp_path / "results")]
@@ -198,11 +200,11 @@ def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_told(
         check=False,
     )
 
-    assert says in " ".join((done.stdout + done.stderr).split())
+    assert message in " ".join((done.stdout + done.stderr).split())
 
 
-def the_file_named_in(told: str) -> str:
-    lines = [line for line in told.splitlines() if "nodes_are_not_overfilled.jsonl" in line]
+def the_file_named_in(received: str) -> str:
+    lines = [line for line in received.splitlines() if "nodes_are_not_overfilled.jsonl" in line]
     return next(word for word in lines[0].split() if word.endswith(".jsonl"))
 
 

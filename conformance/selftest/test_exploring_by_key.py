@@ -9,12 +9,12 @@ from typing import cast
 
 import pytest
 from selftest.monitor_cases_by_key import end, ended, foreign, new, reported, update
-from selftest.told_histories import APP, ASK, DECOMMISSION, NODE, REMOVAL, Part, by_key
+from selftest.sample_histories import APP, ASK, DECOMMISSION, NODE, REMOVAL, Part, by_key
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.exploring.recorded import Said, read_history
+from siconform.exploring.recorded import Sent, read_history
 from siconform.exploring.replay import Replay
 from siconform.protocol.handles import Application, Node
 from siconform.protocol.notifications import AllocationRejected
@@ -74,8 +74,8 @@ def test_updates_and_foreign_allocations_are_written_down_and_read_again(tmp_pat
     changed = AllocationUpdate(replace(new(memory=8), priority_class=""))
     by_key([NODE, APP, ASK, new(), changed, foreign(3)]).write_jsonl(tmp_path / "history.jsonl")
 
-    said = [m for m in read_history(tmp_path / "history.jsonl").messages if isinstance(m, Said)]
-    requests = [request for message in said for request in message.requests]
+    sent = [m for m in read_history(tmp_path / "history.jsonl").messages if isinstance(m, Sent)]
+    requests = [request for message in sent for request in message.requests]
 
     assert changed in requests
     assert foreign(3) in requests

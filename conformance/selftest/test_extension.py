@@ -9,13 +9,13 @@ from typing import Any
 import grpc
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import NotOffered, PremiseLost, TargetLost
+from siconform.outcomes import NotOffered, PreconditionFailed, TargetLost
 from siconform.protocol.facets import NONE, Facet
 from siconform.protocol.timers import Timers
 from siconform.recording.clock import VirtualClock
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.session import _speaks
+from siconform.rm.session import _implements
 from siconform.targets.profile import TargetProfile
 from siconform.targets.proposal import proposal
 from siconform.targets.terms import LONGEST_TIMER
@@ -91,8 +91,10 @@ def test_a_facet_that_is_not_offered_is_not_even_tried(serve: Serve) -> None:
         client.snapshot("rm")
 
 
-def test_a_facet_that_is_offered_and_fails_costs_the_premise(serve: Serve) -> None:
-    with pytest.raises(PremiseLost, match="Snapshot, which the target offers, ended with UNIMPL"):
+def test_a_facet_that_is_offered_and_fails_costs_the_precondition(serve: Serve) -> None:
+    with pytest.raises(
+        PreconditionFailed, match="Snapshot, which the target offers, ended with UNIMPL"
+    ):
         serve(SOME).snapshot("rm")
 
 
@@ -108,10 +110,10 @@ def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> Non
 
 
 @pytest.mark.parametrize(
-    ("after", "says"), [(0.0, "the target is gone"), (0.45, "no answer to Apply")]
+    ("after", "message"), [(0.0, "the target is gone"), (0.45, "no answer to Apply")]
 )
 def test_a_configuration_that_is_cancelled_at_its_deadline_was_not_answered(
-    serve: Serve, after: float, says: str
+    serve: Serve, after: float, message: str
 ) -> None:
     def cancels(_change: Any, context: Any) -> None:
         time.sleep(after)
@@ -120,7 +122,7 @@ def test_a_configuration_that_is_cancelled_at_its_deadline_was_not_answered(
     client = serve(ext.Facets(configuration=True), ApplyConfiguration=cancels)
     client._timeout = 0.5
 
-    with pytest.raises(PremiseLost, match=says):
+    with pytest.raises(PreconditionFailed, match=message):
         client.applies(ext.ConfigurationChange())
 
 
@@ -143,7 +145,7 @@ def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> N
     assert rm.timers == Timers(placeholder=3.0, waiting_to_completed=1.5, connection_loss=60.0)
 
 
-def test_no_timer_is_too_long_where_nobody_sleeps() -> None:
+def test_no_timer_is_too_long_where_no_one_sleeps() -> None:
     known = Timers(placeholder=20 * LONGEST_TIMER)
     rm = _rm(None, TargetProfile(known), is_virtual=True)
 
@@ -172,13 +174,13 @@ def test_what_the_user_stated_is_proposed() -> None:
     assert proposed == {**proposal(), "siconform.timers.waiting": "5"}
 
 
-def test_a_target_of_another_revision_is_told_from_what_it_says(serve: Serve) -> None:
+def test_a_target_of_another_revision_is_reported_from_what_it_states(serve: Serve) -> None:
     facets = serve(SOME).facets
-    _speaks(facets, REVISIONS["2023-12"])
-    _speaks(NONE, REVISIONS["2023-08"])
+    _implements(facets, REVISIONS["2023-12"])
+    _implements(NONE, REVISIONS["2023-08"])
 
     with pytest.raises(TargetLost, match="speaks SI 2023-12, not 2023-08: give --revision 2023-12"):
-        _speaks(facets, REVISIONS["2023-08"])
+        _implements(facets, REVISIONS["2023-08"])
 
 
 def test_what_is_not_offered_is_not_applicable(conformance: Run) -> None:

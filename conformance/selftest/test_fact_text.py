@@ -6,13 +6,13 @@ from siconform.protocol.registration import RegistrationAnswered
 RELEASED = Released("k", "a", "k", Termination.TIMEOUT, "too long", "default")
 
 
-def test_the_whole_says_every_field() -> None:
+def test_the_whole_states_every_field() -> None:
     assert str(RELEASED) == (
         "released k, application a, identity k, TIMEOUT, message too long, partition default"
     )
 
 
-def test_the_brief_leaves_out_what_tells_nothing() -> None:
+def test_the_brief_leaves_out_what_reports_nothing() -> None:
     assert RELEASED.in_brief() == "released k, application a, TIMEOUT, message too long"
 
 

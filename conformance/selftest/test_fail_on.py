@@ -11,7 +11,7 @@ from siconform.running.options import settings_from
 from .conftest import FinishedRun
 
 A_SHOULD_FAILS = (
-    '@requirement("SI-NODE-005")\ndef test_one(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-005")\ndef test_one(target): raise ConformanceFailure("no")\n'
     '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
 )
 

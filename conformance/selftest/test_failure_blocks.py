@@ -14,10 +14,12 @@ from siconform.baseline import read_baseline
 pytestmark = pytest.mark.end_to_end
 
 TEST = "suite/test_gang_placeholders.py::test_a_stopped_placeholder_is_not_replaced"
-FAULTY = f"{sys.executable} -P -m proof.proxy confirmation-lost --revision 2024-10"
+FAULTY = f"{sys.executable} -P -m mutation.proxy confirmation-lost --revision 2024-10"
 
 
-def judged(results: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+def evaluated(
+    results: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     command = [sys.executable, "-m", "siconform", "run", "--target-command", FAULTY, "-n", "0"]
     done = subprocess.run(  # noqa: S603  # our own
         [*command, "--results", str(results), *options, TEST],
@@ -34,13 +36,13 @@ def run(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]:
     results = tmp_path_factory.mktemp("faulty") / "out"
-    return results, *judged(results)
+    return results, *evaluated(results)
 
 
 Run = tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]
 
 
-def test_the_exchange_stands_beside_that_of_the_reference(run: Run) -> None:
+def test_the_exchange_stands_alongside_that_of_the_reference(run: Run) -> None:
     folder, done, results = run
     (failure,) = results["failures"]
 
@@ -52,8 +54,8 @@ def test_the_exchange_stands_beside_that_of_the_reference(run: Run) -> None:
     assert (folder / failure["history"]).is_file()
     assert "this target                                  the reference" in done.stdout
     assert failure["text"] in (folder / "failures.txt").read_text("utf-8")
-    (told,) = ET.parse(folder / "junit.xml").iter("failure")  # noqa: S314  # our own
-    assert told.text == failure["text"]
+    (received,) = ET.parse(folder / "junit.xml").iter("failure")  # noqa: S314  # our own
+    assert received.text == failure["text"]
 
 
 def test_names_and_values_are_those_of_people(run: Run) -> None:
@@ -71,7 +73,7 @@ def test_the_offered_entry_is_accepted_as_it_is_pasted(run: Run, tmp_path: Path)
     baseline.write_text(offered, "utf-8")
 
     (entry,) = read_baseline(baseline).entries
-    done, again = judged(tmp_path / "again", "--baseline", str(baseline))
+    done, again = evaluated(tmp_path / "again", "--baseline", str(baseline))
 
     assert again["failures"][0]["known"] == entry.reason
     assert "  known?" not in done.stdout
@@ -79,7 +81,7 @@ def test_the_offered_entry_is_accepted_as_it_is_pasted(run: Run, tmp_path: Path)
 
 
 def test_the_reference_is_not_asked_where_that_is_not_wanted(tmp_path: Path) -> None:
-    done, results = judged(tmp_path / "out", "--no-reference")
+    done, results = evaluated(tmp_path / "out", "--no-reference")
 
     assert results["failures"][0]["golden"] == ""
     assert "the reference" not in done.stdout.partition("time s")[2].partition("\n")[0]

@@ -15,7 +15,7 @@ def chosen(*words: str, **given: list[str]) -> set[str]:
     return set(read_filters(words, flags, NEWEST).chosen(NEWEST))
 
 
-def fault(*words: str, **given: list[str]) -> str:
+def mutant(*words: str, **given: list[str]) -> str:
     with pytest.raises(FilterError) as raised:
         chosen(*words, **given)
     return str(raised.value)
@@ -33,7 +33,7 @@ def test_the_name_of_an_area_is_all_of_it(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "received"),
     [
         ("nod-3", '"nod-3" is no requirement. Did you mean SI-NODE-003?'),
         ("SI-GNAG-21", "Did you mean SI-GANG-021?"),
@@ -43,8 +43,8 @@ def test_the_name_of_an_area_is_all_of_it(word: str) -> None:
         ("xyz", "siconform list shows them all."),
     ],
 )
-def test_what_is_no_requirement_is_told_with_what_is_near(word: str, told: str) -> None:
-    assert told in fault(word)
+def test_what_is_no_requirement_is_reported_with_what_is_near(word: str, received: str) -> None:
+    assert received in mutant(word)
 
 
 def test_one_of_each_kind_has_to_fit_and_all_kinds_do() -> None:
@@ -74,32 +74,34 @@ def test_lists_from_files(tmp_path: Path) -> None:
     assert chosen(skip=files["skip"], area=["NODE"]) == (chosen(area=["NODE"]) - {"SI-NODE-003"})
 
 
-def test_everything_that_is_wrong_with_lists_is_told_at_once_with_its_line(tmp_path: Path) -> None:
+def test_everything_that_is_wrong_with_lists_is_reported_at_once_with_its_line(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "in.txt").write_text("node-2\nnod-3\n\nnode-99 # gone\n")
     (tmp_path / "empty.txt").write_text("# nothing\n")
-    told = fault(
+    received = mutant(
         include=[str(tmp_path / "in.txt"), str(tmp_path / "empty.txt")],
         skip=[str(tmp_path / "none.txt")],
         level=["perhaps"],
     ).splitlines()
 
-    assert len(told) == 5
-    assert told[0].startswith(f'{tmp_path}/in.txt:2: "nod-3" is no requirement.')
-    assert told[1].startswith(f'{tmp_path}/in.txt:4: "node-99" is no requirement')
-    assert told[2] == f"{tmp_path}/empty.txt: names no requirement"
-    assert '"perhaps" is no level. Known: MUST, SHOULD, MAY.' in told
-    assert f"{tmp_path}/none.txt: the list cannot be read: No such file or directory" in told
+    assert len(received) == 5
+    assert received[0].startswith(f'{tmp_path}/in.txt:2: "nod-3" is no requirement.')
+    assert received[1].startswith(f'{tmp_path}/in.txt:4: "node-99" is no requirement')
+    assert received[2] == f"{tmp_path}/empty.txt: names no requirement"
+    assert '"perhaps" is no level. Known: MUST, SHOULD, MAY.' in received
+    assert f"{tmp_path}/none.txt: the list cannot be read: No such file or directory" in received
 
 
 def test_a_profile_and_what_is_chosen_of_it() -> None:
     base = chosen(profile=["base"])
     assert base == chosen(profile=[f"{NEWEST}/base.1"]) == chosen(profile=["base.1"])
     assert chosen(profile=["base"], area=["NODE"]) == base & chosen(area=["NODE"])
-    assert "is given more than once" in fault(profile=["base", "gang"])
-    assert "give --revision 2021-02" in fault(profile=["2021-02/base"])
+    assert "is given more than once" in mutant(profile=["base", "gang"])
+    assert "give --revision 2021-02" in mutant(profile=["2021-02/base"])
 
 
-def test_filters_tell_what_was_given() -> None:
+def test_filters_report_what_was_given() -> None:
     filters = read_filters(["node-2"], {"--level": ["must"], "--text": []}, NEWEST)
 
     assert filters.words == "node-2; level must"

@@ -16,14 +16,14 @@ from .processes import Start, programs
 pytestmark = pytest.mark.end_to_end
 
 SLEEPS = "import time; time.sleep(60)"
-LISTENS_AND_SAYS = """
+LISTENS_AND_STATES = """
 import socket, sys, time
 server = socket.create_server(("127.0.0.1", int(sys.argv[1].rpartition(":")[2])))
 print("{before}", flush=True)
 print(f"listening on 127.0.0.1:{{server.getsockname()[1]}}", flush=True)
 time.sleep(60)
 """
-SAYS = "import time\nprint('listening on {address}', flush=True)\ntime.sleep(60)\n"
+MESSAGES = "import time\nprint('listening on {address}', flush=True)\ntime.sleep(60)\n"
 TAKES_THE_PORT_LATER = """
 import socket, sys, time
 from pathlib import Path
@@ -53,14 +53,14 @@ def foreign() -> Iterator[str]:
 def test_a_server_that_was_there_is_not_believed_to_be_the_target(
     start: Start, foreign: str
 ) -> None:
-    target = start(SAYS.format(address=foreign))
+    target = start(MESSAGES.format(address=foreign))
 
     with pytest.raises(TargetUnavailable, match="was there before the command was started"):
         _ = target.address
 
 
 def test_a_server_on_the_port_the_command_names(start: Start, foreign: str) -> None:
-    target = start(SAYS.format(address=foreign), f"--listen {foreign}")
+    target = start(MESSAGES.format(address=foreign), f"--listen {foreign}")
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {foreign} was there before"):
         _ = target.address
@@ -94,16 +94,16 @@ def test_a_server_that_took_the_port_meanwhile(
 
 
 def test_the_target_of_another_worker(start: Start) -> None:
-    first = start(LISTENS_AND_SAYS.format(before=""), "127.0.0.1:0", within=5.0)
+    first = start(LISTENS_AND_STATES.format(before=""), "127.0.0.1:0", within=5.0)
     other = first.address
-    second = start(SAYS.format(address=other), within=0.5)
+    second = start(MESSAGES.format(address=other), within=0.5)
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {other}"):
         _ = second.address
 
 
 def test_what_a_child_of_the_command_listens_on_is_the_target(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "child.py").write_text(LISTENS_AND_SAYS.format(before=""))
+    (tmp_path / "child.py").write_text(LISTENS_AND_STATES.format(before=""))
     program = (
         "import subprocess, sys\n"
         f"subprocess.run([sys.executable, {str(tmp_path / 'child.py')!r}, sys.argv[1]])\n"
@@ -135,31 +135,35 @@ def test_a_proxy_started_after_the_command_may_be_the_target(
 
 @pytest.mark.parametrize("line", ["metrics: listening on 127.0.0.1:1", "listening on x:99999"])
 def test_a_line_that_looks_like_it_is_ignored(start: Start, line: str) -> None:
-    target = start(LISTENS_AND_SAYS.format(before=line), "127.0.0.1:0", within=5.0)
+    target = start(LISTENS_AND_STATES.format(before=line), "127.0.0.1:0", within=5.0)
 
     assert target.address not in line
 
 
-def test_only_the_port_it_was_told_is_believed(start: Start, foreign: str) -> None:
+def test_only_the_port_it_was_reported_is_believed(start: Start, foreign: str) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        told = f"127.0.0.1:{probe.getsockname()[1]}"
+        received = f"127.0.0.1:{probe.getsockname()[1]}"
     target = start(
-        LISTENS_AND_SAYS.format(before=f"listening on {foreign}"), f"--listen={told}", within=5.0
+        LISTENS_AND_STATES.format(before=f"listening on {foreign}"),
+        f"--listen={received}",
+        within=5.0,
     )
 
-    assert target.address == told
+    assert target.address == received
 
 
-def test_another_port_than_it_was_told(start: Start) -> None:
-    program = LISTENS_AND_SAYS.format(before="").replace('int(sys.argv[1].rpartition(":")[2])', "0")
+def test_another_port_than_it_was_reported(start: Start) -> None:
+    program = LISTENS_AND_STATES.format(before="").replace(
+        'int(sys.argv[1].rpartition(":")[2])', "0"
+    )
     target = start(program, "--port 9")
 
     with pytest.raises(TargetUnavailable, match="says not that it listens on port 9"):
         _ = target.address
 
 
-def test_a_run_on_a_foreign_port_judges_nothing(tmp_path: Path) -> None:
+def test_a_run_on_a_foreign_port_tests_nothing(tmp_path: Path) -> None:
     """As seen by a user: a server of the right kind is there, and the command starts nothing."""
     serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
     foreign = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own

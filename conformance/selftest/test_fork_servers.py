@@ -23,7 +23,9 @@ from .processes import exists
 
 PRELOADED, ANOTHER = "colorsys", "sndhdr"  # modules of the standard library
 LIMIT = patient(20.0)
-TELLS = "import os, sys; print(os.getcwd(), *sys.argv, os.environ['SI_TOLD'], sys.stdin.read())"
+REPORTS = (
+    "import os, sys; print(os.getcwd(), *sys.argv, os.environ['SI_RECEIVED'], sys.stdin.read())"
+)
 WAITS = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
 
@@ -38,8 +40,8 @@ def server() -> Iterator[str]:
 
 
 def test_a_script_stands_for_python(server: str, tmp_path: Path) -> None:
-    words = ["-u", "-c", TELLS, "one", "two words"]
-    environment = {**os.environ, "SI_TOLD": "told"}
+    words = ["-u", "-c", REPORTS, "one", "two words"]
+    environment = {**os.environ, "SI_RECEIVED": "told"}
     forked, usual = (
         _run(
             [*program, *words],
@@ -85,7 +87,7 @@ def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> N
 
 
 @pytest.mark.parametrize("is_served", [True, False])
-def test_it_is_silent_when_nobody_reads_what_it_writes(
+def test_it_is_silent_when_no_one_reads_what_it_writes(
     *, server: str, is_served: bool, tmp_path: Path
 ) -> None:
     reader, writer = os.pipe()
@@ -97,7 +99,7 @@ def test_it_is_silent_when_nobody_reads_what_it_writes(
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_a_pipe_of_its_own_that_broke_is_told(server: str) -> None:
+def test_a_pipe_of_its_own_that_broke_is_reported(server: str) -> None:
     program = "import os; r, w = os.pipe(); os.close(r); os.write(w, b'1')"
     done = _run([*_client(server), "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode == 1
@@ -106,31 +108,33 @@ def test_a_pipe_of_its_own_that_broke_is_told(server: str) -> None:
 
 def test_what_was_imported_is_there(server: str) -> None:
     program = f"import sys; print({PRELOADED!r} in sys.modules)"
-    told = [
+    received = [
         _run([*start, "-c", program], capture_output=True, check=True).stdout
         for start in (_client(server), [sys.executable])
     ]
-    assert told == [b"True\n", b"False\n"]
+    assert received == [b"True\n", b"False\n"]
 
 
 def test_it_knows_its_parent(server: str) -> None:
     program = "import os; from siconform.fork_server import parent_or as of; print(of(0))"
-    told = _run([*_client(server), "-c", f"{program}; print(os.getppid())"], capture_output=True)
-    known, parent = told.stdout.split()
+    received = _run(
+        [*_client(server), "-c", f"{program}; print(os.getppid())"], capture_output=True
+    )
+    known, parent = received.stdout.split()
     assert known == parent
-    told = _run([sys.executable, "-c", program], capture_output=True)
-    assert told.stdout == b"0\n"
+    received = _run([sys.executable, "-c", program], capture_output=True)
+    assert received.stdout == b"0\n"
 
 
 def test_without_a_server_it_is_python(tmp_path: Path) -> None:
-    nobody = str(tmp_path / "nobody")
+    nothing_listening = str(tmp_path / "nobody")
     with pytest.raises(Refused, match="no fork server answers on"):
-        ForkedProcess(nobody, ["-c", "pass"], (0, 1, 2))
-    done = _run([*_client(nobody), "-c", "print(1)"], capture_output=True, check=True)
+        ForkedProcess(nothing_listening, ["-c", "pass"], (0, 1, 2))
+    done = _run([*_client(nothing_listening), "-c", "print(1)"], capture_output=True, check=True)
     assert done.stdout == b"1\n"
 
 
-def test_what_no_client_says_is_passed_over(server: str) -> None:
+def test_what_no_client_states_is_passed_over(server: str) -> None:
     for nonsense in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x00\x00\x00\x02{}"):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(server)
@@ -167,7 +171,7 @@ def test_one_that_is_supervised_ends_with_its_lifeline(server: str, program: str
     process.stdout.close()
 
 
-def test_a_supervisor_that_is_killed_is_told(server: str) -> None:
+def test_a_supervisor_that_is_killed_is_reported(server: str) -> None:
     process = ForkedProcess.piped(server, ["-c", WAITS], 2, None, 0.2)
     process.kill()
     assert process.wait(LIMIT) == -signal.SIGKILL

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.target_habits import TargetHabits
-from siconform.outcomes import NotOffered, PremiseLost
+from siconform.expecting.probed_behaviour import ProbedBehaviour
+from siconform.outcomes import NotOffered, PreconditionFailed
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import HARD, SOFT
 
@@ -31,19 +31,21 @@ NEVER_HARD = dict.fromkeys(ANY_CASE, False)
         pytest.param(NEVER_HARD, "soft", "hard", id="no gang fails"),
     ],
 )
-def test_a_style_is_spelled_as_it_means_what_it_says(
+def test_a_style_is_spelled_as_it_means_what_it_states(
     fails: Mapping[str, bool], soft: str, hard: str
 ) -> None:
-    observed = TargetHabits()
+    observed = ProbedBehaviour()
     rm = _rm(fails, observed)
 
     assert (rm.spelled(SOFT), rm.spelled(HARD)) == (soft, hard)
-    assert observed.told()["gang styles"] == (f'soft is spelled "{soft}", hard is spelled "{hard}"')
+    assert observed.received()["gang styles"] == (
+        f'soft is spelled "{soft}", hard is spelled "{hard}"'
+    )
 
 
 def test_nothing_is_found_out_where_no_gang_runs_out_of_time() -> None:
-    observed = TargetHabits()
-    rm = _rm(PremiseLost("not known: how long"), observed)
+    observed = ProbedBehaviour()
+    rm = _rm(PreconditionFailed("not known: how long"), observed)
 
     assert rm.spelled(HARD) == "hard"
     assert observed.gang_styles == {}
@@ -54,11 +56,11 @@ def test_a_scheduler_without_waiting_asks_has_no_such_gangs() -> None:
         _rm(NotOffered("asks do not wait")).spelled(HARD)
 
 
-def test_another_text_is_said_as_it_is() -> None:
+def test_another_text_is_sent_as_it_is() -> None:
     assert _rm({}).spelled("x") == "x"
 
 
-def _rm(outcome: Any, observed: TargetHabits | None = None) -> ResourceManager:
+def _rm(outcome: Any, observed: ProbedBehaviour | None = None) -> ResourceManager:
     """An RM whose gangs of each spelling fail or not, or cannot be had."""
 
     class Trying(ResourceManager):

@@ -9,7 +9,7 @@ ROOTS = {
     "sireference": "reference",
     "siwire": "proto",
     "siconform": "conformance",
-    "proof": "conformance",
+    "mutation": "conformance",
 }
 _ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \| (?P<where>[^|]*)\|$", re.MULTILINE)
 _CODE = re.compile(r"`([^`]+)`")
@@ -23,18 +23,18 @@ def rows(text: str) -> list[tuple[str, str]]:
 
 def objections(text: str) -> list[str]:
     """A sentence for each line whose file or name is not there."""
-    said = []
+    sent = []
     for term, where in rows(text):
         file = None
         for name in _CODE.findall(where):
             if "/" in name:
                 file = CHECKOUT / ROOTS[name.split("/")[0]] / name
-                said += [] if file.is_file() else [f"{term}: there is no {name}"]
+                sent += [] if file.is_file() else [f"{term}: there is no {name}"]
             elif file is None:
-                said.append(f"{term}: {name} stands before any file")
+                sent.append(f"{term}: {name} stands before any file")
             elif file.is_file() and name not in names_in(file):
-                said.append(f"{term}: {file.name} has no {name}")
-    return said
+                sent.append(f"{term}: {file.name} has no {name}")
+    return sent
 
 
 def names_in(file: Path) -> set[str]:

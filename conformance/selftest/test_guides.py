@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-GUIDES = ("adding-a-requirement.md", "adding-a-fault.md", "adding-a-revision.md")
+GUIDES = ("adding-a-requirement.md", "adding-a-mutant.md", "adding-a-revision.md")
 _QUOTED = re.compile(r"^`(?P<file>\S+)`\n\n```\w+\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL)
-_FENCE = re.compile(r"^```\w+$", re.MULTILINE)
+_BARRIER = re.compile(r"^```\w+$", re.MULTILINE)
 _LEFT_OUT = re.compile(r"^\.\.\.\n", re.MULTILINE)
 _NAMED = re.compile(r"`((?:conformance|docs|fixtures|proto|reference)/[\w./@-]+)`")
 _LINKED = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
@@ -40,10 +40,10 @@ def test_what_a_guide_quotes_is_in_the_file_in_that_order(guide: str) -> None:
 
 
 @each_guide
-def test_every_quotation_of_a_guide_says_where_it_is_from(guide: str) -> None:
+def test_every_quotation_of_a_guide_states_where_it_is_from(guide: str) -> None:
     text = text_of(guide)
 
-    assert len(_FENCE.findall(text)) == len(_QUOTED.findall(text))
+    assert len(_BARRIER.findall(text)) == len(_QUOTED.findall(text))
 
 
 @each_guide

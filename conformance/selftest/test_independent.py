@@ -5,11 +5,11 @@ from pathlib import Path
 
 import grpc
 import pytest
-from proof.independent import nodes, outbox
-from proof.independent.amounts import fits, keeps
-from proof.independent.manners import MANNERS, chosen
-from proof.independent.queues import BadConfigurationError, partitions
-from proof.independent.state import RMState
+from mutation.independent import nodes, outbox
+from mutation.independent.amounts import fits, keeps
+from mutation.independent.manners import MANNERS, chosen
+from mutation.independent.queues import BadConfigurationError, partitions
+from mutation.independent.state import RMState
 from siwire import REVISIONS, rpc
 from siwire.r2023_12 import si_pb2
 
@@ -23,7 +23,7 @@ TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
     """To a scheduler of its own."""
-    with served("proof.independent") as channel:
+    with served("mutation.independent") as channel:
         yield channel
 
 
@@ -33,15 +33,15 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
     of_nodes = Stream(channel, METHODS, "UpdateNode")
     of_applications = Stream(channel, METHODS, "UpdateApplication")
     of_allocations = Stream(channel, METHODS, "UpdateAllocation")
-    of_nodes.says(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
-    assert next(of_nodes.told).accepted[0].nodeID == "n"
-    of_applications.says(new=[{"applicationID": "a", "queueName": "root.plain"}])
-    assert next(of_applications.told).accepted[0].applicationID == "a"
+    of_nodes.send(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
+    assert next(of_nodes.received).accepted[0].nodeID == "n"
+    of_applications.send(new=[{"applicationID": "a", "queueName": "root.plain"}])
+    assert next(of_applications.received).accepted[0].applicationID == "a"
 
     ask = {"allocationKey": "k", "applicationID": "a", "resourceAsk": TEN, "maxAllocations": 1}
-    of_allocations.says(asks=[ask])
+    of_allocations.send(asks=[ask])
 
-    allocation = next(of_allocations.told).new[0]
+    allocation = next(of_allocations.received).new[0]
     assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
     assert of_applications.states(2) == ["Accepted", "Running"]
     of_applications.ends()
@@ -51,7 +51,7 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
 
 def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as ended:
-        next(Stream(channel, METHODS, "UpdateNode").told)
+        next(Stream(channel, METHODS, "UpdateNode").received)
 
     assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
 
@@ -64,7 +64,7 @@ def test_manners_are_added_and_taken_away() -> None:
         chosen(["loud"])
 
 
-def test_what_a_configuration_says_counts_on_the_way_up() -> None:
+def test_what_a_configuration_states_counts_on_the_way_up() -> None:
     default = partitions(QUEUES.read_text(), "")["default"]
     left = default.place("root.parent.left", {})
     assert left is not None
@@ -73,8 +73,8 @@ def test_what_a_configuration_says_counts_on_the_way_up() -> None:
 
     right = default.place("root.parent.right", {})
     assert right is not None
-    assert right.has_room({"memory": 2})
-    assert not right.has_room({"memory": 3})
+    assert right.has_capacity({"memory": 2})
+    assert not right.has_capacity({"memory": 3})
     assert right.could_hold({"memory": 10})
     assert default.place("root.nowhere", {}) is None
     assert default.place("", {"namespace": "here"}) is default.find("root.namespaces.here")
@@ -88,14 +88,14 @@ def test_a_node_has_nothing_of_what_it_does_not_name_and_a_queue_has_no_limit_fo
 
 
 def test_an_action_that_cannot_be_done_is_refused_and_changes_nothing() -> None:
-    told = outbox.Outbox()
-    rm = RMState("rm", partitions("", ""), chosen(()), {}, told)
+    received = outbox.Outbox()
+    rm = RMState("rm", partitions("", ""), chosen(()), {}, received)
     undrain = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.DRAIN_TO_SCHEDULABLE)
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE)
 
     nodes.take(rm, si_pb2.NodeRequest(nodes=[create, undrain]))
 
-    accepted, rejected = told.collect(outbox.NODE)
+    accepted, rejected = received.collect(outbox.NODE)
     assert isinstance(accepted, si_pb2.NodeResponse)
     assert accepted.accepted[0].nodeID == "n"
     assert isinstance(rejected, si_pb2.NodeResponse)

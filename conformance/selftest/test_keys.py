@@ -126,15 +126,15 @@ CASES: list[tuple[list[Step], Fact]] = [
 
 
 @pytest.mark.parametrize("revision", ["2024-10", "2026-04"])
-@pytest.mark.parametrize(("steps", "told"), CASES)
-def test_what_a_key_was_said_as_tells_what_an_answer_is_about(
-    revision: str, steps: list[Step], told: Fact
+@pytest.mark.parametrize(("steps", "received"), CASES)
+def test_what_a_key_was_sent_as_reports_what_an_answer_is_about(
+    revision: str, steps: list[Step], received: Fact
 ) -> None:
-    assert last_told(dialect_for(REVISIONS[revision]), steps) == told
+    assert last_received(dialect_for(REVISIONS[revision]), steps) == received
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [
         AskRequest("k", "a", "default", {"memory": 1}, max_allocations=2),
         AskRequest("k", "a", "default", {"memory": 1}, timeout_ms=1),
@@ -145,12 +145,12 @@ def test_what_a_key_was_said_as_tells_what_an_answer_is_about(
     ],
     ids=str,
 )
-def test_what_these_revisions_have_no_words_for_is_not_said(said: Request) -> None:
+def test_what_these_revisions_have_no_words_for_is_not_sent(sent: Request) -> None:
     with pytest.raises(LookupError, match="SI 2024-10 has no words for"):
-        dialect_for(REVISIONS["2024-10"]).request(said.kind, "rm", [said])
+        dialect_for(REVISIONS["2024-10"]).request(sent.kind, "rm", [sent])
 
 
-def test_whatever_has_a_key_goes_into_one_list_in_the_order_said() -> None:
+def test_whatever_has_a_key_goes_into_one_list_in_the_order_sent() -> None:
     request = dialect_for(REVISIONS["2024-10"]).request(
         KIND, "rm", [FOREIGN, ASK, EXISTING, UPDATE]
     )
@@ -173,7 +173,7 @@ def test_what_ends_is_named_by_its_key_or_is_all_of_the_application() -> None:
     ] == [("a", "k", 1), ("a", "k", 1), ("a", "", 2)]
 
 
-def last_told(dialect: Dialect, steps: list[Step]) -> Fact:
+def last_received(dialect: Dialect, steps: list[Step]) -> Fact:
     facts: list[Fact] = []
     for step in steps:
         if isinstance(step, si.AllocationResponse):

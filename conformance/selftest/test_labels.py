@@ -23,15 +23,15 @@ NONSENSE = "frobnicated"
 NAMED = VIOLATED | {Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE, Verdict.NOT_REACHED}
 JUNIT = """
 @requirement("SI-NODE-004")
-def test_fails(target): raise NotAsTheTextSays("no")
+def test_fails(target): raise ConformanceFailure("no")
 @requirement("SI-NODE-005")
 def test_is_late(target): raise CameLate("no")
 @requirement("SI-NODE-006")
-def test_is_inconclusive(target): raise PremiseLost("no")
+def test_is_inconclusive(target): raise PreconditionFailed("no")
 @requirement("SI-CONN-006")
 def test_is_not_offered(target): raise NotOffered("no")
 @requirement("SI-NODE-008")
-def test_is_known(target): raise NotAsTheTextSays("no")
+def test_is_known(target): raise ConformanceFailure("no")
 @requirement("SI-NODE-009")
 def test_interrupts(target): pytest.exit("no")
 """
@@ -57,12 +57,12 @@ class Words(HTMLParser):
 
 def console(_: Verdict, __: Path) -> str:
     shown = run(every_verdict("why"))
-    told = [
+    received = [
         *everything(shown),
         *summary.challenged(shown.requirements),
         *summary.excluded(shown.requirements),
     ]
-    return "\n".join([*told, shown.judgement.sentence])
+    return "\n".join([*received, shown.evaluation.sentence])
 
 
 def report(_: Verdict, folder: Path) -> str:
@@ -138,7 +138,7 @@ def test_a_label_is_changed_in_junit_and_on_the_screen(
     outcome = conformance(JUNIT, "--baseline", "known.yaml", "-v")
 
     junit = ET.parse(outcome.folder / "junit.xml").getroot()  # noqa: S314  # our own
-    told = [element.get("message", "") + (element.text or "") for element in junit.iter()]
-    for text in (" ".join(told), outcome.out):
+    received = [element.get("message", "") + (element.text or "") for element in junit.iter()]
+    for text in (" ".join(received), outcome.out):
         assert has(text, NONSENSE)
         assert not has(re.sub(r"(?<=outcome: )[\w-]+", "", text), former)

@@ -82,7 +82,7 @@ def test_a_test_file_that_is_not_there() -> None:
         arguments(["suite/test_nope.py"])
 
 
-def test_the_users_project_has_no_say(pytester: pytest.Pytester) -> None:
+def test_the_users_project_has_no_state(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\naddopts = --no-such-option\n")
     pytester.makeconftest("raise SystemExit('a conftest of the user')")
     done = pytester.run(sys.executable, "-m", "siconform", "run", "--collect-only", "-q")
@@ -108,7 +108,7 @@ def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "received"),
     [
         (["explain", "SI-NOD-4"], 4, "Did you mean SI-NODE-004?"),
         (["explain"], 4, "say which requirements"),
@@ -127,11 +127,11 @@ def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
         (["run", "suite/test_nope.py"], 4, "there is no file"),
     ],
 )
-def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, told: str) -> None:
+def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, received: str) -> None:
     result = CliRunner().invoke(main, arguments)
 
     assert result.exit_code == code
-    assert told in result.stderr
+    assert received in result.stderr
     assert result.stderr.startswith("siconform: ")
     assert len(result.stderr.splitlines()) == 1
 
@@ -147,7 +147,7 @@ def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "received"),
     [
         ([], "Commands:"),
         (["--help"], "Commands:"),
@@ -165,11 +165,11 @@ def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
         (["profiles"], "2024-10/base.1"),
     ],
 )
-def test_commands_that_tell(arguments: list[str], told: str) -> None:
+def test_commands_that_report(arguments: list[str], received: str) -> None:
     result = CliRunner().invoke(main, arguments)
 
     assert result.exit_code == 0
-    assert told in result.stdout
+    assert received in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -90,15 +90,15 @@ def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path
 
 
 @pytest.mark.slow("a whole run, each RM of which waits for its registration")
-def test_a_scheduler_that_says_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
+def test_a_scheduler_that_states_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
     silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
 
     with scheduler(silent, workers=50) as address:
         process = command("--target", address, "--time-scale", "0.2")
-        told, _ = process.communicate(timeout=patient(100))
+        received, _ = process.communicate(timeout=patient(100))
 
-    assert process.returncode == 12, told
-    assert "did not answer RegisterResourceManager" in told
+    assert process.returncode == 12, received
+    assert "did not answer RegisterResourceManager" in received
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     behavioural = [
         r["id"]

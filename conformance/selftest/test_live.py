@@ -28,7 +28,7 @@ def goes_on():
     while not Path("go-on").exists() and time.monotonic() < ends: time.sleep(0.02)
 
 @requirement("SI-NODE-004")
-def test_one(target): raise NotAsTheTextSays('accepted "node-1" a second time')
+def test_one(target): raise ConformanceFailure('accepted "node-1" a second time')
 @requirement("SI-NODE-006")
 def test_two(target): target.address
 @requirement("SI-GANG-021")
@@ -93,9 +93,9 @@ def test_the_time_left_is_known_from_an_earlier_run(suite: Path) -> None:
     (suite / "go-on").unlink()
     with at_terminal(command("-n", "1"), suite) as second:
         second.until(lambda: second.shows("s left"))
-        told = "\n".join(second.lines())
+        received = "\n".join(second.lines())
 
-    assert re.search(r"about \d+ s left", told)
+    assert re.search(r"about \d+ s left", received)
 
 
 def test_another_target_has_no_earlier_run(suite: Path) -> None:
@@ -111,7 +111,7 @@ def test_another_target_has_no_earlier_run(suite: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_ctrl_c_once_tells_what_ran_and_leaves_nothing(suite: Path, workers: str) -> None:
+def test_ctrl_c_once_reports_what_ran_and_leaves_nothing(suite: Path, workers: str) -> None:
     with at_terminal(command("-n", workers), suite) as run:
         run.until(lambda: run.shows("waiting: 1 test on"))
         begun = psutil.Process(run.process.pid).children(recursive=True)
@@ -178,14 +178,14 @@ def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
     assert run.shows(f"{FAIL}  SI-NODE-004")
 
 
-@pytest.mark.parametrize(("flag", "told"), [("-v", True), ("-q", False)])
-def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, told: bool) -> None:
+@pytest.mark.parametrize(("flag", "received"), [("-v", True), ("-q", False)])
+def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, received: bool) -> None:
     (suite / "go-on").touch()
     with at_terminal(command("-n", "1", flag), suite) as run:
         run.to_its_end()
 
     assert b"requirements judged" not in run.written
-    assert (b"test_fake.py::test_two" in run.written) is told
+    assert (b"test_fake.py::test_two" in run.written) is received
     assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 
 

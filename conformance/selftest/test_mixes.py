@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from proof import mixes
-from proof.by_key.manners import chosen as chosen_by_key
-from proof.independent.manners import chosen as chosen_independent
-from proof.mixes import SMALL, Small
+from mutation import mixes
+from mutation.by_key.manners import chosen as chosen_by_key
+from mutation.independent.manners import chosen as chosen_independent
+from mutation.mixes import SMALL, Small
 from siconform.doctor.examining import idle
 from siconform.doctor.idle import Idle
 
@@ -49,13 +49,13 @@ def test_what_excludes_each_other_is_not_mixed(small: Small) -> None:
             assert len(manners.intersection(group)) <= 1
 
 
-def test_the_manners_of_a_mix_are_told_to_its_command() -> None:
+def test_the_manners_of_a_mix_are_reported_to_its_command() -> None:
     by_key = SMALL["by_key"]
 
     assert by_key.started(["slow", "echoes"])[-2:] == ["--manner", "own-timers,slow,echoes"]
 
 
-def test_one_that_is_not_conformant_is_told_with_its_musts(
+def test_one_that_is_not_conformant_is_reported_with_its_musts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")
@@ -63,22 +63,22 @@ def test_one_that_is_not_conformant_is_told_with_its_musts(
     monkeypatch.setattr(mixes, "_FOLDER", tmp_path)
     monkeypatch.setattr(mixes, "_WORKERS", quick)
 
-    told = CliRunner().invoke(mixes.main, ["1"])
+    received = CliRunner().invoke(mixes.main, ["1"])
 
-    assert told.exit_code == 1
-    assert "by_key 1: " in told.output
-    assert "fail SI-NODE-001" in told.output
+    assert received.exit_code == 1
+    assert "by_key 1: " in received.output
+    assert "fail SI-NODE-001" in received.output
 
 
 def test_only_the_scheduler_that_is_named_is_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    judged: list[str] = []
+    evaluated: list[str] = []
 
-    def tell(small: Small, seed: int) -> bool:
-        judged.append(f"{small.name} {seed}")
+    def report(small: Small, seed: int) -> bool:
+        evaluated.append(f"{small.name} {seed}")
         return True
 
-    monkeypatch.setattr(mixes, "_tell", tell)
+    monkeypatch.setattr(mixes, "_report", report)
 
     assert CliRunner().invoke(mixes.main, ["--of", "by_key", "7"]).exit_code == 0
     assert CliRunner().invoke(mixes.main, ["8"]).exit_code == 0
-    assert judged == ["by_key 7", "independent 8", "by_key 8"]
+    assert evaluated == ["by_key 7", "independent 8", "by_key 8"]

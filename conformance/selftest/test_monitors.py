@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from selftest.monitor_cases import BROKEN, CASES, Case
 from selftest.monitor_cases_by_key import BY_KEY
-from selftest.told_histories import (
+from selftest.sample_histories import (
     APP,
     ASK,
-    ASKS_FENCED,
+    ASKS_SYNCHRONISED,
     FULL,
     IN_THE_CLUSTER,
     LIMITED,
@@ -30,7 +30,7 @@ from selftest.told_histories import (
 from siconform import monitors
 from siconform.catalogue import catalogue
 from siconform.catalogue.features import Feature
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.monitors import MONITORS, MonitorResult
 from siconform.protocol.notifications import (
     AllocationRejected,
@@ -71,19 +71,19 @@ def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
-def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
+def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
     found = result(case.monitor, exchange_of(case.idle))
 
     assert found.violation is None
     assert found.held == 0
 
 
-@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
-def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> None:
+@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
+def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) -> None:
     found = result(monitor, exchange_of(parts))
 
     assert found.violation is not None
-    assert says in found.violation
+    assert message in found.violation
     assert found.held > 0
 
 
@@ -91,13 +91,19 @@ def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> 
     "parts",
     [
         pytest.param([OLD_ITSELF, allocated()], id="not fenced"),
-        pytest.param([OLD_WITH_NODE, *ASKS_FENCED, allocated()], id="its node not accepted"),
-        pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_FENCED], id="refused"),
-        pytest.param([OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_FENCED], id="reject"),
-        pytest.param([OLD_ITSELF, *ASKS_FENCED, AllocationRejected("old", "a", "no")], id="late"),
-        pytest.param([OLD_ITSELF, released_by_rm("o"), *ASKS_FENCED], id="released"),
-        pytest.param([OLD_ITSELF, *ASKS_FENCED, released_by_rm("o")], id="released late"),
-        pytest.param([allocated(identity="1"), OLD_ITSELF, *ASKS_FENCED], id="beyond the capacity"),
+        pytest.param([OLD_WITH_NODE, *ASKS_SYNCHRONISED, allocated()], id="its node not accepted"),
+        pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_SYNCHRONISED], id="refused"),
+        pytest.param(
+            [OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_SYNCHRONISED], id="reject"
+        ),
+        pytest.param(
+            [OLD_ITSELF, *ASKS_SYNCHRONISED, AllocationRejected("old", "a", "no")], id="late"
+        ),
+        pytest.param([OLD_ITSELF, released_by_rm("o"), *ASKS_SYNCHRONISED], id="released"),
+        pytest.param([OLD_ITSELF, *ASKS_SYNCHRONISED, released_by_rm("o")], id="released late"),
+        pytest.param(
+            [allocated(identity="1"), OLD_ITSELF, *ASKS_SYNCHRONISED], id="beyond the capacity"
+        ),
         pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
     ],
 )
@@ -109,7 +115,7 @@ def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
     assert result("nodes_are_not_overfilled", history).violation is None
 
 
-def test_what_crosses_with_the_removal_of_its_application_holds_no_room() -> None:
+def test_what_crosses_with_the_removal_of_its_application_holds_no_capacity() -> None:
     of_another = (allocated("k", identity, application="b") for identity in "23")
     late = exchange_of([NODE, REMOVAL, allocated("k", "1"), *of_another])
     new_life = exchange_of([NODE, REMOVAL, APP, *(allocated("k", identity) for identity in "123")])
@@ -118,10 +124,10 @@ def test_what_crosses_with_the_removal_of_its_application_holds_no_room() -> Non
     assert result("nodes_are_not_overfilled", new_life).violation is not None
 
 
-@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
+@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
 def test_what_went_before_the_test_is_only_context(
     monitor: str,
-    says: str,  # noqa: ARG001  # shared with the test above
+    message: str,  # noqa: ARG001  # shared with the test above
     parts: Sequence[Part],
 ) -> None:
     exchange = exchange_of(parts)
@@ -158,7 +164,7 @@ def test_news_of_an_application_may_outlive_its_registration() -> None:
         ("released_asks_were_asked_for", [APP, ASK], ask_released()),
     ],
 )
-def test_the_end_of_what_a_former_life_had_may_be_told(
+def test_the_end_of_what_a_former_life_had_may_be_reported(
     monitor: str, parts: Sequence[Part], late: Fact
 ) -> None:
     again = RegistrationAnswered("rm", "OK")
@@ -177,7 +183,7 @@ def test_a_registration_that_failed_begins_nothing() -> None:
     assert found.violation is not None
 
 
-def test_rms_are_judged_apart() -> None:
+def test_rms_are_tested_apart() -> None:
     history = History()
     exchange_of([allocated()], rm="one", history=history)
 
@@ -213,13 +219,13 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
 ) -> None:
     broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
 
-    lacks = TargetHabits().lacks({lacking})
+    lacks = ProbedBehaviour().lacks({lacking})
 
-    judged = {f.monitor for f in monitors.check(broken, lacks)}
-    assert "placeholders_count_against_the_quota" not in judged
-    assert "identities_are_unique" in judged
+    evaluated = {f.monitor for f in monitors.check(broken, lacks)}
+    assert "placeholders_count_against_the_quota" not in evaluated
+    assert "identities_are_unique" in evaluated
 
 
 def test_a_scheduler_seen_to_heed_no_maxima_lacks_them() -> None:
-    assert Feature.QUOTAS in TargetHabits(heeds_quotas=False).lacks(())
-    assert Feature.QUOTAS not in TargetHabits(heeds_quotas=True).lacks(())
+    assert Feature.QUOTAS in ProbedBehaviour(heeds_quotas=False).lacks(())
+    assert Feature.QUOTAS not in ProbedBehaviour(heeds_quotas=True).lacks(())

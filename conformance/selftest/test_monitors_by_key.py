@@ -13,12 +13,20 @@ from selftest.monitor_cases_by_key import (
     reported,
     update,
 )
-from selftest.told_histories import ASK, ASKS_FENCED, NODE, Part, ask_released, by_key, exchange_of
+from selftest.sample_histories import (
+    ASK,
+    ASKS_SYNCHRONISED,
+    NODE,
+    Part,
+    ask_released,
+    by_key,
+    exchange_of,
+)
 from siconform import monitors
 from siconform.monitors import MonitorResult
 from siconform.protocol.registration import RegistrationAnswered
 
-BROKEN = [(case.monitor, says, parts) for case in BY_KEY for says, parts in case.broken]
+BROKEN = [(case.monitor, message, parts) for case in BY_KEY for message, parts in case.broken]
 
 
 def result(name: str, parts: Sequence[Part]) -> MonitorResult:
@@ -38,23 +46,23 @@ def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
-def test_a_history_without_the_premise_proves_nothing(case: Case) -> None:
+def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
     found = result(case.monitor, case.idle)
 
     assert found.violation is None
     assert found.held == 0
 
 
-@pytest.mark.parametrize(("monitor", "says", "parts"), BROKEN)
-def test_a_violation_is_seen(monitor: str, says: str, parts: Sequence[Part]) -> None:
+@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
+def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) -> None:
     found = result(monitor, parts)
 
     assert found.violation is not None
-    assert says in found.violation
+    assert message in found.violation
 
 
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=why) for why, parts in LEGAL])
-def test_uncertain_room_is_no_room_held(parts: Sequence[Part]) -> None:
+def test_uncertain_capacity_is_no_capacity_held(parts: Sequence[Part]) -> None:
     assert result("nodes_are_not_overfilled", parts).violation is None
 
 
@@ -67,7 +75,7 @@ def test_a_registration_ends_every_life() -> None:
 def test_a_request_that_is_withdrawn_on_the_way_ends_as_what_it_was() -> None:
     assert complaints([NODE, ASK, end(), new(), ended(), ASK, new(), end(), ended()]) == []
     assert complaints([NODE, ASK, end(), ask_released(), ASK, new(), end(), ended()]) == []
-    assert complaints([NODE, ASK, end(), *ASKS_FENCED * 2, ASK, new(), end(), ended()]) == []
+    assert complaints([NODE, ASK, end(), *ASKS_SYNCHRONISED * 2, ASK, new(), end(), ended()]) == []
 
 
 def test_other_revisions_know_no_lives() -> None:

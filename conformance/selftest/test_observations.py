@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import CameLate, NotAsTheTextSays, PremiseLost
+from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationUpdated,
@@ -18,32 +18,32 @@ from .resource_managers import FakeConnection, rm_on
 BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
 
 
-def _is_fence(fact: Any) -> bool:
+def _is_barrier(fact: Any) -> bool:
     return getattr(fact, "key", "") == "fence"
 
 
 @pytest.fixture
 def connection() -> FakeConnection:
-    return FakeConnection(is_fence=_is_fence)
+    return FakeConnection(is_barrier=_is_barrier)
 
 
 @pytest.fixture
 def rm(connection: FakeConnection) -> ResourceManager:
-    return rm_on(connection, BRIEF, fences=connection)
+    return rm_on(connection, BRIEF, barriers=connection)
 
 
 def test_what_is_due_comes_at_its_time(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives_in(0.12, Released(identity="i"))
 
-    rm.is_told_when_due(Released(identity="i"), seconds=0.1, since=rm.now())
+    rm.expect_when_due(Released(identity="i"), seconds=0.1, since=rm.now())
 
 
 def test_what_comes_before_it_is_due_fails(connection: FakeConnection, rm: ResourceManager) -> None:
     since = rm.now()
     connection.receives(Released(identity="i"))
 
-    with pytest.raises(NotAsTheTextSays, match=r"due after 0\.5 s"):
-        rm.is_told_when_due(Released(identity="i"), seconds=0.5, since=since)
+    with pytest.raises(ConformanceFailure, match=r"due after 0\.5 s"):
+        rm.expect_when_due(Released(identity="i"), seconds=0.5, since=since)
 
 
 def test_what_comes_after_the_slack_is_late(
@@ -52,14 +52,14 @@ def test_what_comes_after_the_slack_is_late(
     connection.receives_in(0.15, Released(identity="i"))
 
     with pytest.raises(CameLate):
-        rm.is_told_when_due(Released(identity="i"), seconds=0.0, since=rm.now())
+        rm.expect_when_due(Released(identity="i"), seconds=0.0, since=rm.now())
 
 
 def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: ResourceManager) -> None:
     begun = rm.now()
 
-    with pytest.raises(NotAsTheTextSays, match="never told"):
-        rm.is_told(Released(identity="i"), timeout=0.3)
+    with pytest.raises(ConformanceFailure, match="never told"):
+        rm.expect(Released(identity="i"), timeout=0.3)
 
     assert rm.now() - begun < 0.5
 
@@ -73,11 +73,13 @@ def test_a_number_of_elements_is_collected_and_no_more(
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["2"]
 
 
-def test_what_may_be_told_is_heard_once(connection: FakeConnection, rm: ResourceManager) -> None:
+def test_what_may_be_reported_is_observed_once(
+    connection: FakeConnection, rm: ResourceManager
+) -> None:
     connection.receives(AskRejected("k"))
 
-    assert rm.may_be_told(AskRejected("k")) == AskRejected("k")
-    assert rm.may_be_told(AskRejected("k")) is None
+    assert rm.receive_if_any(AskRejected("k")) == AskRejected("k")
+    assert rm.receive_if_any(AskRejected("k")) is None
 
 
 def test_answers_to_the_kits_own_probes_are_no_part_of_a_test(
@@ -85,33 +87,33 @@ def test_answers_to_the_kits_own_probes_are_no_part_of_a_test(
 ) -> None:
     connection.receives(AskRejected("fence"))
 
-    assert rm.may_be_told(AskRejected()) is None
+    assert rm.receive_if_any(AskRejected()) is None
 
 
 def test_a_state_is_not_what_came_instead(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(ApplicationUpdated("a", "Starting", 1, ""))
 
-    with pytest.raises(NotAsTheTextSays, match="never told"):
-        rm.is_told(ApplicationUpdated("a", "Completed"))
+    with pytest.raises(ConformanceFailure, match="never told"):
+        rm.expect(ApplicationUpdated("a", "Completed"))
 
 
 def test_a_rejection_is_what_came_instead(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(AskRejected("k", "a"))
 
-    with pytest.raises(NotAsTheTextSays, match="came instead: ask rejected"):
-        rm.is_told(Allocated("k", "a"))
+    with pytest.raises(ConformanceFailure, match="came instead: ask rejected"):
+        rm.expect(Allocated("k", "a"))
 
 
-def test_too_few_to_judge_is_a_lost_premise(rm: ResourceManager) -> None:
-    with pytest.raises(PremiseLost, match="0 of at least 1"):
+def test_too_few_to_test_is_a_lost_precondition(rm: ResourceManager) -> None:
+    with pytest.raises(PreconditionFailed, match="0 of at least 1"):
         rm.has_at_least(1, [], "something comes")
 
 
 @pytest.mark.parametrize("identities", [("1", "1"), ("1", "")])
-def test_identities_that_do_not_tell_apart_fail(
+def test_identities_that_do_not_report_apart_fail(
     rm: ResourceManager, identities: tuple[str, ...]
 ) -> None:
-    with pytest.raises(NotAsTheTextSays, match="2 allocations, and identity"):
+    with pytest.raises(ConformanceFailure, match="2 allocations, and identity"):
         rm.have_different_identities([Allocated(identity=i) for i in identities])
 
 
@@ -122,7 +124,7 @@ def test_different_identities_pass(rm: ResourceManager) -> None:
 def test_time_that_goes_back_fails(rm: ResourceManager) -> None:
     updates = [ApplicationUpdated("a", "Accepted", 2), ApplicationUpdated("a", "Running", 1)]
 
-    with pytest.raises(NotAsTheTextSays, match="Running came after Accepted"):
+    with pytest.raises(ConformanceFailure, match="Running came after Accepted"):
         rm.come_in_order_of_time(updates)
     rm.come_in_order_of_time(updates[::-1])
 
@@ -132,11 +134,11 @@ def test_the_end_of_a_timer_between_two_moments_passes(
 ) -> None:
     connection.receives_in(0.12, Released(identity="i"))
 
-    told = rm.is_told_between(
+    received = rm.expect_between(
         Released(identity="i"), earliest=rm.now() + 0.1, latest=rm.now() + 0.3
     )
 
-    assert told == Released(identity="i")
+    assert received == Released(identity="i")
 
 
 def test_the_end_of_a_timer_too_early_fails(
@@ -144,8 +146,8 @@ def test_the_end_of_a_timer_too_early_fails(
 ) -> None:
     connection.receives(Released(identity="i"))
 
-    with pytest.raises(NotAsTheTextSays, match="came before the timer was due"):
-        rm.is_told_between(Released(), earliest=rm.now() + 0.1, latest=rm.now() + 0.2)
+    with pytest.raises(ConformanceFailure, match="came before the timer was due"):
+        rm.expect_between(Released(), earliest=rm.now() + 0.1, latest=rm.now() + 0.2)
 
 
 def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
@@ -153,8 +155,8 @@ def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
 ) -> None:
     connection.receives_in(0.1, Released(identity="i"))
 
-    with pytest.raises(NotAsTheTextSays, match="came when it was long due") as failure:
-        rm.is_told_between(Released(), earliest=rm.now(), latest=rm.now() + 0.05)
+    with pytest.raises(ConformanceFailure, match="came when it was long due") as failure:
+        rm.expect_between(Released(), earliest=rm.now(), latest=rm.now() + 0.05)
     assert not isinstance(failure.value, CameLate)
 
 
@@ -166,7 +168,7 @@ def test_what_is_passed_over_answers_nothing_any_more(
 
     rm.stays_quiet(Released())
     connection.receives(Released(identity="three"))
-    assert rm.is_told(Released()).identity == "three"
+    assert rm.expect(Released()).identity == "three"
 
 
 def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
@@ -175,7 +177,7 @@ def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
     connection.receives(Released(identity="one"), Released(identity="two"))
     before = rm.now()
 
-    rm.has_heard(Released())
+    rm.has_observed(Released())
 
     assert rm.now() - before < BRIEF.place
     rm.stays_quiet(Released())
@@ -185,11 +187,11 @@ def test_what_need_not_be_reported_is_expected_only_like_another(
     connection: FakeConnection, rm: ResourceManager
 ) -> None:
     mine, other = (ApplicationUpdated(application) for application in ("mine", "other"))
-    rm.is_told_where_reported(mine, like=other)
+    rm.expect_where_reported(mine, like=other)
 
     connection.receives(ApplicationUpdated("other", "Running", 1, ""))
-    with pytest.raises(NotAsTheTextSays):
-        rm.is_told_where_reported(mine, like=other)
+    with pytest.raises(ConformanceFailure):
+        rm.expect_where_reported(mine, like=other)
 
 
 def test_the_use_of_a_freedom_is_recorded_without_names(rm: ResourceManager) -> None:

@@ -59,19 +59,19 @@ def rm(connection: RecordingConnection) -> ResourceManager:
     return rm_on(connection, Deadlines())
 
 
-def sent(*requests: Request) -> si_pb2.UpdateRequest:
+def encoded(*requests: Request) -> si_pb2.UpdateRequest:
     """What a peer with the text's own schema reads."""
     request = DIALECT.request(UpdateKind.NODES, "rm", requests)
     return si_pb2.UpdateRequest.FromString(request.SerializeToString())
 
 
-def told(response: si_pb2.UpdateResponse) -> list[Any]:
+def received(response: si_pb2.UpdateResponse) -> list[Any]:
     data = response.SerializeToString()
     return list(DIALECT.facts(UpdateKind.NODES, DIALECT.response(UpdateKind.NODES, data)))
 
 
 def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
-    request = sent(NodeRequest("new", Action.CREATE), NodeRequest("old", Action.DRAIN))
+    request = encoded(NodeRequest("new", Action.CREATE), NodeRequest("old", Action.DRAIN))
 
     assert [node.nodeID for node in request.newSchedulableNodes] == ["new"]
     assert [node.nodeID for node in request.updatedNodes] == ["old"]
@@ -79,21 +79,21 @@ def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [
         NodeRequest("n", Action.CREATE_DRAINING),
         ExistingAllocationRequest(Allocated("k", "a", "n", "id")),
     ],
 )
-def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(said: Request) -> None:
+def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(sent: Request) -> None:
     with pytest.raises(LookupError, match="has no words"):
-        sent(said)
+        encoded(sent)
 
 
 def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
     release = ReleaseRequest(OneAllocation("a", "id"), Termination.PLACEHOLDER_REPLACED)
 
-    (read,) = sent(release).releases.allocationsToRelease
+    (read,) = encoded(release).releases.allocationsToRelease
 
     assert read.terminationType == si_pb2.AllocationRelease.PLACEHOLDER_REPLACED
     assert read.UUID == "id"
@@ -113,7 +113,7 @@ def test_an_operator_is_a_number_where_the_text_has_a_message(
 ) -> None:
     constraint = Constraint((where("zone", "a", "b", operator=operator),))
 
-    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
+    (ask,) = encoded(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
 
     simple = ask.placementConstraint.simpleConstraint
     (expression,) = simple.nodeAffinityConstraint.targetExpressions
@@ -126,7 +126,7 @@ def test_an_operator_is_a_number_where_the_text_has_a_message(
 def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
     constraint = Constraint((where("zone", "a", operator=Operator.EMPTY),))
 
-    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
+    (ask,) = encoded(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
 
     simple = ask.placementConstraint.simpleConstraint
     (expression,) = simple.nodeAffinityConstraint.targetExpressions
@@ -137,7 +137,9 @@ def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
 def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
     affinity = Affinity("zone", (where("app", "x"),), at_least=2, at_most=3, required=True)
 
-    (ask,) = sent(AskRequest("k", "a", "default", {}, constraint=Constraint(others=affinity))).asks
+    (ask,) = encoded(
+        AskRequest("k", "a", "default", {}, constraint=Constraint(others=affinity))
+    ).asks
 
     simple = ask.placementConstraint.simpleConstraint
     read = simple.allocationAffinityAttribute
@@ -157,20 +159,20 @@ def test_both_members_of_the_priority_can_be_sent_the_name_last() -> None:
     data = DIALECT.request(UpdateKind.ALLOCATIONS, "", [request]).SerializeToString()
 
     assert b"\x32\x08\x08\x07\x12\x04gold" in data  # field 6, of 8 bytes: 1 is 7, 2 is "gold"
-    assert sent(request).asks[0].priority.WhichOneof("priority") == "priorityClassName"
+    assert encoded(request).asks[0].priority.WhichOneof("priority") == "priorityClassName"
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, ""), (7, ""), (0, "gold")])
 def test_otherwise_at_most_one_of_them_is(number: int, name: str) -> None:
     request = AskRequest("k", "a", "default", {}, priority=number, priority_class=name)
 
-    (ask,) = sent(request).asks
+    (ask,) = encoded(request).asks
 
     assert ask.HasField("priority") is bool(number or name)
     assert (ask.priority.priorityValue, ask.priority.priorityClassName) == (number, name)
 
 
-def test_everything_a_response_tells_is_told() -> None:
+def test_everything_a_response_reports_is_reported() -> None:
     release = si_pb2.AllocationRelease(UUID="id", terminationType=TIMEOUT)
     node = si_pb2.NodeRecommendation(message="more")
     node.recommendedSchedulableResource.resources["memory"].value = 5
@@ -181,7 +183,7 @@ def test_everything_a_response_tells_is_told() -> None:
         nodeRecommendations=[node],
     )
 
-    assert told(response) == [
+    assert received(response) == [
         RegistrationWanted(),
         NodeAccepted("n"),
         Released(UNSAID, "", "id", Termination.TIMEOUT, "", ""),
@@ -190,7 +192,7 @@ def test_everything_a_response_tells_is_told() -> None:
 
 
 def test_a_release_without_key_is_one_with_whatever_key_is_expected() -> None:
-    (fact,) = told(si_pb2.UpdateResponse(releasedAllocations=[si_pb2.AllocationRelease()]))
+    (fact,) = received(si_pb2.UpdateResponse(releasedAllocations=[si_pb2.AllocationRelease()]))
 
     assert Released(key="k", termination=Termination.STOPPED_BY_RM).matches(fact)
     assert not Released(key="k", identity="id").matches(fact)
@@ -202,10 +204,10 @@ def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
     connection.ends()
 
     for kind in UpdateKind:
-        rm.is_told(StreamEnded(kind, status="UNAVAILABLE"))
+        rm.expect(StreamEnded(kind, status="UNAVAILABLE"))
 
 
-def test_a_response_that_tells_nothing_is_one_element(
+def test_a_response_that_reports_nothing_is_one_element(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.receives(si_pb2.UpdateResponse())
@@ -213,7 +215,7 @@ def test_a_response_that_tells_nothing_is_one_element(
     assert [entry.content for entry in rm.exchange.entries()] == [Nothing(UpdateKind.NODES)]
 
 
-def test_what_is_said_together_is_one_request_whatever_it_is_about(
+def test_what_is_sent_together_is_one_request_whatever_it_is_about(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     with rm.one_message():
@@ -230,7 +232,7 @@ def test_the_scheduler_s_release_of_an_ask_is_confirmed(
 ) -> None:
     connection.receives(ask_released())
 
-    rm.is_told(AskReleased("k", termination=Termination.TIMEOUT))
+    rm.expect(AskReleased("k", termination=Termination.TIMEOUT))
     assert connection.messages == [
         [AskReleaseRequest(OneAsk("a", "k"), "default", Termination.TIMEOUT)]
     ]
@@ -240,11 +242,11 @@ def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     withdrawal = AskReleaseRequest(OneAsk("a", "k"), "default")
-    connection.history.add("rm", [withdrawal], said_by_rm=True)
+    connection.history.add("rm", [withdrawal], sent_by_rm=True)
 
     connection.receives(ask_released())
 
-    rm.is_told(AskReleased("k"))
+    rm.expect(AskReleased("k"))
     assert connection.requests == []
 
 

@@ -20,7 +20,7 @@ def test_quick(target): pass
 """
 
 
-def test_durations_are_told_on_the_screen(conformance: Run) -> None:
+def test_durations_are_reported_on_the_screen(conformance: Run) -> None:
     lines = conformance(SUITE, "--durations", "1").out.splitlines()
     place = lines.index("slowest 1 of 2 tests:")
 
@@ -41,7 +41,7 @@ def test_durations_of_tests_in_workers(conformance: Run) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--junitxml", "--junit-xml"])
-def test_junit_goes_where_it_is_wanted_and_the_last_lines_say_where(
+def test_junit_goes_where_it_is_wanted_and_the_last_lines_state_where(
     conformance: Run, flag: str
 ) -> None:
     outcome = conformance(SUITE, f"{flag}=reports/kit.xml")

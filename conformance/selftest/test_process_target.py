@@ -52,12 +52,12 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         yield start
 
 
-def test_it_is_where_it_says_it_listens(start: Start, tmp_path: Path) -> None:
+def test_it_is_where_it_states_it_listens(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
-    assert target.address == f"127.0.0.1:{_told(tmp_path, 'port')}"
+    assert target.address == f"127.0.0.1:{_received(tmp_path, 'port')}"
 
 
-def test_it_is_where_it_was_told_to_listen(start: Start) -> None:
+def test_it_is_where_it_was_reported_to_listen(start: Start) -> None:
     target = start(LISTENS, "{address}")
 
     host, _, port = target.address.rpartition(":")
@@ -66,21 +66,21 @@ def test_it_is_where_it_was_told_to_listen(start: Start) -> None:
     assert target.alive()
 
 
-def test_what_it_says_is_kept(start: Start, tmp_path: Path) -> None:
+def test_what_it_states_is_kept(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
     target.stop()
 
-    said = (tmp_path / "target.log").read_text()
-    assert "listening" in said
-    assert "pid" in said
+    sent = (tmp_path / "target.log").read_text()
+    assert "listening" in sent
+    assert "pid" in sent
 
 
 @pytest.mark.parametrize("program", [ANNOUNCES, STUBBORN])
 def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> None:
     target = start(program)
     _ = target.address
-    pid = _told(tmp_path, "pid")
+    pid = _received(tmp_path, "pid")
     assert exists(pid)
 
     target.stop()
@@ -93,7 +93,7 @@ def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> No
 def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
     target = start(WITH_CHILD)
     _ = target.address
-    child = _told(tmp_path, "child")
+    child = _received(tmp_path, "child")
 
     target.stop()
 
@@ -105,7 +105,7 @@ def test_what_left_its_group_is_ended_too(start: Start, tmp_path: Path, ignores:
     daemon = WITH_CHILD.replace("sleep(60)'])", "sleep(60)'], start_new_session=True)")
     target = start(daemon.replace("'import time;", f"'import time; {ignores}"))
     _ = target.address
-    child = _told(tmp_path, "child")
+    child = _received(tmp_path, "child")
     began = time.monotonic()
 
     target.stop()
@@ -118,7 +118,7 @@ def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Pa
     target = start("import os\nif os.fork():\n    os.wait()\nelse:\n    os.setsid()\n"
                    + ANNOUNCES.replace("\n", "\n    "))  # fmt: skip
     _ = target.address
-    scheduler = _told(tmp_path, "pid")
+    scheduler = _received(tmp_path, "pid")
 
     target.stop()
 
@@ -128,56 +128,56 @@ def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Pa
 def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
-    first = _told(tmp_path, "pid")
+    first = _received(tmp_path, "pid")
 
     target.restart()
 
     assert target.alive()
-    assert _told(tmp_path, "pid") != first
+    assert _received(tmp_path, "pid") != first
     assert not exists(first)
 
 
-def test_dying_at_start_tells_its_last_words(start: Start) -> None:
+def test_dying_at_start_reports_its_last_words(start: Start) -> None:
     target = start("import sys\nprint('one', file=sys.stderr)\nsys.exit('no such queue')")
 
     with pytest.raises(TargetUnavailable) as caught:
         _ = target.address
-    assert caught.value.says == (
+    assert caught.value.message == (
         "the program did not start: it ended with exit status 1: one | no such queue"
     )
 
 
-def test_dying_of_a_signal_is_told(start: Start) -> None:
+def test_dying_of_a_signal_is_reported(start: Start) -> None:
     target = start("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
 
     with pytest.raises(TargetUnavailable, match="killed by signal 11"):
         _ = target.address
 
 
-def test_dying_later_is_noticed(start: Start, tmp_path: Path) -> None:
+def test_dying_later_is_detected(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
     assert target.ended(0.0) == ""
 
-    os.kill(_told(tmp_path, "pid"), signal.SIGKILL)
+    os.kill(_received(tmp_path, "pid"), signal.SIGKILL)
 
     assert target.ended(5.0).startswith("it ended with killed by signal 9")
     assert not target.alive()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "received"),
     [
         ("", "says not where it listens after 0.3 s"),
         ("{address}", "does not listen on 127.0.0.1:"),
         ("--listen 127.0.0.1:9", "says not that it listens on port 9 after 0.3 s"),
     ],
 )
-def test_never_listening_is_told_in_time(start: Start, arguments: str, told: str) -> None:
+def test_never_listening_is_reported_in_time(start: Start, arguments: str, received: str) -> None:
     target = start("import time; time.sleep(60)", arguments, within=0.3)
 
     began = time.monotonic()
-    with pytest.raises(TargetUnavailable, match=told):
+    with pytest.raises(TargetUnavailable, match=received):
         _ = target.address
     assert time.monotonic() - began < 3.0
 
@@ -206,7 +206,7 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.Signals) -> None:
+def test_it_goes_when_any_started_it_is_killed(tmp_path: Path, how: signal.Signals) -> None:
     (tmp_path / "program.py").write_text(ANNOUNCES)
     (tmp_path / "holder.py").write_text(HOLDS_A_TARGET)
     holder = subprocess.Popen(  # noqa: S603  # our own program
@@ -216,7 +216,7 @@ def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.S
     )
     assert holder.stdout is not None
     assert holder.stdout.readline().startswith(b"127.0.0.1:")
-    pid = _told(tmp_path, "pid")
+    pid = _received(tmp_path, "pid")
     assert exists(pid)
 
     holder.send_signal(how)
@@ -226,7 +226,7 @@ def test_it_goes_when_whoever_started_it_is_killed(tmp_path: Path, how: signal.S
     assert _gone_soon(pid)
 
 
-def _told(folder: Path, what: str, limit: float = 5.0) -> int:
+def _received(folder: Path, what: str, limit: float = 5.0) -> int:
     """The last number the program told under this name."""
     deadline = time.monotonic() + limit
     while True:

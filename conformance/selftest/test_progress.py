@@ -27,7 +27,7 @@ def progress(
 
 
 def ends(run: RunProgress, test: str, verdict: Verdict, *ids: str, seconds: float = 1.0) -> None:
-    run.hears(Evidence(identifier, verdict, test) for identifier in ids)
+    run.observe(Evidence(identifier, verdict, test) for identifier in ids)
     run.phase(test, seconds, failed=verdict is Verdict.FAIL, is_last=True)
 
 
@@ -35,11 +35,11 @@ def of(run: RunProgress, area: str) -> AreaCount:
     return next(count for count in run.view(0.0).areas if count.area == area)
 
 
-def test_a_requirement_is_judged_once_all_its_tests_are_over() -> None:
+def test_a_requirement_is_tested_once_all_its_tests_are_over() -> None:
     run = progress({FIRST: ["SI-NODE-004"], SECOND: ["SI-NODE-004", "SI-NODE-006"]})
 
     ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
-    assert (of(run, "NODE").judged, of(run, "NODE").total) == (0, 2)
+    assert (of(run, "NODE").evaluated, of(run, "NODE").total) == (0, 2)
 
     ends(run, SECOND, Verdict.PASS, "SI-NODE-004", "SI-NODE-006")
     assert of(run, "NODE").verdicts == Counter({Verdict.PASS: 2})
@@ -56,12 +56,12 @@ def test_what_is_bad_counts_at_once_and_stays() -> None:
     assert run.view(0.0).failed == 1
 
 
-def test_a_selection_that_several_workers_tell_counts_once() -> None:
+def test_a_selection_that_several_workers_report_counts_once() -> None:
     run = progress({FIRST: ["SI-NODE-004"]})
     run.selects({FIRST: ["SI-NODE-004"]})
     ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
 
-    assert (run.view(0.0).tests, of(run, "NODE").judged) == (1, 1)
+    assert (run.view(0.0).tests, of(run, "NODE").evaluated) == (1, 1)
 
 
 def test_the_time_left_is_shared_by_what_runs_at_once() -> None:
@@ -82,7 +82,7 @@ def test_one_long_test_is_not_shared() -> None:
     assert run.view(10.0).left == pytest.approx(20.0)
 
 
-def test_a_slower_machine_is_noticed() -> None:
+def test_a_slower_machine_is_detected() -> None:
     earlier = {f"t{n}": 1.0 for n in range(20)}
     run = progress({test: [] for test in earlier}, earlier)
     for test in list(earlier)[:10]:
@@ -91,7 +91,7 @@ def test_a_slower_machine_is_noticed() -> None:
     assert run.view(30.0).left == pytest.approx(30.0)
 
 
-def test_nobody_guesses_how_long_new_tests_take() -> None:
+def test_no_one_guesses_how_long_new_tests_take() -> None:
     run = progress({"known": [], "new": []}, {"known": 1.0})
 
     assert run.view(0.0).left is None
@@ -121,16 +121,16 @@ def test_every_line_fits_and_there_are_not_too_many(
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(100, 50), (80, 24), (40, 40)])
-def test_every_area_is_in_sight_where_there_is_room(columns: int, lines: int) -> None:
-    told = "\n".join(
+def test_every_area_is_in_sight_where_there_is_capacity(columns: int, lines: int) -> None:
+    received = "\n".join(
         line.plain for line in frame(everywhere(Verdict.FAIL), (), 1.0, (columns, lines))
     )
 
-    assert all(f" {area} " in told for area in AREAS)
-    assert told.count(Verdict.FAIL.counted(3)) == len(AREAS)
+    assert all(f" {area} " in received for area in AREAS)
+    assert received.count(Verdict.FAIL.counted(3)) == len(AREAS)
 
 
-def test_alike_waits_are_told_together_with_the_longest() -> None:
+def test_alike_waits_are_reported_together_with_the_longest() -> None:
     timeouts = [Wait("a placeholder timeout", 2.0, since) for since in (0.3, 0.0, 0.1)]
 
     assert list(waiting([*timeouts, Wait("a release", 2.0, 1.1)], 1.2)) == [
@@ -141,7 +141,7 @@ def test_alike_waits_are_told_together_with_the_longest() -> None:
 def test_a_board_shows_the_innermost_wait(tmp_path: Path) -> None:
     board = Board(tmp_path / "gw0")
     outer = waits.Wait("an allocation", 3.0, WaitClass.PLACE)
-    inner = waits.Wait("the answer to a fence", 4.0, WaitClass.FENCE)
+    inner = waits.Wait("the answer to a fence", 4.0, WaitClass.BARRIER)
 
     board.began(outer)
     board.began(inner)
@@ -163,7 +163,7 @@ def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
     assert list(read([tmp_path / "nowhere"])) == []
 
 
-def test_a_board_that_cannot_be_written_to_disturbs_nobody(tmp_path: Path) -> None:
+def test_a_board_that_cannot_be_written_to_disturbs_no_one(tmp_path: Path) -> None:
     nowhere = Board(tmp_path / "no such folder" / "gw0")
     full = Board(Path("/dev/full"))
     wait = waits.Wait("x" * 5000, 1.0, WaitClass.ACK)

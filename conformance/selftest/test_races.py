@@ -10,12 +10,12 @@ from siconform.recording.history import History
 from siconform.running.options import settings_from
 from siconform.running.selecting import Selector
 from siconform.targets.traits import (
+    LATENCY,
     LOSES_PARTITION,
     OUT_OF_ORDER,
-    PACE,
     RACES,
     REMOVES_MEANWHILE,
-    pace_for,
+    latency_for,
 )
 from siconform.transport.connection import Connection
 from siwire import DEFAULT_REVISION
@@ -90,7 +90,7 @@ def test_elsewhere_it_is_no_race(pytester: pytest.Pytester, target: str) -> None
     assert left_out(pytester, "order_is_a_race", target) == {}
 
 
-def test_a_target_has_a_baseline_for_each_revision_it_is_judged_by() -> None:
+def test_a_target_has_a_baseline_for_each_revision_it_is_tested_by() -> None:
     own = settings_for(target="yunikorn-core@1.4.0")
     sister = settings_for(target="yunikorn-core@1.4.0", revision="2023-04")
     foreign = settings_for(target="yunikorn-core@1.4.0", revision="2021-02")
@@ -106,8 +106,8 @@ class Written(Connection):
 
     open = True
 
-    def __init__(self, pace: float) -> None:
-        super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History(), pace)
+    def __init__(self, latency: float) -> None:
+        super().__init__("127.0.0.1:1", DEFAULT_REVISION, "rm", History(), latency)
         self.times: list[float] = []
 
     def _stream(self, kind: UpdateKind) -> Any:  # noqa: ARG002  # as overridden
@@ -119,14 +119,14 @@ class Written(Connection):
 
 
 def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> None:
-    connection = Written(pace_for(frozenset({OUT_OF_ORDER})))
+    connection = Written(latency_for(frozenset({OUT_OF_ORDER})))
 
     for _ in range(3):
-        connection.say(UpdateKind.NODES, [NodeRequest("n", Action.DRAIN)])
+        connection.send_all(UpdateKind.NODES, [NodeRequest("n", Action.DRAIN)])
 
     first, second, third = connection.times
-    assert min(second - first, third - second) >= PACE
+    assert min(second - first, third - second) >= LATENCY
 
 
 def test_elsewhere_it_does_not_wait() -> None:
-    assert pace_for(frozenset({LOSES_PARTITION})) == 0.0
+    assert latency_for(frozenset({LOSES_PARTITION})) == 0.0

@@ -12,7 +12,9 @@ FAIL = Verdict.FAIL.label.upper()
 
 Run = Callable[..., Any]
 
-FAILS = '@requirement("SI-NODE-004")\ndef test_one(target): raise NotAsTheTextSays("accepted 2")\n'
+FAILS = (
+    '@requirement("SI-NODE-004")\ndef test_one(target): raise ConformanceFailure("accepted 2")\n'
+)
 PASSES = '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
 KNOWN = "- {requirement: SI-NODE-004, outcome: fail, says: accepted 2, reason: core keeps none}\n"
 
@@ -44,7 +46,7 @@ def test_a_known_deviation_does_not_fail_the_run(conformance: Run, known: Any) -
     assert "1 xfailed" in (outcome.folder / "pytest.log").read_text()
 
 
-PASSES_NOW = PASSES + FAILS.replace("raise NotAsTheTextSays", "str")
+PASSES_NOW = PASSES + FAILS.replace("raise ConformanceFailure", "str")
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,8 @@ def test_an_entry_for_a_test_not_selected_stays(conformance: Run, known: Any) ->
     assert outcome.results["baseline"]["stale"] == []
 
 
-def test_a_new_failure_beside_a_known_one_fails_the_run(conformance: Run, known: Any) -> None:
-    new = PASSES.replace("pass", 'raise NotAsTheTextSays("new")')
+def test_a_new_failure_alongside_a_known_one_fails_the_run(conformance: Run, known: Any) -> None:
+    new = PASSES.replace("pass", 'raise ConformanceFailure("new")')
     outcome = conformance(FAILS + new, *known(KNOWN))
 
     assert outcome.code == 1
@@ -109,7 +111,7 @@ def says(monkeypatch, *results):
 """
 
 
-def test_a_monitor_speaks_for_its_own_requirements(conformance: Run) -> None:
+def test_a_monitor_implements_for_its_own_requirements(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\n'
@@ -139,14 +141,14 @@ def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
         + "def test_two(rm, monkeypatch):\n"
         + "    says(monkeypatch,\n"
         + '        MonitorResult("capacity", ("SI-NODE-004",), 3, "20 of 16 in use"))\n'
-        + '    raise PremiseLost("no node")\n'
+        + '    raise PreconditionFailed("no node")\n'
     )
     assert outcome.verdict("SI-NODE-006") == "could-not-run"
     assert f"{FAIL}  SI-NODE-004   MUST" in outcome.out
     assert f"also       {Verdict.COULD_NOT_RUN.label} SI-NODE-006: no node" in outcome.out
 
 
-def test_what_a_test_records_stands_beside_its_requirement(conformance: Run) -> None:
+def test_what_a_test_records_stands_alongside_its_requirement(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-004", "SI-NODE-006")\n'
@@ -178,8 +180,8 @@ def test_the_history_of_a_failure_is_kept_and_shown(conformance: Run) -> None:
         WITH_HISTORY
         + '@requirement("SI-NODE-004")\n'
         + "def test_one(rm):\n"
-        + '    rm.add("rm-1", [NodeAccepted("node-1")], said_by_rm=False)\n'
-        + '    raise NotAsTheTextSays("accepted")\n'
+        + '    rm.add("rm-1", [NodeAccepted("node-1")], sent_by_rm=False)\n'
+        + '    raise ConformanceFailure("accepted")\n'
         + PASSES.replace("target", "rm")
     )
     (kept,) = (outcome.folder / "histories").iterdir()
@@ -205,16 +207,18 @@ def test_allure_results_carry_the_requirement(conformance: Run, pytester: pytest
 
 
 @pytest.mark.parametrize(
-    ("options", "told", "not_told"),
+    ("options", "received", "not_received"),
     [
         (["-q"], f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}", "expected"),
         (["-qq"], f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}", f"{FAIL}  SI-NODE-004"),
         (["-v"], "failed   test_fake.py::test_one", "ERROR"),
     ],
 )
-def test_as_quiet_as_asked(conformance: Run, options: list[str], told: str, not_told: str) -> None:
+def test_as_quiet_as_asked(
+    conformance: Run, options: list[str], received: str, not_received: str
+) -> None:
     source = FAILS.replace('2")', '2", expected="a rejection")')
     outcome = conformance(source + PASSES, *options)
 
-    assert told in outcome.out
-    assert not_told not in outcome.out
+    assert received in outcome.out
+    assert not_received not in outcome.out

@@ -71,7 +71,7 @@ ASK = AskRequest(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "sent",
     [
         StreamOpening(UpdateKind.NODES),
         NodeRequest(Node("node-1", {}), Action.CREATE, {"memory": 0}, None, {"a": "b"}),
@@ -89,12 +89,12 @@ ASK = AskRequest(
         ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"}),
     ],
 )
-def test_what_is_said_comes_back(said: Request) -> None:
-    assert request_of(through_a_file(element(said))) == said
+def test_what_is_sent_comes_back(sent: Request) -> None:
+    assert request_of(through_a_file(element(sent))) == sent
 
 
 @pytest.mark.parametrize(
-    "told",
+    "received",
     [
         ALLOCATION,
         NodeAccepted("node-1"),
@@ -103,8 +103,8 @@ def test_what_is_said_comes_back(said: Request) -> None:
         Unreadable(UpdateKind.NODES, "x"),
     ],
 )
-def test_what_is_told_comes_back(told: Fact) -> None:
-    assert fact_of(through_a_file(element(told))) == told
+def test_what_is_reported_comes_back(received: Fact) -> None:
+    assert fact_of(through_a_file(element(received))) == received
 
 
 def test_every_fact_of_an_update_stream_can_be_kept_and_has_its_conversation() -> None:
@@ -124,11 +124,11 @@ def test_a_pattern_stays_one() -> None:
 
 
 def test_what_a_revision_has_no_field_for_is_as_any_pattern_wants_it_in_a_file_too() -> None:
-    told = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
+    received = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
 
-    back = fact_of(through_a_file(element(told)))
+    back = fact_of(through_a_file(element(received)))
 
-    for fact in (told, back):
+    for fact in (received, back):
         assert Released(key="k", identity="id").matches(fact)
         assert not Released(key="k", identity="other").matches(fact)
 
@@ -138,7 +138,7 @@ def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "says"),
+    ("record", "message"),
     [
         ({}, '"nothing" is none of StreamOpening, NodeRequest'),
         ({"is": "NodeAccepted", "node": "n"}, '"NodeAccepted" is none of'),
@@ -149,24 +149,24 @@ def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
         ({"is": "AskRequest", "key": "k"}, "this is no AskRequest: Object missing required field"),
     ],
 )
-def test_anything_else_is_refused_in_words(record: dict[str, Any], says: str) -> None:
-    with pytest.raises(Unreplayable, match=says):
+def test_anything_else_is_refused_in_words(record: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unreplayable, match=message):
         request_of(record)
 
 
 def test_entries_carry_their_elements_and_the_number_of_their_message() -> None:
     history = History()
-    history.add("rm", [RegistrationRequested("rm")], said_by_rm=True)
-    history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], said_by_rm=False)
+    history.add("rm", [RegistrationRequested("rm")], sent_by_rm=True)
+    history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], sent_by_rm=False)
 
-    registered, *told = [through_a_file(entry.record()) for entry in history.since(0)]
+    registered, *received = [through_a_file(entry.record()) for entry in history.since(0)]
 
     assert registered["element"] is None
-    assert [fact_of(record["element"]) for record in told] == [
+    assert [fact_of(record["element"]) for record in received] == [
         NodeAccepted("n"),
         NodeAccepted("m"),
     ]
-    assert [record["number"] for record in told] == [2, 2]
+    assert [record["number"] for record in received] == [2, 2]
 
 
 def through_a_file(record: dict[str, Any]) -> dict[str, Any]:

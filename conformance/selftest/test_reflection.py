@@ -15,8 +15,8 @@ from grpc_reflection.v1alpha import (  # type: ignore[import-untyped]  # it has 
     reflection_pb2,
 )
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.target_habits import TargetHabits
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget, TargetLost
+from siconform.expecting.probed_behaviour import ProbedBehaviour
+from siconform.outcomes import ConformanceFailure, NotForThisTarget, TargetLost
 from siconform.policy import ExitCode
 from siconform.rm.session import Session
 from siconform.targets.attached import AttachedTarget
@@ -26,7 +26,7 @@ from siwire import DEFAULT_REVISION, REVISIONS, Revision, rpc
 
 from .serving import served
 
-SPOKEN = REVISIONS["2023-12"]
+IMPLEMENTED = REVISIONS["2023-12"]
 TIMEOUT = 5.0
 BOTH_WAYS = Shape(client_streams=True, server_streams=True)
 METHODS = {
@@ -43,7 +43,7 @@ def serve() -> Iterator[Serve]:
     """Starts a server that reflects these services from this pool."""
     with ExitStack() as opened:
 
-        def start(*names: str, pool: Any = SPOKEN.si.POOL) -> grpc.Channel:
+        def start(*names: str, pool: Any = IMPLEMENTED.si.POOL) -> grpc.Channel:
             def prepare(server: grpc.Server) -> None:
                 if names:
                     reflection.enable_server_reflection(names, server, pool=pool)
@@ -60,9 +60,9 @@ STATE_UPDATE = "UpdateContainerSchedulingStateRequest"
 def described(change: Callable[[FileDescriptorProto], None] = lambda _: None) -> Description:
     """The revision as described by a scheduler that changed something."""
     file = FileDescriptorProto()
-    SPOKEN.si.DESCRIPTOR.CopyToProto(file)
+    IMPLEMENTED.si.DESCRIPTOR.CopyToProto(file)
     change(file)
-    return _description(SPOKEN, rpc.SERVICE, [file])
+    return _description(IMPLEMENTED, rpc.SERVICE, [file])
 
 
 def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
@@ -70,7 +70,7 @@ def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
 
 
 def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
-    found = describe(serve(rpc.SERVICE), SPOKEN, rpc.SERVICE, TIMEOUT)
+    found = describe(serve(rpc.SERVICE), IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert found.methods == METHODS
@@ -80,7 +80,7 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
 def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], None]:
     """Reflection in this version, which the library has under the name of v1alpha only."""
-    answering = reflection.ReflectionServicer([rpc.SERVICE], pool=SPOKEN.si.POOL)
+    answering = reflection.ReflectionServicer([rpc.SERVICE], pool=IMPLEMENTED.si.POOL)
 
     def fails(_requests: Any, context: grpc.ServicerContext) -> None:
         context.abort(grpc.StatusCode.INTERNAL, "nobody should ask by this version")
@@ -102,7 +102,7 @@ def test_reflection_is_asked_by_v1_where_both_are_served() -> None:
         reflecting("grpc.reflection.v1alpha", works=False)(server)
 
     with served(prepare) as address, grpc.insecure_channel(address) as channel:
-        found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
+        found = describe(channel, IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert found.methods == METHODS
@@ -113,19 +113,19 @@ def test_one_version_of_reflection_is_enough(version: str) -> None:
     prepare = reflecting(f"grpc.reflection.{version}")
 
     with served(prepare) as address, grpc.insecure_channel(address) as channel:
-        found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
+        found = describe(channel, IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
     assert found.methods == METHODS
 
 
 def test_no_reflection_is_no_description(serve: Serve) -> None:
-    assert describe(serve(), SPOKEN, rpc.SERVICE, TIMEOUT) is None
+    assert describe(serve(), IMPLEMENTED, rpc.SERVICE, TIMEOUT) is None
 
 
 def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> None:
     with pytest.raises(NotForThisTarget, match="knows no"):
-        describe(serve("another.Service"), SPOKEN, "another.Service", TIMEOUT)
+        describe(serve("another.Service"), IMPLEMENTED, "another.Service", TIMEOUT)
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -140,20 +140,24 @@ def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_a_description_tells_the_revision_it_is_of(revision: Revision, serve: Serve) -> None:
+def test_a_description_reports_the_revision_it_is_of(revision: Revision, serve: Serve) -> None:
     channel = serve(rpc.SERVICE, pool=revision.si.POOL)
-    found = describe(channel, SPOKEN, rpc.SERVICE, TIMEOUT)
+    found = describe(channel, IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
-    assert revision.name in found.spoken()
-    assert found.spoken() <= {revision.name, "2024-10", "2026-04"}  # which differ in events only
+    assert revision.name in found.implemented()
+    assert found.implemented() <= {
+        revision.name,
+        "2024-10",
+        "2026-04",
+    }  # which differ in events only
 
 
-def test_a_description_of_another_text_tells_none() -> None:
+def test_a_description_of_another_text_reports_none() -> None:
     def more(file: FileDescriptorProto) -> None:
         message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
 
-    assert described(more).spoken() == frozenset()
+    assert described(more).implemented() == frozenset()
 
 
 @pytest.fixture
@@ -172,10 +176,10 @@ def older() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_a_revision_nobody_gave_is_held_against_the_description(older: str, *, given: bool) -> None:
-    target = AttachedTarget(older, SPOKEN, 1.0, terms=Terms(revision_given=given))
-    session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", TargetHabits(probed=True))
-    lost = f"speaks SI 2023-08, not {SPOKEN}: give --revision 2023-08"
+def test_a_revision_no_one_gave_is_held_against_the_description(older: str, *, given: bool) -> None:
+    target = AttachedTarget(older, IMPLEMENTED, 1.0, terms=Terms(revision_given=given))
+    session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", ProbedBehaviour(probed=True))
+    lost = f"speaks SI 2023-08, not {IMPLEMENTED}: give --revision 2023-08"
     for test in ("one", "and every one after it"):
         with nullcontext() if given else pytest.raises(TargetLost, match=lost):
             session.resource_manager(test)
@@ -191,7 +195,7 @@ def test_a_run_by_another_revision_ends_with_the_one_to_give(older: str, tmp_pat
     assert done.returncode == ExitCode.NOTHING_RAN
 
 
-def test_what_the_scheduler_has_beside_the_text_is_its_own() -> None:
+def test_what_the_scheduler_has_alongside_the_text_is_its_own() -> None:
     def more(file: FileDescriptorProto) -> None:
         file.message_type.add(name="Mine").field.add(name="x", number=7, type=9, label=1)
         message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
@@ -207,9 +211,9 @@ def test_a_method_that_is_missing_or_streams_otherwise_is_seen() -> None:
     found = described()
     found.has_the_methods(METHODS)
 
-    with pytest.raises(NotAsTheTextSays, match="no method Update"):
+    with pytest.raises(ConformanceFailure, match="no method Update"):
         found.has_the_methods({**METHODS, "Update": BOTH_WAYS})
-    with pytest.raises(NotAsTheTextSays, match="RegisterResourceManager streams otherwise"):
+    with pytest.raises(ConformanceFailure, match="RegisterResourceManager streams otherwise"):
         found.has_the_methods(dict.fromkeys(METHODS, BOTH_WAYS))
 
 
@@ -232,7 +236,7 @@ def test_a_reserved_name_or_number_is_seen(name: str, number: int) -> None:
     def add(file: FileDescriptorProto) -> None:
         message(file, "Allocation").field.add(name=name, number=number, type=9, label=1)
 
-    with pytest.raises(NotAsTheTextSays, match=f"Allocation: {name} = {number}"):
+    with pytest.raises(ConformanceFailure, match=f"Allocation: {name} = {number}"):
         described(add).uses_nothing_reserved()
 
 
@@ -244,7 +248,7 @@ def test_another_name_is_seen(name: str, json: str) -> None:
         field = next(f for f in message(file, "Allocation").field if f.number == 14)
         field.name, field.json_name = name, json
 
-    with pytest.raises(NotAsTheTextSays, match=f"Allocation: 14 is {name}, in JSON {json}"):
+    with pytest.raises(ConformanceFailure, match=f"Allocation: 14 is {name}, in JSON {json}"):
         described(rename).names_fields_as_the_text_does()
 
 
@@ -264,7 +268,7 @@ def test_an_enum_elsewhere_is_seen() -> None:
         field = next(f for f in message(file, "AllocationRelease").field if f.number == 4)
         field.type_name = ".si.v1.AllocationRelease.TerminationType"
 
-    with pytest.raises(NotAsTheTextSays, match=r"AllocationRelease\.terminationType is"):
+    with pytest.raises(ConformanceFailure, match=r"AllocationRelease\.terminationType is"):
         described(move).places_enums_where_the_text_does()
 
 
@@ -272,5 +276,5 @@ def test_a_missing_enum_is_seen() -> None:
     def drop(file: FileDescriptorProto) -> None:
         del message(file, "NodeInfo").enum_type[:]
 
-    with pytest.raises(NotAsTheTextSays, match=r"there is no enum NodeInfo\.ActionFromRM"):
+    with pytest.raises(ConformanceFailure, match=r"there is no enum NodeInfo\.ActionFromRM"):
         described(drop).places_enums_where_the_text_does()

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 BY_A_MONITOR = "SI-NODE-006"
-NEVER_TOLD = "SI-ASK-010"
-TOLD = "SI-ASK-011"
+NEVER_RECEIVED = "SI-ASK-010"
+RECEIVED = "SI-ASK-011"
 CAME_AGAIN = "the same verdict comes again"
 
 
@@ -32,14 +32,17 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
     """One that was kept for this requirement, by the word of a monitor or of the test itself."""
     for file in sorted(histories.glob("*.jsonl")):
-        judged = json.loads(file.read_text("utf-8").splitlines()[-1]).get("judged", {})
-        if judged.get("requirement") == requirement and bool(judged.get("monitor")) is monitor:
+        evaluated = json.loads(file.read_text("utf-8").splitlines()[-1]).get("judged", {})
+        if (
+            evaluated.get("requirement") == requirement
+            and bool(evaluated.get("monitor")) is monitor
+        ):
             return file
     return next(iter(sorted(histories.glob("*.jsonl"))))
 
 
 @pytest.mark.parametrize(
-    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_TOLD, False), (TOLD, False)]
+    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
 def test_the_same_verdict_comes_again(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
@@ -53,7 +56,7 @@ def test_the_same_verdict_comes_again(
 
 
 @pytest.mark.parametrize(
-    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_TOLD, False), (TOLD, False)]
+    ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
 def test_a_scheduler_that_does_it_right_does_not_get_it(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
@@ -67,8 +70,8 @@ def test_a_scheduler_that_does_it_right_does_not_get_it(
     assert done.returncode in (0, 10)
 
 
-def test_what_the_test_compared_itself_cannot_be_told(histories: Path, tmp_path: Path) -> None:
-    lines = history_about(histories, NEVER_TOLD, monitor=False).read_text("utf-8").splitlines()
+def test_what_the_test_compared_itself_cannot_be_reported(histories: Path, tmp_path: Path) -> None:
+    lines = history_about(histories, NEVER_RECEIVED, monitor=False).read_text("utf-8").splitlines()
     record = json.loads(lines[-1])
     record["judged"]["awaited"] = []
     file = tmp_path / "history.jsonl"
@@ -76,7 +79,7 @@ def test_what_the_test_compared_itself_cannot_be_told(histories: Path, tmp_path:
     done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
 
     assert "cannot be told from the messages alone" in done.stdout
-    assert f"judge it again: siconform run {NEVER_TOLD} " in done.stdout
+    assert f"judge it again: siconform run {NEVER_RECEIVED} " in done.stdout
     assert done.returncode == 10
 
 

@@ -41,7 +41,7 @@ def page(folder: Path) -> RunPage:
 
 
 def test_the_denominator_leaves_out_what_binds_the_rm_alone(page: RunPage) -> None:
-    assert (page.tested, page.judged) == (3, 4)
+    assert (page.tested, page.evaluated) == (3, 4)
 
 
 def test_a_cell_has_the_worst_verdict_of_its_requirements(page: RunPage) -> None:
@@ -63,31 +63,31 @@ def test_a_requirement_has_its_sentence_and_where_it_stands(page: RunPage) -> No
     assert failing.source == 'section "Scheduler logic changes"'
 
 
-def test_a_liberty_is_shown_at_its_requirement(page: RunPage) -> None:
+def test_a_variant_is_shown_at_its_requirement(page: RunPage) -> None:
     assert page.requirements[0].recorded == ("an ask without room: waits",)
 
 
-def test_a_history_has_no_fences_and_no_prefixes_of_ours(folder: Path) -> None:
-    told = drawn("x", read(folder / samples.HISTORY)).messages
+def test_a_history_has_no_barriers_and_no_prefixes_of_ours(folder: Path) -> None:
+    received = drawn("x", read(folder / samples.HISTORY)).messages
 
-    assert [message.says for message in told if message.stream == "allocations"] == [
+    assert [message.message for message in received if message.stream == "allocations"] == [
         "ask ask-1",
         "allocated ask-1",
     ]
-    assert told[0].at == 0.0
-    assert {message.rm for message in told} == {"RM"}
+    assert received[0].at == 0.0
+    assert {message.rm for message in received} == {"RM"}
 
 
 def test_a_long_history_is_cut_in_its_middle(folder: Path) -> None:
     lines = read(folder / samples.HISTORY) * 100
 
-    told = drawn("x", lines)
+    received = drawn("x", lines)
 
-    assert len(told.messages) == histories.MOST_LINES
-    assert told.left_out == 800 - histories.MOST_LINES
+    assert len(received.messages) == histories.MOST_LINES
+    assert received.left_out == 800 - histories.MOST_LINES
 
 
-def test_a_page_has_room_for_failures_before_all(
+def test_a_page_has_capacity_for_failures_before_all(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("siconform.reporting.html.run_page.MOST_LETTERS", 400)
@@ -132,7 +132,7 @@ def test_headroom_is_the_slowest_of_what_is_allowed(page: RunPage) -> None:
     assert page.headroom[0].share == 75.0
 
 
-def test_whatever_a_target_says_stays_text(page: RunPage) -> None:
+def test_whatever_a_target_states_stays_text(page: RunPage) -> None:
     text = render(page)
     tags = Tags()
     tags.feed(text)
@@ -163,7 +163,7 @@ def test_a_page_asks_no_other_machine_for_anything(page: RunPage) -> None:
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
-def test_a_run_that_was_ended_early_says_so(folder: Path) -> None:
+def test_a_run_that_was_ended_early_states_so(folder: Path) -> None:
     document = {**samples.results(), "ended_early": "interrupted", "verdict": "INCOMPLETE"}
 
     assert "<strong>This is not a whole run:</strong> interrupted." in render(
@@ -188,15 +188,15 @@ def test_what_the_reference_does_is_no_column_where_it_was_not_asked(tmp_path: P
     document["failures"][0] |= {"golden": "", "rows": [[0.0, "RM ask ask-1", None, False]]}
     (folder / "results.json").write_text(json.dumps(document), "utf-8")
 
-    told = page_of(samples.write(tmp_path / "both"))
+    received = page_of(samples.write(tmp_path / "both"))
     alone = page_of(folder)
 
-    assert '<th scope="col">the reference</th>' in told
+    assert '<th scope="col">the reference</th>' in received
     assert '<th scope="col">the reference</th>' not in alone
     assert "RM ask ask-1" in alone
 
 
-def test_the_command_writes_beside_the_results(folder: Path) -> None:
+def test_the_command_writes_alongside_the_results(folder: Path) -> None:
     outcome = CliRunner().invoke(main, ["report", str(folder)])
 
     assert outcome.exit_code == 0, outcome.output

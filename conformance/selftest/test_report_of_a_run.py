@@ -9,7 +9,7 @@ Run = Callable[..., Any]
 
 FAILS = (
     '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
-    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("<script>no")\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise ConformanceFailure("<script>no")\n'
 )
 INTERRUPTED = (
     '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
@@ -34,8 +34,8 @@ def test_an_interrupted_run_is_shown_as_incomplete(conformance: Run) -> None:
     assert "t-incomplete" in page
 
 
-def test_a_target_that_nobody_met_has_no_page(conformance: Run, nobody: str) -> None:
-    outcome = conformance(FAILS, "--target", nobody, target=False)
+def test_a_target_that_no_one_met_has_no_page(conformance: Run, nothing_listening: str) -> None:
+    outcome = conformance(FAILS, "--target", nothing_listening, target=False)
 
     assert outcome.code == 12
     assert not (outcome.folder / "report.html").exists()

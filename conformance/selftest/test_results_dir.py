@@ -18,7 +18,7 @@ Run = Callable[..., Any]
 
 TWO = (
     '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
-    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise ConformanceFailure("no")\n'
 )
 OURS = ("results.json", "junit.xml", "failures.txt", "pytest.log", "report.html")
 
@@ -80,7 +80,7 @@ def test_what_an_earlier_run_wrote_is_replaced(conformance: Run) -> None:
     assert not (second.folder / "failures.txt").exists()
 
 
-def test_a_history_put_beside_those_of_a_run_is_not_taken_for_one(conformance: Run) -> None:
+def test_a_history_put_alongside_those_of_a_run_is_not_taken_for_one(conformance: Run) -> None:
     first = conformance(TWO)
     mine = first.folder / "histories" / "kept.jsonl"
     mine.write_text("{}")

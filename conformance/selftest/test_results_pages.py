@@ -75,7 +75,7 @@ def test_a_record_names_requirements_of_its_revision_only(record: Record) -> Non
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_what_deviates_in_a_record_is_what_its_baseline_says(record: Record) -> None:
+def test_what_deviates_in_a_record_is_what_its_baseline_states(record: Record) -> None:
     deviates = {i for i, j in record.requirements.items() if j.verdict is Verdict.BASELINED}
     recorded = {entry.requirement for entry in baseline_of(record).entries}
 
@@ -89,7 +89,7 @@ def test_nothing_unexplained_is_kept(record: Record) -> None:
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_a_page_names_every_requirement_and_tells_every_reason(record: Record) -> None:
+def test_a_page_names_every_requirement_and_reports_every_reason(record: Record) -> None:
     (text,) = (p for p in pages(KEPT).values() if f"`{record.command}`" in p)
     _, _, section = text.partition(f"\n## SI {record.revision}\n")
     section, _, _ = section.partition("\n## SI ")
@@ -98,7 +98,7 @@ def test_a_page_names_every_requirement_and_tells_every_reason(record: Record) -
     for entry in baseline_of(record).entries:
         if entry.requirement in record.requirements:
             assert " ".join(entry.reason.split()).rstrip(".") in section
-            assert entry.says in section or entry.outcome == "could-not-run"
+            assert entry.message in section or entry.outcome == "could-not-run"
 
 
 @pytest.mark.parametrize("path", sorted(RECORDS.iterdir()), ids=lambda path: path.stem)
@@ -130,12 +130,12 @@ KNOWN = Baseline(
 
 def made(cases: Mapping[str, RequirementRecord] = CASES) -> str:
     record = Record("mine", "2023-12", "siconform run --target x:1", "a sentence", dict(cases))
-    judged = [row for row in rows(record, KNOWN) if row.is_recorded]
-    return page("Mine", "About it.", [Section(record, judged)])
+    evaluated = [row for row in rows(record, KNOWN) if row.is_recorded]
+    return page("Mine", "About it.", [Section(record, evaluated)])
 
 
 @pytest.mark.parametrize(
-    ("heading", "told"),
+    ("heading", "received"),
     [
         (Verdict.BASELINED, "- The text drops it; this keeps it."),
         (Verdict.BASELINED, f"- ends with {Verdict.FAIL.label}: `kept it`"),
@@ -151,17 +151,17 @@ def made(cases: Mapping[str, RequirementRecord] = CASES) -> str:
         (Verdict.OF_THE_RM, "(1): SI-NODE-014"),
     ],
 )
-def test_a_page_tells_what_came_of_it_under_its_heading(heading: str, told: str) -> None:
+def test_a_page_reports_what_came_of_it_under_its_heading(heading: str, received: str) -> None:
     name = heading.label.capitalize() if isinstance(heading, Verdict) else heading
     _, found, rest = made().partition(f"### {name}\n")
     assert found
-    assert told in rest.partition("\n### ")[0]
+    assert received in rest.partition("\n### ")[0]
 
 
 def test_what_a_scheduler_dies_of_deviates() -> None:
     died = KnownDeviation("SI-NODE-004", "could-not-run", "the target died", "It panics.")
-    judged = {"SI-NODE-004": RequirementRecord(Verdict.BASELINED)}
-    record = Record("mine", "2023-12", "c", "s", judged)
+    evaluated = {"SI-NODE-004": RequirementRecord(Verdict.BASELINED)}
+    record = Record("mine", "2023-12", "c", "s", evaluated)
 
     (row,) = (row for row in rows(record, Baseline("known.yaml", (died,))) if row.is_recorded)
 
@@ -220,7 +220,7 @@ def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def said(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
+def sent(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
     return {
         "id": "t.py::test_x", "verdict": verdict, "says": "s", "monitor": monitor,
         "recorded": list(recorded),
@@ -228,20 +228,20 @@ def said(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("document", "judged"),
+    ("document", "evaluated"),
     [
-        (results("pass", said("pass", "a"), said("pass", "a")),
+        (results("pass", sent("pass", "a"), sent("pass", "a")),
          RequirementRecord(Verdict.PASS, "why", (), ("a",))),
-        (results("pass", said("pass"), said("not-selected")),
+        (results("pass", sent("pass"), sent("not-selected")),
          RequirementRecord(Verdict.PASS, "why", ("test_x: s",))),
-        (results("pass", said("pass"), said("not-selected", monitor="m")),
+        (results("pass", sent("pass"), sent("not-selected", monitor="m")),
          RequirementRecord(Verdict.PASS, "why")),
-        (results("not-selected", said("not-selected")),
+        (results("not-selected", sent("not-selected")),
          RequirementRecord(Verdict.NOT_SELECTED, "why")),
-        (results("baselined", said("baselined")), RequirementRecord(Verdict.BASELINED)),
+        (results("baselined", sent("baselined")), RequirementRecord(Verdict.BASELINED)),
     ],
 )  # fmt: skip
 def test_a_record_keeps_what_matters(
-    document: dict[str, object], judged: RequirementRecord
+    document: dict[str, object], evaluated: RequirementRecord
 ) -> None:
-    assert record_of(document).requirements == {"SI-NODE-004": judged}
+    assert record_of(document).requirements == {"SI-NODE-004": evaluated}

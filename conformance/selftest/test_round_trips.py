@@ -16,7 +16,7 @@ pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
 TWO_TESTS = "test_an_ask_with_a_negative_amount_is_rejected or two_applications_do_not_get"
-TOLD = "SI-ASK-011"
+RECEIVED = "SI-ASK-011"
 LIMIT = 120.0  # seconds for a run of two tests on a slow machine
 
 
@@ -47,18 +47,18 @@ def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def test_what_is_recorded_is_green_until_it_is_mended(tmp_path: Path) -> None:
+def test_what_is_recorded_is_green_until_it_is_fixed(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
     baseline = tmp_path / "baseline.yaml"
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")
 
     recorded = run(tmp_path, "recorded", "--target-command", CARELESS, "--baseline", str(baseline))
-    mended = run(tmp_path, "mended", "--baseline", str(baseline))
+    fixed = run(tmp_path, "mended", "--baseline", str(baseline))
 
-    assert [d["exit_code"] for d in (failed, recorded, mended)] == [1, 0, 11]
+    assert [d["exit_code"] for d in (failed, recorded, fixed)] == [1, 0, 11]
     assert recorded["sentence"].startswith("NON-CONFORMANT as recorded: 1 MUST")
-    assert "of the baseline no longer fit" in mended["sentence"]
-    assert [told[:10] for told in mended["baseline"]["stale"]] == ["SI-ASK-010"]
+    assert "of the baseline no longer fit" in fixed["sentence"]
+    assert [received[:10] for received in fixed["baseline"]["stale"]] == ["SI-ASK-010"]
 
     alike = siconform(tmp_path, "compare", "failed", "recorded")
     better = siconform(tmp_path, "compare", "recorded", "mended")
@@ -71,13 +71,13 @@ def test_what_is_recorded_is_green_until_it_is_mended(tmp_path: Path) -> None:
 
 def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
-    file = history_of(TOLD, failed, tmp_path / "failed")
+    file = history_of(RECEIVED, failed, tmp_path / "failed")
 
     again = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
     elsewhere = siconform(tmp_path, "replay", str(file))
 
     assert again.returncode == 1, again.stderr
-    assert f"FAIL {TOLD}" in again.stdout
+    assert f"FAIL {RECEIVED}" in again.stdout
     assert "the same verdict comes again" in again.stdout
     assert elsewhere.returncode == 0
     assert "the same verdict comes again" not in elsewhere.stdout
@@ -90,8 +90,8 @@ def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path
     if test.get("history"):
         return folder / str(test["history"])
     for file in sorted((folder / "histories").glob("*.jsonl")):
-        told = json.loads(file.read_text("utf-8").splitlines()[-1])
-        if told.get("judged", {}).get("requirement") == requirement:
+        received = json.loads(file.read_text("utf-8").splitlines()[-1])
+        if received.get("judged", {}).get("requirement") == requirement:
             return file
     raise LookupError(requirement)
 

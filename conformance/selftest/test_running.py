@@ -23,7 +23,7 @@ Run = Callable[..., Any]
 
 TWO = (
     '@requirement("SI-NODE-004")\ndef test_one(target): pass\n'
-    '@requirement("SI-NODE-006")\ndef test_two(target): raise NotAsTheTextSays("no")\n'
+    '@requirement("SI-NODE-006")\ndef test_two(target): raise ConformanceFailure("no")\n'
 )
 
 
@@ -83,18 +83,20 @@ def test_a_wrong_option_is_one_sentence_and_code_4(
     assert outcome.results == {}
 
 
-def test_an_address_nobody_listens_on(conformance: Run, nobody: str) -> None:
-    outcome = conformance(TWO, "--target", nobody, target=False)
+def test_an_address_no_one_listens_on(conformance: Run, nothing_listening: str) -> None:
+    outcome = conformance(TWO, "--target", nothing_listening, target=False)
 
     assert outcome.code == 12
-    assert outcome.results["sentence"].startswith(f"siconform: nothing listens on {nobody}. Start")
+    assert outcome.results["sentence"].startswith(
+        f"siconform: nothing listens on {nothing_listening}. Start"
+    )
     assert "--target-command" in outcome.out
     assert len(outcome.results["requirements"]) == OF_THE_REVISION
     assert outcome.results["counts"]["pass"] == 0
 
 
 @pytest.mark.slow("waits until answers are overdue")
-def test_a_port_that_says_nothing_passes_nothing(conformance: Run, mute: str) -> None:
+def test_a_port_that_states_nothing_passes_nothing(conformance: Run, mute: str) -> None:
     outcome = conformance(TWO, "--target", mute, target=False)
 
     assert outcome.code == 12
@@ -102,7 +104,7 @@ def test_a_port_that_says_nothing_passes_nothing(conformance: Run, mute: str) ->
     assert outcome.results["counts"]["pass"] == 0
 
 
-def test_a_target_that_dies_at_start_says_its_last_words(conformance: Run) -> None:
+def test_a_target_that_dies_at_start_states_its_last_words(conformance: Run) -> None:
     dying = f"{sys.executable} -c \"import sys; sys.exit('no license found')\""
     source = (
         '@requirement("SI-NODE-004")\ndef test_one(target): target.address\n'
@@ -171,7 +173,9 @@ def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
 ) -> None:
     baseline = tmp_path / "known.yaml"
     baseline.write_text("- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: old}\n")
-    three = TWO + '@requirement("SI-NODE-009")\ndef test_three(target): raise PremiseLost("x")\n'
+    three = (
+        TWO + '@requirement("SI-NODE-009")\ndef test_three(target): raise PreconditionFailed("x")\n'
+    )
     outcome = conformance(three, "--baseline", str(baseline))
 
     suite = ET.parse(outcome.folder / "junit.xml").getroot()[0]  # noqa: S314  # our own file
@@ -183,9 +187,9 @@ def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
     assert [child.tag for child in cases["test_one"]] == ["properties"]
     assert [child.tag for child in cases["test_two"]] == ["properties", "skipped"]
     assert [child.tag for child in cases["test_three"]] == ["properties", "failure"]
-    told = {p.get("name"): p.get("value") for p in suite[0]}
-    assert told["verdict"] == outcome.results["verdict"]
-    assert told["SI-NODE-006"] == "baselined"
+    received = {p.get("name"): p.get("value") for p in suite[0]}
+    assert received["verdict"] == outcome.results["verdict"]
+    assert received["SI-NODE-006"] == "baselined"
 
 
 @pytest.mark.slow("starts two workers")
@@ -218,7 +222,7 @@ def test_a_test_that_hangs_is_a_kit_error(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-006") == "fail"
 
 
-def test_a_run_out_of_time_says_what_it_did_not_reach(conformance: Run) -> None:
+def test_a_run_out_of_time_states_what_it_did_not_reach(conformance: Run) -> None:
     source = TWO.replace("(target): pass", "(target): time.sleep(0.3)")
     outcome = conformance(source, "--session-timeout", "0.1", fresh=True)
 
@@ -228,7 +232,7 @@ def test_a_run_out_of_time_says_what_it_did_not_reach(conformance: Run) -> None:
     assert outcome.code == 10
 
 
-INTERRUPTED = TWO.replace('raise NotAsTheTextSays("no")', "os.kill(os.getpid(), signal.SIGINT)")
+INTERRUPTED = TWO.replace('raise ConformanceFailure("no")', "os.kill(os.getpid(), signal.SIGINT)")
 
 
 def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
@@ -251,7 +255,7 @@ def test_junit_counts_and_names_every_test_after_an_interrupt(
 ) -> None:
     run = "os.getpid()" if workers == "0" else "os.getppid()"
     interrupts = f"time.sleep(0.5); os.kill({run}, signal.SIGINT); time.sleep(20)"
-    source = TWO.replace('raise NotAsTheTextSays("no")', interrupts)
+    source = TWO.replace('raise ConformanceFailure("no")', interrupts)
     source = source.replace("test_two(target)", "test_two(target, worker_id)")
     source += '@requirement("SI-NODE-008")\ndef test_three(target): pass\n'
     outcome = conformance(source, "-n", workers, fresh=True)
@@ -265,11 +269,11 @@ def test_junit_counts_and_names_every_test_after_an_interrupt(
     assert skipped["test_one"] == []
     for name in ("test_two", "test_three"):
         assert skipped[name] == [f"{NOT_REACHED}: {outcome.results['ended_early']}"]
-    told = [p.get("value") for p in cases[1].iter("property")]
-    assert told == ["SI-NODE-006", "SI-NODE-006 not-reached"]
+    received = [p.get("value") for p in cases[1].iter("property")]
+    assert received == ["SI-NODE-006", "SI-NODE-006 not-reached"]
 
 
-def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_told(
+def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_reported(
     conformance: Run, pytester: pytest.Pytester
 ) -> None:
     """As pytest's terminal does, rarely, when it shows where the interrupt came."""
@@ -286,7 +290,7 @@ def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_told(
     assert document["sentence"].startswith("INCOMPLETE: interrupted")
 
 
-TELLS_ITS_PID = """
+REPORTS_ITS_PID = """
 import os, socket, time
 server = socket.create_server(("127.0.0.1", 0))
 print(f"listening on localhost:{server.getsockname()[1]}", os.getpid(), flush=True)
@@ -302,7 +306,7 @@ def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
         "@pytest.mark.requirement('SI-NODE-004')\n"
         "def test_it(target): target.address; time.sleep(60)\n"
     )
-    program = pytester.makepyfile(program=TELLS_ITS_PID)
+    program = pytester.makepyfile(program=REPORTS_ITS_PID)
     plugin = ["-m", "pytest", "-p", "siconform.suite_plugin", "--results", "out"]
     started = subprocess.Popen(  # noqa: S603  # ourselves
         [sys.executable, *plugin, "--target-command", f"{sys.executable} {program}"],
@@ -401,7 +405,7 @@ def test_other_peoples_runs_are_left_alone(pytester: pytest.Pytester) -> None:
 
 SLOW_FAILURES = (
     '@requirement("SI-NODE-004")\n'
-    "def test_one(target):\n    time.sleep(0.3)\n    raise NotAsTheTextSays('no')\n"
+    "def test_one(target):\n    time.sleep(0.3)\n    raise ConformanceFailure('no')\n"
     '@requirement("SI-NODE-006")\ndef test_two(target): pass\n'
 )
 

@@ -2,7 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
-from proof import same_verdicts
+from mutation import same_verdicts
 from siconform.reporting.comparing import differences
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.verdicts import Verdict
@@ -11,8 +11,10 @@ pytestmark = pytest.mark.end_to_end
 
 
 def record(**verdicts: Verdict) -> Record:
-    judged = {name.replace("_", "-"): RequirementRecord(v, "why") for name, v in verdicts.items()}
-    return Record("mine", "2023-12", "c", "s", judged)
+    evaluated = {
+        name.replace("_", "-"): RequirementRecord(v, "why") for name, v in verdicts.items()
+    }
+    return Record("mine", "2023-12", "c", "s", evaluated)
 
 
 def test_the_same_verdicts_in_any_order_by_one_or_two_and_alone() -> None:
@@ -43,7 +45,7 @@ def test_in_a_part_it_is_chance_what_monitors_see() -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "told"),
+    ("second", "received"),
     [
         (record(SI_A=Verdict.PASS, SI_B=Verdict.PASS), []),
         (record(SI_A=Verdict.FAIL, SI_B=Verdict.PASS), ["SI-A: pass (why), then fail (why)"]),
@@ -53,7 +55,7 @@ def test_in_a_part_it_is_chance_what_monitors_see() -> None:
          ["SI-C: unknown, then pass (why)"]),
     ],
 )  # fmt: skip
-def test_what_differs_is_told(second: Record, told: list[str]) -> None:
+def test_what_differs_is_reported(second: Record, received: list[str]) -> None:
     first = record(SI_A=Verdict.PASS, SI_B=Verdict.PASS)
 
-    assert [str(d) for d in differences(first, second)] == told
+    assert [str(d) for d in differences(first, second)] == received

@@ -29,23 +29,23 @@ def test_the_reference_behind_mutual_tls_has_the_same_verdicts(tmp_path: Path) -
         f'metadata.token = "{_SECRET}"\n'
     )
 
-    secured = judged(tmp_path, "secured")
-    plain = judged(tmp_path, "plain", "--target-file", "none", "--real-clock")
+    secured = evaluated(tmp_path, "secured")
+    plain = evaluated(tmp_path, "plain", "--target-file", "none", "--real-clock")
     assert verdicts(secured) == verdicts(plain)
     assert secured["counts"]["pass"] > 5
     for file in (tmp_path / "secured").rglob("*"):
         assert file.is_dir() or _SECRET.encode() not in file.read_bytes(), file
 
 
-def judged(folder: Path, results: str, *options: str) -> dict[str, Any]:
+def evaluated(folder: Path, results: str, *options: str) -> dict[str, Any]:
     words = ["siconform", "run", "CONN", "--level", "MUST", "--results", results, "-n", "2"]
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-P", "-m", *words, *options],
         cwd=folder, capture_output=True, text=True, check=False, timeout=_LIMIT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
-    return told
+    received: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
+    return received
 
 
 def verdicts(results: dict[str, Any]) -> dict[str, str]:

@@ -17,14 +17,14 @@ def test_one(target): pass
 def test_two(target): pass
 
 @requirement("SI-NODE-006")
-def test_three(target): raise NotAsTheTextSays("no")
+def test_three(target): raise ConformanceFailure("no")
 
 @requirement("SI-REL-001")
 def test_four(target): pass
 """
 
 
-def judged(outcome: Any) -> dict[str, str]:
+def evaluated(outcome: Any) -> dict[str, str]:
     """Id to verdict, of what was selected."""
     return {
         r["id"]: r["verdict"]
@@ -35,14 +35,14 @@ def judged(outcome: Any) -> dict[str, str]:
 
 @pytest.mark.slow("selects among all tests of the suite")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
-def test_every_test_that_decides_it_runs_and_only_it_is_told(
+def test_every_test_that_decides_it_runs_and_only_it_is_reported(
     conformance: Run, options: list[str]
 ) -> None:
     outcome = conformance(SUITE, "node-4", *options, fresh=True)
     (found,) = [r for r in outcome.results["requirements"] if r["id"] == "SI-NODE-004"]
 
     assert outcome.code == 0
-    assert judged(outcome) == {"SI-NODE-004": "pass"}
+    assert evaluated(outcome) == {"SI-NODE-004": "pass"}
     assert {t["id"] for t in found["tests"]} == {"test_fake.py::test_one", "test_fake.py::test_two"}
     assert {t["test"] for t in outcome.results["left_out"]} == {
         "test_fake.py::test_three",
@@ -58,9 +58,9 @@ def test_every_test_that_decides_it_runs_and_only_it_is_told(
     }
 
 
-def test_a_failure_beside_the_selected_one_is_not_told(conformance: Run) -> None:
+def test_a_failure_alongside_the_selected_one_is_not_reported(conformance: Run) -> None:
     source = SUITE.replace("def test_two(target): pass", "def test_two(target): pass\n") + (
-        '@requirement("SI-REL-001")\ndef test_five(target): raise NotAsTheTextSays("no")\n'
+        '@requirement("SI-REL-001")\ndef test_five(target): raise ConformanceFailure("no")\n'
     )
     outcome = conformance(source, "--area", "NODE", "--skip", skipping("SI-NODE-006"))
 
@@ -74,11 +74,11 @@ def skipping(*ids: str) -> str:
     return str(path)
 
 
-def test_what_fails_in_a_selection_tells_its_denominator(conformance: Run) -> None:
+def test_what_fails_in_a_selection_reports_its_denominator(conformance: Run) -> None:
     outcome = conformance(SUITE, "node-6", "SI-REL-001")
 
     assert outcome.code == 1
-    assert judged(outcome) == {"SI-NODE-006": "fail", "SI-REL-001": "pass"}
+    assert evaluated(outcome) == {"SI-NODE-006": "fail", "SI-REL-001": "pass"}
     assert outcome.results["sentence"].startswith(
         "NON-CONFORMANT: 1 MUST fail; judged: 2 of 2 requirements, "
     )
@@ -88,7 +88,9 @@ def test_a_profile_is_named_with_its_denominator(conformance: Run) -> None:
     size = len(find_profile("base").ids)
     outcome = conformance(SUITE, "--profile", "base", "--deselect", "test_fake.py::test_three")
     part = outcome.results["sentence"]
-    whole = conformance(SUITE.replace('raise NotAsTheTextSays("no")', "pass"), "--profile", "base")
+    whole = conformance(
+        SUITE.replace('raise ConformanceFailure("no")', "pass"), "--profile", "base"
+    )
 
     assert part.startswith(f"CONFORMANT in what was selected: 3 of {size} requirements, ")
     assert whole.results["sentence"].startswith(
@@ -112,11 +114,11 @@ def test_what_is_not_selected_leaves_no_entry_of_a_baseline_stale(conformance: R
     assert outcome.results["baseline"]["stale"] == []
 
 
-def test_what_only_monitors_see_is_judged_in_every_test(conformance: Run) -> None:
+def test_what_only_monitors_see_is_tested_in_every_test(conformance: Run) -> None:
     outcome = conformance(SUITE, "SI-WIRE-006", "--revision", "2023-12")
 
     assert outcome.results["left_out"] == []
-    assert set(judged(outcome)) <= {"SI-WIRE-006"}
+    assert set(evaluated(outcome)) <= {"SI-WIRE-006"}
     assert "NON-CONFORMANT" not in outcome.results["sentence"]
 
 
@@ -126,14 +128,14 @@ def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance
     assert outcome.code == 5  # with another test that ran it were 12
 
 
-def test_beside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:
+def test_alongside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:
     outcome = conformance(SUITE, "SI-WIRE-006", "node-4", "--revision", "2023-12")
 
     assert len(outcome.results["left_out"]) == 2
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "received"),
     [
         (["SI-AUTO-001"], 4, "applies to 2021-02, so give --revision 2021-02"),
         (["--area", "NODES"], 4, '"NODES" is no area. Known: WIRE'),
@@ -143,12 +145,12 @@ def test_beside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> N
     ],
 )
 def test_a_selection_nothing_can_be_done_with(
-    conformance: Run, words: list[str], code: int, told: str
+    conformance: Run, words: list[str], code: int, received: str
 ) -> None:
     outcome = conformance(SUITE, *words, fresh=True)
 
     assert outcome.code == code
-    assert told in outcome.err
+    assert received in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1
     assert outcome.results == {}
 
@@ -162,5 +164,5 @@ def test_a_folder_of_tests_with_the_name_of_an_area_stays_one(
     )
     outcome = conformance(SUITE, "app")
 
-    assert judged(outcome)["SI-NODE-004"] == "pass"
+    assert evaluated(outcome)["SI-NODE-004"] == "pass"
     assert outcome.results["selection"] is None

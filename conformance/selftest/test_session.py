@@ -25,7 +25,7 @@ from siwire import DEFAULT_REVISION
 from .serving import scheduler
 
 DEADLINES = Deadlines(connect=0.3, ack=0.5)
-NOBODY = "127.0.0.1:1"
+NO_CLIENT = "127.0.0.1:1"
 _LOOK_AGAIN = 0.02  # seconds
 _LIMIT = 10.0
 STREAMS = frozenset({UpdateKind.NODES, UpdateKind.APPLICATIONS, UpdateKind.ALLOCATIONS})
@@ -40,7 +40,7 @@ class Target:
     terms = PLAIN
 
     def __init__(self, fresh: str, *, restartable: bool = True) -> None:
-        self.address = NOBODY
+        self.address = NO_CLIENT
         self.restartable = restartable
         self.restarts = 0
         self._fresh = fresh
@@ -76,13 +76,13 @@ def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(servi
     session.discard()
 
 
-def test_every_stream_is_open_before_anything_is_said_on_one(serving: str) -> None:
+def test_every_stream_is_open_before_anything_is_sent_on_one(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "w")
     session.resource_manager("one")
 
-    said = [entry.content for entry in session.history.since(0) if entry.said_by_rm]
+    sent = [entry.content for entry in session.history.since(0) if entry.sent_by_rm]
     opening = list(
-        takewhile(lambda content: isinstance(content, (RegistrationRequested, StreamOpening)), said)
+        takewhile(lambda content: isinstance(content, (RegistrationRequested, StreamOpening)), sent)
     )
 
     opened = {content.kind for content in opening if isinstance(content, StreamOpening)}
@@ -135,7 +135,7 @@ def test_a_call_that_is_cancelled_at_its_deadline_was_not_answered(
 
 
 def test_it_is_tried_once_only() -> None:
-    target = Target(NOBODY)
+    target = Target(NO_CLIENT)
 
     with pytest.raises(Unreachable):
         Session(target, DEADLINES, "w").resource_manager("one")
@@ -143,8 +143,8 @@ def test_it_is_tried_once_only() -> None:
     assert target.restarts == 1
 
 
-def test_without_a_process_of_its_own_the_kit_can_only_say_so() -> None:
-    target = Target(NOBODY, restartable=False)
+def test_without_a_process_of_its_own_the_kit_can_only_state_so() -> None:
+    target = Target(NO_CLIENT, restartable=False)
 
     with pytest.raises(TargetLost, match="nothing answers on"):
         Session(target, DEADLINES, "w").resource_manager("one")
@@ -187,11 +187,11 @@ class Forgetful:
                 self._ended.notify_all()
 
     def _answers(self, requests: Iterator[Any]) -> Iterator[Any]:
-        said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=_passes_on, args=(requests, said), daemon=True).start()
+        sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=_passes_on, args=(requests, sent), daemon=True).start()
         while self._serving.is_set():
             try:
-                request = said.get(timeout=_LOOK_AGAIN)
+                request = sent.get(timeout=_LOOK_AGAIN)
             except queue.Empty:
                 continue
             if nodes := getattr(request, "nodes", ()):  # the other streams have nothing to say
@@ -200,10 +200,10 @@ class Forgetful:
         raise RuntimeError("who are you?")
 
 
-def _passes_on(requests: Iterator[Any], said: "queue.SimpleQueue[Any]") -> None:
+def _passes_on(requests: Iterator[Any], sent: "queue.SimpleQueue[Any]") -> None:
     with suppress(grpc.RpcError):
         for request in requests:
-            said.put(request)
+            sent.put(request)
 
 
 @pytest.fixture

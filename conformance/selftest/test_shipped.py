@@ -61,11 +61,11 @@ def test_what_an_installed_kit_builds_goes_to_the_users_cache(
     assert not Path(program).is_relative_to(installed)
 
 
-def test_a_build_that_fails_says_why_in_one_sentence(
+def test_a_build_that_fails_states_why_in_one_sentence(
     installed: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    says = 'import sys; print("building", file=sys.stderr); sys.exit("error: there is no Go")'
-    describes(installed, says.replace('"', r"\""))
+    message = 'import sys; print("building", file=sys.stderr); sys.exit("error: there is no Go")'
+    describes(installed, message.replace('"', r"\""))
 
     with pytest.raises(TargetUnavailable) as raised:
         find_named("mine@1.0").build()
@@ -74,7 +74,9 @@ def test_a_build_that_fails_says_why_in_one_sentence(
     assert capfd.readouterr().err == "building\n"
 
 
-def test_a_build_that_fails_and_says_nothing_has_its_exit_status_told(installed: Path) -> None:
+def test_a_build_that_fails_and_states_nothing_has_its_exit_status_reported(
+    installed: Path,
+) -> None:
     describes(installed, "raise SystemExit(3)")
 
     with pytest.raises(TargetUnavailable, match="its build ended with exit status 3"):

@@ -104,7 +104,7 @@ def started(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]
 def test_a_signal_ends_the_command_and_all_it_started(
     started: Command, moment: Moment, sent: Sent, record_property: Callable[[str, object], None]
 ) -> None:
-    assert started.process.poll() is None, started.said()
+    assert started.process.poll() is None, started.sent()
 
     began = time.monotonic()
     sent.send(started)
@@ -114,8 +114,8 @@ def test_a_signal_ends_the_command_and_all_it_started(
     record_property("seconds", round(seconds, 2))
 
     killed = sent.number is signal.SIGKILL
-    said = started.said()
-    assert "Traceback" not in said
+    output = started.sent()
+    assert "Traceback" not in output
     assert seconds < patient(LIMIT)
     if moment.has_results:
         document = json.loads((started.results / "results.json").read_text("utf-8"))
@@ -125,5 +125,5 @@ def test_a_signal_ends_the_command_and_all_it_started(
         assert document["exit_code"] == INTERRUPTED
         assert "interrupted" in document["ended_early"]
         assert len(document["requirements"]) == REQUIREMENTS
-        assert killed or "INCOMPLETE: interrupted" in said
-    assert code == (-signal.SIGKILL if killed else INTERRUPTED), said
+        assert killed or "INCOMPLETE: interrupted" in output
+    assert code == (-signal.SIGKILL if killed else INTERRUPTED), output

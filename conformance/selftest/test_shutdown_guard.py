@@ -104,13 +104,15 @@ def test_an_error_after_an_interrupt_is_not_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settled", "code", "told"),
+    ("settled", "code", "received"),
     [("", 2, ["INCOMPLETE: interrupted, 0 of 3 requirements"]), ("shutdown.settle(1)", 1, [])],
 )
-def test_what_is_killed_says_what_it_has_come_to(settled: str, code: int, told: list[str]) -> None:
+def test_what_is_killed_states_what_it_has_come_to(
+    settled: str, code: int, received: list[str]
+) -> None:
     ended = _ended(STUCK.replace("CODE", settled))
 
     killed, *others = ended.stderr.splitlines()
     assert killed == "siconform: interrupted (SIGTERM), and killed after 0.3 s"
-    assert others == [f"siconform: {sentence}" for sentence in told]
+    assert others == [f"siconform: {sentence}" for sentence in received]
     assert ended.returncode == code

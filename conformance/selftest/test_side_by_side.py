@@ -18,8 +18,8 @@ def runs(tmp_path: Path) -> list[str]:
     """Two runs of a scheduler: the first fails SI-GANG-021, the second SI-GANG-022."""
     before, after = samples.write(tmp_path / "before"), samples.write(tmp_path / "after")
     document = samples.results()
-    mended, broken = document["requirements"][2:4]
-    mended["verdict"], broken["verdict"] = "pass", "fail"
+    fixed, broken = document["requirements"][2:4]
+    fixed["verdict"], broken["verdict"] = "pass", "fail"
     broken["reason"] = samples.HOSTILE
     (after / "results.json").write_text(json.dumps(document), "utf-8")
     return [str(before), str(after)]
@@ -29,10 +29,10 @@ def line(page: ComparisonPage, identifier: str) -> Line:
     return next(one for _, _, lines in page.areas for one in lines if one.id == identifier)
 
 
-def test_what_was_mended_and_what_broke_is_told_between_neighbours(tmp_path: Path) -> None:
+def test_what_was_fixed_and_what_broke_is_reported_between_neighbours(tmp_path: Path) -> None:
     (change,) = page_of(runs(tmp_path)).changes
 
-    assert [one.id for one in change.mended] == ["SI-GANG-021"]
+    assert [one.id for one in change.fixed] == ["SI-GANG-021"]
     assert [one.id for one in change.broken] == ["SI-GANG-022"]
 
 
@@ -43,7 +43,7 @@ def test_a_line_knows_whether_it_differs(tmp_path: Path) -> None:
     assert not line(page, "SI-NODE-001").differs
 
 
-def test_runs_of_one_target_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_runs_of_one_target_are_reported_apart_by_their_folders(tmp_path: Path) -> None:
     page = page_of(runs(tmp_path))
 
     assert [column.name for column in page.columns] == [
@@ -52,7 +52,7 @@ def test_runs_of_one_target_are_told_apart_by_their_folders(tmp_path: Path) -> N
     ]
 
 
-def test_no_real_scheduler_was_mended_from_the_reference() -> None:
+def test_no_real_scheduler_was_fixed_from_the_reference() -> None:
     page = page_of(["reference", "yunikorn-core@1.8.0", "yunikorn-core@1.9.0"])
 
     assert [change.before for change in page.changes] == ["yunikorn-core@1.8.0, SI 2024-10"]
@@ -65,7 +65,7 @@ def test_a_revision_of_a_record_is_chosen_after_a_colon() -> None:
     assert [column.revision for column in page.columns] == ["2023-12", records()[5].revision]
 
 
-def test_what_a_target_says_stays_text(tmp_path: Path) -> None:
+def test_what_a_target_states_stays_text(tmp_path: Path) -> None:
     text = render_comparison(page_of(runs(tmp_path)))
 
     assert samples.HOSTILE not in text
@@ -78,7 +78,7 @@ def test_the_page_of_the_site_has_every_named_scheduler() -> None:
     assert [one.full_name for one in all_named() if one.full_name not in page] == []
 
 
-def test_the_command_writes_where_it_is_told(tmp_path: Path) -> None:
+def test_the_command_writes_where_it_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "page.html"
 
     outcome = CliRunner().invoke(main, ["report", *runs(tmp_path), "-o", str(file)])

@@ -29,14 +29,14 @@ def test_an_edit_has_the_classes_sentences_and_code_of_a_person(
     done = CliRunner().invoke(main, ["spec", "diff", "old.md", "new.md"])
 
     assert done.exit_code == edit.code
-    told = " ".join((done.stderr if edit.code == UNREADABLE else done.stdout).split())
-    assert edit.counts in told
-    for sentence in edit.says:
-        assert sentence in told
+    received = " ".join((done.stderr if edit.code == UNREADABLE else done.stdout).split())
+    assert edit.counts in received
+    for sentence in edit.message:
+        assert sentence in received
 
 
 @each_edit
-def test_what_is_mended_by_going_back_is_told_the_other_way_round(
+def test_what_is_fixed_by_going_back_is_reported_the_other_way_round(
     edit: AuthorsEdit, texts: Path
 ) -> None:
     """No edit is silent in one direction and heard in the other."""
@@ -45,7 +45,7 @@ def test_what_is_mended_by_going_back_is_told_the_other_way_round(
     done = CliRunner().invoke(main, ["spec", "diff", "new.md", "old.md"])
 
     assert (done.exit_code == UNREADABLE) == (edit.code == UNREADABLE)
-    assert ("NO CHANGE" in done.stdout) == ("NO CHANGE" in edit.says)
+    assert ("NO CHANGE" in done.stdout) == ("NO CHANGE" in edit.message)
 
 
 def test_a_process_ends_with_the_code(texts: Path) -> None:
@@ -59,4 +59,4 @@ def test_a_process_ends_with_the_code(texts: Path) -> None:
 
     assert done.returncode == edit.code
     assert done.stderr == ""
-    assert edit.says[0] in " ".join(done.stdout.split())
+    assert edit.message[0] in " ".join(done.stdout.split())

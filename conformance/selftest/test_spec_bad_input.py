@@ -27,7 +27,7 @@ DUPLICATED = _with(_PRIORITY, "  int32 priority = 5;")
 LINE = line_of(author_text(), "int32 priority")
 AT_IMPORT = line_of(author_text(), _IMPORT)
 AT_UPDATE = line_of(author_text(), "// RM to scheduler on UpdateApplication")
-_FENCES = "\n```\n\n```protobuf\n// RM to scheduler on UpdateNode"
+_BARRIERS = "\n```\n\n```protobuf\n// RM to scheduler on UpdateNode"
 BAD_TEXTS: dict[str, tuple[bytes, str]] = {
     "no protobuf": (
         b"# Scheduler Interface Spec\n\nNothing is declared.\n",
@@ -93,7 +93,7 @@ BAD_TEXTS: dict[str, tuple[bytes, str]] = {
         'the protobuf does not begin with `syntax = "proto3";`: write that first',
     ),
     "a lost fence": (
-        _with(_FENCES, _FENCES.replace("```\n\n", "\n", 1)),
+        _with(_BARRIERS, _BARRIERS.replace("```\n\n", "\n", 1)),
         (
             f"line {AT_UPDATE + 9}: a block starts inside the one of line {AT_UPDATE - 1}: a fence "
             "is missing between"
@@ -140,12 +140,12 @@ def test_a_bad_text_is_one_clear_sentence_on_either_side(bad: str, folder: Path)
 
         assert done.exit_code == UNREADABLE
         assert done.stdout == ""
-        (told,) = done.stderr.splitlines()
-        assert told.startswith("siconform: bad.md: ")
-        assert told.endswith(sentence)
+        (received,) = done.stderr.splitlines()
+        assert received.startswith("siconform: bad.md: ")
+        assert received.endswith(sentence)
 
 
-def test_impact_and_check_say_so_as_well(folder: Path) -> None:
+def test_impact_and_check_state_so_as_well(folder: Path) -> None:
     (folder / "bad.md").write_bytes(DUPLICATED)
     committed(folder)
 
@@ -156,7 +156,7 @@ def test_impact_and_check_say_so_as_well(folder: Path) -> None:
         assert done.stderr == f"siconform: bad.md: line {LINE}: {_TWICE} never used\n"
 
 
-def test_errors_of_both_sides_are_told(folder: Path) -> None:
+def test_errors_of_both_sides_are_reported(folder: Path) -> None:
     (folder / "one.md").write_bytes(DUPLICATED)
     (folder / "two.md").write_bytes(b"")
 
@@ -169,13 +169,13 @@ def test_very_many_errors_are_cut_short(folder: Path) -> None:
     bad = author_text().replace("  string ", "  required string ")
     (folder / "bad.md").write_text(bad, "utf-8")
 
-    told = spec("diff", "good.md", "bad.md").stderr.splitlines()
+    received = spec("diff", "good.md", "bad.md").stderr.splitlines()
 
-    assert len(told) == 21
-    assert told[-1].startswith("siconform: bad.md: and ")
+    assert len(received) == 21
+    assert received[-1].startswith("siconform: bad.md: and ")
 
 
-def test_crlf_and_lost_fences_are_read_as_they_were_meant(folder: Path) -> None:
+def test_crlf_and_lost_barriers_are_read_as_they_were_meant(folder: Path) -> None:
     text = author_text()
     (folder / "crlf.md").write_bytes(text.replace("\n", "\r\n").encode())
     lines = [line for line in text.split("\n") if not line.startswith("```")]
@@ -187,7 +187,7 @@ def test_crlf_and_lost_fences_are_read_as_they_were_meant(folder: Path) -> None:
     assert "lost.md: The fences are lost: 37 pieces from line 14 to " in done.stdout
 
 
-def test_the_same_file_twice_is_said_to_be_the_same() -> None:
+def test_the_same_file_twice_is_sent_to_be_the_same() -> None:
     done = spec("diff", "2024-10", "2024-10", "--fail-on", "all")
 
     assert done.exit_code == 0
@@ -229,9 +229,9 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("arguments", "code", "says"), ARGUMENTS, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("arguments", "code", "message"), ARGUMENTS, ids=lambda one: str(one)[:40])
 def test_arguments_that_cannot_be_used_are_one_sentence(
-    arguments: tuple[str, ...], code: int, says: str, folder: Path
+    arguments: tuple[str, ...], code: int, message: str, folder: Path
 ) -> None:
     (folder / "folder").mkdir()
     (folder / "folder" / "kept").write_text("kept", "utf-8")
@@ -240,8 +240,8 @@ def test_arguments_that_cannot_be_used_are_one_sentence(
         done = spec(*arguments)
 
     assert (done.exit_code, done.stdout) == (code, "")
-    (told,) = done.stderr.splitlines()
-    assert says in told
+    (received,) = done.stderr.splitlines()
+    assert message in received
 
 
 def test_a_missing_compiler_is_no_fault_of_the_text(
@@ -259,7 +259,7 @@ def test_a_missing_compiler_is_no_fault_of_the_text(
     assert done.stderr == "siconform: the protobuf compiler buf is not installed\n"
 
 
-def test_revisions_need_no_compiler_and_say_that_buf_was_not_asked(
+def test_revisions_need_no_compiler_and_state_that_buf_was_not_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def gone() -> str:

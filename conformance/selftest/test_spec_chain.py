@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 from siconform.spec.changes import Kind
-from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.classes import Class, Evaluation, evaluate
 from siconform.spec.misreading import Decoding, Form
 from siconform.spec.sources import read_spec
 from siwire import REVISIONS
@@ -89,12 +89,12 @@ _ADDED = {
 
 
 @cache
-def _judged(old: str, new: str) -> tuple[Judgement, ...]:
-    return tuple(judge(read_spec(old), read_spec(new)))
+def _evaluated(old: str, new: str) -> tuple[Evaluation, ...]:
+    return tuple(evaluate(read_spec(old), read_spec(new)))
 
 
-def _letters(judgement: Judgement) -> str:
-    return "".join(dict.fromkeys(_LETTERS[c] for c in judgement.classes))
+def _letters(evaluation: Evaluation) -> str:
+    return "".join(dict.fromkeys(_LETTERS[c] for c in evaluation.classes))
 
 
 def test_the_chain_names_every_step() -> None:
@@ -104,20 +104,20 @@ def test_the_chain_names_every_step() -> None:
 @pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
 def test_a_step_breaks_what_was_worked_out_by_hand_and_nothing_else(step: tuple[str, str]) -> None:
     expected = {name: letters for letters, names in _CHAIN[step].items() for name in names.split()}
-    breaking = {j.change.where: _letters(j) for j in _judged(*step) if j.breaks}
+    breaking = {j.change.where: _letters(j) for j in _evaluated(*step) if j.breaks}
     assert breaking == expected
 
 
 @pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
 def test_a_step_adds_what_was_counted_by_hand(step: tuple[str, str]) -> None:
-    compatible = [j.change for j in _judged(*step) if not j.breaks]
+    compatible = [j.change for j in _evaluated(*step) if not j.breaks]
     added = [change for change in compatible if change.kind is not Kind.RESERVED_ADDED]
     assert all(change.kind.value.endswith("added") for change in added)
     assert len(added) == _ADDED[step]
 
 
-def _by_place(old: str, new: str) -> dict[str, Judgement]:
-    return {judgement.change.where: judgement for judgement in _judged(old, new)}
+def _by_place(old: str, new: str) -> dict[str, Evaluation]:
+    return {evaluation.change.where: evaluation for evaluation in _evaluated(old, new)}
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def _by_place(old: str, new: str) -> dict[str, Judgement]:
 def test_two_revisions_read_what_was_decoded_by_hand(
     step: int, place: str, writer: str, outcome: Decoding, read_as: str
 ) -> None:
-    judged = _by_place(*list(_CHAIN)[step])[place]
-    (reading,) = (r for r in judged.readings if r.writer == writer and r.form is Form.BYTES)
+    evaluated = _by_place(*list(_CHAIN)[step])[place]
+    (reading,) = (r for r in evaluated.readings if r.writer == writer and r.form is Form.BYTES)
     assert (reading.outcome, reading.read_as) == (outcome, read_as)
 
 
-def test_the_dangerous_ones_are_told_in_terms_of_the_si() -> None:
+def test_the_dangerous_ones_are_reported_in_terms_of_the_si() -> None:
     first = _by_place("2021-02", "2023-04")
     assert first["AllocationAsk.placeholder"].new_peer == (
         "A new scheduler reads AllocationAsk.placeholder = true as Originator = true."

@@ -105,7 +105,7 @@ def test_a_renamed_message_is_renamed_wherever_it_is_used() -> None:
     )
 
 
-def test_a_schema_alone_says_nothing_of_constants_and_go() -> None:
+def test_a_schema_alone_states_nothing_of_constants_and_go() -> None:
     kinds = {change.kind for change in compare(read_spec("2024-10"), unedited())}
     assert not {kind for kind in kinds if "constant" in kind.value or "Go API" in kind.value}
 
@@ -128,7 +128,7 @@ def test_a_schema_alone_says_nothing_of_constants_and_go() -> None:
         ("originator", "preemptible", Rename.MEANING),
     ],
 )
-def test_renames_are_told_apart(old: str, new: str, how: Rename) -> None:
+def test_renames_are_reported_apart(old: str, new: str, how: Rename) -> None:
     assert rename_of(old, new) is how
 
 
@@ -144,7 +144,7 @@ def test_names_have_their_words() -> None:
     assert words("UUID") == ("uuid",)
 
 
-def test_what_is_reserved_no_longer_is_told_by_ranges() -> None:
+def test_what_is_reserved_no_longer_is_reported_by_ranges() -> None:
     old = Reserved(frozenset({(3, 3), (10, 20)}), frozenset({"UUID"}))
     new = Reserved(frozenset({(12, 14)}), frozenset())
     assert str(old.without(new)) == '3, 10 to 11, 15 to 20, "UUID"'

@@ -52,16 +52,16 @@ def test_a_new_text_has_to_compile_and_no_more(
     committed(tmp_path, other=LOWERED.replace("message ", "message Other"))
     git(tmp_path, "rm", "--cached", "--quiet", "text.md")
     git(tmp_path, "commit", "--quiet", "--message", "without it")
-    beside_others = spec("check", "text.md", "--fail-on", "all")
+    alongside_others = spec("check", "text.md", "--fail-on", "all")
     (tmp_path / "text.md").write_text(BROKEN, "utf-8")
     broken = spec("check", "text.md")
 
-    for done in (before_any_commit, beside_others):
+    for done in (before_any_commit, alongside_others):
         assert (done.exit_code, done.stdout) == (0, NEW)
     assert (broken.exit_code, broken.stdout) == (2, "")
 
 
-def test_a_text_that_is_mended_is_not_held_back(repository: Path) -> None:
+def test_a_text_that_is_fixed_is_not_held_back(repository: Path) -> None:
     committed(repository, text=BROKEN)
     (repository / "text.md").write_text(author_text(), "utf-8")
 
@@ -95,7 +95,7 @@ def test_a_text_is_found_from_a_folder_below(
     assert spec("check", "../text.md").exit_code == 0
 
 
-def test_several_texts_are_all_told_and_the_worst_decides(repository: Path) -> None:
+def test_several_texts_are_all_reported_and_the_worst_decides(repository: Path) -> None:
     committed(repository, other=author_text())
     (repository / "other.md").write_text(RENUMBERED, "utf-8")
 
@@ -121,7 +121,7 @@ def test_what_git_does_not_know_is_one_sentence(tmp_path_factory: pytest.TempPat
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "text.md"
     elsewhere.write_text(author_text(), "utf-8")
 
-    for arguments, says in (
+    for arguments, message in (
         (("text.md", "--against", "nowhere"), '"nowhere" is no commit here: was it fetched?'),
         (("text.md", "--against", "--all"), '"--all" is no commit here: was it fetched?'),
         ((str(elsewhere),), "text.md is outside of the repository around this folder"),
@@ -129,8 +129,8 @@ def test_what_git_does_not_know_is_one_sentence(tmp_path_factory: pytest.TempPat
         done = spec("check", *arguments)
 
         assert (done.exit_code, done.stdout) == (4, "")
-        (told,) = done.stderr.splitlines()
-        assert says in told
+        (received,) = done.stderr.splitlines()
+        assert message in received
 
 
 def _hook() -> dict[str, object]:

@@ -12,7 +12,7 @@ from selftest.spec_edits import (
     unedited,
 )
 from siconform.spec.changes import Kind
-from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.classes import Class, Evaluation, evaluate
 from siconform.spec.misreading import Decoding
 from siconform.spec.model import ApiMethod, Constant, Spec, UnreadableSpec
 from siconform.spec.sources import read_spec
@@ -21,18 +21,18 @@ MISREAD, WIRE, JSON = Class.MISREAD, Class.WIRE_BREAKING, Class.JSON_BREAKING
 SOURCE, COMPATIBLE = Class.SOURCE_BREAKING, Class.COMPATIBLE
 
 
-def _judged(*edits: tuple[str, str]) -> dict[str, Judgement]:
+def _evaluated(*edits: tuple[str, str]) -> dict[str, Evaluation]:
     """Judgements by place; of two at one place the later one."""
-    return {j.change.where: j for j in judge(unedited(), edited(*edits))}
+    return {j.change.where: j for j in evaluate(unedited(), edited(*edits))}
 
 
 def test_the_same_text_twice_has_no_changes() -> None:
-    assert judge(unedited(), unedited()) == []
+    assert evaluate(unedited(), unedited()) == []
 
 
 def test_a_field_inserted_in_front_makes_an_old_rm_take_rejected_for_accepted() -> None:
-    judged = _judged(*ONE_IN_FRONT)
-    rejected, drained = judged["NodeResponse.rejected"], judged["NodeResponse.drained"]
+    evaluated = _evaluated(*ONE_IN_FRONT)
+    rejected, drained = evaluated["NodeResponse.rejected"], evaluated["NodeResponse.drained"]
     assert rejected.worst is MISREAD
     assert rejected.old_peer == (
         "An old RM takes a rejected node for an accepted one "
@@ -41,30 +41,30 @@ def test_a_field_inserted_in_front_makes_an_old_rm_take_rejected_for_accepted() 
     assert "for a drained one" in rejected.new_peer
     assert rejected.advice == "Keep rejected = 1, and append drained as 3."
     assert drained.advice == "Append drained as 3."
-    assert "the RM still waits for the verdict" in judged["NodeResponse.accepted"].old_peer
+    assert "the RM still waits for the verdict" in evaluated["NodeResponse.accepted"].old_peer
 
 
 def test_a_value_in_front_of_an_enum_shifts_every_older_one() -> None:
-    judged = _judged(*VALUE_IN_FRONT)
+    evaluated = _evaluated(*VALUE_IN_FRONT)
     places = [f"TerminationType.{n}" for n in ("NOT_ENDED", "STOPPED_BY_RM", "TIMEOUT")]
-    assert [judged[place].worst for place in places] == [MISREAD] * 3
-    stopped = judged["TerminationType.STOPPED_BY_RM"]
+    assert [evaluated[place].worst for place in places] == [MISREAD] * 3
+    stopped = evaluated["TerminationType.STOPPED_BY_RM"]
     assert stopped.old_peer == (
         "An old peer takes STOPPED_BY_RM for TIMEOUT (AllocationRelease.terminationType)."
     )
-    assert judged["TerminationType.NOT_ENDED"].advice == "Append NOT_ENDED as 5."
+    assert evaluated["TerminationType.NOT_ENDED"].advice == "Append NOT_ENDED as 5."
     (sent,) = [r for r in stopped.readings if r.writer == "old"]
     assert sent.data == bytes([4 << 3, 1])
 
 
 def test_a_reused_number_is_misread_by_a_revision_long_gone() -> None:
-    judged = _judged(*REUSED)
-    zone = judged["Allocation.zone"]
+    evaluated = _evaluated(*REUSED)
+    zone = evaluated["Allocation.zone"]
     assert zone.classes == (MISREAD,)
     assert 'A peer of 2021-02 reads Allocation.zone = "zone-1" as queueName' in zone.old_peer
     assert zone.advice == "Append zone as 16; reserve 7: it was Allocation.queueName (2021-02)."
-    assert judged["Allocation"].worst is COMPATIBLE
-    assert judged["Allocation"].advice == 'Keep 7, "queueName" reserved in Allocation.'
+    assert evaluated["Allocation"].worst is COMPATIBLE
+    assert evaluated["Allocation"].advice == 'Keep 7, "queueName" reserved in Allocation.'
 
 
 _EDITS = [
@@ -142,15 +142,15 @@ _EDITS = [
 def test_an_edit_has_the_classes_a_person_gives_it(
     before: str, after: str, place: str, classes: tuple[Class, ...]
 ) -> None:
-    judged = _judged((before, after))
-    assert judged[place].classes == classes
-    assert all(j.old_peer and j.new_peer for j in judged.values())
-    assert all(bool(j.advice) for j in judged.values() if j.breaks)
+    evaluated = _evaluated((before, after))
+    assert evaluated[place].classes == classes
+    assert all(j.old_peer and j.new_peer for j in evaluated.values())
+    assert all(bool(j.advice) for j in evaluated.values() if j.breaks)
 
 
 def test_fields_put_into_a_oneof_lose_one_of_them() -> None:
-    judged = _judged(*INTO_A_ONEOF)
-    group = judged["Allocation.taskGroupName"]
+    evaluated = _evaluated(*INTO_A_ONEOF)
+    group = evaluated["Allocation.taskGroupName"]
     assert group.classes == (WIRE, SOURCE)
     assert group.new_peer == (
         "A new peer keeps only placeholder of an Allocation with taskGroupName and placeholder."
@@ -159,30 +159,32 @@ def test_fields_put_into_a_oneof_lose_one_of_them() -> None:
 
 def test_one_field_put_into_a_new_oneof_is_a_matter_of_source() -> None:
     oneof = "oneof gang { string taskGroupName = 11; string gangID = 16; }"
-    judged = _judged(("string taskGroupName = 11;", oneof))
-    assert judged["Allocation.taskGroupName"].classes == (SOURCE,)
-    assert judged["Allocation.gangID"].classes == (COMPATIBLE,)
+    evaluated = _evaluated(("string taskGroupName = 11;", oneof))
+    assert evaluated["Allocation.taskGroupName"].classes == (SOURCE,)
+    assert evaluated["Allocation.gangID"].classes == (COMPATIBLE,)
 
 
 def test_swapped_verdicts_are_misread_both_ways() -> None:
     swapped = VERDICTS.replace("rejected = 1", "rejected = 2").replace(
         "accepted = 2", "accepted = 1"
     )
-    judged = _judged((VERDICTS, swapped))
-    both = judged["NodeResponse.rejected"], judged["NodeResponse.accepted"]
+    evaluated = _evaluated((VERDICTS, swapped))
+    both = evaluated["NodeResponse.rejected"], evaluated["NodeResponse.accepted"]
     assert [j.classes for j in both] == [(MISREAD,)] * 2
     assert both[0].advice == "Keep rejected = 1 and accepted = 2: a number is never moved."
 
 
 def test_a_method_with_other_messages_decodes_to_something_else() -> None:
-    judged = _judged(("returns (stream NodeResponse)", "returns (stream ApplicationResponse)"))
-    method = judged["Scheduler.UpdateNode"]
+    evaluated = _evaluated(
+        ("returns (stream NodeResponse)", "returns (stream ApplicationResponse)")
+    )
+    method = evaluated["Scheduler.UpdateNode"]
     assert method.classes == (MISREAD, WIRE, SOURCE)
     assert "A new RM takes a rejected node for a rejected application" in method.new_peer
 
 
 def test_a_stream_that_becomes_one_message_loses_the_others() -> None:
-    method = _judged(*UNARY)["Scheduler.UpdateNode"]
+    method = _evaluated(*UNARY)["Scheduler.UpdateNode"]
     assert method.new_peer == (
         "A new scheduler handles the first message of a stream and loses the others; "
         "it answers once and cannot speak by itself."
@@ -190,21 +192,21 @@ def test_a_stream_that_becomes_one_message_loses_the_others() -> None:
 
 
 def test_a_field_that_keeps_its_number_and_changes_its_role_is_named() -> None:
-    judged = _judged(
+    evaluated = _evaluated(
         ("// The identity: updates and releases name it.\n", "// A label for people to read.\n")
     )
-    key = judged["Allocation.allocationKey"]
+    key = evaluated["Allocation.allocationKey"]
     assert key.change.kind is Kind.FIELD_ROLE
     assert key.classes == (COMPATIBLE,)
     assert key.advice
 
 
 def test_a_lost_identity_releases_the_whole_application() -> None:
-    judged = {j.change.where: j for j in judge(read_spec("2023-08"), read_spec("2023-12"))}
-    uuid = judged["AllocationRelease.UUID"]
+    evaluated = {j.change.where: j for j in evaluate(read_spec("2023-08"), read_spec("2023-12"))}
+    uuid = evaluated["AllocationRelease.UUID"]
     assert uuid.worst is MISREAD
     assert "ends every allocation of the application" in uuid.new_peer
-    assert judged["Allocation.UUID"].worst is WIRE
+    assert evaluated["Allocation.UUID"].worst is WIRE
 
 
 def test_constants_and_go_methods_have_their_classes() -> None:
@@ -232,7 +234,7 @@ def test_constants_and_go_methods_have_their_classes() -> None:
         has_text=True,
         has_constants=True,
     )
-    assert {j.change.where: j.classes for j in judge(old, new)} == {
+    assert {j.change.where: j.classes for j in evaluate(old, new)} == {
         "Zone": (WIRE,),
         "Shelf": (SOURCE,),
         "Cpu": (COMPATIBLE,),
@@ -244,16 +246,16 @@ def test_constants_and_go_methods_have_their_classes() -> None:
 
 
 def test_every_misreading_of_the_chain_was_decoded() -> None:
-    judged = judge(read_spec("2021-02"), read_spec("2023-04"))
-    misread = [j for j in judged if j.worst is MISREAD]
+    evaluated = evaluate(read_spec("2021-02"), read_spec("2023-04"))
+    misread = [j for j in evaluated if j.worst is MISREAD]
     assert len(misread) >= 15
-    for judgement in misread:
-        outcomes = {reading.outcome for reading in judgement.readings}
-        assert outcomes & {Decoding.MISREAD, Decoding.LOST}, judgement.change
+    for evaluation in misread:
+        outcomes = {reading.outcome for reading in evaluation.readings}
+        assert outcomes & {Decoding.MISREAD, Decoding.LOST}, evaluation.change
 
 
 def test_a_schema_that_imports_what_is_not_there_is_refused() -> None:
     spec = edited()
     spec.file.dependency.append("other/thing.proto")
     with pytest.raises(UnreadableSpec, match=r'new: no peer .* imports "other/thing.proto"'):
-        judge(unedited(), spec)
+        evaluate(unedited(), spec)

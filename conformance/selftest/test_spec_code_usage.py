@@ -101,7 +101,7 @@ def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
     assert functions <= {one.function for one in found}
 
 
-def test_what_speaks_for_other_revisions_only_is_left_out() -> None:
+def test_what_implements_for_other_revisions_only_is_left_out() -> None:
     found = usage(ROOT).of("NodeInfo.existingAllocations")
 
     assert found
@@ -115,7 +115,7 @@ def test_a_checkout_knows_published_runs() -> None:
     assert checkout.root == ROOT
     assert any(one.revision == REVISION for one in checkout.published)
     assert all((ROOT / one.file).is_file() for one in checkout.published)
-    assert all(one.judged for one in checkout.published)
+    assert all(one.evaluated for one in checkout.published)
 
 
 def test_where_the_kit_is_installed_without_its_repository_there_is_none(tmp_path: Path) -> None:

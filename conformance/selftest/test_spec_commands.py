@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-def test_every_form_says_the_verdict_first_and_the_same_things() -> None:
+def test_every_form_states_the_verdict_first_and_the_same_things() -> None:
     verdict = headline(report(read_spec("old.md"), read_spec("new.md")))
     sentence = "An old peer does not see Allocation.priority: it counts with the default priority."
 
@@ -143,7 +143,7 @@ def test_what_a_terminal_cannot_show_is_replaced() -> None:
     assert "(na?ve)" in done.stdout
 
 
-def test_each_kind_of_source_says_the_same(folder: Path) -> None:
+def test_each_kind_of_source_states_the_same(folder: Path) -> None:
     extracted = spec("extract", "old.md", "-o", "out")
 
     assert extracted.exit_code == 0
@@ -176,7 +176,7 @@ def test_a_text_of_git_is_compared_with_the_one_that_is_edited(folder: Path) -> 
 
 
 @pytest.mark.usefixtures("folder")
-def test_impact_says_what_of_the_project_is_touched() -> None:
+def test_impact_states_what_of_the_project_is_touched() -> None:
     done = spec("impact", "old.md", "new.md")
     detailed = spec("impact", "old.md", "new.md", "--details")
 

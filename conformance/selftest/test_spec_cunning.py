@@ -217,26 +217,26 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _told(*arguments: str) -> tuple[int, str]:
+def _received(*arguments: str) -> tuple[int, str]:
     done = CliRunner().invoke(main, ["spec", "diff", *arguments])
     return done.exit_code, " ".join((done.stderr or done.stdout).split())
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
-def test_an_edit_is_told_as_a_person_would(edit: AuthorsEdit, texts: Path) -> None:
+def test_an_edit_is_reported_as_a_person_would(edit: AuthorsEdit, texts: Path) -> None:
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
-    code, told = _told("old.md", "new.md")
+    code, received = _received("old.md", "new.md")
 
     assert code == edit.code
-    assert edit.counts in told
-    for sentence in edit.says:
-        assert sentence in told
-    assert told.count("siconform: ") == (edit.code == UNREADABLE)
+    assert edit.counts in received
+    for sentence in edit.message:
+        assert sentence in received
+    assert received.count("siconform: ") == (edit.code == UNREADABLE)
 
 
 @pytest.mark.parametrize(
-    ("edit", "counts", "says"),
+    ("edit", "counts", "message"),
     [
         (EDITS[0], "1 source-breaking", "Keep PREEMPTED_BY_CORE, marked deprecated"),
         (EDITS[1], "1 JSON-breaking", "From JSON, a new peer does not see AllocationRelease"),
@@ -244,21 +244,21 @@ def test_an_edit_is_told_as_a_person_would(edit: AuthorsEdit, texts: Path) -> No
     ids=lambda value: value.name if isinstance(value, AuthorsEdit) else "",
 )
 def test_another_name_of_a_number_that_went_takes_no_number_away(
-    edit: AuthorsEdit, counts: str, says: str, texts: Path
+    edit: AuthorsEdit, counts: str, message: str, texts: Path
 ) -> None:
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
-    code, told = _told("new.md", "old.md")
+    code, received = _received("new.md", "old.md")
 
     assert code == BREAKING
-    assert f" {counts}; 0 rules changed" in told
-    assert says in told
+    assert f" {counts}; 0 rules changed" in received
+    assert message in received
 
 
-def test_blocks_with_another_label_are_told_in_one_line(texts: Path) -> None:
+def test_blocks_with_another_label_are_reported_in_one_line(texts: Path) -> None:
     (texts / "new.md").write_text(author_text().replace("```protobuf", "```proto"), "utf-8")
 
-    code, told = _told("old.md", "new.md")
+    code, received = _received("old.md", "new.md")
 
     assert code == COMPATIBLE
-    assert told.count("labelled proto, not protobuf; they are read as that") == 1
+    assert received.count("labelled proto, not protobuf; they are read as that") == 1

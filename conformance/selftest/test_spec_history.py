@@ -2,8 +2,8 @@
 
 import pytest
 from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.classes import Class, Judgement, judge
-from siconform.spec.comments import says_otherwise
+from siconform.spec.classes import Class, Evaluation, evaluate
+from siconform.spec.comments import states_otherwise
 from siconform.spec.model import Spec
 from siconform.spec.naming import Rename
 from siconform.spec.rules import RuleChangeKind, compare_rules
@@ -75,8 +75,8 @@ def _edited(*edits: tuple[str, str]) -> Spec:
     return from_text("new.md", text)
 
 
-def _judged(*edits: tuple[str, str]) -> list[Judgement]:
-    return judge(from_text("old.md", TEXT), _edited(*edits))
+def _evaluated(*edits: tuple[str, str]) -> list[Evaluation]:
+    return evaluate(from_text("old.md", TEXT), _edited(*edits))
 
 
 def _changes(*edits: tuple[str, str]) -> list[Change]:
@@ -113,7 +113,7 @@ def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> N
         (Kind.CONSTANT_VALUE, "Shelf", "Shelf"),
         (Kind.CONSTANT_VALUE, "BigDoor", "BIG_DOOR"),
     ]
-    (door,) = _judged(("BIG_DOOR", "BigDoor"), ("old.example/door", "new.example/door"))
+    (door,) = _evaluated(("BIG_DOOR", "BigDoor"), ("old.example/door", "new.example/door"))
     assert door.classes == (Class.WIRE_BREAKING, Class.SOURCE_BREAKING)
     assert door.advice == (
         'Keep BIG_DOOR = "old.example/door" beside it until no peer looks for that.'
@@ -122,7 +122,7 @@ def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> N
 
 def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:
     added = "Update(told *si.Told) error\n\tStop()"
-    renamed, stop = _judged(
+    renamed, stop = _evaluated(
         ("type StoreApi interface", "type StoreAPI interface"),
         ("Update(told *si.Told) error", added),
     )
@@ -135,7 +135,7 @@ def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:
 
 def test_a_go_interface_that_is_new_asks_nothing_of_those_there_are() -> None:
     plugin = "type DumpPlugin interface {\n\tDump() string\n}\n\ntype StoreApi"
-    (dump,) = _judged(("type StoreApi", plugin))
+    (dump,) = _evaluated(("type StoreApi", plugin))
     assert dump.worst is Class.COMPATIBLE
     assert dump.new_peer == "A new RM may have Dump: DumpPlugin is a new interface."
 
@@ -157,8 +157,8 @@ def test_a_message_that_lost_a_word_of_its_name_is_followed() -> None:
     assert found[0].rename is Rename.NAME
 
 
-def test_a_field_with_another_message_says_what_is_read_as_what() -> None:
-    (taken,) = _judged(("repeated ParcelTaken taken", "repeated ParcelReturnNote taken"))[-1:]
+def test_a_field_with_another_message_states_what_is_read_as_what() -> None:
+    (taken,) = _evaluated(("repeated ParcelTaken taken", "repeated ParcelReturnNote taken"))[-1:]
     assert taken.worst is Class.MISREAD
     assert taken.old_peer == (
         "An old RM takes a parcel return note for a parcel taken "
@@ -167,32 +167,32 @@ def test_a_field_with_another_message_says_what_is_read_as_what() -> None:
 
 
 @pytest.mark.parametrize(
-    ("zero", "worst", "says"),
+    ("zero", "worst", "message"),
     [
         ("KEEP", Class.MISREAD, "A new scheduler does not see Told.order: it is taken for KEEP"),
         ("UNKNOWN_ORDER", Class.WIRE_BREAKING, "A new scheduler does not see Told.order."),
     ],
 )
 def test_an_order_that_is_not_seen_is_the_one_that_is_zero(
-    zero: str, worst: Class, says: str
+    zero: str, worst: Class, message: str
 ) -> None:
     old = from_text("old.md", TEXT.replace("KEEP", zero))
     new = _edited(("Order order = 2;", "Order order = 4;"), ("KEEP", zero))
-    (order,) = judge(old, new)
+    (order,) = evaluate(old, new)
     assert order.worst is worst
-    assert order.new_peer.startswith(says)
+    assert order.new_peer.startswith(message)
 
 
-def test_a_value_with_another_meaning_is_told_where_no_message_of_both_has_it() -> None:
-    judged = _judged(("Order order = 2;", "Order order = 4;"), ("BURN = 1", "SELL = 1"))
-    (sell,) = [j for j in judged if j.change.kind is Kind.VALUE_REPLACED]
+def test_a_value_with_another_meaning_is_reported_where_no_message_of_both_has_it() -> None:
+    evaluated = _evaluated(("Order order = 2;", "Order order = 4;"), ("BURN = 1", "SELL = 1"))
+    (sell,) = [j for j in evaluated if j.change.kind is Kind.VALUE_REPLACED]
     assert sell.worst is Class.MISREAD
     assert sell.old_peer == "An old scheduler knows BURN = 1; no message of both texts carries it."
     assert sell.new_peer == "A new scheduler knows SELL = 1; no message of both texts carries it."
 
 
 def test_an_enum_that_is_new_is_not_known_to_an_old_peer() -> None:
-    (shade,) = _judged(("enum Order", "enum Shade { DARK = 0; }\nenum Order"))
+    (shade,) = _evaluated(("enum Order", "enum Shade { DARK = 0; }\nenum Order"))
     assert shade.old_peer == "An old peer does not know Shade."
 
 
@@ -234,4 +234,4 @@ def test_a_comment_gives_another_role_in_other_words_or_by_another_name(
     new: str,
     otherwise: bool,  # noqa: FBT001
 ) -> None:
-    assert (bool(old and new) and says_otherwise(old, new)) is otherwise
+    assert (bool(old and new) and states_otherwise(old, new)) is otherwise

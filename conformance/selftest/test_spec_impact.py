@@ -96,13 +96,13 @@ def test_a_sentence_in_another_section_has_moved() -> None:
 
 
 def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it() -> None:
-    said = ("NodeRequest.rmID", "Nodes are told by their RM alone.")
-    (later,) = requirement("SI-NODE-901", said).sources
+    sent = ("NodeRequest.rmID", "Nodes are told by their RM alone.")
+    (later,) = requirement("SI-NODE-901", sent).sources
     both = replace(NODE_ID, sources=(*NODE_ID.sources, replace(later, revision="2026-04")))
-    told = edited("  string rmID = 2;", f"  // {said[1]}\n  string rmID = 2;")
+    received = edited("  string rmID = 2;", f"  // {sent[1]}\n  string rmID = 2;")
 
-    assert bases(touched_by(told, [both])) == {"SI-NODE-901": {ReasonKind.JOINED}}
-    assert touched_by(told, [NODE_ID]).requirements == ()
+    assert bases(touched_by(received, [both])) == {"SI-NODE-901": {ReasonKind.JOINED}}
+    assert touched_by(received, [NODE_ID]).requirements == ()
     assert touched_by(spec(name="draft.md"), [both]).requirements == ()
 
 
@@ -135,7 +135,7 @@ def test_a_requirement_that_mentions_what_went_with_its_message_is_near_and_no_m
     assert found.touched == ()
 
 
-def test_a_requirement_with_no_sentence_left_is_told_apart() -> None:
+def test_a_requirement_with_no_sentence_left_is_reported_apart() -> None:
     both = requirement(
         "SI-NODE-907",
         ("NodeInfo.nodeID", "Names the node."),
@@ -156,7 +156,7 @@ def test_each_change_names_its_requirements_and_those_near_it() -> None:
     assert (one.change.where, one.touched, one.near) == ("NodeRequest.rmID", (), ("SI-NODE-905",))
 
 
-def test_a_sentence_that_was_not_as_recorded_is_not_judged() -> None:
+def test_a_sentence_that_was_not_as_recorded_is_not_tested() -> None:
     drifted = requirement("SI-NODE-908", (SECTION, "Some other words."))
 
     found = touched_by(edited("Nodes come and go.", "Nodes stay."), [drifted])
@@ -166,11 +166,11 @@ def test_a_sentence_that_was_not_as_recorded_is_not_judged() -> None:
 
 
 def test_a_requirement_of_another_revision_arrives_with_its_sentences() -> None:
-    said = "Nodes are for ever."
-    later = requirement("SI-NODE-909", (SECTION, said), revision="2024-10")
+    sent = "Nodes are for ever."
+    later = requirement("SI-NODE-909", (SECTION, sent), revision="2024-10")
     never = requirement("SI-NODE-910", (SECTION, "Something else."), revision="2024-10")
 
-    found = touched_by(edited("Nodes come and go.", said), [later, never])
+    found = touched_by(edited("Nodes come and go.", sent), [later, never])
 
     assert found.arriving == (later,)
 
@@ -181,7 +181,7 @@ def test_a_new_rule_that_nothing_covers_is_counted() -> None:
     assert [rule.sentence.text for rule in found.uncovered] == ["Nodes must stay."]
 
 
-def test_results_of_the_old_revision_have_to_be_run_again_where_they_judged_it() -> None:
+def test_results_of_the_old_revision_have_to_be_run_again_where_they_tested_it() -> None:
     touched, untouched = "SI-NODE-903", "SI-NODE-901"
     checkout = Checkout(
         Path("nowhere"),
@@ -232,7 +232,7 @@ def test_by_their_schemas_alone_most_of_what_2024_10_changed_is_named() -> None:
     assert found.unseen > 300
 
 
-def test_between_two_revisions_by_name_the_windows_of_the_catalogue_are_told() -> None:
+def test_between_two_revisions_by_name_the_windows_of_the_catalogue_are_reported() -> None:
     before, after = "2023-12", "2024-10"
     old, new = read_spec(before), read_spec(after)
     known = catalogue().values()

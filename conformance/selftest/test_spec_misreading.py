@@ -13,7 +13,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 from patience import patient
 from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, REUSED, VALUE_IN_FRONT, edited, unedited
-from siconform.spec.classes import Class, judge
+from siconform.spec.classes import Class, evaluate
 from siconform.spec.meanings import absence_of
 from siconform.spec.misreading import Decoder, Decoding, Form, Reading, Route
 from siconform.spec.schema import Field, Message
@@ -69,7 +69,7 @@ def _field(
         (_TEXT, _RAW, _SAME, _REFUSED),  # not all bytes are UTF-8
     ],
 )
-def test_a_number_of_another_type_is_what_its_bytes_say(
+def test_a_number_of_another_type_is_what_its_bytes_state(
     old: "FieldDescriptorProto.Type.ValueType",
     new: "FieldDescriptorProto.Type.ValueType",
     there: Decoding,
@@ -115,11 +115,11 @@ def test_messages_that_hold_themselves_come_to_an_end() -> None:
 
 def _readings() -> Iterator[Reading]:
     for edits in (ONE_IN_FRONT, VALUE_IN_FRONT, INTO_A_ONEOF, REUSED):
-        for judgement in judge(unedited(), edited(*edits)):
-            yield from judgement.readings
+        for evaluation in evaluate(unedited(), edited(*edits)):
+            yield from evaluation.readings
 
 
-def test_what_is_said_of_an_edit_was_written_by_one_side_and_read_by_the_other() -> None:
+def test_what_is_sent_of_an_edit_was_written_by_one_side_and_read_by_the_other() -> None:
     readings = list(_readings())
     assert len(readings) > 10
     assert all(r.writer != r.reader for r in readings)
@@ -140,14 +140,14 @@ def test_what_is_said_of_an_edit_was_written_by_one_side_and_read_by_the_other()
 def test_what_buf_calls_wire_breaking_is_so_here(edits: tuple[tuple[str, str], ...]) -> None:
     new = edited(*edits)
     assert any(rule.breaks is Breaks.WIRE for rule in broken_rules(unedited(), new))
-    worst = {judgement.worst for judgement in judge(unedited(), new)}
+    worst = {evaluation.worst for evaluation in evaluate(unedited(), new)}
     assert worst & {Class.MISREAD, Class.WIRE_BREAKING}
 
 
 def test_an_enum_that_shifts_is_misread_though_buf_calls_it_a_matter_of_json() -> None:
     new = edited(*VALUE_IN_FRONT)
     assert {rule.breaks for rule in broken_rules(unedited(), new)} == {Breaks.JSON}
-    assert Class.MISREAD in {judgement.worst for judgement in judge(unedited(), new)}
+    assert Class.MISREAD in {evaluation.worst for evaluation in evaluate(unedited(), new)}
 
 
 @pytest.fixture
@@ -202,6 +202,6 @@ def test_articles_are_those_of_speech(phrase: str, expected: str) -> None:
     assert article(phrase) == expected
 
 
-def test_types_are_said_as_things() -> None:
+def test_types_are_sent_as_things() -> None:
     assert takes("RejectedNode", "AcceptedNode") == "takes a rejected node for an accepted one"
     assert takes("PreemptionPolicy", "Resource") == "takes a preemption policy for a resource"

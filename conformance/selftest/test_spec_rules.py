@@ -29,7 +29,7 @@ def changes(old: str, new: str) -> list[RuleChange]:
         ("Nodes come and go.", "Nodes must come and go.", RuleChangeKind.RAISED),
     ],
 )
-def test_a_rule_that_changed_says_how(old: str, new: str, kind: RuleChangeKind) -> None:
+def test_a_rule_that_changed_states_how(old: str, new: str, kind: RuleChangeKind) -> None:
     (change,) = changes(old, new)
 
     assert change.kind is kind
@@ -40,7 +40,7 @@ def test_a_rule_that_changed_says_how(old: str, new: str, kind: RuleChangeKind) 
     assert change.new.line == change.old.line
 
 
-def test_a_rule_that_went_is_told_with_its_place_and_line_in_the_old_text() -> None:
+def test_a_rule_that_went_is_reported_with_its_place_and_line_in_the_old_text() -> None:
     (change,) = changes(f"{SHOULD} ", "")
 
     assert change.kind is RuleChangeKind.VANISHED
@@ -48,7 +48,7 @@ def test_a_rule_that_went_is_told_with_its_place_and_line_in_the_old_text() -> N
     assert change.sentence.line == TEXT[: TEXT.index(SHOULD)].count("\n") + 1
 
 
-def test_a_rule_that_came_is_told_with_its_line_in_the_new_text() -> None:
+def test_a_rule_that_came_is_reported_with_its_line_in_the_new_text() -> None:
     (change,) = changes("Nodes come and go.", "Nodes come and go.\nA third one is an error.")
 
     assert change.kind is RuleChangeKind.APPEARED
@@ -56,7 +56,7 @@ def test_a_rule_that_came_is_told_with_its_line_in_the_new_text() -> None:
     assert change.is_uncovered
 
 
-def test_a_rule_that_moved_says_so_and_keeps_its_words() -> None:
+def test_a_rule_that_moved_states_so_and_keeps_its_words() -> None:
     moved = TEXT.replace(f"The nodes. {MUST}", "The nodes.").replace(
         "What others hold there.", f"What others hold there. {MUST}"
     )
@@ -103,7 +103,7 @@ def test_of_two_equal_rules_one_that_went_is_missed() -> None:
     assert change.kind is RuleChangeKind.VANISHED
 
 
-def test_rules_that_changed_places_with_each_other_are_told_apart() -> None:
+def test_rules_that_changed_places_with_each_other_are_reported_apart() -> None:
     swapped = TEXT.replace(MUST, "?").replace(MAY, MUST).replace("?", MAY)
 
     found = compare_rules(spec(), spec(swapped, "draft.md"))
@@ -134,11 +134,11 @@ def test_a_change_names_the_requirements_that_carry_the_sentence() -> None:
 
 
 def test_a_new_sentence_is_covered_where_a_requirement_of_any_revision_has_it() -> None:
-    said = "A node without a name is an error."
-    later = requirement("SI-NODE-904", (SECTION, said), revision="2024-10")
+    sent = "A node without a name is an error."
+    later = requirement("SI-NODE-904", (SECTION, sent), revision="2024-10")
 
     (change,) = compare_rules(
-        spec(), edited("Nodes come and go.", f"Nodes come and go. {said}"), [later]
+        spec(), edited("Nodes come and go.", f"Nodes come and go. {sent}"), [later]
     )
 
     assert change.carries == ("SI-NODE-904",)

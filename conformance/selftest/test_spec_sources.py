@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
-from selftest.spec_texts import SMALL, line_of, without_fences, written
+from selftest.spec_texts import SMALL, line_of, without_barriers, written
 from siconform.spec import buf
 from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec, UnreadableSpec
@@ -67,10 +67,10 @@ def test_a_revision_put_into_blocks_of_a_text_is_that_revision(tmp_path: Path, n
     middle = proto.index("\nmessage ", len(proto) // 2)
     head, tail = proto[:middle], proto[middle:]
     text = f"# A\n\n```protobuf\n{head}\n```\n\nProse.\n\n```protobuf{tail}\n```\n"
-    fenced = read_spec(written(tmp_path, "a.md", text))
-    lost = read_spec(written(tmp_path, "b.md", without_fences(text)))
+    synchronised = read_spec(written(tmp_path, "a.md", text))
+    lost = read_spec(written(tmp_path, "b.md", without_barriers(text)))
 
-    assert bare(fenced) == bare(read_spec(name))
+    assert bare(synchronised) == bare(read_spec(name))
     assert bare(lost) == bare(read_spec(name))
 
 
@@ -91,7 +91,7 @@ def test_a_revision_has_the_constants_of_its_text_by_their_names_there() -> None
     }
 
 
-def test_a_release_line_is_its_revision_and_a_near_one_says_so() -> None:
+def test_a_release_line_is_its_revision_and_a_near_one_states_so() -> None:
     assert bare(read_spec("1.8")) == bare(read_spec("2024-10"))
     assert read_spec("1.8").guesses == ()
     assert read_spec("1.5").guesses[0].startswith("SI 1.5 is taken as 2023-12")
@@ -105,7 +105,7 @@ def test_a_descriptor_set_is_read_by_its_ending_or_its_bytes(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.binpb", "a.proto", "a"])
-def test_what_is_binary_and_no_descriptor_set_is_told(tmp_path: Path, name: str) -> None:
+def test_what_is_binary_and_no_descriptor_set_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x7fELF\0\1\2" * 99)
 
     assert errors(str(tmp_path / name)) == [
@@ -198,12 +198,12 @@ _DOES_NOT_COMPILE = [
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "at", "says"),
+    ("before", "after", "at", "message"),
     _DOES_NOT_COMPILE,
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_what_does_not_compile_is_named_with_its_line_in_the_text(
-    tmp_path: Path, *, before: str, after: str, at: str, says: str, line_end: str
+    tmp_path: Path, *, before: str, after: str, at: str, message: str, line_end: str
 ) -> None:
     text = SMALL.replace(before, after).replace("\n", line_end)
     path = tmp_path / "a.md"
@@ -211,7 +211,7 @@ def test_what_does_not_compile_is_named_with_its_line_in_the_text(
 
     found = errors(str(path))
 
-    assert found[0].startswith(f"line {line_of(SMALL, at)}: {says}")
+    assert found[0].startswith(f"line {line_of(SMALL, at)}: {message}")
 
 
 def test_every_error_of_a_text_is_named(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_every_error_of_a_text_is_named(tmp_path: Path) -> None:
     assert [error.split(":")[0] for error in found] == [f"line {line}" for line in lines]
 
 
-def test_what_follows_from_an_error_is_not_told(tmp_path: Path) -> None:
+def test_what_follows_from_an_error_is_not_reported(tmp_path: Path) -> None:
     text = SMALL.replace("message NodeRequest {", "the message NodeRequest {")
     text = text.replace("message NodeResponse {}", "message NodeResponse { Unknown one = 1; }")
 
@@ -235,7 +235,7 @@ def test_what_follows_from_an_error_is_not_told(tmp_path: Path) -> None:
     assert "cannot find `Unknown`" in found[-1]
 
 
-def test_lines_in_a_row_with_one_error_are_told_once(tmp_path: Path) -> None:
+def test_lines_in_a_row_with_one_error_are_reported_once(tmp_path: Path) -> None:
     text = SMALL.replace("string nodeID = 1;", '"string nodeID = 1;')
 
     lines = [error.split(":")[0] for error in errors(written(tmp_path, "a.md", text))]
@@ -244,14 +244,14 @@ def test_lines_in_a_row_with_one_error_are_told_once(tmp_path: Path) -> None:
     assert len(lines) < 5
 
 
-def test_what_is_not_there_is_said_with_the_nearest_revision(tmp_path: Path) -> None:
+def test_what_is_not_there_is_sent_with_the_nearest_revision(tmp_path: Path) -> None:
     assert errors("2023-13")[0].startswith(
         'there is no such file, and "2023-13" is no revision of the SI. Did you mean "2023-12"?'
     )
     assert errors(str(tmp_path)) == ["the file cannot be read: Is a directory"]
 
 
-def test_without_the_compiler_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_compiler_it_is_sent_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name, path=None: path and None)
 
     with pytest.raises(buf.NoCompiler, match=r"pip install 'si-conformance\[spec\]'"):

@@ -1,7 +1,7 @@
 """A specification text is read: blocks, constants, Go API and sentences, each with its line."""
 
 import pytest
-from selftest.spec_texts import SMALL, line_of, without_fences
+from selftest.spec_texts import SMALL, line_of, without_barriers
 from siconform.catalogue.texts import normalised, read_text
 from siconform.spec.model import UnreadableSpec
 from siconform.spec.prose import modal_words
@@ -72,24 +72,24 @@ def test_rules_have_their_line_section_place_and_words() -> None:
     }
 
     section, api = "Scheduler Interface Spec", "API Interface"
-    told = 'section "API Interface"'
+    received = 'section "API Interface"'
     assert rules == {
         "Nodes must be known.": (5, section, f'section "{section}"', ("must",)),
         "The scheduler will reject what it does not know.": (
             line_of(SMALL, "The scheduler will"),
-            *(api, told, ("will", "reject")),
+            *(api, received, ("will", "reject")),
         ),
         "A node should be told once:": (
             line_of(SMALL, "what it does not know."),
-            *(api, told, ("should",)),
+            *(api, received, ("should",)),
         ),
         "nodes of others are ignored": (
             line_of(SMALL, "- nodes of"),
-            *(api, told, ("ignored",)),
+            *(api, received, ("ignored",)),
         ),
         "an unknown one may not be updated": (
             line_of(SMALL, "- an unknown"),
-            *(api, told, ("may not",)),
+            *(api, received, ("may not",)),
         ),
         "Stands apart and must be read.": (
             line_of(SMALL, "// Stands apart"),
@@ -142,8 +142,8 @@ def test_forms_of_a_modal_word_are_one_and_its_negation_another(
     assert modal_words(sentence) == words
 
 
-def test_a_text_that_lost_its_fences_is_read_and_what_was_guessed_is_said() -> None:
-    text = without_fences(SMALL)
+def test_a_text_that_lost_its_barriers_is_read_and_what_was_guessed_is_sent() -> None:
+    text = without_barriers(SMALL)
 
     found, whole = read(text), read(SMALL)
 
@@ -163,8 +163,8 @@ def test_a_text_that_lost_its_fences_is_read_and_what_was_guessed_is_said() -> N
     assert whole.guesses == ()
 
 
-def test_entities_and_unbreakable_spaces_of_a_web_page_are_read_and_said() -> None:
-    text = without_fences(SMALL).replace(
+def test_entities_and_unbreakable_spaces_of_a_web_page_are_read_and_sent() -> None:
+    text = without_barriers(SMALL).replace(
         "  string nodeID = 1;", "\xa0 map&lt;string, string&gt; of = 1;"
     )
 
@@ -184,7 +184,7 @@ def test_line_ends_of_windows_change_nothing() -> None:
     assert windows.sentences == found.sentences
 
 
-def test_an_unlabelled_block_of_protobuf_is_left_out_and_said() -> None:
+def test_an_unlabelled_block_of_protobuf_is_left_out_and_sent() -> None:
     text = SMALL + "\n```\nmessage Sketch { Unknown what = 1; }\n```\n"
 
     found = read(text)
@@ -210,13 +210,13 @@ def test_unlabelled_blocks_are_taken_where_none_has_a_label() -> None:
     )
 
 
-def test_a_block_called_proto_is_protobuf_and_that_is_said() -> None:
+def test_a_block_called_proto_is_protobuf_and_that_is_sent() -> None:
     found = read("```proto\nmessage A {}\n```\n")
 
     assert found.guesses == ("line 1: a block is labelled proto, not protobuf; it is read as that",)
 
 
-LOST = without_fences(SMALL)
+LOST = without_barriers(SMALL)
 NODE = "```protobuf\n// A node, {as told}."
 
 
@@ -317,16 +317,16 @@ _WRONG_TEXTS = [
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     _WRONG_TEXTS,
 )
-def test_a_text_that_is_wrong_is_told_in_one_sentence_with_the_line(
-    text: str | bytes, says: list[str]
+def test_a_text_that_is_wrong_is_reported_in_one_sentence_with_the_line(
+    text: str | bytes, message: list[str]
 ) -> None:
     found = errors(text)
 
-    assert len(found) == len(says)
-    for sentence, start in zip(found, says, strict=True):
+    assert len(found) == len(message)
+    for sentence, start in zip(found, message, strict=True):
         assert sentence.startswith(start)
 
 
@@ -337,7 +337,7 @@ def test_conflicts_of_a_merge_are_named_by_their_first_line_and_nothing_else_is(
     first, second = line_of(merged, "<<<<<<< HEAD"), merged.count("\n") - 4
     with pytest.raises(UnreadableSpec) as caught:
         decode("text", merged.encode())
-    assert [(error.line, "keep one side" in error.says) for error in caught.value.errors] == [
+    assert [(error.line, "keep one side" in error.message) for error in caught.value.errors] == [
         (first, True),
         (second, True),
     ]

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from proof.fault import CHANGES
-from proof.known import load
+from mutation.known import load
+from mutation.mutant import CHANGES
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
 from siconform.running.index import cited
@@ -203,7 +203,7 @@ def test_what_only_a_mutant_shows_is_near() -> None:
     assert not ReasonKind.USED.is_near
 
 
-def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_nobody() -> None:
+def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_no_one() -> None:
     rule = replace(requirement("SI-ASK-901", text="As maxAllocations says."), control="")
     traces = Traceability(schema("2023-12"), "2023-12", ())
     element = "AllocationAsk.maxAllocations"
@@ -214,7 +214,7 @@ def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_nobody() -> None:
 
 
 def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -> None:
-    package, mutants = tmp_path / "siconform", tmp_path / "proof"
+    package, mutants = tmp_path / "siconform", tmp_path / "mutation"
     for folder, name, source in (
         (package / "suite", "test_nodes.py", SUITE),
         (package / "monitors", "nodes.py", MONITORS),
@@ -246,7 +246,7 @@ def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -
 
 def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
     installed = read_citations()
-    checkout = read_citations(mutants=PROTOS.parents[1] / "conformance" / "proof")
+    checkout = read_citations(mutants=PROTOS.parents[1] / "conformance" / "mutation")
 
     assert {"SI-PRE-005", "SI-CONN-012"} <= {i for one in installed for i in one.requirements}
     assert any(one.sets for one in installed)
@@ -255,7 +255,7 @@ def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
 
 def test_tests_monitors_and_mutants_are_those_that_run_and_break_it() -> None:
     load()
-    citations = read_citations(mutants=PROTOS.parents[1] / "conformance" / "proof")
+    citations = read_citations(mutants=PROTOS.parents[1] / "conformance" / "mutation")
 
     found = {(id_, one.name) for one in citations for id_ in one.requirements}
 
@@ -265,7 +265,7 @@ def test_tests_monitors_and_mutants_are_those_that_run_and_break_it() -> None:
     }
 
 
-def test_dialects_say_what_the_kit_calls_a_field() -> None:
+def test_dialects_state_what_the_kit_calls_a_field() -> None:
     fields = ("queueName", "terminationType", "priority", "allocationTags", "user", "released")
 
     assert kit_names(fields) == {

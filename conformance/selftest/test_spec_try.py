@@ -6,23 +6,23 @@ from typing import Any
 
 import jsonschema
 import pytest
-from siconform.outcomes import CannotBeSaid, unsaid_in
+from siconform.outcomes import NotExpressible, unsaid_in
 from siconform.trying.showing import document, markdown_lines, shown, trial_lines
 from siconform.trying.trial import Came, Trial, findings, suspects
 from siconform.verdicts import Verdict
 
 TEST = "suite/test_nodes.py::test_one"
 OTHER = "suite/test_nodes.py::test_other"
-LOST = CannotBeSaid({"si.v1.NodeInfo.nodeID": "there is no such field"})
+LOST = NotExpressible({"si.v1.NodeInfo.nodeID": "there is no such field"})
 
-Told = tuple[str, str, str, str]  # test, verdict, says, monitor
-
-
-def told(test: str, verdict: str, says: str = "", monitor: str = "") -> Told:
-    return test, verdict, says, monitor
+Received = tuple[str, str, str, str]  # test, verdict, says, monitor
 
 
-def results(verdict: str, *tests: Told, identifier: str = "SI-NODE-001") -> dict[str, Any]:
+def received(test: str, verdict: str, message: str = "", monitor: str = "") -> Received:
+    return test, verdict, message, monitor
+
+
+def results(verdict: str, *tests: Received, identifier: str = "SI-NODE-001") -> dict[str, Any]:
     """A results.json as far as it is read, with one requirement."""
     return {
         "requirements": [
@@ -32,8 +32,8 @@ def results(verdict: str, *tests: Told, identifier: str = "SI-NODE-001") -> dict
                 "level": "MUST",
                 "verdict": verdict,
                 "tests": [
-                    {"id": test, "verdict": verdict, "says": says, "monitor": monitor}
-                    for test, verdict, says, monitor in tests
+                    {"id": test, "verdict": verdict, "says": message, "monitor": monitor}
+                    for test, verdict, message, monitor in tests
                 ],
             }
         ]
@@ -45,9 +45,9 @@ def came(*runs: dict[str, Any] | None) -> Came:
     return finding.came
 
 
-PASSED = results("pass", told(TEST, "pass"))
-FAILED = results("fail", told(TEST, "fail", "never told: node accepted"))
-UNSAID = results("could-not-run", told(TEST, "could-not-run", LOST.says))
+PASSED = results("pass", received(TEST, "pass"))
+FAILED = results("fail", received(TEST, "fail", "never told: node accepted"))
+UNSAID = results("could-not-run", received(TEST, "could-not-run", LOST.message))
 
 
 def test_what_passes_needs_no_other_run() -> None:
@@ -70,15 +70,15 @@ def test_what_passes_the_second_time_is_not_held_against_the_change() -> None:
     assert came(FAILED, PASSED, FAILED) is Came.FAILS
 
 
-def test_a_lost_premise_is_a_failure_too_and_what_has_no_words_is_none() -> None:
-    lost = results("could-not-run", told(TEST, "could-not-run", "premise lost (a node)"))
+def test_a_lost_precondition_is_a_failure_too_and_what_has_no_words_is_none() -> None:
+    lost = results("could-not-run", received(TEST, "could-not-run", "premise lost (a node)"))
 
     assert came(lost, PASSED) is Came.FAILS
     assert came(UNSAID, PASSED) is Came.UNSAID
 
 
 def test_what_is_offered_no_longer_fails() -> None:
-    not_offered = results("not-applicable", told(TEST, "not-applicable", "not offered: late"))
+    not_offered = results("not-applicable", received(TEST, "not-applicable", "not offered: late"))
 
     assert suspects(not_offered) == (TEST,)
     assert came(not_offered, PASSED) is Came.FAILS
@@ -86,9 +86,9 @@ def test_what_is_offered_no_longer_fails() -> None:
 
 
 def test_what_a_monitor_complains_of_is_compared_in_the_tests_it_saw() -> None:
-    complaint = told(TEST, "fail", "undeclared field 3", "every_field_is_declared")
-    held = told("monitor every_field_is_declared", "pass", "held in 1 test", "every_field")
-    silent = results("not-selected", told(TEST, "pass"), identifier="SI-NODE-002")
+    complaint = received(TEST, "fail", "undeclared field 3", "every_field_is_declared")
+    held = received("monitor every_field_is_declared", "pass", "held in 1 test", "every_field")
+    silent = results("not-selected", received(TEST, "pass"), identifier="SI-NODE-002")
 
     assert suspects(results("fail", complaint)) == (TEST,)
     assert came(results("fail", complaint, held), silent) is Came.FAILS
@@ -96,14 +96,18 @@ def test_what_a_monitor_complains_of_is_compared_in_the_tests_it_saw() -> None:
 
 
 def test_of_many_tests_in_which_a_monitor_complains_some_are_run_again() -> None:
-    many = [told(f"suite/test_nodes.py::test_{n}", "fail", "no", "a monitor") for n in range(99)]
+    many = [
+        received(f"suite/test_nodes.py::test_{n}", "fail", "no", "a monitor") for n in range(99)
+    ]
 
     assert 1 < len(suspects(results("fail", *many))) < 20
 
 
 def test_the_worst_of_several_tests_decides() -> None:
-    both = results("fail", told(TEST, "fail", "no"), told(OTHER, "could-not-run", LOST.says))
-    passes = results("pass", told(TEST, "pass"), told(OTHER, "pass"))
+    both = results(
+        "fail", received(TEST, "fail", "no"), received(OTHER, "could-not-run", LOST.message)
+    )
+    passes = results("pass", received(TEST, "pass"), received(OTHER, "pass"))
 
     (finding,) = findings(both, passes)
 
@@ -114,40 +118,40 @@ def test_the_worst_of_several_tests_decides() -> None:
 @pytest.mark.parametrize(
     "open_one",
     [
-        told(TEST, "not-reached", "not reached: the tests that fail took more than 60 s"),
-        told("monitor a", "could-not-run", "its premise never held in the tests that ran", "a"),
+        received(TEST, "not-reached", "not reached: the tests that fail took more than 60 s"),
+        received("monitor a", "could-not-run", "its premise never held in the tests that ran", "a"),
     ],
 )
-def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Told) -> None:
+def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Received) -> None:
     edited = results("could-not-run", open_one)
 
     assert suspects(edited) == ()
     assert came(edited) is Came.UNJUDGED
 
 
-def test_a_premise_that_a_monitor_did_not_see_takes_nothing_from_tests_that_passed() -> None:
-    absent = told("monitor a", "could-not-run", "its premise never held", "a")
+def test_a_precondition_that_a_monitor_did_not_see_takes_nothing_from_tests_that_passed() -> None:
+    absent = received("monitor a", "could-not-run", "its premise never held", "a")
 
-    assert came(results("pass", told(TEST, "pass"), absent)) is Came.PASSES
+    assert came(results("pass", received(TEST, "pass"), absent)) is Came.PASSES
 
 
 @pytest.mark.parametrize("verdict", ["excluded", "no-test-yet", "not-selected", "of-the-rm"])
-def test_what_nobody_judges_is_left_out(verdict: str) -> None:
+def test_what_no_one_tests_is_left_out(verdict: str) -> None:
     assert findings(results(verdict)) == ()
 
 
 def test_a_known_deviation_goes_on_as_before() -> None:
-    known = results("baselined", told(TEST, "baselined", "no (known: so it is)"))
+    known = results("baselined", received(TEST, "baselined", "no (known: so it is)"))
 
     assert suspects(known) == ()
     assert came(known) is Came.AS_BEFORE
 
 
-def test_what_cannot_be_said_is_named_with_all_its_elements() -> None:
-    lost = CannotBeSaid({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
+def test_what_cannot_be_sent_is_named_with_all_its_elements() -> None:
+    lost = NotExpressible({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
 
-    assert unsaid_in(lost.says) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
-    assert unsaid_in(f"premise: {lost.says}") == unsaid_in(lost.says)
+    assert unsaid_in(lost.message) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
+    assert unsaid_in(f"premise: {lost.message}") == unsaid_in(lost.message)
     assert unsaid_in("si.v1.NodeInfo.nodeID was undeclared") == ()
 
 
@@ -178,7 +182,7 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
     ]
 
 
-def test_where_nothing_breaks_that_is_all_that_is_said() -> None:
+def test_where_nothing_breaks_that_is_all_that_is_sent() -> None:
     assert not trial(PASSED).breaks
     assert [*trial_lines(trial(PASSED))] == [
         "NOTHING BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",
@@ -193,18 +197,18 @@ def test_in_markdown_the_reasons_are_lists_and_brackets_no_markup() -> None:
     assert "\\[test_one\\]" in lines
 
 
-def test_the_json_is_as_its_schema_says() -> None:
+def test_the_json_is_as_its_schema_states() -> None:
     schema = resources.files("siconform.trying").joinpath("trial.schema.json").read_text("utf-8")
     some = trial(PASSED, FAILED, UNSAID, losses=(("si.v1.NodeInfo.nodeID", "gone"),))
 
-    said = json.loads(shown(some, "json"))
+    sent = json.loads(shown(some, "json"))
 
-    jsonschema.validate(said, json.loads(schema))
-    assert said == document(some)
-    assert said["counts"] == {"fails": 1, "unsaid": 1, "unjudged": 0, "passes": 1, "as_before": 0}
-    assert [one["came"] for one in said["requirements"]] == ["passes", "fails", "unsaid"]
-    assert all(one["tests"] for one in said["requirements"] if one["came"] != "passes")
-    assert {Verdict(t["verdict"]) for one in said["requirements"] for t in one["tests"]} == {
+    jsonschema.validate(sent, json.loads(schema))
+    assert sent == document(some)
+    assert sent["counts"] == {"fails": 1, "unsaid": 1, "unjudged": 0, "passes": 1, "as_before": 0}
+    assert [one["came"] for one in sent["requirements"]] == ["passes", "fails", "unsaid"]
+    assert all(one["tests"] for one in sent["requirements"] if one["came"] != "passes")
+    assert {Verdict(t["verdict"]) for one in sent["requirements"] for t in one["tests"]} == {
         Verdict.FAIL,
         Verdict.COULD_NOT_RUN,
     }

@@ -65,7 +65,7 @@ def test_a_renumbered_field_fails_because_of_the_change(trying: Try) -> None:
     assert ", 0 cannot be said any more" in done.stdout
 
 
-def test_a_renamed_field_cannot_be_said_any_more(trying: Try) -> None:
+def test_a_renamed_field_cannot_be_sent_any_more(trying: Try) -> None:
     done = trying(
         ("allocationTags = 2", "marks = 2"),
         only="SI-ASK-001 or SI-ALLOC-002",
@@ -73,15 +73,15 @@ def test_a_renamed_field_cannot_be_said_any_more(trying: Try) -> None:
     )
 
     assert done.exit_code == 1, done.output
-    said = json.loads(done.stdout)
-    came = {one["id"]: one["came"] for one in said["requirements"]}
+    sent = json.loads(done.stdout)
+    came = {one["id"]: one["came"] for one in sent["requirements"]}
     assert came["SI-ASK-001"] == "unsaid"
     assert came["SI-ALLOC-002"] == "passes"
-    assert said["counts"]["fails"] == 0
-    assert [one["element"] for one in said["gone"]] == ["si.v1.Allocation.allocationTags"]
+    assert sent["counts"]["fails"] == 0
+    assert [one["element"] for one in sent["gone"]] == ["si.v1.Allocation.allocationTags"]
 
 
-def test_a_renamed_field_cannot_be_heard_any_more(trying: Try) -> None:
+def test_a_renamed_field_cannot_be_observed_any_more(trying: Try) -> None:
     rejected = "message RejectedNode {\n  string nodeID = 1;\n  string "
 
     done = trying(

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from siconform.outcomes import CannotBeSaid
+from siconform.outcomes import NotExpressible
 from siconform.protocol.notifications import (
     Fact,
     NodeAccepted,
@@ -57,59 +57,59 @@ def as_it_is() -> bytes:
     return dialect_for(DEFAULT_REVISION).request(NODES, "rm", [NODE]).SerializeToString()
 
 
-def heard(message: Any, *edits: Edit, kind: UpdateKind = NODES) -> list[Fact]:
+def observed(message: Any, *edits: Edit, kind: UpdateKind = NODES) -> list[Fact]:
     """What the RM of the text makes of the bytes of a scheduler that does not know of it."""
-    speaks = dialect(*edits)
-    return speaks.facts(kind, speaks.response(kind, message.SerializeToString()))
+    implements = dialect(*edits)
+    return implements.facts(kind, implements.response(kind, message.SerializeToString()))
 
 
-def lost(say: Callable[[], object]) -> dict[str, str]:
-    with pytest.raises(CannotBeSaid) as raised:
-        say()
+def lost(send_all: Callable[[], object]) -> dict[str, str]:
+    with pytest.raises(NotExpressible) as raised:
+        send_all()
     return raised.value.elements
 
 
-def test_an_unchanged_text_is_said_in_the_same_bytes() -> None:
+def test_an_unchanged_text_is_sent_in_the_same_bytes() -> None:
     assert node() == as_it_is()
 
 
 @pytest.mark.parametrize("name", REVISIONS)
-def test_every_revision_has_words_for_all_that_it_can_say(name: str) -> None:
+def test_every_revision_has_words_for_all_that_it_can_state(name: str) -> None:
     revision = REVISIONS[name]
 
     assert not lost_in(revision, descriptor_set(from_revision(revision)))
 
 
 def test_a_renumbered_field_goes_out_under_its_number_and_is_not_understood() -> None:
-    said = node((f"{NODE_ID} = 1;", f"{NODE_ID} = 14;"))
+    sent = node((f"{NODE_ID} = 1;", f"{NODE_ID} = 14;"))
 
-    (read,) = si.NodeRequest.FromString(said).nodes
+    (read,) = si.NodeRequest.FromString(sent).nodes
     assert read.nodeID == ""
     assert read.attributes == {"si/zone": "a"}
 
 
-def test_another_coding_of_an_integer_can_be_said_and_means_something_else() -> None:
+def test_another_coding_of_an_integer_can_be_sent_and_means_something_else() -> None:
     ask = AskRequest("key", "app", "default", {"memory": 1}, priority=3)
-    speaks = dialect(("  int32 priority = 6;", "  sint32 priority = 6;"))
+    implements = dialect(("  int32 priority = 6;", "  sint32 priority = 6;"))
 
-    said = speaks.request(ALLOCATIONS, "rm", [ask]).SerializeToString()
+    sent = implements.request(ALLOCATIONS, "rm", [ask]).SerializeToString()
 
-    (read,) = si.AllocationRequest.FromString(said).allocations
+    (read,) = si.AllocationRequest.FromString(sent).allocations
     assert read.priority == 6
 
 
-def test_a_renamed_field_cannot_be_said_once_there_is_something_to_say() -> None:
+def test_a_renamed_field_cannot_be_sent_once_there_is_something_to_state() -> None:
     renamed = ("map<string, string> attributes = 3", "map<string, string> labels = 3")
     bare = NodeRequest("n1", Action.CREATE, {"memory": 5})
-    speaks = dialect(renamed)
+    implements = dialect(renamed)
 
-    assert lost(lambda: speaks.request(NODES, "rm", [NODE])) == {
+    assert lost(lambda: implements.request(NODES, "rm", [NODE])) == {
         "si.v1.NodeInfo.attributes": "there is no such field"
     }
-    assert speaks.request(NODES, "rm", [bare]).ByteSize()
+    assert implements.request(NODES, "rm", [bare]).ByteSize()
 
 
-def test_a_field_of_another_shape_cannot_be_said() -> None:
+def test_a_field_of_another_shape_cannot_be_sent() -> None:
     as_bytes = (NODE_ID, NODE_ID.replace("string", "bytes"))
 
     assert lost(lambda: node(as_bytes)) == {
@@ -117,7 +117,7 @@ def test_a_field_of_another_shape_cannot_be_said() -> None:
     }
 
 
-def test_a_number_that_is_too_large_cannot_be_said() -> None:
+def test_a_number_that_is_too_large_cannot_be_sent() -> None:
     smaller = ("message Quantity {\n  int64 value = 1;", "message Quantity {\n  int32 value = 1;")
     large = NodeRequest("n1", Action.CREATE, {"memory": 2**40})
 
@@ -127,63 +127,63 @@ def test_a_number_that_is_too_large_cannot_be_said() -> None:
     assert node(smaller) == as_it_is()
 
 
-def test_two_members_of_a_new_oneof_cannot_be_said_together() -> None:
-    speaks = dialect(*INTO_A_ONEOF)
+def test_two_members_of_a_new_oneof_cannot_be_sent_together() -> None:
+    implements = dialect(*INTO_A_ONEOF)
     gang = AskRequest("key", "app", "default", {"memory": 1}, task_group="tg")
     both = AskRequest("key", "app", "default", {"memory": 1}, task_group="tg", placeholder=True)
 
-    assert speaks.request(ALLOCATIONS, "rm", [gang]).ByteSize()
-    assert lost(lambda: speaks.request(ALLOCATIONS, "rm", [both])) == {
+    assert implements.request(ALLOCATIONS, "rm", [gang]).ByteSize()
+    assert lost(lambda: implements.request(ALLOCATIONS, "rm", [both])) == {
         "si.v1.Allocation.placeholder": "it cannot be said beside taskGroupName there"
     }
 
 
-def test_a_renamed_value_cannot_be_said() -> None:
-    speaks = dialect((" TIMEOUT = 2;", " RAN_OUT = 2;"))
+def test_a_renamed_value_cannot_be_sent() -> None:
+    implements = dialect((" TIMEOUT = 2;", " RAN_OUT = 2;"))
     release = ReleaseRequest(AllOf("app"), Termination.TIMEOUT)
 
-    assert lost(lambda: speaks.request(ALLOCATIONS, "rm", [release])) == {
+    assert lost(lambda: implements.request(ALLOCATIONS, "rm", [release])) == {
         "si.v1.TerminationType.TIMEOUT": "there is no such value"
     }
 
 
-def test_after_a_value_in_front_each_is_heard_as_its_neighbour() -> None:
-    told = si.AllocationResponse()
-    told.released.add(applicationID="app", terminationType=si.TIMEOUT)
+def test_after_a_value_in_front_each_is_observed_as_its_neighbour() -> None:
+    received = si.AllocationResponse()
+    received.released.add(applicationID="app", terminationType=si.TIMEOUT)
 
-    (fact,) = heard(told, *VALUE_IN_FRONT, kind=ALLOCATIONS)
+    (fact,) = observed(received, *VALUE_IN_FRONT, kind=ALLOCATIONS)
 
     assert getattr(fact, "termination", None) is Termination.STOPPED_BY_RM
 
 
-def test_what_is_unset_is_said_as_the_name_it_has() -> None:
-    speaks = dialect(*VALUE_IN_FRONT)
+def test_what_is_unset_is_sent_as_the_name_it_has() -> None:
+    implements = dialect(*VALUE_IN_FRONT)
     release = ReleaseRequest(AllOf("app"), Termination.UNKNOWN)
 
-    said = speaks.request(ALLOCATIONS, "rm", [release]).SerializeToString()
+    sent = implements.request(ALLOCATIONS, "rm", [release]).SerializeToString()
 
-    (read,) = si.AllocationRequest.FromString(said).releases.allocationsToRelease
+    (read,) = si.AllocationRequest.FromString(sent).releases.allocationsToRelease
     assert read.terminationType == si.STOPPED_BY_RM
 
 
-def test_after_a_field_in_front_a_rejected_node_is_heard_as_accepted_no_more() -> None:
-    told = si.NodeResponse(accepted=[si.AcceptedNode(nodeID="n1")])
+def test_after_a_field_in_front_a_rejected_node_is_observed_as_accepted_no_more() -> None:
+    received = si.NodeResponse(accepted=[si.AcceptedNode(nodeID="n1")])
 
-    assert heard(told, *ONE_IN_FRONT) == [NodeRejected("n1", "")]
-    assert heard(told) == [NodeAccepted("n1")]
+    assert observed(received, *ONE_IN_FRONT) == [NodeRejected("n1", "")]
+    assert observed(received) == [NodeAccepted("n1")]
 
 
-def test_what_was_renamed_is_heard_as_nothing_and_named() -> None:
-    told = si.NodeResponse(rejected=[si.RejectedNode(nodeID="n1", reason="no")])
+def test_what_was_renamed_is_observed_as_nothing_and_named() -> None:
+    received = si.NodeResponse(rejected=[si.RejectedNode(nodeID="n1", reason="no")])
     renamed = ("string nodeID = 1;\n  string reason = 2;", "string nodeID = 1;\n  string why = 2;")
 
-    assert heard(told, renamed) == [
+    assert observed(received, renamed) == [
         NodeRejected("n1", ""),
         NotInTheText(NODES, "si.v1.RejectedNode.reason", "there is no such field"),
     ]
 
 
-def test_bytes_beside_the_schema_go_along() -> None:
+def test_bytes_alongside_the_schema_go_along() -> None:
     strange = NodeRequest("n1", Action.CREATE, {"memory": 5}, unknown_field=True)
 
     plain = dialect_for(DEFAULT_REVISION).request(NODES, "rm", [strange])
@@ -194,12 +194,12 @@ def test_bytes_beside_the_schema_go_along() -> None:
 
 
 def test_a_method_of_another_kind_cannot_be_called() -> None:
-    speaks = dialect(*UNARY)
+    implements = dialect(*UNARY)
 
-    assert lost(lambda: speaks.schema.method("UpdateNode")) == {
+    assert lost(lambda: implements.schema.method("UpdateNode")) == {
         "si.v1.Scheduler.UpdateNode": "it is one message each way there, not a stream each way"
     }
-    assert speaks.schema.method("UpdateApplication").client_streaming
+    assert implements.schema.method("UpdateApplication").client_streaming
 
 
 def test_a_method_with_other_messages_cannot_be_called() -> None:
@@ -207,17 +207,17 @@ def test_a_method_with_other_messages_cannot_be_called() -> None:
         ("UpdateNode (stream NodeRequest)", "UpdateNode (stream NodesRequest)"),
         ("message NodeRequest {", "message NodesRequest {"),
     )
-    speaks = dialect(*renamed)
+    implements = dialect(*renamed)
 
-    assert lost(lambda: speaks.schema.method("UpdateNode")) == {
+    assert lost(lambda: implements.schema.method("UpdateNode")) == {
         "si.v1.Scheduler.UpdateNode": "it takes NodesRequest there, not NodeRequest"
     }
     assert "si.v1.NodeRequest" in lost_in(DEFAULT_REVISION, descriptor_set(edited(*renamed)))
 
 
-def test_a_registration_without_its_field_cannot_be_said() -> None:
-    speaks = dialect(("string policyGroup", "string queueGroup"))
+def test_a_registration_without_its_field_cannot_be_sent() -> None:
+    implements = dialect(("string policyGroup", "string queueGroup"))
 
-    assert [*lost(lambda: speaks.registration(Registration("rm", "1", "queues", "")))] == [
+    assert [*lost(lambda: implements.registration(Registration("rm", "1", "queues", "")))] == [
         "si.v1.RegisterResourceManagerRequest.policyGroup"
     ]

@@ -42,7 +42,7 @@ def merge(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_says_why(merge: Path) -> None:
+def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_states_why(merge: Path) -> None:
     _, workflow = _yaml_blocks()
     checkout, _, install, check = workflow["jobs"]["si-spec-diff"]["steps"]
     # depth 2 has the merge and its parents
@@ -63,6 +63,6 @@ def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_says_why(mer
     )
 
     assert done.returncode == 1, done.stderr
-    told = summary.read_text("utf-8")
-    assert f"**BREAKING git:HEAD^1:{TEXT} -> {TEXT}**" in told
-    assert "- *Instead:* Keep priority = 6: a number is never moved." in told
+    received = summary.read_text("utf-8")
+    assert f"**BREAKING git:HEAD^1:{TEXT} -> {TEXT}**" in received
+    assert "- *Instead:* Keep priority = 6: a number is never moved." in received

@@ -32,8 +32,8 @@ def test_a_registered_rm_has_no_steps_of_registration() -> None:
     assert not hasattr(rm, "registers")
 
 
-def test_checks_of_what_was_told_need_no_rm() -> None:
-    ResourceManager.says_why(NodeRejected("n", "known"))
+def test_checks_of_what_was_reported_need_no_rm() -> None:
+    ResourceManager.states_reason(NodeRejected("n", "known"))
 
 
 def _names(kind: type[Steps]) -> set[str]:

@@ -21,7 +21,7 @@ KILLED = "the run did not come to its end"
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "received"),
     [
         (lambda d: d.update(ended_early=KILLED), f"partial and no result: {KILLED}"),
         (lambda d: d.update(exit_code=2), "partial and no result: interrupted"),
@@ -35,17 +35,17 @@ KILLED = "the run did not come to its end"
         (lambda d: d["requirements"][0].pop("verdict"), "it has no 'verdict'"),
     ],
 )
-def test_what_is_no_whole_result_is_refused(tmp_path: Path, change: Change, told: str) -> None:
+def test_what_is_no_whole_result_is_refused(tmp_path: Path, change: Change, received: str) -> None:
     changed = json.loads(json.dumps(WHOLE))
     change(changed)
 
     with pytest.raises(RecordError) as refused:
         read_document(folder_of(changed, tmp_path / "out"))
-    assert told in str(refused.value)
+    assert received in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_run_that_met_no_target_says_nothing(tmp_path: Path) -> None:
+def test_a_run_that_met_no_target_states_nothing(tmp_path: Path) -> None:
     nothing = document(requirement("SI-NODE-004", "could-not-run"), exit_code=12)
 
     with pytest.raises(RecordError, match="says nothing of the target: nothing ran"):
@@ -53,7 +53,7 @@ def test_a_run_that_met_no_target_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "received"),
     [
         (None, "cannot be read: No such file"),
         (json.dumps(WHOLE)[:200], "is no whole JSON (line 1): was it cut off?"),
@@ -61,12 +61,12 @@ def test_a_run_that_met_no_target_says_nothing(tmp_path: Path) -> None:
         ("{}", "it has no schema and requirements"),
     ],
 )
-def test_what_is_no_results_is_said_in_a_sentence(
-    tmp_path: Path, text: str | None, told: str
+def test_what_is_no_results_is_sent_in_a_sentence(
+    tmp_path: Path, text: str | None, received: str
 ) -> None:
     if text is not None:
         (tmp_path / "results.json").write_text(text)
-    with pytest.raises(RecordError, match=re.escape(told)):
+    with pytest.raises(RecordError, match=re.escape(received)):
         read_document(tmp_path)
 
 

@@ -10,7 +10,7 @@ import pytest
 from siconform import results
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Level, catalogue
-from siconform.policy import RequirementResult, RunStatus, judge
+from siconform.policy import RequirementResult, RunStatus, evaluate
 from siconform.results import Conditions, DeadlineFacts, Failure, Run, TargetFacts
 from siconform.running import summary
 from siconform.running.command_line import CommandLine
@@ -42,7 +42,7 @@ def run(requirements: Sequence[RequirementResult], status: RunStatus | None = No
     return Run(
         target=TargetFacts("127.0.0.1:9080", "127.0.0.1:9080", ""),
         status=status,
-        judgement=judge(requirements, status),
+        evaluation=evaluate(requirements, status),
         requirements=requirements,
         baseline=Baseline("known.yaml", (KnownDeviation(MUST[0].id, "fail", "x", "known"),)),
         started=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
@@ -86,7 +86,7 @@ def test_no_line_is_too_wide_and_all_is_plain() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 99])
 def test_a_narrow_terminal_gets_lines_that_fit(width: int) -> None:
     shown = run(every_verdict())
-    told = [
+    received = [
         *summary.by_area(shown.requirements, width),
         *summary.failing(shown.requirements, width),
         *summary.recorded(shown.requirements, width),
@@ -96,7 +96,7 @@ def test_a_narrow_terminal_gets_lines_that_fit(width: int) -> None:
         summary.failure(FAILURE_OF_A_TEST, width),
     ]
 
-    assert max(map(len, told)) <= width
+    assert max(map(len, received)) <= width
 
 
 def test_an_area_shows_each_verdict_it_has() -> None:
@@ -123,10 +123,10 @@ def test_what_binds_the_rm_is_not_counted_against_the_scheduler() -> None:
     requirements.append(RequirementResult(MUST[3], Verdict.OF_THE_RM, ""))
 
     (line,) = summary.by_area(requirements)
-    judgement = judge(requirements, RunStatus("2023-12"))
+    evaluation = evaluate(requirements, RunStatus("2023-12"))
 
     assert line == f" NODE   {'#' * 20}    3 {PASS}"
-    assert judgement.sentence == "CONFORMANT in what is tested: 3 of 3 requirements of SI 2023-12"
+    assert evaluation.sentence == "CONFORMANT in what is tested: 3 of 3 requirements of SI 2023-12"
 
 
 def test_failures_come_worst_first() -> None:
@@ -136,13 +136,13 @@ def test_failures_come_worst_first() -> None:
         RequirementResult(MUST[1], Verdict.FAIL, "no"),
         RequirementResult(MUST[2], Verdict.KIT_ERROR, "oops"),
     ]
-    told = [line for line in summary.failing(requirements) if "SI-NODE" in line]
+    received = [line for line in summary.failing(requirements) if "SI-NODE" in line]
 
-    assert [line.split("SI-NODE")[0].strip() for line in told] == [
+    assert [line.split("SI-NODE")[0].strip() for line in received] == [
         verdict.label.upper()
         for verdict in (Verdict.KIT_ERROR, Verdict.FAIL, Verdict.LATE, Verdict.FAIL)
     ]
-    assert SHOULD[0].id in told[-1]
+    assert SHOULD[0].id in received[-1]
 
 
 def test_inconclusive_requirements_are_grouped_by_reason() -> None:
@@ -167,7 +167,7 @@ def test_the_next_command_is_always_in_sight() -> None:
     )
 
 
-def test_results_are_as_their_schema_says() -> None:
+def test_results_are_as_their_schema_states() -> None:
     requirements = every_verdict()
     evidence = Evidence(MUST[0].id, Verdict.LATE, "suite/test_x.py::test_a", "late", 1.5, "m")
     requirements[0] = replace(

@@ -3,16 +3,16 @@
 from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.requests import ExistingAllocationRequest
 
-from .told_histories import ASKS_FENCED, allocated, exchange_of
+from .sample_histories import ASKS_SYNCHRONISED, allocated, exchange_of
 
-FENCE, ANSWER = ASKS_FENCED
+BARRIER, ANSWER = ASKS_SYNCHRONISED
 REPORT = ExistingAllocationRequest(allocated())
 
 
-def test_a_fence_of_before_shows_nothing_and_a_later_one_shows_it_once() -> None:
+def test_a_barrier_of_before_shows_nothing_and_a_later_one_shows_it_once() -> None:
     taken = TakenOver()
-    said = (FENCE, REPORT, ANSWER, FENCE, ANSWER, FENCE, ANSWER)
+    sent = (BARRIER, REPORT, ANSWER, BARRIER, ANSWER, BARRIER, ANSWER)
 
-    told = [list(taken.hears(entry)) for entry in exchange_of(said).entries()]
+    received = [list(taken.observe(entry)) for entry in exchange_of(sent).entries()]
 
-    assert told == [[], [], [], [], [allocated()], [], []]
+    assert received == [[], [], [], [], [allocated()], [], []]

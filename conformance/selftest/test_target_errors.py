@@ -50,26 +50,26 @@ def command(program: str) -> str:
 
 def sentence(outcome: FinishedRun, code: int = 12) -> str:
     assert outcome.code == code, outcome.out + outcome.err
-    said: str = outcome.results["sentence"] if outcome.results else outcome.err.strip()
-    assert "\n" not in said
-    assert len(said) < _SENTENCE
-    return said
+    sent: str = outcome.results["sentence"] if outcome.results else outcome.err.strip()
+    assert "\n" not in sent
+    assert len(sent) < _SENTENCE
+    return sent
 
 
-def test_a_target_that_says_much_and_dies_is_told_in_short(conformance: Run) -> None:
+def test_a_target_that_states_much_and_dies_is_reported_in_short(conformance: Run) -> None:
     outcome = conformance(ONE, "--target-command", command(TALKATIVE), target=False, fresh=True)
 
-    said = sentence(outcome)
-    assert "it ended with exit status 1: yyyy" in said
-    assert "all it says is in " in said
-    log = Path(said.rpartition(" is in ")[2].rstrip(")"))
+    sent = sentence(outcome)
+    assert "it ended with exit status 1: yyyy" in sent
+    assert "all it says is in " in sent
+    log = Path(sent.rpartition(" is in ")[2].rstrip(")"))
     assert log.read_text().count("y") >= 6000
 
 
 def test_a_command_that_starts_a_web_server(conformance: Run) -> None:
-    said = sentence(conformance(ONE, "--target-command", command(WEB), target=False, fresh=True))
+    sent = sentence(conformance(ONE, "--target-command", command(WEB), target=False, fresh=True))
 
-    assert "speaks HTTP/1, no gRPC" in said
+    assert "speaks HTTP/1, no gRPC" in sent
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_certificates_that_do_not_fit_end_with_a_sentence(
         (["--tls-ca", __file__], 4, "has no certificate that can be read"),
     ]
     with secured(own, {}, authority.file) as address:
-        for options, code, told in cases:
+        for options, code, received in cases:
             outcome = conformance(ONE, "--target", address, *options, target=False)
-            assert told in sentence(outcome, code), options
+            assert received in sentence(outcome, code), options
 
 
 def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
@@ -112,11 +112,21 @@ def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
     )
 
 
-def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nobody: str) -> None:
+def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nothing_listening: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, _NARROW, 0, 0))
     plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
-    words = ["-m", "siconform", "run", "--target", nobody, "--results", "out", "--color", "never"]
+    words = [
+        "-m",
+        "siconform",
+        "run",
+        "--target",
+        nothing_listening,
+        "--results",
+        "out",
+        "--color",
+        "never",
+    ]
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, *words],
         stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=tmp_path, check=False,
@@ -131,18 +141,20 @@ def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nobody: str) -> 
 
 
 def _all(terminal: int) -> bytes:
-    said = b""
+    sent = b""
     try:
         while part := os.read(terminal, 4096):
-            said += part
+            sent += part
     except OSError:  # the other end is closed
         pass
     os.close(terminal)
-    return said
+    return sent
 
 
-def test_values_of_metadata_are_in_nothing_a_run_writes(conformance: Run, nobody: str) -> None:
-    given = ["--metadata", "token=s3cret", "--metadata=other=s3cret", "--target", nobody]
+def test_values_of_metadata_are_in_nothing_a_run_writes(
+    conformance: Run, nothing_listening: str
+) -> None:
+    given = ["--metadata", "token=s3cret", "--metadata=other=s3cret", "--target", nothing_listening]
     outcome = conformance(ONE, *given, target=False, fresh=True)
 
     sentence(outcome)

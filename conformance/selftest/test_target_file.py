@@ -139,7 +139,7 @@ def written(folder: Path) -> Callable[[str], Path]:
     return write
 
 
-def faults(file: Path) -> list[str]:
+def mutants(file: Path) -> list[str]:
     with pytest.raises(TargetFileError) as caught:
         read_target_file(file)
     return [line.removeprefix(f"{file}") for line in str(caught.value).splitlines()]
@@ -152,7 +152,7 @@ def test_every_option_has_its_place_and_every_place_its_option() -> None:
     assert in_the_file == (options - {FLAG}) | {WORKERS}
 
 
-def test_everything_a_file_can_say(written: Callable[[str], Path], folder: Path) -> None:
+def test_everything_a_file_can_state(written: Callable[[str], Path], folder: Path) -> None:
     written(WHOLE)
 
     assert with_target_file(["-x"]) == [
@@ -177,7 +177,7 @@ def test_everything_a_file_can_say(written: Callable[[str], Path], folder: Path)
     ]  # fmt: skip
 
 
-def test_the_command_line_says_it_better(written: Callable[[str], Path], folder: Path) -> None:
+def test_the_command_line_states_it_better(written: Callable[[str], Path], folder: Path) -> None:
     written(WHOLE)
     given = ["--time-scale=3", "-n0", "--area", "REL", "--metadata", "Team=red"]
 
@@ -224,11 +224,11 @@ def test_it_is_found_from_below_and_not_beyond_the_repository(
     assert find(below) is None
 
 
-def test_everything_that_is_wrong_is_said_at_once(written: Callable[[str], Path]) -> None:
+def test_everything_that_is_wrong_is_sent_at_once(written: Callable[[str], Path]) -> None:
     file = written(ALL_WRONG)
 
-    told = faults(file)
-    for line, place, says in (
+    received = mutants(file)
+    for line, place, message in (
         (2, "target.adress", "there is no such key; did you mean address?"),
         (3, "target.address", '"nowhere" is no HOST:PORT'),
         (4, "target.command", "there is address already: a target has one of them"),
@@ -246,19 +246,21 @@ def test_everything_that_is_wrong_is_said_at_once(written: Callable[[str], Path]
         (26, "run.workers", "expected a whole number"),
         (27, "run.color", "invalid enum value 'sometimes'"),
     ):
-        assert any(one.startswith(f":{line}: {place}: ") and says in one for one in told), place
-    assert len(told) == 16
+        assert any(one.startswith(f":{line}: {place}: ") and message in one for one in received), (
+            place
+        )
+    assert len(received) == 16
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "received"),
     [("[target", "is no TOML: "), ("a = 1\na = 2\n", "is no TOML: "), (None, "cannot be read: No")],
 )
-def test_what_is_no_target_file(text: str | None, told: str, folder: Path) -> None:
+def test_what_is_no_target_file(text: str | None, received: str, folder: Path) -> None:
     if text is not None:
         (folder / NAME).write_text(text)
-    [fault] = faults(folder / NAME)
-    assert told in fault
+    [mutant] = mutants(folder / NAME)
+    assert received in mutant
 
 
 def test_commands_other_than_a_run_have_it_too(
@@ -318,21 +320,21 @@ def test_a_new_file_is_right_and_stays_as_it_is(folder: Path) -> None:
     assert "File exists" in again.stderr
 
 
-def test_what_a_file_stands_for_is_told_without_its_secrets(
+def test_what_a_file_stands_for_is_reported_without_its_secrets(
     written: Callable[[str], Path],
 ) -> None:
     written('[target]\naddress = "127.0.0.1:1"\n[target.metadata]\ntoken = "s3cret"\n')
 
-    told = CliRunner().invoke(main, ["target-file"])
-    assert told.exit_code == 0, told.output
-    assert "--target 127.0.0.1:1" in told.stdout
-    assert "token=***" in told.stdout
-    assert "s3cret" not in told.stdout
+    received = CliRunner().invoke(main, ["target-file"])
+    assert received.exit_code == 0, received.output
+    assert "--target 127.0.0.1:1" in received.stdout
+    assert "token=***" in received.stdout
+    assert "s3cret" not in received.stdout
 
     written("[target]\nadress = 1\n")
-    told = CliRunner().invoke(main, ["target-file"])
-    assert told.exit_code == 4
-    assert "did you mean address?" in told.stderr
+    received = CliRunner().invoke(main, ["target-file"])
+    assert received.exit_code == 4
+    assert "did you mean address?" in received.stderr
 
 
 def test_pytest_itself_takes_a_file(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from siconform.expecting.deadlines import Deadlines
-from siconform.outcomes import PremiseLost
+from siconform.outcomes import PreconditionFailed
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
@@ -21,7 +21,7 @@ from .resource_managers import rm_on
 
 Run = Callable[..., Any]
 
-TOLD = (
+RECEIVED = (
     '@requirement("SI-NODE-004")\n'
     "def test_one(target):\n"
     "    import msgspec, pathlib\n"
@@ -59,7 +59,7 @@ def test_a_named_target_states_its_timers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "received"),
     [
         ((), UNKNOWN),
         (("--placeholder-timeout", "2.5"), Timers(placeholder=2.5)),
@@ -70,38 +70,38 @@ def test_a_named_target_states_its_timers() -> None:
         ),
     ],
 )
-def test_the_user_can_tell_the_timers_of_a_target(
-    conformance: Run, tmp_path: Any, options: tuple[str, ...], told: Timers
+def test_the_user_can_report_the_timers_of_a_target(
+    conformance: Run, tmp_path: Any, options: tuple[str, ...], received: Timers
 ) -> None:
     file = tmp_path / "told.json"
-    outcome = conformance(TOLD.replace("timers.json", str(file)), *options)
+    outcome = conformance(RECEIVED.replace("timers.json", str(file)), *options)
 
     assert outcome.code == 0
-    assert Timers(**json.loads(file.read_text())) == told
+    assert Timers(**json.loads(file.read_text())) == received
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
 def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
-    outcome = conformance(TOLD, "--waiting-timeout", value, target=False)
+    outcome = conformance(RECEIVED, "--waiting-timeout", value, target=False)
 
     assert outcome.code == 4
     assert outcome.err.strip() == f'siconform: --waiting-timeout "{value}" is no number above 0'
 
 
-def test_a_timer_nobody_told_costs_the_premise() -> None:
+def test_a_timer_no_one_reported_costs_the_precondition() -> None:
     rm = _rm(UNKNOWN)
 
-    with pytest.raises(PremiseLost, match="tell it with --waiting-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="tell it with --waiting-timeout SECONDS"):
         rm.waiting_timeout()
-    with pytest.raises(PremiseLost, match="tell it with --placeholder-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="tell it with --placeholder-timeout SECONDS"):
         rm.placeholder_timeout()
-    with pytest.raises(PremiseLost, match="tell it with --connection-loss-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="tell it with --connection-loss-timeout SECONDS"):
         rm.connection_loss_timeout()
 
 
-def test_nobody_waits_for_a_timer_that_takes_too_long() -> None:
+def test_no_one_waits_for_a_timer_that_takes_too_long() -> None:
     assert _rm(Timers(waiting_to_completed=LONGEST_TIMER)).waiting_timeout() == LONGEST_TIMER
-    with pytest.raises(PremiseLost, match="is 900 s, too long to wait for"):
+    with pytest.raises(PreconditionFailed, match="is 900 s, too long to wait for"):
         _rm(Timers(placeholder=900.0)).placeholder_timeout()
 
 

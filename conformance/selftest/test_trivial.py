@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from proof import trivial
-from proof.trivial import passing
+from mutation import trivial
+from mutation.trivial import passing
 from siconform.catalogue import Level, catalogue
-from siconform.doctor.examining import idle, judged, passed
+from siconform.doctor.examining import evaluated, idle, passed
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 from siconform.verdicts import Verdict
@@ -20,14 +20,14 @@ A_PART = ("-k", AREA, "-n", "0", "--time-scale", "0.1")
 
 @pytest.mark.parametrize("kind", Idle)
 def test_nothing_passes_against_what_schedules_nothing(kind: Idle, tmp_path: Path) -> None:
-    record = judged(idle(kind), tmp_path / "out", A_PART)
+    record = evaluated(idle(kind), tmp_path / "out", A_PART)
 
     verdicts = {j.verdict for i, j in record.requirements.items() if i.startswith(AREA)}
     assert verdicts & {Verdict.FAIL, Verdict.COULD_NOT_RUN}
     assert [i for i in passed(record) if i.startswith(AREA)] == []
 
 
-def test_what_passes_and_is_not_kept_is_told(
+def test_what_passes_and_is_not_kept_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trivial, "KEPT", {Idle.ACCEPTING: {}})

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side, catalogue
-from siconform.policy import ExitCode, RequirementResult, RunStatus, RunVerdict, judge
+from siconform.policy import ExitCode, RequirementResult, RunStatus, RunVerdict, evaluate
 from siconform.verdicts import Evidence, Verdict, decisive, of_monitors_alone
 
 MUST = next(r for r in catalogue().values() if r.level is Level.MUST and Side.SCHEDULER in r.sides)
@@ -46,19 +46,19 @@ def test_the_worse_verdict_settles_it(worse: Verdict, better: Verdict) -> None:
         assert settled.verdict is worse
 
 
-def test_nothing_said_settles_nothing() -> None:
+def test_nothing_sent_settles_nothing() -> None:
     assert decisive([]) is None
 
 
-def test_a_premise_no_monitor_saw_is_heard_only_alone() -> None:
+def test_a_precondition_no_monitor_saw_is_observed_only_alone() -> None:
     unseen = evidence(Verdict.COULD_NOT_RUN, monitor="capacity")
 
     alone = decisive([unseen])
-    beside = decisive([unseen, evidence(Verdict.PASS)])
+    meanwhile = decisive([unseen, evidence(Verdict.PASS)])
 
     assert alone is unseen
-    assert beside is not None
-    assert beside.verdict is Verdict.PASS
+    assert meanwhile is not None
+    assert meanwhile.verdict is Verdict.PASS
 
 
 def test_a_test_that_could_not_run_is_not_hidden_by_one_that_passed() -> None:
@@ -68,8 +68,8 @@ def test_a_test_that_could_not_run_is_not_hidden_by_one_that_passed() -> None:
 
 
 def test_evidence_travels_as_json() -> None:
-    said = Evidence("SI-NODE-004", Verdict.LATE, "t.py::t", "after 3 s", 3.1, "m", ("it stays",))
-    assert Evidence.read(said.record()) == said
+    sent = Evidence("SI-NODE-004", Verdict.LATE, "t.py::t", "after 3 s", 3.1, "m", ("it stays",))
+    assert Evidence.read(sent.record()) == sent
 
 
 PASS = result(Verdict.PASS)
@@ -192,30 +192,30 @@ POLICY: dict[str, tuple[list[RequirementResult], RunStatus, RunVerdict, int]] = 
 def test_policy(case: str) -> None:
     results, status, verdict, code = POLICY[case]
 
-    judgement = judge(results, status)
+    evaluation = evaluate(results, status)
 
-    assert (judgement.verdict, judgement.exit_code) == (verdict, code)
+    assert (evaluation.verdict, evaluation.exit_code) == (verdict, code)
 
 
 def test_the_sentence_has_its_honest_denominator() -> None:
-    judgement = judge([PASS, result(Verdict.NO_TEST_YET), result(Verdict.NOT_SELECTED)], PLAIN)
-    assert judgement.sentence == "CONFORMANT in what is tested: 1 of 3 requirements of SI 2023-12"
+    evaluation = evaluate([PASS, result(Verdict.NO_TEST_YET), result(Verdict.NOT_SELECTED)], PLAIN)
+    assert evaluation.sentence == "CONFORMANT in what is tested: 1 of 3 requirements of SI 2023-12"
 
 
 def test_failures_are_counted_by_kind() -> None:
-    judgement = judge([result(Verdict.FAIL), result(Verdict.LATE), result(Verdict.LATE)], PLAIN)
-    assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail and 2 MUST late"
-    assert judgement.exit_code is ExitCode.NON_CONFORMANT
+    evaluation = evaluate([result(Verdict.FAIL), result(Verdict.LATE), result(Verdict.LATE)], PLAIN)
+    assert evaluation.sentence == "NON-CONFORMANT: 1 MUST fail and 2 MUST late"
+    assert evaluation.exit_code is ExitCode.NON_CONFORMANT
 
 
 def test_failures_are_counted_by_level() -> None:
     results = [result(Verdict.FAIL, SHOULD), result(Verdict.FAIL), result(Verdict.LATE, SHOULD)]
-    judgement = judge(results, RunStatus("2023-12", fail_on=Level.SHOULD))
-    assert judgement.sentence == "NON-CONFORMANT: 1 MUST fail, 1 SHOULD fail and 1 SHOULD late"
+    evaluation = evaluate(results, RunStatus("2023-12", fail_on=Level.SHOULD))
+    assert evaluation.sentence == "NON-CONFORMANT: 1 MUST fail, 1 SHOULD fail and 1 SHOULD late"
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("received", "expected"),
     [
         ((), False),
         ((evidence(Verdict.PASS),), False),
@@ -224,5 +224,5 @@ def test_failures_are_counted_by_level() -> None:
         ((evidence(Verdict.FAIL), evidence(Verdict.FAIL, "wire")), False),
     ],
 )
-def test_what_monitors_alone_complain_of(told: tuple[Evidence, ...], *, expected: bool) -> None:
-    assert of_monitors_alone(told) is expected
+def test_what_monitors_alone_complain_of(received: tuple[Evidence, ...], *, expected: bool) -> None:
+    assert of_monitors_alone(received) is expected

@@ -55,15 +55,17 @@ def test_another_scheduler_is_different(certified: Path) -> None:
     assert done.stdout.endswith("DIFFERENT: 1 of 2 outcomes are as certified\n")
 
 
-def test_a_scheduler_that_is_not_there_says_nothing(certified: Path, nobody: str) -> None:
-    done = verified(certified, "--target", nobody)
+def test_a_scheduler_that_is_not_there_states_nothing(
+    certified: Path, nothing_listening: str
+) -> None:
+    done = verified(certified, "--target", nothing_listening)
 
     assert done.exit_code == 12
-    assert done.stderr.startswith(f"siconform: nothing listens on {nobody}. ")
+    assert done.stderr.startswith(f"siconform: nothing listens on {nothing_listening}. ")
     assert done.stderr.count("\n") == 1
 
 
-def test_what_could_not_be_judged_again_is_no_difference() -> None:
+def test_what_could_not_be_tested_again_is_no_difference() -> None:
     again = verifying.Again(KEPT, "MUST", certified=PASS, now=NOT_RUN, reason="it died")
 
     assert again.is_unjudged
@@ -86,7 +88,7 @@ def test_no_command_is_taken_from_a_certificate(certified: Path) -> None:
     assert "the certificate is of rm -rf /: say where it is, by --target" in done.stderr
 
 
-def test_what_another_kit_judged_is_not_verified(certified: Path) -> None:
+def test_what_another_kit_tested_is_not_verified(certified: Path) -> None:
     changed(certified, lambda part: part["kit"]["suite"].update(sha256="ab" * 32))
     changed(certified, lambda part: part["kit"].update(version="0.0.9"))
 
@@ -98,21 +100,21 @@ def test_what_another_kit_judged_is_not_verified(certified: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "received"),
     [
         ("histories/test_a.jsonl", "certified 1): histories/test_a.jsonl"),
         ("histories/test_b.jsonl", "certified 1): histories/test_b.jsonl"),
         ("results.json", "results.json is not the file that was certified"),
     ],
 )
-def test_evidence_that_changed_is_named(certified: Path, name: str, told: str) -> None:
+def test_evidence_that_changed_is_named(certified: Path, name: str, received: str) -> None:
     with (certified.parent / name).open("a", encoding="utf-8") as file:
         file.write("\n")
 
     done = verified(certified, "--sample", "0", "--results", str(certified.parent))
 
     assert done.exit_code == 1
-    assert told in done.stdout
+    assert received in done.stdout
 
 
 def test_a_sample_is_the_same_for_a_seed() -> None:
@@ -125,7 +127,7 @@ def test_a_sample_is_the_same_for_a_seed() -> None:
     assert verifying.sample(every, 200, seed=5) == every
 
 
-def test_what_monitors_alone_said_is_not_drawn(tmp_path: Path) -> None:
+def test_what_monitors_alone_sent_is_not_drawn(tmp_path: Path) -> None:
     seen = requirement("SI-NODE-006", "fail")
     seen["tests"][0]["monitor"] = "nodes"
     run = folder_of(document(requirement(KEPT, "pass"), seen), tmp_path / "out")

@@ -21,10 +21,10 @@ FAIL = RequirementRecord(Verdict.BASELINED)
 OWN = [t.full_name for t in all_named() if t.name == NAME]
 
 
-def section(target: str, **judged: RequirementRecord) -> Section:
+def section(target: str, **evaluated: RequirementRecord) -> Section:
     """A run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
     (named,) = (t for t in all_named() if t.full_name == target)
-    requirements = {name.replace("_", "-"): said for name, said in judged.items()}
+    requirements = {name.replace("_", "-"): sent for name, sent in evaluated.items()}
     record = Record(target, named.revision.name, "c", "as recorded", requirements)
     return Section(record, rows(record, baseline_of(record)))
 
@@ -44,7 +44,7 @@ def lines_under(text: str, heading: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("former", "latter", "heading", "told"),
+    ("former", "latter", "heading", "received"),
     [
         ({"SI_ASK_010": FAIL}, {"SI_ASK_010": PASS}, "### Mended", "a negative amount"),
         ({"SI_REC_004": PASS}, {"SI_REC_004": FAIL}, "### Broken", "without a key"),
@@ -62,16 +62,16 @@ def lines_under(text: str, heading: str) -> list[str]:
         ),
     ],
 )
-def test_what_changed_is_told_with_the_reason_of_the_version_that_deviates(
+def test_what_changed_is_reported_with_the_reason_of_the_version_that_deviates(
     former: Mapping[str, RequirementRecord],
     latter: Mapping[str, RequirementRecord],
     heading: str,
-    told: str,
+    received: str,
 ) -> None:
     text = made(former, latter)
 
     (line,) = [line for line in lines_under(text, heading) if line.startswith("- ")]
-    assert told in line
+    assert received in line
     assert text.count("\n### ") == 2  # its area, and this
 
 
@@ -89,7 +89,7 @@ def test_what_deviates_in_no_version_is_left_out() -> None:
     assert "SI-NODE-001" not in text
 
 
-def test_versions_stand_in_their_order_and_without_a_change_that_is_said() -> None:
+def test_versions_stand_in_their_order_and_without_a_change_that_is_sent() -> None:
     text = made({"SI_NODE_005": FAIL}, {"SI_NODE_005": FAIL})
 
     assert "| 1.5.1 | 1.8.0 |" in text
@@ -102,7 +102,7 @@ def test_one_version_alone_has_no_page() -> None:
     assert versions.versions_of(one) == {}
 
 
-def test_a_version_judged_by_a_sister_of_its_revision_is_not_compared() -> None:
+def test_a_version_tested_by_a_sister_of_its_revision_is_not_compared() -> None:
     text = pages(records())["yunikorn-core-versions.md"]
 
     heads = next(line for line in text.splitlines() if line.startswith("| requirement |"))
@@ -123,8 +123,8 @@ def test_every_deviation_of_every_version_stands_in_its_column() -> None:
         }
         assert shown == deviating[target]
     for former, latter in pairwise(OWN):
-        told = f"## From {former.partition('@')[2]} to {latter.partition('@')[2]}"
-        assert told in text
+        received = f"## From {former.partition('@')[2]} to {latter.partition('@')[2]}"
+        assert received in text
 
 
 DEVIATES = f"**{Verdict.BASELINED.label}**"

@@ -7,7 +7,7 @@ import pytest
 from siconform.expecting import waits
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.waits import Wait, WaitClass, name_of
-from siconform.outcomes import NotAsTheTextSays
+from siconform.outcomes import ConformanceFailure
 from siconform.protocol.notifications import (
     Allocated,
     AskReleased,
@@ -45,12 +45,12 @@ def notes() -> Iterator[Notes]:
     waits.stop_listening(listener)
 
 
-def test_a_wait_is_told_with_its_limit_and_how_long_it_took(notes: Notes) -> None:
+def test_a_wait_is_reported_with_its_limit_and_how_long_it_took(notes: Notes) -> None:
     connection = FakeConnection(nothing)
     rm = rm_on(connection, replace(BRIEF, ack=2.0), alive=lambda: True)
     connection.receives_in(0.01, NodeAccepted("n"))
 
-    rm.is_told(NodeAccepted("n"))
+    rm.expect(NodeAccepted("n"))
 
     assert notes.began_with == [Wait("the answer about a node", 2.0, WaitClass.ACK)]
     (ended,) = notes.ended_with
@@ -61,8 +61,8 @@ def test_a_wait_is_told_with_its_limit_and_how_long_it_took(notes: Notes) -> Non
 def test_what_never_came_took_no_time(notes: Notes) -> None:
     rm = rm_on(FakeConnection(nothing), BRIEF, alive=lambda: True)
 
-    with pytest.raises(NotAsTheTextSays):
-        rm.is_told(Allocated("a"), timeout=0.02)
+    with pytest.raises(ConformanceFailure):
+        rm.expect(Allocated("a"), timeout=0.02)
 
     assert notes.ended_with == [Wait("an allocation", 0.02, WaitClass.TIMER)]
 
@@ -84,5 +84,5 @@ def test_silence_is_waited_for_too(notes: Notes) -> None:
         ((Allocated("a"), Released("b")), "an allocation or a release"),
     ],
 )
-def test_the_name_says_what_is_waited_for(patterns: tuple[Fact, ...], name: str) -> None:
+def test_the_name_states_what_is_waited_for(patterns: tuple[Fact, ...], name: str) -> None:
     assert name_of(patterns) == name

@@ -25,40 +25,40 @@ class BaselineError(Exception):
 class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One known deviation: it matches a bad verdict of that requirement by outcome and words.
 
-    ``says`` is a part of the message, or a regular expression between slashes; ``test``, where
+    ``message`` is a part of the message, or a regular expression between slashes; ``test``, where
     given, a part of the test's node id; ``revision``, where given, the only one it holds in.
     """
 
     requirement: Text
     outcome: Literal["fail", "late", "could-not-run"]
-    says: Text
+    message: Text = msgspec.field(name="says")
     reason: Text
     test: str = ""
     issue: str = ""
     revision: str = ""
     flaky: bool = False  # it comes and goes: neither surprises
 
-    def about(self, said: Evidence) -> bool:
+    def about(self, sent: Evidence) -> bool:
         """Whether the entry speaks of this requirement in this test, whatever came out."""
-        return said.requirement == self.requirement and self.test in said.test
+        return sent.requirement == self.requirement and self.test in sent.test
 
-    def explains(self, said: Evidence) -> bool:
+    def explains(self, sent: Evidence) -> bool:
         """Whether this is the recorded deviation."""
-        return self.about(said) and said.verdict == self.outcome and self._recognises(said.says)
+        return self.about(sent) and sent.verdict == self.outcome and self._recognises(sent.message)
 
     def holds_in(self, revision: str) -> bool:
         """Whether it can be seen where a target is judged by this revision."""
         judged_by = find_requirement(self.requirement).revisions
         return revision in judged_by and self.revision in ("", revision)
 
-    def _recognises(self, says: str) -> bool:
-        if len(self.says) > 2 and self.says.startswith("/") and self.says.endswith("/"):  # noqa: PLR2004  # both slashes
-            return re.search(self.says[1:-1], says) is not None
-        return self.says in says
+    def _recognises(self, message: str) -> bool:
+        if len(self.message) > 2 and self.message.startswith("/") and self.message.endswith("/"):  # noqa: PLR2004  # both slashes
+            return re.search(self.message[1:-1], message) is not None
+        return self.message in message
 
     def __str__(self) -> str:
         where = f" in {self.test}" if self.test else ""
-        return f'{self.requirement}{where}: {self.outcome} "{self.says}"'
+        return f'{self.requirement}{where}: {self.outcome} "{self.message}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Baseline:
     file: str = ""
     entries: tuple[KnownDeviation, ...] = field(default=())
 
-    def explaining(self, said: Evidence) -> tuple[KnownDeviation, ...]:
+    def explaining(self, sent: Evidence) -> tuple[KnownDeviation, ...]:
         """The entries that record exactly this."""
-        return tuple(e for e in self.entries if e.explains(said))
+        return tuple(e for e in self.entries if e.explains(sent))
 
     def about(self, requirement: str) -> tuple[KnownDeviation, ...]:
         """The entries that name this requirement."""
@@ -116,7 +116,7 @@ def _misfit(
         return None  # whether it deviates is disputed
     if not bad:
         return None if entry.flaky else f"{entry}: passes now"
-    return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].says}"'
+    return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].message}"'
 
 
 def read_baseline(path: Path) -> Baseline:
@@ -137,10 +137,10 @@ def read_baseline(path: Path) -> Baseline:
     if not isinstance(listed, list):
         message = f"{path}: a baseline is a list of entries"
         raise BaselineError(message)
-    faults: list[str] = []
-    entries = [_entry(place, raw, faults) for place, raw in enumerate(listed)]
-    if faults:
-        raise BaselineError("\n".join(f"{path}: {fault}" for fault in faults))
+    problems: list[str] = []
+    entries = [_entry(place, raw, problems) for place, raw in enumerate(listed)]
+    if problems:
+        raise BaselineError("\n".join(f"{path}: {problem}" for problem in problems))
     return Baseline(str(path), tuple(e for e in entries if e is not None))
 
 
@@ -149,35 +149,35 @@ def _check_revision(name: str) -> None:
         raise LookupError(f'"{name}" is another name for {find_revision(name)}: give that')
 
 
-def _entry(place: int, raw: Any, faults: list[str]) -> KnownDeviation | None:
+def _entry(place: int, raw: Any, problems: list[str]) -> KnownDeviation | None:
     """The entry; None where it has faults, which are all told."""
-    found = [f"entry {place + 1}: {fault}" for fault in _faults(raw)]
-    faults += found
+    found = [f"entry {place + 1}: {problem}" for problem in _problems(raw)]
+    problems += found
     return None if found else msgspec.convert(raw, KnownDeviation)
 
 
-def _faults(raw: Any) -> Iterator[str]:
+def _problems(raw: Any) -> Iterator[str]:
     if not isinstance(raw, dict):
         yield f"expected fields and values, got {raw!r}"
         return
-    known = {of.name: of for of in msgspec.structs.fields(KnownDeviation)}
+    known = {of.encode_name: of for of in msgspec.structs.fields(KnownDeviation)}
     for name in raw:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, n=1)
             yield f'"{name}" is no field{f". Did you mean {near[0]}?" if near else ""}'
     for name, of in known.items():
         if name in raw:
-            fault = _fault(raw[name], of)
-            yield from [f"{name}: {fault}"] if fault else []
+            problem = _problem(raw[name], of)
+            yield from [f"{name}: {problem}"] if problem else []
         elif of.required:
             yield f"{name} is missing"
 
 
-def _fault(value: Any, of: msgspec.structs.FieldInfo) -> str:
+def _problem(value: Any, of: msgspec.structs.FieldInfo) -> str:
     """What is wrong with the value of one field, or ""."""
     try:
         msgspec.convert(value, of.type)
-        _CHECKS.get(of.name, _anything)(value)
+        _CHECKS.get(of.encode_name, _anything)(value)
     except (msgspec.ValidationError, LookupError, re.error) as error:
         return str(error)
     return ""
@@ -187,8 +187,8 @@ def _anything(_: str) -> None:
     """No more is asked of it than its type."""
 
 
-def _check_words(says: str) -> None:
-    re.compile(says[1:-1] if says.startswith("/") else "")
+def _check_words(message: str) -> None:
+    re.compile(message[1:-1] if message.startswith("/") else "")
 
 
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {

@@ -154,6 +154,8 @@ def _run_help() -> str:
     )
     formatter.write_paragraph()
     formatter.write_text(
-        "Exit codes: " + "; ".join(f"{int(code)} {told}" for code, told in EXIT_CODES.items()) + "."
+        "Exit codes: "
+        + "; ".join(f"{int(code)} {received}" for code, received in EXIT_CODES.items())
+        + "."
     )
     return formatter.getvalue().rstrip()

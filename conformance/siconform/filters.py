@@ -88,7 +88,7 @@ class Filters:
             and (not self.levels or requirement.level in self.levels)
             and (not self.authorities or requirement.authority in self.authorities)
             and (not self.features or not self.features.isdisjoint(requirement.features))
-            and (not self.texts or _says_one_of(requirement, self.texts))
+            and (not self.texts or _states_one_of(requirement, self.texts))
         )
 
     def chosen(self, revision: str) -> frozenset[str]:
@@ -108,27 +108,27 @@ def read_filters(
     ``revision`` is the one everything is about, or "". Raises FilterError with everything that is
     wrong.
     """
-    faults: list[str] = []
-    included = _from_files(given.get(INCLUDE, ()), faults)
-    named = {i for word in words for i in _tried(ids_meant, word, faults)}
+    problems: list[str] = []
+    included = _from_files(given.get(INCLUDE, ()), problems)
+    named = {i for word in words for i in _tried(ids_meant, word, problems)}
     profile = [
-        found for name in given.get(PROFILE, ()) for found in _profile(name, revision, faults)
+        found for name in given.get(PROFILE, ()) for found in _profile(name, revision, problems)
     ]
     filters = Filters(
         ids=frozenset(named | included),
-        areas=frozenset(_parsed(given, AREA, _area, faults)),
-        levels=frozenset(_parsed(given, LEVEL, _one_of(Level, "level"), faults)),
-        authorities=frozenset(_parsed(given, AUTHORITY, _one_of(Authority, "authority"), faults)),
-        features=frozenset(_parsed(given, FEATURE, _one_of(Feature, "feature"), faults)),
+        areas=frozenset(_parsed(given, AREA, _area, problems)),
+        levels=frozenset(_parsed(given, LEVEL, _one_of(Level, "level"), problems)),
+        authorities=frozenset(_parsed(given, AUTHORITY, _one_of(Authority, "authority"), problems)),
+        features=frozenset(_parsed(given, FEATURE, _one_of(Feature, "feature"), problems)),
         texts=tuple(" ".join(text.casefold().split()) for text in given.get(TEXT, ())),
-        skipped=frozenset(_from_files(given.get(SKIP, ()), faults)),
+        skipped=frozenset(_from_files(given.get(SKIP, ()), problems)),
         profile=profile[-1] if profile else None,
         words=_in_words(words, given),
     )
     if len(set(given.get(PROFILE, ()))) > 1:
-        faults.append(f"{PROFILE} is given more than once: a run is judged by one")
-    if faults:
-        raise FilterError("\n".join(faults))
+        problems.append(f"{PROFILE} is given more than once: a run is judged by one")
+    if problems:
+        raise FilterError("\n".join(problems))
     return filters
 
 
@@ -186,19 +186,19 @@ def find_meant(word: str) -> Requirement:
     return find_requirement(next(iter(ids_meant(word))))
 
 
-def _says_one_of(requirement: Requirement, texts: Iterable[str]) -> bool:
+def _states_one_of(requirement: Requirement, texts: Iterable[str]) -> bool:
     r = requirement
     prose = (r.id, r.title, r.text, r.interpretation, r.given, r.when, r.then)
-    said = " ".join(word for part in prose for word in part.casefold().split())
-    return any(text in said for text in texts)
+    sent = " ".join(word for part in prose for word in part.casefold().split())
+    return any(text in sent for text in texts)
 
 
-def _from_files(files: Iterable[str], faults: list[str]) -> set[str]:
+def _from_files(files: Iterable[str], problems: list[str]) -> set[str]:
     found: set[str] = set()
     for file in files:
         ids, wrong = read_ids(Path(file), ids_meant)
         found |= ids
-        faults += wrong
+        problems += wrong
     return found
 
 
@@ -206,12 +206,12 @@ Found = TypeVar("Found")
 
 
 def _tried(
-    meaning: Callable[[str], Iterable[Found]], word: str, faults: list[str]
+    meaning: Callable[[str], Iterable[Found]], word: str, problems: list[str]
 ) -> Iterable[Found]:
     try:
         return meaning(word)
     except LookupError as error:
-        faults.append(str(error))
+        problems.append(str(error))
         return ()
 
 
@@ -219,11 +219,11 @@ def _parsed(
     given: Mapping[str, Sequence[str]],
     flag: str,
     meaning: Callable[[str], Found],
-    faults: list[str],
+    problems: list[str],
 ) -> list[Found]:
     """The values of a flag, which may be several after commas."""
     words = [w.strip() for value in given.get(flag, ()) for w in value.split(",") if w.strip()]
-    return [found for word in words for found in _tried(lambda w: (meaning(w),), word, faults)]
+    return [found for word in words for found in _tried(lambda w: (meaning(w),), word, problems)]
 
 
 def _area(word: str) -> str:
@@ -243,13 +243,13 @@ def _one_of(kind: type[Kind], name: str) -> Callable[[str], Kind]:
     return meaning
 
 
-def _profile(name: str, revision: str, faults: list[str]) -> Iterable[Profile]:
-    return _tried(lambda word: (find_profile(word, revision),), name, faults)
+def _profile(name: str, revision: str, problems: list[str]) -> Iterable[Profile]:
+    return _tried(lambda word: (find_profile(word, revision),), name, problems)
 
 
 def _in_words(words: Sequence[str], given: Mapping[str, Sequence[str]]) -> str:
-    told = [" ".join(words)] if words else []
-    told += [
+    received = [" ".join(words)] if words else []
+    received += [
         f"{flag.removeprefix('--')} {', '.join(given[flag])}" for flag in FLAGS if given.get(flag)
     ]
-    return "; ".join(told)
+    return "; ".join(received)

@@ -44,13 +44,13 @@ class ForkedProcess:
         self.stdout: IO[bytes] | None = None
         self.returncode: int | None = None
         place = str(folder or os.getcwd())  # noqa: PTH109  # few imports
-        told = json.dumps([words, place, dict(os.environ), grace]).encode()
+        received = json.dumps([words, place, dict(os.environ), grace]).encode()
         self._server = socket.socket(socket.AF_UNIX)
         try:
             self._server.settimeout(_ANSWER)
             self._server.connect(server)
-            socket.send_fds(self._server, [len(told).to_bytes(NUMBER, "big")], streams)
-            self._server.sendall(told)
+            socket.send_fds(self._server, [len(received).to_bytes(NUMBER, "big")], streams)
+            self._server.sendall(received)
             pid = self._received()
         except OSError:
             pid = None
@@ -70,20 +70,20 @@ class ForkedProcess:
     ) -> "ForkedProcess":
         """One that is supervised, see supervisor.py: with pipes as standard input and output."""
         their_input, ours = os.pipe()
-        said, their_output = os.pipe()
+        sent, their_output = os.pipe()
         try:
             process = cls(
                 server, words, (their_input, their_output, stderr), folder=folder, grace=grace
             )
         except Refused:
             os.close(ours)
-            os.close(said)
+            os.close(sent)
             raise
         finally:
             os.close(their_input)
             os.close(their_output)
         process.stdin = os.fdopen(ours, "wb")
-        process.stdout = os.fdopen(said, "rb")
+        process.stdout = os.fdopen(sent, "rb")
         return process
 
     def poll(self) -> "int | None":
@@ -117,7 +117,7 @@ class ForkedProcess:
         return int.from_bytes(content, "big", signed=True)
 
 
-def is_heard(output: int = 1) -> bool:
+def is_observed(output: int = 1) -> bool:
     """Whether anybody can still read what is written to this descriptor."""
     poll = select.poll()
     poll.register(output, 0)
@@ -130,7 +130,7 @@ def main(arguments: "list[str]") -> int:
     try:
         process = ForkedProcess(server, words, (0, 1, 2))
     except Refused:
-        if not is_heard():
+        if not is_observed():
             return 1  # server and starter were killed
         os.execv(sys.executable, [sys.executable, *words])  # noqa: S606  # as it stands for that
     for stream in (0, 1):

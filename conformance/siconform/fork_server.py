@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from siconform import supervisor
-from siconform.fork_client import NUMBER, is_heard
+from siconform.fork_client import NUMBER, is_observed
 
 PROGRAM: Final = "from siconform.fork_server import main; main()"
 _STREAMS: Final = 3  # standard input, output and error
@@ -82,7 +82,7 @@ def run(words: list[str]) -> None:
         try:
             exec(program, {"__name__": "__main__"})  # noqa: S102  # as python does
         except Exception:
-            if is_heard(output):
+            if is_observed(output):
                 raise
             sys.exit(1)
     else:
@@ -105,11 +105,11 @@ class _Server:
             self._selector.register(source, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select():
-                words = self._hears(key)
+                words = self._observe(key)
                 if words is not None:
                     return words
 
-    def _hears(self, key: selectors.SelectorKey) -> list[str] | None:
+    def _observe(self, key: selectors.SelectorKey) -> list[str] | None:
         if key.fd == sys.stdin.fileno():
             self._ends()
         if key.fd == self._listener.fileno():
@@ -200,5 +200,5 @@ def _received(client: socket.socket) -> tuple[Request, list[int]]:
         if not part:
             raise ConnectionResetError
         content += part
-    told: list[Any] = json.loads(content)
-    return Request(*told), streams
+    received: list[Any] = json.loads(content)
+    return Request(*received), streams

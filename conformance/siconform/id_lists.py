@@ -16,13 +16,13 @@ def read_ids(path: Path, meant: Callable[[str], Iterable[str]]) -> tuple[set[str
     except UnicodeDecodeError:
         return set(), [f"{path}: the list is no text in UTF-8"]
     found: set[str] = set()
-    faults: list[str] = []
+    problems: list[str] = []
     for number, line in enumerate(lines, start=1):
         for word in line.partition("#")[0].replace(",", " ").split():
             try:
                 found.update(meant(word))
             except LookupError as error:
-                faults.append(f"{path}:{number}: {error}")
-    if not found and not faults:
-        faults.append(f"{path}: names no requirement")
-    return found, faults
+                problems.append(f"{path}:{number}: {error}")
+    if not found and not problems:
+        problems.append(f"{path}: names no requirement")
+    return found, problems

@@ -20,7 +20,7 @@ from siconform.profiles import Profile
 from siconform.verdicts import Verdict
 
 WIDTH = 100
-SAYS_SO = {
+STATED = {
     Authority.SPEC: "the SI text",
     Authority.PROTO: "a comment or type of the protocol",
     Authority.DESIGN: "the gang scheduling design",
@@ -127,7 +127,7 @@ def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filter
 
 def _headline(requirement: Requirement) -> str:
     start = f"{requirement.id}   {requirement.level}   says so: "
-    who = f"{SAYS_SO[requirement.authority]} ({requirement.sources[0].where})"
+    who = f"{STATED[requirement.authority]} ({requirement.sources[0].where})"
     return textwrap.fill(start + who, WIDTH, subsequent_indent=" " * len(start), **_KEEP)
 
 

@@ -14,9 +14,9 @@ _ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
 IN_SHORT: Final = 160  # characters of what a target says, within a sentence
 
 
-def in_short(said: str, *, its_end: bool = False) -> str:
+def in_short(sent: str, *, its_end: bool = False) -> str:
     """What a target said, on one line and no longer than a sentence bears; its end or its start."""
-    line = " ".join(said.split())
+    line = " ".join(sent.split())
     if len(line) <= IN_SHORT:
         return line
     return f"...{line[-IN_SHORT:].lstrip()}" if its_end else f"{line[:IN_SHORT].rstrip()}..."
@@ -25,15 +25,15 @@ def in_short(said: str, *, its_end: bool = False) -> str:
 class Outcome(Exception):
     """Base of everything a test can find out by raising.
 
-    ``says`` is one short line (verdict reason, baseline signature); ``expected`` and ``happened``
+    ``message`` is one line (verdict reason, baseline signature); ``expected`` and ``happened``
     are the two lines of the failure text.
     """
 
-    def __init__(self, says: str, *, expected: str = "", happened: str = "") -> None:
-        super().__init__(says)
-        self.says = says
+    def __init__(self, message: str, *, expected: str = "", happened: str = "") -> None:
+        super().__init__(message)
+        self.message = message
         self.expected = expected
-        self.happened = happened or says
+        self.happened = happened or message
 
     @property
     def story(self) -> str:
@@ -42,7 +42,7 @@ class Outcome(Exception):
         return "\n".join([*lines, f"happened   {self.happened}"])
 
 
-class NotAsTheTextSays(Outcome, AssertionError):
+class ConformanceFailure(Outcome, AssertionError):
     """The target did something else than the requirement says: FAIL.
 
     Where that is a matter of facts alone, it says which: none of ``awaited`` was told, or one of
@@ -53,19 +53,19 @@ class NotAsTheTextSays(Outcome, AssertionError):
     unwanted: tuple[object, ...] = ()
 
 
-class LacksWhatIsDemanded(NotAsTheTextSays):
+class LacksMandatoryFeature(ConformanceFailure):
     """The target was said not to offer what a text demands: FAIL, without trying."""
 
 
-class CameLate(NotAsTheTextSays):
+class CameLate(ConformanceFailure):
     """The right thing came, but after the deadline of its class: LATE."""
 
 
-class PremiseLost(Outcome):
+class PreconditionFailed(Outcome):
     """The situation the requirement is about could not be had: COULD_NOT_RUN."""
 
 
-class CannotBeSaid(PremiseLost):
+class NotExpressible(PreconditionFailed):
     """An edited text has no words for what the test says or is told: COULD_NOT_RUN.
 
     ``elements`` are those of the revision, by full name, each with why the text lacks it.
@@ -77,12 +77,12 @@ class CannotBeSaid(PremiseLost):
         super().__init__(f"{', '.join(named)} cannot be {what} any more")
 
 
-def unsaid_in(says: str) -> tuple[str, ...]:
-    """The elements a ``CannotBeSaid`` named, from what it says; none where it is no such thing."""
-    return tuple(dict.fromkeys(_ELEMENT.findall(says))) if _UNSAID.search(says) else ()
+def unsaid_in(message: str) -> tuple[str, ...]:
+    """The elements that the message of a ``NotExpressible`` names; none of another message."""
+    return tuple(dict.fromkeys(_ELEMENT.findall(message))) if _UNSAID.search(message) else ()
 
 
-class TargetLost(PremiseLost):
+class TargetLost(PreconditionFailed):
     """The target died or cut the connection for good: COULD_NOT_RUN for all that needs it."""
 
 

@@ -15,11 +15,10 @@ import pytest
 from siconform import fork_server, guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
-from siconform.running import own_project
+from siconform.running import pytest_project
 from siconform.running.console import BestEffortStream, Console
 from siconform.running.live.terminal import Terminal
 from siconform.running.naming import NothingChosen, check_chosen, take_named
-from siconform.running.narrator import tell_waits
 from siconform.running.open_target import check_command, prepare
 from siconform.running.option_names import has_plain_names, in_a_project
 from siconform.running.option_values import BadOption
@@ -30,8 +29,9 @@ from siconform.running.options import (
     results_given,
     started,
 )
+from siconform.running.progress_reporter import report_waits
 from siconform.running.results_dir import CannotWrite, ResultsDir
-from siconform.running.run_controller import TOLD, RunController
+from siconform.running.run_controller import RECEIVED, RunController
 from siconform.running.selecting import Selector
 from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         add_options(parser)
     else:
         add_options(parser, in_a_project)
-        own_project.add_options(parser)
+        pytest_project.add_options(parser)
         pluginmanager.import_plugin(_FIXTURES)
 
 
@@ -80,7 +80,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         guarding.check_python()
         settings = _checked(config)
     except tuple(_REFUSALS) as error:
-        return _says(str(error), _REFUSALS[type(error)])
+        return _message(str(error), _REFUSALS[type(error)])
     config.stash[_SETTINGS] = settings
     console = _console(config)
     controller = config.stash[_CONTROLLER] = RunController(settings, console)
@@ -93,7 +93,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     except TargetUnavailable as error:
         return controller.not_begun(str(error))
     except CannotWrite as error:
-        return _says(str(error), ExitCode.KIT_ERROR)
+        return _message(str(error), ExitCode.KIT_ERROR)
     return None
 
 
@@ -112,19 +112,19 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(Selector(None), "siconform-selector")
         return
     if not in_its_own_run:
-        config.stash[_LEASE] = own_project.begin(config)
+        config.stash[_LEASE] = pytest_project.begin(config)
         return
     controller = config.stash.get(_CONTROLLER, None)
     if controller is not None:
         config.pluginmanager.register(controller, "siconform-controller")
-        config.pluginmanager.register(controller.narrator(), "siconform-narrator")
+        config.pluginmanager.register(controller.progress_reporter(), "siconform-narrator")
         _keep_pytest_quiet(config, controller.settings)
     if _is_worker(config):
-        told = getattr(config, "workerinput")  # noqa: B009  # xdist's
-        config.option.results, config.option.started_as, controller_pid = told[TOLD]
+        received = getattr(config, "workerinput")  # noqa: B009  # xdist's
+        config.option.results, config.option.started_as, controller_pid = received[RECEIVED]
         end_with_parent(fork_server.parent_or(controller_pid))
         config.stash[_SETTINGS] = read_settings(config)
-        tell_waits(config)
+        report_waits(config)
     settings = config.stash[_SETTINGS]
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
@@ -186,7 +186,7 @@ def _console(config: pytest.Config) -> Console:
     return Console(terminal, config.getoption("verbose"))
 
 
-def _says(sentence: str, code: ExitCode) -> ExitCode:
+def _message(sentence: str, code: ExitCode) -> ExitCode:
     print(f"siconform: {sentence}", file=sys.stderr)  # noqa: T201  # why nothing ran
     return code
 

@@ -33,7 +33,9 @@ class RequirementResult:
     def disputed(self) -> bool:
         """Whether it is inconclusive, and only because of tests that are challenged."""
         stopped = [e for e in self.evidence if e.verdict is Verdict.COULD_NOT_RUN]
-        return bool(stopped) and all(self.requirement.challenge_of(e.spoken_by) for e in stopped)
+        return bool(stopped) and all(
+            self.requirement.challenge_of(e.implemented_by) for e in stopped
+        )
 
 
 class RunVerdict(StrEnum):
@@ -103,7 +105,7 @@ class RunStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class RunJudgement:
+class RunEvaluation:
     """The verdict of a run, the exit code it has, and the sentence people read."""
 
     verdict: RunVerdict
@@ -111,36 +113,38 @@ class RunJudgement:
     sentence: str
 
 
-def judge(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
+def evaluate(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
     """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
 
     Only a MUST on the scheduler's side decides, and a SHOULD where ``fail_on`` says so; else it is
     shown and counted. What the kit lacks (excluded, no test yet) is its own gap and never the
     target's.
     """
-    return _judge_status(results, status) or _judge_results(results, status)
+    return _evaluate_status(results, status) or _evaluate_results(results, status)
 
 
-def _judge_status(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement | None:
+def _evaluate_status(
+    results: Sequence[RequirementResult], status: RunStatus
+) -> RunEvaluation | None:
     """What the way the run went settles, whatever was found; None where it settles nothing."""
     errors = [f.requirement.id for f in results if f.verdict.row.exit_code == ExitCode.KIT_ERROR]
     if status.ended_by == _PYTEST_BROKE:
         return _kit_error("the kit itself broke")
     if status.unreachable:
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, status.unreachable)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, status.unreachable)
     if errors or status.kit_errors:
         what = f"{len(errors)} could not be judged ({_some(errors)})"
         return _kit_error(what if errors else status.kit_errors[0])
     if status.ended_by == ExitCode.INTERRUPTED:
         sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'}, {_tested(results, status)}"
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
     if status.ended_by == ExitCode.NOTHING_SELECTED:
         sentence = "INCOMPLETE: no test was selected"
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_SELECTED, sentence)
     return None
 
 
-def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
+def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
     deciding = [f for f in results if f.decides(status.fail_on)]
     failed = [f for f in deciding if f.verdict in FAILED]
     undecided = [
@@ -150,20 +154,20 @@ def _judge_results(results: Sequence[RequirementResult], status: RunStatus) -> R
         known = all(f.entries for f in failed)
         code = ExitCode.STALE_BASELINE if known else ExitCode.NON_CONFORMANT
         sentence = f"NON-CONFORMANT{_to(status)}: {_counted(failed)}{_of_chosen(results, status)}"
-        return RunJudgement(RunVerdict.NON_CONFORMANT, code, sentence)
+        return RunEvaluation(RunVerdict.NON_CONFORMANT, code, sentence)
     if undecided:
         sentence = f"INCOMPLETE: {_counted(undecided)}{_of_chosen(results, status)}"
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if disputed := _all_disputed(results):
         sentence = f"INCOMPLETE: all that was judged is challenged ({_some(disputed)})"
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
         sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
-        return RunJudgement(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
-    return _judge_record(results, status)
+        return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
+    return _evaluate_record(results, status)
 
 
-def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> RunJudgement:
+def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
     """The rest of the policy, once every MUST passed or is explained by the baseline."""
     recorded = [f for f in results if f.decides(status.fail_on) and f.verdict is Verdict.BASELINED]
     unexplained = [
@@ -187,7 +191,7 @@ def _judge_record(results: Sequence[RequirementResult], status: RunStatus) -> Ru
         sentence += f"; {len(status.stale)} of the baseline no longer fit"
     if unexplained:
         sentence += f"; the baseline does not explain {_some(unexplained)}"
-    return RunJudgement(verdict, code, sentence)
+    return RunEvaluation(verdict, code, sentence)
 
 
 def _all_disputed(results: Sequence[RequirementResult]) -> list[str]:
@@ -197,9 +201,9 @@ def _all_disputed(results: Sequence[RequirementResult]) -> list[str]:
     return [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED or f.disputed]
 
 
-def _kit_error(what: str) -> RunJudgement:
+def _kit_error(what: str) -> RunEvaluation:
     sentence = f"KIT ERROR: {what}; this says nothing of the target"
-    return RunJudgement(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
+    return RunEvaluation(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
 
 
 def _counted(some: Sequence[RequirementResult]) -> str:
@@ -223,14 +227,14 @@ def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
         and (status.chosen is None or f.requirement.id in status.chosen)
     ]
     reached = sum(f.verdict in REACHED for f in asked)
-    told = f"{reached} of {len(asked)} requirement{'' if len(asked) == 1 else 's'}"
+    received = f"{reached} of {len(asked)} requirement{'' if len(asked) == 1 else 's'}"
     if status.chosen is None:
-        return f"{told} of SI {status.revision}"
+        return f"{received} of SI {status.revision}"
     others = sum(
         Side.SCHEDULER in f.requirement.sides and f.requirement.id not in status.chosen
         for f in results
     )
-    return f"{told}, {others} others of SI {status.revision} were not judged"
+    return f"{received}, {others} others of SI {status.revision} were not judged"
 
 
 def _of_chosen(results: Sequence[RequirementResult], status: RunStatus) -> str:

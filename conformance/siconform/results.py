@@ -17,7 +17,7 @@ import siconform
 from siconform import digests
 from siconform.baseline import Baseline
 from siconform.catalogue import Challenge, Level
-from siconform.policy import RequirementResult, RunJudgement, RunStatus
+from siconform.policy import RequirementResult, RunEvaluation, RunStatus
 from siconform.verdicts import SHOWN, Evidence, Verdict
 
 SCHEMA_VERSION: Final = 2
@@ -89,7 +89,7 @@ class Run:
 
     target: TargetFacts
     status: RunStatus
-    judgement: RunJudgement
+    evaluation: RunEvaluation
     requirements: Sequence[RequirementResult]
     baseline: Baseline
     started: datetime
@@ -143,9 +143,9 @@ def document(run: Run) -> dict[str, Any]:
         "conditions": asdict(run.conditions),
         "started": run.started.isoformat(timespec="seconds"),
         "seconds": round(run.seconds, 3),
-        "verdict": run.judgement.verdict.value,
-        "exit_code": int(run.judgement.exit_code),
-        "sentence": run.judgement.sentence,
+        "verdict": run.evaluation.verdict.value,
+        "exit_code": int(run.evaluation.exit_code),
+        "sentence": run.evaluation.sentence,
         "counts": {verdict.value: count for verdict, count in run.counts().items()},
         "requirements": [_requirement(f) for f in run.requirements],
         "baseline": _baseline(run),
@@ -231,7 +231,7 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
         "cited_by": list(result.tests),
         "challenged": _challenge(requirement.challenged),
         "known": [
-            {"outcome": e.outcome, "says": e.says, "reason": e.reason, "issue": e.issue}
+            {"outcome": e.outcome, "says": e.message, "reason": e.reason, "issue": e.issue}
             for e in known
         ],
     }
@@ -241,7 +241,7 @@ def _test(evidence: Evidence) -> dict[str, Any]:
     return {
         "id": evidence.test,
         "verdict": evidence.verdict.value,
-        "says": evidence.says,
+        "says": evidence.message,
         "seconds": round(evidence.seconds, 3),
         "monitor": evidence.monitor,
         "recorded": list(evidence.recorded),

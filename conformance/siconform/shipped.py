@@ -1,7 +1,7 @@
 """Where the files are that come with the kit: of a wheel inside the package, else of the checkout.
 
-The wheel has ``fixtures/proof``, ``fixtures/queues``, ``fixtures/results`` and ``fixtures/targets``
-of the checkout as ``siconform/fixtures``; pyproject.toml says so.
+The wheel has ``mutation``, ``queues``, ``results`` and ``targets`` of the checkout's ``fixtures``
+as ``siconform/fixtures``; pyproject.toml lists them.
 """
 
 from importlib import resources

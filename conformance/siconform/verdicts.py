@@ -125,7 +125,7 @@ class Evidence:
     requirement: str
     verdict: Verdict
     test: str  # node id
-    says: str = ""
+    message: str = ""
     seconds: float = 0.0
     monitor: str = ""
     recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
@@ -137,10 +137,10 @@ class Evidence:
 
         A monitor that never saw its premise has nothing to complain of.
         """
-        return self.verdict in BAD and not self.of_an_absent_premise
+        return self.verdict in BAD and not self.of_an_absent_precondition
 
     @property
-    def of_an_absent_premise(self) -> bool:
+    def of_an_absent_precondition(self) -> bool:
         """Whether it is a monitor's word that its premise never held."""
         return bool(self.monitor) and self.verdict is Verdict.COULD_NOT_RUN
 
@@ -150,7 +150,7 @@ class Evidence:
         return bool(self.monitor) and self.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN)
 
     @property
-    def spoken_by(self) -> str:
+    def implemented_by(self) -> str:
         """Who says it: a test, or a monitor wherever it saw it."""
         return f"monitor {self.monitor}" if self.monitor else self.test
 
@@ -170,9 +170,9 @@ def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
 
     A monitor that never saw its premise is heard only when nothing else speaks.
     """
-    told = worst_first(evidence)
-    spoke = [e for e in told if not e.of_an_absent_premise]
-    return next(iter(spoke or told), None)
+    received = worst_first(evidence)
+    spoke = [e for e in received if not e.of_an_absent_precondition]
+    return next(iter(spoke or received), None)
 
 
 def worst_first(evidence: Iterable[Evidence]) -> list[Evidence]:

@@ -30,10 +30,10 @@ def ours(name: str) -> str:
 
 
 def test_names_and_values_are_those_of_the_table() -> None:
-    said = {name: value for name, value in vars(constants).items() if isinstance(value, str)}
-    said = {name: value for name, value in said.items() if not name.startswith("_")}
+    sent = {name: value for name, value in vars(constants).items() if isinstance(value, str)}
+    sent = {name: value for name, value in sent.items() if not name.startswith("_")}
 
-    assert said == {ours(name): row["value"] for name, row in TABLE.items()}
+    assert sent == {ours(name): row["value"] for name, row in TABLE.items()}
 
 
 # requirement: SI-CONST-001

@@ -34,7 +34,7 @@ def test_the_committed_files_are_what_the_proto_files_give() -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_a_changed_proto_file_is_noticed_and_named(copy: Path) -> None:
+def test_a_changed_proto_file_is_detected_and_named(copy: Path) -> None:
     proto = copy / "si" / "2023-08" / "si.proto"
     text = proto.read_text(encoding="utf-8")
     proto.write_text(text.replace("string UUID = 3;", "string UUID = 4;", 1), encoding="utf-8")

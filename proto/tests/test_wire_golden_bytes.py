@@ -32,7 +32,7 @@ class Case:
         return bytes.fromhex(re.sub(r"#.*", "", text))
 
     @property
-    def said(self) -> Any:
+    def sent(self) -> Any:
         return json.loads(self.file.read_text(encoding="utf-8"))
 
     def __str__(self) -> str:
@@ -65,12 +65,12 @@ def messages_within(message: Message) -> Iterator[Message]:
 def test_the_bytes_are_read_as_the_message(case: Case) -> None:
     read = case.message.FromString(case.wire)
 
-    assert read == json_format.ParseDict(case.said, case.message())
+    assert read == json_format.ParseDict(case.sent, case.message())
 
 
 @each_case
 def test_the_message_is_written_as_the_bytes(case: Case) -> None:
-    message = json_format.ParseDict(case.said, case.message())
+    message = json_format.ParseDict(case.sent, case.message())
 
     assert message.SerializeToString(deterministic=True).hex(" ") == case.wire.hex(" ")
 
@@ -79,7 +79,7 @@ def test_the_message_is_written_as_the_bytes(case: Case) -> None:
 def test_the_message_is_rendered_as_its_json(case: Case) -> None:
     read = case.message.FromString(case.wire)
 
-    assert json_format.MessageToDict(read) == case.said
+    assert json_format.MessageToDict(read) == case.sent
 
 
 @each_case
@@ -114,6 +114,6 @@ def test_every_field_of_the_revision_travels_in_some_golden_message(revision: Re
 
 def test_every_golden_message_has_its_bytes_and_the_other_way_round() -> None:
     written = {path.with_suffix("") for path in GOLDEN.rglob("*.hex")}
-    said = {path.with_suffix("") for path in GOLDEN.rglob("*.json")}
+    sent = {path.with_suffix("") for path in GOLDEN.rglob("*.json")}
 
-    assert written == said == {case.file.with_suffix("") for case in CASES}
+    assert written == sent == {case.file.with_suffix("") for case in CASES}

@@ -133,10 +133,10 @@ def test_a_name_made_regular_is_not_accepted(revision: Revision, regular: str) -
 @each_revision
 @pytest.mark.parametrize("amount", [2**63 - 1, -(2**63), 2**53 + 1])
 def test_an_amount_is_a_string_and_loses_nothing(revision: Revision, amount: int) -> None:
-    said = json_format.MessageToJson(revision.si.Quantity(value=amount), indent=None)
+    sent = json_format.MessageToJson(revision.si.Quantity(value=amount), indent=None)
 
-    assert said == f'{{"value": "{amount}"}}'
-    assert json_format.Parse(said, revision.si.Quantity()).value == amount
+    assert sent == f'{{"value": "{amount}"}}'
+    assert json_format.Parse(sent, revision.si.Quantity()).value == amount
 
 
 @each_revision

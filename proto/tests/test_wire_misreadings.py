@@ -102,7 +102,7 @@ def test_a_priority_is_unknown_across_2021_02_and_2023_04() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "understood"),
+    ("sent", "understood"),
     [
         ("STOPPED_BY_RM", "UNKNOWN_TERMINATION_TYPE"),
         ("TIMEOUT", "STOPPED_BY_RM"),
@@ -111,12 +111,12 @@ def test_a_priority_is_unknown_across_2021_02_and_2023_04() -> None:
     ],
 )
 def test_a_termination_type_of_2021_02_reads_as_its_neighbour_in_2023_04(
-    said: str, understood: str
+    sent: str, understood: str
 ) -> None:
-    kind = si_2021_02.AllocationRelease.TerminationType.Value(said)
-    sent = si_2021_02.AllocationRelease(terminationType=kind)
+    kind = si_2021_02.AllocationRelease.TerminationType.Value(sent)
+    message = si_2021_02.AllocationRelease(terminationType=kind)
 
-    read = si_2023_04.AllocationRelease.FromString(sent.SerializeToString())
+    read = si_2023_04.AllocationRelease.FromString(message.SerializeToString())
 
     assert si_2023_04.TerminationType.Name(read.terminationType) == understood
 
@@ -230,7 +230,7 @@ def test_an_older_allocation_is_its_key_alone_in_2024_10(sent: Message, number: 
     assert unknown_numbers(read) == [number]
 
 
-def test_a_node_of_2023_12_has_all_its_room_free_in_2024_10() -> None:
+def test_a_node_of_2023_12_has_all_its_capacity_free_in_2024_10() -> None:
     sent = si_2023_12.NodeInfo(nodeID="node", action=si_2023_12.NodeInfo.CREATE)
     sent.schedulableResource.resources["memory"].value = 10
     sent.occupiedResource.resources["memory"].value = 4
@@ -243,7 +243,7 @@ def test_a_node_of_2023_12_has_all_its_room_free_in_2024_10() -> None:
     assert unknown_numbers(read) == [5, 6]
 
 
-def test_what_a_scheduler_of_2023_12_says_of_asks_is_silence_in_2024_10() -> None:
+def test_what_a_scheduler_of_2023_12_states_of_asks_is_silence_in_2024_10() -> None:
     sent = si_2023_12.AllocationResponse()
     sent.rejected.add(allocationKey="key-1", applicationID="app", reason="no queue")
     sent.releasedAsks.add(allocationKey="key-2", applicationID="app")
@@ -364,7 +364,7 @@ def test_one_event_detail_is_all_that_2026_04_adds_to_2024_10() -> None:
 
 @pytest.mark.parametrize("sender", REVISIONS.values(), ids=str)
 @pytest.mark.parametrize("receiver", REVISIONS.values(), ids=str)
-def test_a_registration_is_read_alike_everywhere_and_so_warns_nobody(
+def test_a_registration_is_read_alike_everywhere_and_so_warns_no_one(
     sender: Revision, receiver: Revision
 ) -> None:
     sent = sender.si.RegisterResourceManagerRequest(rmID="rm", version="1", policyGroup="queues")

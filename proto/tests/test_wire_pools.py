@@ -22,9 +22,9 @@ each_pair = pytest.mark.parametrize(("one", "other"), PAIRS, ids=str)
 
 @each_revision
 def test_all_revisions_carry_the_same_package_and_file_name(revision: Revision) -> None:
-    said = (revision.si.DESCRIPTOR.package, revision.si.DESCRIPTOR.name)
+    sent = (revision.si.DESCRIPTOR.package, revision.si.DESCRIPTOR.name)
 
-    assert said == ("si.v1", "si.proto")
+    assert sent == ("si.v1", "si.proto")
 
 
 @each_pair

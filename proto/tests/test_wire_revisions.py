@@ -130,7 +130,7 @@ def test_a_near_line_is_not_passed_off_as_the_text(line: str, differs: str) -> N
     assert "\n" not in note
 
 
-def test_there_is_nothing_to_say_on_an_exact_name() -> None:
+def test_there_is_nothing_to_state_on_an_exact_name() -> None:
     names = [name for r in REVISIONS.values() for name in (r.name, *r.aliases)]
 
     assert [name for name in (*names, "", "latest") if note_on(name)] == []
@@ -144,15 +144,15 @@ def test_the_default_is_a_revision() -> None:
     ("name", "nearest"),
     [("2023-11", "2023-12"), ("202308", "2023-08"), ("1.5.1", "1.5"), ("1.8.0", "1.8")],
 )
-def test_a_near_miss_is_told_the_nearest_name(name: str, nearest: str) -> None:
+def test_a_near_miss_is_reported_the_nearest_name(name: str, nearest: str) -> None:
     with pytest.raises(LookupError) as refused:
         find_revision(name)
 
-    says = refused.value.args[0]
-    assert says.startswith(f'"{name}" is no revision of the SI. Did you mean "{nearest}"?')
+    message = refused.value.args[0]
+    assert message.startswith(f'"{name}" is no revision of the SI. Did you mean "{nearest}"?')
 
 
-def test_a_name_like_no_other_is_told_all_known_ones() -> None:
+def test_a_name_like_no_other_is_reported_all_known_ones() -> None:
     with pytest.raises(LookupError) as refused:
         find_revision("latest")
 

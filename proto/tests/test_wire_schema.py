@@ -106,10 +106,10 @@ def test_the_file_is_proto3_in_package_si_v1_with_the_go_package_of_its_text(
     proto = descriptor_pb2.FileDescriptorProto()
     descriptor_of(revision).CopyToProto(proto)
 
-    said = (proto.syntax, proto.package, proto.options.go_package)
+    sent = (proto.syntax, proto.package, proto.options.go_package)
 
     golden = table(revision)
-    assert said == (golden["syntax"], golden["package"], golden["go_package"])
+    assert sent == (golden["syntax"], golden["package"], golden["go_package"])
 
 
 @each_revision
@@ -142,19 +142,19 @@ def test_the_scheduler_is_the_only_service_and_has_the_methods_of_the_table(
     services = descriptor_of(revision).services_by_name
 
     assert list(services) == ["Scheduler"]
-    said = {method.name: call(method) for method in services["Scheduler"].methods}
-    assert said == table(revision)["methods"]
+    sent = {method.name: call(method) for method in services["Scheduler"].methods}
+    assert sent == table(revision)["methods"]
 
 
 # requirement: SI-WIRE-006
 @each_revision
 def test_messages_and_fields_are_those_of_the_table(revision: Revision) -> None:
-    said = {
+    sent = {
         short(message): {field.name: cell(field) for field in message.fields}
         for message in messages_in(descriptor_of(revision))
     }
 
-    assert said == table(revision)["messages"]
+    assert sent == table(revision)["messages"]
 
 
 @each_revision
@@ -177,12 +177,12 @@ def test_no_oneof_is_empty_or_made_up_by_an_optional(revision: Revision) -> None
 # requirement: SI-WIRE-008
 @each_revision
 def test_reserved_numbers_and_names_are_those_of_the_table(revision: Revision) -> None:
-    said = {}
+    sent = {}
     for message in messages_in(descriptor_of(revision)):
         proto = proto_of(message)
         numbers = [n for span in proto.reserved_range for n in range(span.start, span.end)]
         if numbers or proto.reserved_name:
-            said[short(message)] = {
+            sent[short(message)] = {
                 "numbers": sorted(numbers),
                 "names": sorted(proto.reserved_name),
             }
@@ -190,23 +190,23 @@ def test_reserved_numbers_and_names_are_those_of_the_table(revision: Revision) -
         values = enum_proto_of(enum)
         spans = [range(span.start, span.end + 1) for span in values.reserved_range]  # closed
         if spans or values.reserved_name:
-            said[short(enum)] = {
+            sent[short(enum)] = {
                 "numbers": sorted(number for span in spans for number in span),
                 "names": sorted(values.reserved_name),
             }
 
-    assert said == table(revision)["reserved"]
+    assert sent == table(revision)["reserved"]
 
 
 # requirement: SI-WIRE-015
 @each_revision
 def test_enums_and_their_values_are_those_of_the_table(revision: Revision) -> None:
-    said = {
+    sent = {
         short(enum): {value.name: value.number for value in enum.values}
         for enum in enums_in(descriptor_of(revision))
     }
 
-    assert said == table(revision)["enums"]
+    assert sent == table(revision)["enums"]
 
 
 @each_revision

@@ -66,7 +66,7 @@ class Client:
     def __init__(self, address: str, http: str) -> None:
         self.http = http
         self.channel = grpc.insecure_channel(address, options=LARGE)
-        self._fences = 0
+        self._barriers = 0
         self._passed = threading.Semaphore(0)
         self._streams: dict[str, queue.SimpleQueue[bytes | None]] = {}
         self.registers(QUEUES)
@@ -81,9 +81,9 @@ class Client:
             register(request, timeout=TIMEOUT)
 
     def _opens(self, name: str) -> None:
-        said = self._streams[name] = queue.SimpleQueue()
+        sent = self._streams[name] = queue.SimpleQueue()
         answers = rpc.callable_for(self.channel, METHODS[name], serializer=bytes)(
-            iter(said.get, None)
+            iter(sent.get, None)
         )
 
         def listen() -> None:
@@ -103,9 +103,9 @@ class Client:
                 SI.NodeInfo(nodeID=f"n{n}", action="CREATE", schedulableResource=capacity)
                 for n in range(first, min(first + 1000, nodes))
             ]
-            self.says("UpdateNode", SI.NodeRequest(rmID="rm", nodes=infos))
+            self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=infos))
         fence = SI.NodeInfo(nodeID="fence", action="UPDATE")
-        self.says("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[fence]))
+        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[fence]))
         self.passes()
         new = [
             SI.AddApplicationRequest(
@@ -113,23 +113,23 @@ class Client:
             )
             for name in (*(f"a{n}" for n in range(applications)), "fence", "fence")
         ]
-        self.says("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=new))
+        self.send("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=new))
         self.passes()
 
-    def says(self, stream: str, message: Any) -> None:
+    def send(self, stream: str, message: Any) -> None:
         """Send it."""
         self._streams[stream].put(message.SerializeToString())
 
     def asks(self, *asks: Any) -> None:
         """Ask for all of these in one message, and wait until it is handled."""
         fence = ask("fence", 1, application="nobody")
-        self.says("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
+        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
         self.passes()
 
     def decommissions(self, nodes: int) -> None:
         """So many, in one message."""
         gone = [SI.NodeInfo(nodeID=f"n{n}", action="DECOMISSION") for n in range(nodes)]
-        self.says("UpdateNode", SI.NodeRequest(rmID="rm", nodes=gone))
+        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=gone))
         self.asks()
 
     def configures(self, queues: str) -> None:
@@ -144,7 +144,7 @@ class Client:
         new = SI.AddApplicationRequest(
             applicationID="entitled", queueName="root.entitled", partitionName="default"
         )
-        self.says("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=[new]))
+        self.send("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=[new]))
         time.sleep(PREEMPTION_BEGINS)
         claim = ask("claim", 1, application="entitled")
         claim.preemptionPolicy.CopyFrom(policy)
@@ -157,7 +157,7 @@ class Client:
             partitionName="default", applicationID="a0", terminationType="STOPPED_BY_RM"
         )
         releases = SI.AllocationReleasesRequest(allocationAsksToRelease=[withdrawal])
-        self.says("UpdateAllocation", SI.AllocationRequest(rmID="rm", releases=releases))
+        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", releases=releases))
         self.asks()
 
     def looks(self, _: int = 0) -> None:
@@ -348,8 +348,8 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
         env=environment,
     )
     try:
-        said = process.stdout
-        lines = [said.readline().strip() for _ in range(2)] if said is not None else [""]
+        sent = process.stdout
+        lines = [sent.readline().strip() for _ in range(2)] if sent is not None else [""]
         if not lines[0].startswith("listening on "):
             raise SystemExit("the reference does not say where it listens")
         address, http = (line.rpartition(" ")[2].removeprefix("http://") for line in lines)
@@ -394,11 +394,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout")
     parser.add_argument("-k", default="", metavar="WORDS", help="only loads with these words")
-    said = parser.parse_args()
-    sides = {"now": None} if said.before is None else {"before": said.before, "now": None}
+    sent = parser.parse_args()
+    sides = {"now": None} if sent.before is None else {"before": sent.before, "now": None}
     line = "{:48} {:6} {:>7} {:>8} {:>8} {:>9} {:>7}\n"
     sys.stdout.write(line.format("health, in ms", "", "checks", "median", "p99", "longest", "s"))
-    for load in (one for one in LOADS if said.k in one.name):
+    for load in (one for one in LOADS if sent.k in one.name):
         for side, checkout in sides.items():
             spent, took = measure(load, checkout)
             median, p99 = statistics.median(spent), statistics.quantiles(spent, n=100)[98]

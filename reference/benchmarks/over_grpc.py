@@ -90,20 +90,20 @@ class Result:
 
 
 class Stream:
-    """One update stream: says requests as bytes, hands every answer to ``hear`` as it comes."""
+    """One update stream: says requests as bytes, hands every answer to ``receive`` as it comes."""
 
     def __init__(
-        self, channel: grpc.Channel, method: rpc.Method, hear: Callable[[Any], None]
+        self, channel: grpc.Channel, method: rpc.Method, receive: Callable[[Any], None]
     ) -> None:
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         opened = rpc.callable_for(channel, method, serializer=bytes)
         self._call = opened(iter(self._requests.get, None))
-        self._hear = hear
+        self._receive = receive
         self.broke: grpc.RpcError | None = None  # why it ended, unless it ended well
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
-    def says(self, request: bytes) -> None:
+    def send(self, request: bytes) -> None:
         """Send it when there is room."""
         self._requests.put(request)
 
@@ -119,7 +119,7 @@ class Stream:
     def _listen(self) -> None:
         try:
             for answer in self._call:
-                self._hear(answer)
+                self._receive(answer)
         except grpc.RpcError as why:
             self.broke = why
 
@@ -139,11 +139,11 @@ class Client:
         register = rpc.callable_for(channel, methods["RegisterResourceManager"])
         request = self._si.RegisterResourceManagerRequest
         register(request(rmID=rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
-        self._node = Stream(channel, methods["UpdateNode"], self._hear_of_nodes)
+        self._node = Stream(channel, methods["UpdateNode"], self._observe_of_nodes)
         applications = methods["UpdateApplication"]
-        self._application = Stream(channel, applications, self._hear_of_applications)
-        self.allocation = Stream(channel, methods["UpdateAllocation"], self._hear_of_allocations)
-        self.allocation.says(self._si.AllocationRequest(rmID=rm_id).SerializeToString())
+        self._application = Stream(channel, applications, self._observe_of_applications)
+        self.allocation = Stream(channel, methods["UpdateAllocation"], self._observe_of_allocations)
+        self.allocation.send(self._si.AllocationRequest(rmID=rm_id).SerializeToString())
 
     def prepares(self, load: Load) -> None:
         """Register nodes with room for everything and a quarter more, and the application."""
@@ -154,14 +154,14 @@ class Client:
                 self._si.NodeInfo(nodeID=f"node-{n}", action="CREATE", schedulableResource=capacity)
                 for n in range(first, min(first + NODES_A_MESSAGE, load.nodes))
             ]
-            self._node.says(self._si.NodeRequest(rmID=self._rm_id, nodes=nodes).SerializeToString())
+            self._node.send(self._si.NodeRequest(rmID=self._rm_id, nodes=nodes).SerializeToString())
         self._wait(lambda: self._nodes >= load.nodes, "the nodes")
         new = self._si.AddApplicationRequest(
             applicationID=APPLICATION, queueName="root.leaf", partitionName="default"
         )
         new.ugi.user = "someone"
         request = self._si.ApplicationRequest(rmID=self._rm_id, new=[new])
-        self._application.says(request.SerializeToString())
+        self._application.send(request.SerializeToString())
         self._wait(lambda: self._applications > 0, "the application")
 
     def request(self, first: int, last: int) -> bytes:
@@ -174,13 +174,13 @@ class Client:
                 si.AllocationAsk(allocationKey=key, maxAllocations=1, resourceAsk=need, **names)
                 for key in keys
             ]
-            said = si.AllocationRequest(rmID=self._rm_id, asks=asks)
+            sent = si.AllocationRequest(rmID=self._rm_id, asks=asks)
         else:
             asked = [
                 si.Allocation(allocationKey=key, resourcePerAlloc=need, **names) for key in keys
             ]
-            said = si.AllocationRequest(rmID=self._rm_id, allocations=asked)
-        whole: bytes = said.SerializeToString()
+            sent = si.AllocationRequest(rmID=self._rm_id, allocations=asked)
+        whole: bytes = sent.SerializeToString()
         return whole
 
     def waits_for(self, allocations: int) -> None:
@@ -196,17 +196,17 @@ class Client:
         quantities = {name: self._si.Quantity(value=amount) for name, amount in amounts.items()}
         return self._si.Resource(resources=quantities)
 
-    def _hear_of_nodes(self, answer: Any) -> None:
+    def _observe_of_nodes(self, answer: Any) -> None:
         with self._news:
             self._nodes += len(answer.accepted)
             self._news.notify()
 
-    def _hear_of_applications(self, answer: Any) -> None:
+    def _observe_of_applications(self, answer: Any) -> None:
         with self._news:
             self._applications += len(answer.accepted)
             self._news.notify()
 
-    def _hear_of_allocations(self, answer: Any) -> None:
+    def _observe_of_allocations(self, answer: Any) -> None:
         now = time.perf_counter()
         with self._news:
             for allocation in answer.new:
@@ -227,21 +227,21 @@ def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
         size = load.asks_a_message
         bounds = [(first, min(first + size, load.asks)) for first in range(0, load.asks, size)]
         messages = [client.request(*bound) for bound in bounds]
-        said: dict[str, float] = {}
+        sent: dict[str, float] = {}
         before = scheduler.processor_time()
         began = time.perf_counter()
         for (first, last), message in zip(bounds, messages, strict=True):
-            said |= dict.fromkeys((f"ask-{n}" for n in range(first, last)), time.perf_counter())
-            client.allocation.says(message)
+            sent |= dict.fromkeys((f"ask-{n}" for n in range(first, last)), time.perf_counter())
+            client.allocation.send(message)
         client.waits_for(load.asks)
         processor = (scheduler.processor_time() - before) / load.asks
         rate = load.asks / (max(client.allocated.values()) - began)
-        under_load = [client.allocated[key] - at for key, at in said.items()]
+        under_load = [client.allocated[key] - at for key, at in sent.items()]
         alone = []
         for number in range(load.asks, load.asks + load.singles):
             message = client.request(number, number + 1)
             at = time.perf_counter()
-            client.allocation.says(message)
+            client.allocation.send(message)
             client.waits_for(number + 1)
             alone.append(client.allocated[f"ask-{number}"] - at)
         client.ends()
@@ -263,10 +263,10 @@ def running(command: list[str], checkout: Path | None = None) -> Iterator[Runnin
         env=environment,
     )
     try:
-        said = process.stdout.readline() if process.stdout is not None else ""
-        if not said.startswith("listening on "):
+        sent = process.stdout.readline() if process.stdout is not None else ""
+        if not sent.startswith("listening on "):
             raise SystemExit(f"{command[0]} does not say where it listens")
-        address = said.removeprefix("listening on ").strip()
+        address = sent.removeprefix("listening on ").strip()
         yield Running(address, psutil.Process(process.pid))
     finally:
         process.kill()
@@ -279,7 +279,7 @@ def there(address: str) -> Iterator[Running]:
     yield Running(address)
 
 
-def beside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, Launch]]:
+def alongside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, Launch]]:
     """The revision of this core, and the reference, that of ``checkout`` and that core by name."""
     versions = yaml.safe_load((CORES / "target.yaml").read_text("utf-8"))["versions"]
     if version not in versions:
@@ -349,17 +349,17 @@ def main() -> None:
     parser.add_argument("--asks", type=int, default=20_000)
     parser.add_argument("--asks-a-message", type=int, default=100)
     parser.add_argument("--singles", type=int, default=200, help="asks one by one, for latency")
-    said = parser.parse_args()
-    load = Load(said.nodes, said.asks, said.asks_a_message, said.singles)
-    say(f"{load}, {said.runs} runs of each in turn")
-    if said.target:
-        revision = find_revision(said.revision)
-        schedulers: dict[str, Launch] = {one: partial(there, one) for one in said.target}
+    sent = parser.parse_args()
+    load = Load(sent.nodes, sent.asks, sent.asks_a_message, sent.singles)
+    say(f"{load}, {sent.runs} runs of each in turn")
+    if sent.target:
+        revision = find_revision(sent.revision)
+        schedulers: dict[str, Launch] = {one: partial(there, one) for one in sent.target}
     else:
-        revision, schedulers = beside(said.core, said.before)
+        revision, schedulers = alongside(sent.core, sent.before)
     say(f"SI {revision.name}")
     results: dict[str, list[Result]] = {name: [] for name in schedulers}
-    for _ in range(said.runs):
+    for _ in range(sent.runs):
         for name, launch in schedulers.items():
             with launch() as scheduler:
                 result = measure(scheduler, revision, load)

@@ -215,22 +215,22 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="+", default=NODES)
     parser.add_argument("--asks", type=int, nargs="+", default=ASKS)
     parser.add_argument("--policy", choices=POLICIES, nargs="+", default=POLICIES)
-    said = parser.parse_args()
-    sizes = tuple(said.nodes)
+    sent = parser.parse_args()
+    sizes = tuple(sent.nodes)
     gc_tuning.look_seldom()
-    say(f"median of {said.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
+    say(f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
     say(f"goal: {GOAL}")
     say(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
-    for policy in said.policy:
-        for asks in said.asks:
-            print_speed(policy, asks, sizes, said.runs)
+    for policy in sent.policy:
+        for asks in sent.asks:
+            print_speed(policy, asks, sizes, sent.runs)
     for nodes in sizes:
         first, later = unplaceable(nodes, 1_000)
         say(
             f"an ask that fits on none of {nodes:,} nodes: {first * 1e6:,.0f} us,"
             f" the next ones {later * 1e6:.1f} us"
         )
-    for policy in said.policy:
+    for policy in sent.policy:
         for applications, leaves in BACKLOG:
             spent = release(policy, applications, leaves)
             waiting = f"{applications:,} applications wait in {leaves} {policy} leaf queues"

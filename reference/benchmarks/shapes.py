@@ -101,9 +101,9 @@ class Cluster:
         self.now = 1.0
         named = (LEAF.format(n=n, policy=policy) for n in range(leaves))
         queues = parse_configuration(text or QUEUES.format(leaves=", ".join(named)))
-        self.says(Register("rm", queues, callbacks=callbacks))
+        self.send(Register("rm", queues, callbacks=callbacks))
 
-    def says(self, event: Event) -> list[Effect]:
+    def send(self, event: Event) -> list[Effect]:
         """Say it, and let every pass that is due for it have its turn."""
         effects = self.scheduler.handle(event, self.now)
         while (due := self.scheduler.next_deadline()) is not None and due <= self.now:
@@ -121,7 +121,7 @@ class Cluster:
     def has_nodes(self, count: int, memory: int) -> None:
         """So many nodes, each a host of its own."""
         capacity = Resource({"memory": memory})
-        self.says(
+        self.send(
             UpdateNodes(
                 "rm",
                 tuple(
@@ -134,22 +134,22 @@ class Cluster:
     def has_applications(self, count: int, leaves: int = 1) -> None:
         """So many, in the leaves by turns."""
         new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
-        self.says(UpdateApplications("rm", tuple(new)))
+        self.send(UpdateApplications("rm", tuple(new)))
 
     def asks(self, asks: Iterable[Ask]) -> list[AllocationRecord]:
         """All of them in one message; what was allocated."""
-        return allocated(self.says(UpdateAllocations("rm", asks=tuple(asks))))
+        return allocated(self.send(UpdateAllocations("rm", asks=tuple(asks))))
 
     def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
         """Say it, and the same to whatever is asked for then; what was allocated."""
-        effects = self.says(event)
+        effects = self.send(event)
         made: list[AllocationRecord] = []
         while effects:
             made += allocated(effects)
             questions = [one for one in effects if isinstance(one, PredicatesQuestion)]
             effects = []
             for one in questions:
-                effects += self.says(Answered("rm", one.number, suits))
+                effects += self.send(Answered("rm", one.number, suits))
         return made
 
     def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
@@ -209,7 +209,7 @@ def sizes_fit(size: int) -> float:
     made = cluster.fills(WIDE, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(WIDE - n)) for n in range(size))
     return statistics.median(
-        timed(lambda live=live: expect(len(allocated(cluster.says(stop(live)))), 1))  # type: ignore[misc]
+        timed(lambda live=live: expect(len(allocated(cluster.send(stop(live)))), 1))  # type: ignore[misc]
         for live in made
     )
 
@@ -222,7 +222,7 @@ def sizes_do_not_fit(size: int) -> float:
     made = cluster.fills(10, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(11 + n)) for n in range(size))
     return statistics.median(
-        timed(lambda live=live: expect(allocated(cluster.says(stop(live))), []))  # type: ignore[misc]
+        timed(lambda live=live: expect(allocated(cluster.send(stop(live))), []))  # type: ignore[misc]
         for live in made
     )
 
@@ -268,7 +268,7 @@ def required_nodes(size: int) -> float:
     def step() -> None:
         expect(cluster.asks(asks), [])
         for each in stops:
-            expect(len(allocated(cluster.says(each))), 1)
+            expect(len(allocated(cluster.send(each))), 1)
 
     return timed(step)
 
@@ -281,7 +281,7 @@ def exclusions(size: int) -> float:
     asks = [Ask(f"ask-{n}", "app-0", resource=of_memory(1)) for n in range(size)]
 
     def step() -> None:
-        effects = cluster.says(UpdateAllocations("rm", asks=tuple(asks)))
+        effects = cluster.send(UpdateAllocations("rm", asks=tuple(asks)))
         made = 0
         while effects:
             made += len(allocated(effects))
@@ -289,7 +289,7 @@ def exclusions(size: int) -> float:
             effects = []
             for one in questions:
                 suits = one.node_id == "node-1"
-                effects += cluster.says(Answered("rm", one.number, suits))
+                effects += cluster.send(Answered("rm", one.number, suits))
         expect(made, size)
 
     return timed(step)
@@ -304,11 +304,11 @@ def refused_everywhere(size: int) -> float:
     made = cluster.answers(UpdateAllocations("rm", asks=(fill,)), suits=True)
     expect(len(made), REPEATS)
     wide = NodeInfo("wide", NodeAction.CREATE, capacity=of_memory(WIDE))
-    cluster.says(UpdateNodes("rm", (wide,)))
+    cluster.send(UpdateNodes("rm", (wide,)))
     asks = tuple(Ask(f"ask-{n}", "app-0", resource=of_memory(2)) for n in range(size))
     expect(cluster.answers(UpdateAllocations("rm", asks=asks), suits=False), [])
     return statistics.median(
-        timed(lambda live=live: expect(allocated(cluster.says(stop(live))), []))  # type: ignore[misc]
+        timed(lambda live=live: expect(allocated(cluster.send(stop(live))), []))  # type: ignore[misc]
         for live in made
     )
 
@@ -321,7 +321,7 @@ def leaf_queues(size: int) -> float:
     made = cluster.fills(10, REPEATS)
     cluster.asks(Ask(f"ask-{n}", f"app-{n + 1}", resource=of_memory(10)) for n in range(size))
     return statistics.median(
-        timed(lambda live=live: expect(len(allocated(cluster.says(stop(live)))), 1))  # type: ignore[misc]
+        timed(lambda live=live: expect(len(allocated(cluster.send(stop(live)))), 1))  # type: ignore[misc]
         for live in made
     )
 
@@ -336,7 +336,7 @@ def withdrawals(size: int) -> float:
     def withdraw(number: int) -> None:
         named = EachOfKey(f"ask-{number}")
         release = AskReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
-        effects = cluster.says(UpdateAllocations("rm", ask_releases=(release,)))
+        effects = cluster.send(UpdateAllocations("rm", ask_releases=(release,)))
         expect(sum(isinstance(effect, ReleasedAsk) for effect in effects), 1)
 
     return statistics.median(timed(lambda n=n: withdraw(n)) for n in range(REPEATS))  # type: ignore[misc]
@@ -379,19 +379,19 @@ def _preempts(size: int, spare: int) -> float:
         NodeInfo(f"n{n}", NodeAction.CREATE, "default", {}, capacity)
         for n, capacity in enumerate(capacities)
     )
-    rm.says(UpdateNodes("rm", tuple(nodes)))
+    rm.send(UpdateNodes("rm", tuple(nodes)))
     new = (NewApplication("victims", "root.p.takes"), NewApplication("app", "root.p.entitled"))
-    rm.says(UpdateApplications("rm", new))
+    rm.send(UpdateApplications("rm", new))
     old = (Ask(f"v{n}", "victims", resource=of_memory(memory)) for n, memory in enumerate(sizes))
     there = (AllocationRecord(f"v{n}", ask, f"n{n}") for n, ask in enumerate(old))
-    rm.says(UpdateAllocations("rm", entries=tuple(there)))
+    rm.send(UpdateAllocations("rm", entries=tuple(there)))
     asks = [
         Ask(f"k{n}", "app", resource=of_memory(memory), preemption_policy=ALLOWED)
         for n, memory in enumerate(sizes)
     ]
 
     def run() -> None:
-        effects, made = rm.says(UpdateAllocations("rm", asks=tuple(asks))), 0
+        effects, made = rm.send(UpdateAllocations("rm", asks=tuple(asks))), 0
         while effects:
             releases = [one.release for one in effects if isinstance(one, ReleasedAllocation)]
             made += len(allocated(effects))
@@ -399,7 +399,7 @@ def _preempts(size: int, spare: int) -> float:
                 ReleaseRequest("default", OneAllocation("victims", one.identity), one.termination)
                 for one in releases
             )
-            effects = rm.says(UpdateAllocations("rm", releases=tuple(confirmed)))
+            effects = rm.send(UpdateAllocations("rm", releases=tuple(confirmed)))
             if not effects:
                 effects = rm.waits()
         expect(made, size)
@@ -501,16 +501,16 @@ def main() -> None:
     parser.add_argument("--shapes", choices=SHAPES, nargs="+", default=tuple(SHAPES))
     parser.add_argument("--before", type=Path, help="another checkout to measure in turn")
     parser.add_argument("--alone", type=int, metavar="SIZE", help="one size of one shape, in here")
-    said = parser.parse_args()
-    if said.alone is not None:
+    sent = parser.parse_args()
+    if sent.alone is not None:
         gc_tuning.look_seldom()
-        say(json.dumps(SHAPES[said.shapes[0]].measure(said.alone)))
+        say(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
         return
-    checkouts = {"before": said.before.resolve()} if said.before is not None else {}
+    checkouts = {"before": sent.before.resolve()} if sent.before is not None else {}
     checkouts["now"] = HERE
-    say(f"median of {said.runs}; the last figure is the power of the size that time grows with")
-    for name in said.shapes:
-        compare(SHAPES[name], checkouts, said.runs)
+    say(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
+    for name in sent.shapes:
+        compare(SHAPES[name], checkouts, sent.runs)
 
 
 if __name__ == "__main__":

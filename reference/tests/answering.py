@@ -20,7 +20,7 @@ from sireference.core.snapshot import Snapshot
 from sireference.core.states import TerminationType
 from siwire import Revision, rpc
 from tests.sessions import Speaker
-from tests.test_histories import applications_make_sense, books_balance, gangs_make_sense
+from tests.test_histories import accounting_balances, applications_make_sense, gangs_make_sense
 
 QUEUES = parse_configuration("""
 partitions:
@@ -57,8 +57,8 @@ class Served:
         self.receives(*rm.asks("g1", "p1", "p2", placeholder=True))
         self.receives(*rm.asks("g1", "r1", placeholder=False))
 
-    def receives(self, method: str, said: Any) -> None:
-        message = said if isinstance(said, Message) else self.request(method, said)
+    def receives(self, method: str, sent: Any) -> None:
+        message = sent if isinstance(sent, Message) else self.request(method, sent)
         self.effects = []
         for event in self.codec.events(method, message):
             self.answers(self.scheduler.handle(event, self.now))
@@ -78,7 +78,7 @@ class Served:
             self.answers(self.scheduler.handle_timeout(self.now))
 
     def answers(self, effects: list[Effect]) -> None:
-        said: dict[str, list[Answer]] = {}
+        sent: dict[str, list[Answer]] = {}
         self.effects += effects
         for effect in effects:
             self.kinds.add(type(effect))
@@ -89,10 +89,10 @@ class Served:
             if isinstance(effect, Refused):
                 self.goes_over_the_wire(self.codec.refusal_messages(effect))
             elif isinstance(effect, Answer):
-                said.setdefault(self.codec.method_of(effect), []).append(effect)
+                sent.setdefault(self.codec.method_of(effect), []).append(effect)
             if isinstance(effect, ReleasedAllocation):
                 self.to_confirm.append(effect.release)
-        for method, answers in said.items():
+        for method, answers in sent.items():
             self.goes_over_the_wire(list(self.codec.responses(method, answers)))
 
     def goes_over_the_wire(self, responses: list[Any]) -> None:
@@ -103,9 +103,9 @@ class Served:
         """The RM does what it was asked to and says so, in the words of the revision."""
         waiting = [r for r in self.to_confirm if r.termination is not TerminationType.STOPPED_BY_RM]
         if waiting:
-            told = ReleasedAllocation("rm", waiting[number % len(waiting)])
-            method = self.codec.method_of(told)
-            (response,) = self.codec.responses(method, [told])
+            received = ReleasedAllocation("rm", waiting[number % len(waiting)])
+            method = self.codec.method_of(received)
+            (response,) = self.codec.responses(method, [received])
             ((_, released),) = response.ListFields()
             request = self.revision.si.AllocationReleasesRequest(allocationsToRelease=released)
             self.receives(method, {"releases": request})
@@ -119,6 +119,6 @@ class Served:
             for partition in rm.partitions.values():
                 pass_at = partition.timers._pass_at
                 goes_on = pass_at is not None and pass_at <= self.now
-                books_balance(partition, goes_on=goes_on)
+                accounting_balances(partition, goes_on=goes_on)
                 applications_make_sense(partition, goes_on=goes_on)
                 gangs_make_sense(partition)

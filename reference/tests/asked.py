@@ -34,8 +34,8 @@ class Asked(RM):
     def answers(
         self, question: int, *, suits: bool = True, reason: str = "no", index: int = -1
     ) -> list[Effect]:
-        said = Answered(self.rm_id, question, suits, "" if suits else reason, index)
-        return self.scheduler.handle(said, self.now)
+        sent = Answered(self.rm_id, question, suits, "" if suits else reason, index)
+        return self.scheduler.handle(sent, self.now)
 
     def answers_all(
         self, effects: list[Effect], suits: Suits = lambda _: True

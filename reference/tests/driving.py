@@ -147,7 +147,7 @@ class RM:
 
     # Nodes
 
-    def says_of_node(
+    def send_node_action(
         self,
         node_id: str,
         action: NodeAction,
@@ -172,19 +172,21 @@ class RM:
         capacity: Mapping[str, int] | None = None,
         **amounts: int,
     ) -> list[Effect]:
-        return self.says_of_node(node_id, NodeAction.CREATE, capacity or amounts, occupied=occupied)
+        return self.send_node_action(
+            node_id, NodeAction.CREATE, capacity or amounts, occupied=occupied
+        )
 
     def drains(self, node_id: str) -> list[Effect]:
-        return self.says_of_node(node_id, NodeAction.DRAIN_NODE)
+        return self.send_node_action(node_id, NodeAction.DRAIN_NODE)
 
     def undrains(self, node_id: str) -> list[Effect]:
-        return self.says_of_node(node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
+        return self.send_node_action(node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
 
     def decommissions(self, node_id: str) -> list[Effect]:
-        return self.says_of_node(node_id, NodeAction.DECOMMISSION)
+        return self.send_node_action(node_id, NodeAction.DECOMMISSION)
 
     def updates(self, node_id: str, **amounts: int) -> list[Effect]:
-        return self.says_of_node(node_id, NodeAction.UPDATE, amounts or None)
+        return self.send_node_action(node_id, NodeAction.UPDATE, amounts or None)
 
     # Applications
 
@@ -200,7 +202,7 @@ class RM:
 
     # Asks and allocations
 
-    def says(self, **more: Any) -> list[Effect]:
+    def send(self, **more: Any) -> list[Effect]:
         return self.scheduler.handle(UpdateAllocations(self.rm_id, **more), self.now)
 
     def asks(
@@ -220,7 +222,7 @@ class RM:
             max_allocations=most,
             **(more or {}),
         )
-        return self.says(asks=(ask,))
+        return self.send(asks=(ask,))
 
     def withdraws(
         self,
@@ -229,7 +231,7 @@ class RM:
         termination: TerminationType = STOPPED,
         partition: str = "default",
     ) -> list[Effect]:
-        return self.says(ask_releases=(of_asks(application_id, key, termination, partition),))
+        return self.send(ask_releases=(of_asks(application_id, key, termination, partition),))
 
     def releases(
         self,
@@ -241,10 +243,10 @@ class RM:
         key: str = "",
     ) -> list[Effect]:
         release = of_allocations(application_id, identity, termination, partition, key)
-        return self.says(releases=(release,))
+        return self.send(releases=(release,))
 
     def reports(self, *allocations: AllocationRecord) -> list[Effect]:
-        return self.says(allocations=allocations)
+        return self.send(allocations=allocations)
 
     # Time
 

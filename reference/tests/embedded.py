@@ -25,30 +25,30 @@ class Recorder:
     """Takes what it is told, one call at a time."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, Any]] = []
+        self.received: list[tuple[str, Any]] = []
         self.threads: set[str] = set()
         self.reacts: Mapping[str, Callable[[Any], Any]] = {}  # by method
         self.overlaps = 0  # calls while another one was not over
         self.has_news = threading.Condition()
-        self._is_being_told = False
+        self._is_being_notified = False
 
     def take(self, method: str, message: Any) -> Any:
-        self.overlaps += self._is_being_told
-        self._is_being_told = True
+        self.overlaps += self._is_being_notified
+        self._is_being_notified = True
         self.threads.add(threading.current_thread().name)
         with self.has_news:
-            self.told.append((method, message))
+            self.received.append((method, message))
             self.has_news.notify_all()
         try:
             return self.reacts[method](message) if method in self.reacts else None
         finally:
-            self._is_being_told = False
+            self._is_being_notified = False
 
     def messages(self, method: str) -> list[Any]:
-        return [message for name, message in self.told if name == method]
+        return [message for name, message in self.received if name == method]
 
     def methods(self) -> list[str]:
-        return [name for name, _ in self.told]
+        return [name for name, _ in self.received]
 
 
 class EmbeddedRM(Recorder):
@@ -81,11 +81,11 @@ class EmbeddedRM(Recorder):
 
     def allocations(self) -> list[Any]:
         """New allocations, in order."""
-        return [new for said in self.messages("update_allocation") for new in said.new]
+        return [new for sent in self.messages("update_allocation") for new in sent.new]
 
     def released(self) -> list[Any]:
         """Released allocations, in order."""
-        return [gone for said in self.messages("update_allocation") for gone in said.released]
+        return [gone for sent in self.messages("update_allocation") for gone in sent.released]
 
 
 class Embedding:

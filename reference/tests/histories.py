@@ -106,7 +106,7 @@ class Player:
 
     def answer(self, move: Answer) -> Answered:
         """To the question that waits longest, or to one that nobody asked."""
-        number = self.open_questions.pop(0) if self.open_questions and move.is_heard else 999_999
+        number = self.open_questions.pop(0) if self.open_questions and move.is_observed else 999_999
         return Answered(self.rm_id, number, move.suits, index=move.index)
 
     def message(self, *moves: object) -> UpdateAllocations:

@@ -41,7 +41,7 @@ class Answer:
 
     suits: bool
     index: int
-    is_heard: bool  # False: to a question that nobody asked
+    is_observed: bool  # False: to a question that nobody asked
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ confirmations = st.builds(
     Confirmation, st.integers(0, 20), st.none() | st.none() | st.sampled_from(TerminationType)
 )
 ask_releases = st.builds(of_asks, applications, keys, terminations, partitions)
-said_together = st.lists(
+sent_together = st.lists(
     st.one_of(asks, members, claims, releases, confirmations, ask_releases, existing),
     min_size=2,
     max_size=6,
@@ -204,7 +204,7 @@ moves = st.one_of(
     st.builds(RemoveApplication, applications, partitions),
     ask_releases,
     existing,
-    said_together.map(lambda those: Together(tuple(those))),
+    sent_together.map(lambda those: Together(tuple(those))),
     *[st.one_of(st.floats(0.1, 40), st.just(31.0))] * 3,
 )
 opening: list[Any] = [
@@ -258,7 +258,7 @@ answers = st.builds(
     Answer,
     suits=st.sampled_from([True, True, False]),
     index=st.integers(-1, 2),
-    is_heard=st.sampled_from([True, True, True, False]),
+    is_observed=st.sampled_from([True, True, True, False]),
 )
 offers = st.frozensets(st.sampled_from(Callback))
 asked_histories = after_an_opening(*[moves] * 6, *[answers] * 6, updates, offers)

@@ -59,7 +59,7 @@ class Keyed(RM):
 
     def lists(self, *entries: Entry) -> list[Effect]:
         """One message with this list."""
-        return self.says(entries=entries)
+        return self.send(entries=entries)
 
     def wants(self, key: str, application_id: str = "a1", **more: Any) -> list[Effect]:
         return self.lists(wanted(key, application_id, **more))
@@ -77,7 +77,7 @@ class Keyed(RM):
     def ends(
         self, key: str, application_id: str = "a1", termination: TerminationType = STOPPED
     ) -> list[Effect]:
-        return self.says(releases=(of_key(key, application_id, termination),))
+        return self.send(releases=(of_key(key, application_id, termination),))
 
     @property
     def partition(self) -> Partition:

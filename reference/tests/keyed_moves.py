@@ -92,7 +92,7 @@ again = st.builds(
     st.none() | st.integers(0, 3),
     lives=st.sampled_from([True, True, False]),
 )
-said_together = st.lists(
+sent_together = st.lists(
     st.one_of(*[asks] * 3, records, *[again] * 3, foreign, releases, history_moves.confirmations),
     min_size=2,
     max_size=6,
@@ -107,7 +107,7 @@ moves = st.one_of(
     *[releases] * 3,
     *[history_moves.confirmations] * 4,
     st.builds(RemoveApplication, history_moves.applications, partitions),
-    said_together.map(lambda those: Together(tuple(those))),
+    sent_together.map(lambda those: Together(tuple(those))),
     *[st.one_of(st.floats(0.1, 40), st.just(31.0))] * 3,
 )
 openings = history_moves.openings.map(

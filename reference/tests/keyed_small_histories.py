@@ -25,46 +25,46 @@ def keyed_world(data: bytes) -> World:
     return small_histories.spelled(data, _MOVES)
 
 
-def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return of_its_application(small_histories.member(said, f"k{said.number() % 6}"))
+def _asks(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return of_its_application(small_histories.member(sent, f"k{sent.number() % 6}"))
 
 
-def _reports(said: Bytes, _: str, __: Iterator[str]) -> object:
+def _reports(sent: Bytes, _: str, __: Iterator[str]) -> object:
     """Something new, or something that is known."""
-    ask = of_its_application(small_histories.member(said, f"k{said.number() % 9}"))
-    return AllocationRecord(ask.key, ask, said.of(small_histories.NODES))
+    ask = of_its_application(small_histories.member(sent, f"k{sent.number() % 9}"))
+    return AllocationRecord(ask.key, ask, sent.of(small_histories.NODES))
 
 
-def _says_again(said: Bytes, _: str, __: Iterator[str]) -> object:
-    traits = said.number()
+def _states_again(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    traits = sent.number()
     node = traits // 8 if traits % 2 else None
-    return Again(said.number(), said.amount(6), node, lives=traits // 2 % 4 > 0)
+    return Again(sent.number(), sent.amount(6), node, lives=traits // 2 % 4 > 0)
 
 
-def _sees(said: Bytes, _: str, __: Iterator[str]) -> object:
-    node = said.of(small_histories.NODES)
-    return ForeignAllocation(said.of(_FOREIGN), node, resource=said.amount(8))
+def _sees(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    node = sent.of(small_histories.NODES)
+    return ForeignAllocation(sent.of(_FOREIGN), node, resource=sent.amount(8))
 
 
-def _sees_no_more(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return ReleaseRequest("default", OneOfKey("", said.of(_FOREIGN)), _STOPPED)
+def _sees_no_more(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return ReleaseRequest("default", OneOfKey("", sent.of(_FOREIGN)), _STOPPED)
 
 
-def _releases(said: Bytes, _: str, __: Iterator[str]) -> object:
-    application_id, number = said.of(small_histories.APPLICATIONS), said.number()
+def _releases(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    application_id, number = sent.of(small_histories.APPLICATIONS), sent.number()
     if number % 8 == 7:
         return ReleaseRequest("default", AskedAndHeld(application_id), _STOPPED)
     key = f"{application_id}-k{number % 9}"
     return ReleaseRequest("default", OneOfKey(application_id, key), _STOPPED)
 
 
-def _creates(said: Bytes, leaf: str, identities: Iterator[str]) -> object:
-    return replace(small_histories.creates(said, leaf, identities), allocations=())
+def _creates(sent: Bytes, leaf: str, identities: Iterator[str]) -> object:
+    return replace(small_histories.creates(sent, leaf, identities), allocations=())
 
 
 _MOVES: Final[tuple[Any, ...]] = (
     *[_asks] * 9,
-    *[_says_again] * 5,
+    *[_states_again] * 5,
     *[_creates] * 4,
     *[_reports] * 2,
     *[_sees] * 3,

@@ -18,10 +18,10 @@ from tests.test_event_records import EVENTS, records
 RULES = Rules(Identification.BY_KEY, WITHOUT_STARTING, frozenset(ChangeDetail))
 AMOUNT = Resource({"memory": 1})
 
-Said = tuple[str, str, str, str]  # object, change, detail, reference
+Sent = tuple[str, str, str, str]  # object, change, detail, reference
 
 
-def said(effects: Iterable[Effect], *details: ChangeDetail) -> list[Said]:
+def sent(effects: Iterable[Effect], *details: ChangeDetail) -> list[Sent]:
     """What records of these details say."""
     return [
         (r.object_id, r.change.name, r.detail.name, r.reference_id)

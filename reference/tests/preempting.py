@@ -84,8 +84,8 @@ class Preempting(RM):
         **more: Any,
     ) -> list[Effect]:
         """An ask that may preempt, and what comes of it once its delay is over."""
-        said: Mapping[str, Any] = {"preemption_policy": policy, **more}
-        effects = self.asks(key, application_id, memory=memory, most=most, more=said)
+        sent: Mapping[str, Any] = {"preemption_policy": policy, **more}
+        effects = self.asks(key, application_id, memory=memory, most=most, more=sent)
         return effects + self.waits(DELAY)
 
     def confirms(self, identity: str, application_id: str = "t1") -> list[Effect]:

@@ -13,8 +13,8 @@ def preemption_world(data: bytes) -> World:
     return small_histories.spelled(data, _MOVES)
 
 
-def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
-    ask = small_histories.member(said, f"k{said.number() % 6}")
+def _asks(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    ask = small_histories.member(sent, f"k{sent.number() % 6}")
     return replace(ask, task_group="", placeholder=False)
 
 

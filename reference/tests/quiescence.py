@@ -18,7 +18,7 @@ def settle(player: Player) -> None:
     player.play(frozenset())  # no more questions
     for _ in range(_MOST):
         while player.open_questions:
-            player.play(Answer(suits=True, index=-1, is_heard=True))
+            player.play(Answer(suits=True, index=-1, is_observed=True))
         for choice in range(len(player.asked_for)):
             player.play(Confirmation(choice, None))
         player.play(_PAUSE)

@@ -52,21 +52,21 @@ def restart(data: bytes) -> Restart:
     Placeholders come with the node: one that came after the member whose place it keeps was served
     elsewhere would make it a matter of order how much is used.
     """
-    said = Bytes(data)
-    queues, leaf = said.of(CONFIGURATIONS), said.of(LEAVES)
+    sent = Bytes(data)
+    queues, leaf = sent.of(CONFIGURATIONS), sent.of(LEAVES)
     existing: list[AllocationRecord] = []
     applications: list[NewApplication] = []
     streams: list[tuple[Any, ...]] = []
-    for number in range(2 + said.number() % 2):
-        name, size = f"a{number}", said.amount(2)
-        asks = tuple(_ask(said, name, f"k{one}", size) for one in range(said.number() % 4))
-        count = max(0, said.number() % 4 - 1)
-        there = [_ask(said, name, f"old{one}", size) for one in range(count)]
+    for number in range(2 + sent.number() % 2):
+        name, size = f"a{number}", sent.amount(2)
+        asks = tuple(_ask(sent, name, f"k{one}", size) for one in range(sent.number() % 4))
+        count = max(0, sent.number() % 4 - 1)
+        there = [_ask(sent, name, f"old{one}", size) for one in range(count)]
         existing += [AllocationRecord(f"{name}-{ask.key}", ask, "n") for ask in there]
-        queue = said.of(LEAVES) if said.number() % 4 == 3 else leaf
+        queue = sent.of(LEAVES) if sent.number() % 4 == 3 else leaf
         applications.append(_application(name, queue, (*asks, *there)))
         streams.append(asks)
-    comes_later = said.number() % 2 == 1
+    comes_later = sent.number() % 2 == 1
     later = [one for one in existing if comes_later and not one.ask.is_placeholder]
     node = NodeInfo(
         "n",
@@ -75,7 +75,7 @@ def restart(data: bytes) -> Restart:
         allocations=tuple(one for one in existing if one not in later),
     )
     streams.insert(0, (node, *later))
-    order = tuple(said.number() for _ in range(sum(map(len, streams))))
+    order = tuple(sent.number() for _ in range(sum(map(len, streams))))
     return Restart(queues, tuple(applications), tuple(streams), order)
 
 
@@ -91,9 +91,9 @@ def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication
     )
 
 
-def _ask(said: Bytes, application_id: str, key: str, size: Resource) -> Ask:
+def _ask(sent: Bytes, application_id: str, key: str, size: Resource) -> Ask:
     """All of an application are of one size, so that it does not matter who replaces whom."""
-    group, is_placeholder = said.of(_KINDS)
+    group, is_placeholder = sent.of(_KINDS)
     return Ask(key, application_id, resource=size, task_group=group, placeholder=is_placeholder)
 
 

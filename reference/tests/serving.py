@@ -65,7 +65,7 @@ def _fits(pending: PendingAsk, partition: Partition) -> bool:
     need = pending.ask.resource
     return (
         _has_slots(pending)
-        and all(quota.has_room(need) for quota in pending.application.quotas)
+        and all(quota.has_capacity(need) for quota in pending.application.quotas)
         and any(
             need.fits(node.free) and _may_be_on(pending, node, partition)
             for node in partition.nodes.values()
@@ -149,7 +149,7 @@ def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
     if is_younger and not _has_passed(application):
         return True
     whole = application.submitted.placeholder_ask or NOTHING
-    return not all(quota.has_room(whole) for quota in application.quotas)
+    return not all(quota.has_capacity(whole) for quota in application.quotas)
 
 
 def _has_passed(application: Application) -> bool:

@@ -22,7 +22,7 @@ partitions:
 QUEUE: Final = "root.gangs"
 POLICY_GROUP: Final = "traces"
 NODE, APPLICATION, ALLOCATION = "UpdateNode", "UpdateApplication", "UpdateAllocation"
-Said = tuple[str, dict[str, Any]]  # the stream, and the fields of the request
+Sent = tuple[str, dict[str, Any]]  # the stream, and the fields of the request
 
 
 class Stage(Protocol):
@@ -34,7 +34,7 @@ class Stage(Protocol):
     async def registers(self, fields: Mapping[str, Any]) -> None:
         """The RM registers and opens its streams."""
 
-    async def says(self, said: Said) -> None:
+    async def send(self, sent: Sent) -> None:
         """The RM says this; whatever follows is heard."""
 
     async def waits(self, milliseconds: int) -> None:
@@ -60,22 +60,22 @@ class Speaker:
         sent = {"config": QUEUES} if config else {}
         return {"version": self.revision.name, "policyGroup": POLICY_GROUP, **sent}
 
-    def node(self, node_id: str, memory: int, *existing: Any) -> Said:
-        said = {"nodeID": node_id, "schedulableResource": self._memory(memory)}
+    def node(self, node_id: str, memory: int, *existing: Any) -> Sent:
+        sent = {"nodeID": node_id, "schedulableResource": self._memory(memory)}
         if self._one_stream:
-            new = self._si.NewNodeInfo(**said, existingAllocations=existing)
+            new = self._si.NewNodeInfo(**sent, existingAllocations=existing)
             return "Update", {"newSchedulableNodes": [new]}
         info = self._si.NodeInfo
         more = {"existingAllocations": existing} if existing else {}
-        return NODE, {"nodes": [info(**said, action=info.CREATE, **more)]}
+        return NODE, {"nodes": [info(**sent, action=info.CREATE, **more)]}
 
-    def recovers(self, node_id: str, memory: int, *existing: Any) -> list[Said]:
+    def recovers(self, node_id: str, memory: int, *existing: Any) -> list[Sent]:
         """A node with allocations that exist there, in as many requests as it takes."""
         if self.recovers_with_nodes:
             return [self.node(node_id, memory, *existing)]
         return [self.node(node_id, memory), self.existing(*existing)]
 
-    def application(self, application_id: str, gang: int) -> Said:
+    def application(self, application_id: str, gang: int) -> Sent:
         style = {"gangSchedulingStyle": "Hard"} if self.revision.can(Capability.GANG_STYLE) else {}
         new = self._si.AddApplicationRequest(
             applicationID=application_id,
@@ -89,7 +89,7 @@ class Speaker:
             return "Update", {"newApplications": [new]}
         return APPLICATION, {"new": [new]}
 
-    def asks(self, application_id: str, *keys: str, placeholder: bool) -> Said:
+    def asks(self, application_id: str, *keys: str, placeholder: bool) -> Sent:
         asks = [
             asked(
                 self.revision,
@@ -105,13 +105,13 @@ class Speaker:
         ]
         return self._allocation_stream, {asks[0][0]: [ask for _, ask in asks]}
 
-    def confirms(self, *placeholders: Any) -> Said:
+    def confirms(self, *placeholders: Any) -> Sent:
         return self._releases("PLACEHOLDER_REPLACED", placeholders)
 
-    def stops(self, *allocations: Any) -> Said:
+    def stops(self, *allocations: Any) -> Sent:
         return self._releases("STOPPED_BY_RM", allocations)
 
-    def _releases(self, termination: str, allocations: tuple[Any, ...]) -> Said:
+    def _releases(self, termination: str, allocations: tuple[Any, ...]) -> Sent:
         type_of = self._si.AllocationRelease.DESCRIPTOR.fields_by_name["terminationType"]
         number = type_of.enum_type.values_by_name[termination].number
         releases = [
@@ -126,7 +126,7 @@ class Speaker:
         request = self._si.AllocationReleasesRequest(allocationsToRelease=releases)
         return self._allocation_stream, {"releases": request}
 
-    def existing(self, *allocations: Any) -> Said:
+    def existing(self, *allocations: Any) -> Sent:
         return ALLOCATION, {"allocations": allocations}
 
     @property
@@ -141,40 +141,40 @@ async def play(stage: Stage, rm: Speaker) -> None:
     """The session; what the RM receives in between decides only which identities it names."""
     await stage.starts()
     await stage.registers(rm.registration())
-    await stage.says(rm.node("n1", 10))
+    await stage.send(rm.node("n1", 10))
     await _a_gang_from_beginning_to_end(stage, rm)
     await _a_gang_that_survives_the_scheduler(stage, rm)
 
 
 async def _a_gang_from_beginning_to_end(stage: Stage, rm: Speaker) -> None:
-    await stage.says(rm.application("whole", gang=4))
-    await stage.says(rm.asks("whole", "p1", "p2", placeholder=True))
-    await stage.says(rm.asks("whole", "r1", "r2", placeholder=False))
-    await stage.says(rm.confirms(*map(stage.allocated, ("p1", "p2"))))
-    await stage.says(rm.stops(*map(stage.allocated, ("r1", "r2"))))
+    await stage.send(rm.application("whole", gang=4))
+    await stage.send(rm.asks("whole", "p1", "p2", placeholder=True))
+    await stage.send(rm.asks("whole", "r1", "r2", placeholder=False))
+    await stage.send(rm.confirms(*map(stage.allocated, ("p1", "p2"))))
+    await stage.send(rm.stops(*map(stage.allocated, ("r1", "r2"))))
     await stage.waits(30_000)
 
 
 async def _a_gang_that_survives_the_scheduler(stage: Stage, rm: Speaker) -> None:
-    await stage.says(rm.application("parted", gang=4))
-    await stage.says(rm.asks("parted", "p3", "p4", placeholder=True))
-    await stage.says(rm.asks("parted", "r3", placeholder=False))
+    await stage.send(rm.application("parted", gang=4))
+    await stage.send(rm.asks("parted", "p3", "p4", placeholder=True))
+    await stage.send(rm.asks("parted", "r3", placeholder=False))
     replaced, left = map(stage.allocated, ("p3", "p4"))
-    await stage.says(rm.confirms(replaced))
+    await stage.send(rm.confirms(replaced))
     real = stage.allocated("r3")
 
     await stage.starts()
     await stage.registers(rm.registration())
-    await stage.says(rm.application("parted", gang=4))
+    await stage.send(rm.application("parted", gang=4))
     if rm.recovers_by_allocations:
-        for said in rm.recovers("n1", 10, real):
-            await stage.says(said)
-        await stage.says(rm.existing(left))
+        for sent in rm.recovers("n1", 10, real):
+            await stage.send(sent)
+        await stage.send(rm.existing(left))
     else:
-        await stage.says(rm.node("n1", 10, real, left))
-    for said in rm.recovers("n1", 10, real, left):  # once more: it is known
-        await stage.says(said)
-    await stage.says(rm.asks("parted", "r4", placeholder=False))
-    await stage.says(rm.confirms(left))
-    await stage.says(rm.stops(real, stage.allocated("r4")))
+        await stage.send(rm.node("n1", 10, real, left))
+    for sent in rm.recovers("n1", 10, real, left):  # once more: it is known
+        await stage.send(sent)
+    await stage.send(rm.asks("parted", "r4", placeholder=False))
+    await stage.send(rm.confirms(left))
+    await stage.send(rm.stops(real, stage.allocated("r4")))
     await stage.waits(30_000)

@@ -124,79 +124,79 @@ def world(data: bytes) -> World:
 
 def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
     """The history that ``data`` spells, out of these moves."""
-    said = Bytes(data)
-    queues = said.of(CONFIGURATIONS)
-    leaf = said.of(LEAVES)
+    sent = Bytes(data)
+    queues = sent.of(CONFIGURATIONS)
+    leaf = sent.of(LEAVES)
     moves: list[Any] = [
-        _application(said, name, leaf) for name in APPLICATIONS[: 2 + said.number() % 3]
+        _application(sent, name, leaf) for name in APPLICATIONS[: 2 + sent.number() % 3]
     ]
     identities = (f"old{number}" for number in range(len(data)))
-    while not said.are_over:
-        moves.append(said.of(of_moves)(said, leaf, identities))
+    while not sent.are_over:
+        moves.append(sent.of(of_moves)(sent, leaf, identities))
     return World(queues, tuple(moves[:-1]))
 
 
-def _application(said: Bytes, name: str, leaf: str) -> NewApplication:
+def _application(sent: Bytes, name: str, leaf: str) -> NewApplication:
     """Mostly a gang that says what it needs in all, in the one leaf."""
-    traits = said.number()
-    queue = said.of(LEAVES) if traits % 4 == 3 else leaf
+    traits = sent.number()
+    queue = sent.of(LEAVES) if traits % 4 == 3 else leaf
     is_gang = queue != "fair" and traits // 4 % 4 < 3
-    tags = {"namespace": "x", "namespace.resourcequota": _quota(said)} if queue == "spaces" else {}
+    tags = {"namespace": "x", "namespace.resourcequota": _quota(sent)} if queue == "spaces" else {}
     return NewApplication(
         name,
         f"root.{queue}",
         tags=tags,
         user="bob" if traits // 16 % 4 == 3 else "",
         execution_timeout=30.0 if traits // 128 else 0.0,
-        placeholder_ask=said.amount(6) if is_gang else None,
+        placeholder_ask=sent.amount(6) if is_gang else None,
         gang_style="hard" if traits // 64 % 2 else "soft",
     )
 
 
-def _quota(said: Bytes) -> str:
-    return f'{{"resources": {{"memory": {{"value": {4 + said.number() % 4}}}}}}}'
+def _quota(sent: Bytes) -> str:
+    return f'{{"resources": {{"memory": {{"value": {4 + sent.number() % 4}}}}}}}'
 
 
-def member(said: Bytes, key: str) -> Ask:
+def member(sent: Bytes, key: str) -> Ask:
     """Mostly a placeholder or a member of a group, mostly small, now and then for one node."""
-    traits, where = said.number(), said.number()
+    traits, where = sent.number(), sent.number()
     is_large = traits % 8 == 7
     return Ask(
         key,
-        said.of(APPLICATIONS),
-        resource=Resource({"memory": 50}) if is_large else said.amount(4),
+        sent.of(APPLICATIONS),
+        resource=Resource({"memory": 50}) if is_large else sent.amount(4),
         max_allocations=1 + traits // 8 % 2,
         priority=traits // 16 % 2,
         required_node=NODES[where // 4 % 3] if where % 4 == 3 else "",
         preemption_policy=_POLICIES[where // 16 % 3],
-        task_group=said.of(_GROUPS) if traits // 32 % 4 else "",
+        task_group=sent.of(_GROUPS) if traits // 32 % 4 else "",
         placeholder=traits // 32 % 4 > 1,
     )
 
 
-def _asks(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return member(said, f"k{said.number() % 6}")
+def _asks(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return member(sent, f"k{sent.number() % 6}")
 
 
-def _existing(said: Bytes, node: str, identity: str) -> AllocationRecord:
-    return AllocationRecord(identity, member(said, f"key-{identity}"), node)
+def _existing(sent: Bytes, node: str, identity: str) -> AllocationRecord:
+    return AllocationRecord(identity, member(sent, f"key-{identity}"), node)
 
 
-def _reports(said: Bytes, _: str, identities: Iterator[str]) -> object:
-    return _existing(said, said.of(NODES), next(identities, ""))
+def _reports(sent: Bytes, _: str, identities: Iterator[str]) -> object:
+    return _existing(sent, sent.of(NODES), next(identities, ""))
 
 
-def creates(said: Bytes, _: str, identities: Iterator[str]) -> NodeInfo:
-    node, traits = said.of(NODES), said.number()
+def creates(sent: Bytes, _: str, identities: Iterator[str]) -> NodeInfo:
+    node, traits = sent.of(NODES), sent.number()
     existing = tuple(
-        _existing(said, node, next(identities, "")) for _ in range(max(0, traits % 5 - 2))
+        _existing(sent, node, next(identities, "")) for _ in range(max(0, traits % 5 - 2))
     )
     capacity = Resource({"memory": 2 + traits // 5 % 10})
     return NodeInfo(node, NodeAction.CREATE, capacity=capacity, allocations=existing)
 
 
-def _changes(said: Bytes, _: str, __: Iterator[str]) -> object:
-    action = said.of(
+def _changes(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    action = sent.of(
         (
             NodeAction.UPDATE,
             NodeAction.DECOMMISSION,
@@ -205,45 +205,45 @@ def _changes(said: Bytes, _: str, __: Iterator[str]) -> object:
             NodeAction.CREATE_DRAIN,
         )
     )
-    return NodeInfo(said.of(NODES), action, capacity=said.amount(10))
+    return NodeInfo(sent.of(NODES), action, capacity=sent.amount(10))
 
 
-def confirms(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return Confirmation(said.number(), None)
+def confirms(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return Confirmation(sent.number(), None)
 
 
-def releases(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return "default", "", said.number(), TerminationType.STOPPED_BY_RM
+def releases(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return "default", "", sent.number(), TerminationType.STOPPED_BY_RM
 
 
-def _withdraws(said: Bytes, _: str, __: Iterator[str]) -> object:
-    key = f"k{said.number() % 6}"
-    return of_asks(said.of(APPLICATIONS), key)
+def _withdraws(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    key = f"k{sent.number() % 6}"
+    return of_asks(sent.of(APPLICATIONS), key)
 
 
-def _offers(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return said.of(_CALLBACKS)
+def _offers(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return sent.of(_CALLBACKS)
 
 
-def _answers(said: Bytes, _: str, __: Iterator[str]) -> object:
-    traits = said.number()
-    return Answer(suits=traits % 4 < 3, index=traits // 4 % 3, is_heard=True)
+def _answers(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    traits = sent.number()
+    return Answer(suits=traits % 4 < 3, index=traits // 4 % 3, is_observed=True)
 
 
-def _removes(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return RemoveApplication(said.of(APPLICATIONS))
+def _removes(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return RemoveApplication(sent.of(APPLICATIONS))
 
 
-def _submits(said: Bytes, leaf: str, _: Iterator[str]) -> object:
-    return _application(said, said.of(APPLICATIONS), leaf)
+def _submits(sent: Bytes, leaf: str, _: Iterator[str]) -> object:
+    return _application(sent, sent.of(APPLICATIONS), leaf)
 
 
-def _configures(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return said.of(CONFIGURATIONS)
+def _configures(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return sent.of(CONFIGURATIONS)
 
 
-def _waits(said: Bytes, _: str, __: Iterator[str]) -> object:
-    return said.of((1.0, 10.0, 25.0, 40.0))
+def _waits(sent: Bytes, _: str, __: Iterator[str]) -> object:
+    return sent.of((1.0, 10.0, 25.0, 40.0))
 
 
 OTHERS: Final = (

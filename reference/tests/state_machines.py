@@ -104,15 +104,15 @@ def machines(text: str | None = None) -> tuple[Machine, ...]:
 def problems(machine: Machine) -> list[str]:
     """A sentence for each difference without a reason, and for each reason without a difference."""
     ours, theirs = set(machine.edges()), {one.edge for one in machine.drawn}
-    said = []
+    sent = []
     for kind, differing, reasons in (
         ("is not drawn in the text", ours - theirs, machine.not_drawn),
         ("is drawn in the text and left out", theirs - ours, machine.left_out),
     ):
         explained = {one.edge for one in reasons if one.why}
-        said += [f"{edge} {kind}, without a reason" for edge in sorted(differing - explained)]
-        said += [f"{edge} has a reason and no difference" for edge in sorted(explained - differing)]
-    return [f"{machine.table}: {sentence}" for sentence in said]
+        sent += [f"{edge} {kind}, without a reason" for edge in sorted(differing - explained)]
+        sent += [f"{edge} has a reason and no difference" for edge in sorted(explained - differing)]
+    return [f"{machine.table}: {sentence}" for sentence in sent]
 
 
 def page() -> str:
@@ -162,8 +162,8 @@ def _rows(machine: Machine) -> Iterator[str]:
     drawn = {one.edge: f"drawn: {one.label}" if one.label else "drawn" for one in machine.drawn}
     why = {one.edge: f"not drawn: {one.why}" for one in machine.not_drawn}
     for edge in machine.edges():
-        said = drawn.get(edge) or why.get(edge, "**not drawn, and nothing says why**")
-        yield f"| {edge.state} | {edge.trigger} | {edge.after} | {said} |"
+        sent = drawn.get(edge) or why.get(edge, "**not drawn, and nothing says why**")
+        yield f"| {edge.state} | {edge.trigger} | {edge.after} | {sent} |"
     for state, ways in machine.transitions().items():
         if not ways:
             yield f"| {state.value} | none | | the end |"

@@ -23,13 +23,13 @@ def test_an_allocation_repeats_everything_of_its_ask(busy: RM) -> None:
         preemption_policy=PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True),
     )
 
-    made = of(busy.says(asks=(ask,)), NewAllocation)
+    made = of(busy.send(asks=(ask,)), NewAllocation)
 
     assert [new.allocation.ask for new in made] == [ask, ask]
     assert {new.allocation.node_id for new in made} == {"n1"}
 
 
-def test_a_change_of_state_is_told_before_the_allocation_that_caused_it(busy: RM) -> None:
+def test_a_change_of_state_is_reported_before_the_allocation_that_caused_it(busy: RM) -> None:
     kinds = [type(effect).__name__ for effect in busy.asks("k", memory=1, most=2)]
 
     assert kinds == ["UpdatedApplication"] * 2 + [
@@ -69,7 +69,7 @@ def test_no_identity_comes_twice_not_even_after_another_registration(busy: RM) -
 
 
 # requirement: SI-ALLOC-010
-def test_the_room_of_an_ended_allocation_is_free(busy: RM) -> None:
+def test_the_capacity_of_an_ended_allocation_is_free(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     assert keys(busy.asks("k2", memory=10)) == []
 
@@ -132,7 +132,7 @@ def test_a_required_node_is_the_only_one(busy: RM) -> None:
     assert placed(busy.undrains("n2")) == [("k2", "n2")]
 
 
-def test_an_unknown_required_node_blocks_nobody_else(busy: RM) -> None:
+def test_an_unknown_required_node_blocks_no_one_else(busy: RM) -> None:
     assert placed(busy.asks("k1", memory=1, more={"required_node": "nX"})) == []
     assert placed(busy.asks("k2", memory=1)) == [("k2", "n1")]
-    assert placed(busy.says_of_node("nX", NodeAction.CREATE, {"memory": 1})) == [("k1", "nX")]
+    assert placed(busy.send_node_action("nX", NodeAction.CREATE, {"memory": 1})) == [("k1", "nX")]

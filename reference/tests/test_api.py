@@ -47,11 +47,11 @@ def calls_of(kind: type) -> dict[str, list[str]]:
 
 # requirement: SI-CB-012
 def test_the_api_has_the_six_calls_of_the_si() -> None:
-    beside = {"close", "keep_deadlines", "next_deadline", "state_dump"}
+    alongside = {"close", "keep_deadlines", "next_deadline", "state_dump"}
 
     calls = calls_of(SchedulerAPI)
 
-    assert {name: said for name, said in calls.items() if name not in beside} == {
+    assert {name: sent for name, sent in calls.items() if name not in alongside} == {
         "register_resource_manager": ["request", "callback"],
         "update_allocation": ["request"],
         "update_application": ["request"],
@@ -88,7 +88,7 @@ def test_a_call_is_answered_by_callback(revision: Revision) -> None:
     rm.releases(allocation)
 
     assert type(response) is revision.si.RegisterResourceManagerResponse
-    assert [said.accepted[0].nodeID for said in rm.rm.messages("update_node")] == ["n1"]
+    assert [sent.accepted[0].nodeID for sent in rm.rm.messages("update_node")] == ["n1"]
     (accepted, *_) = rm.rm.messages("update_application")
     assert accepted.accepted[0].applicationID == "a1"
     assert (allocation.allocationKey, allocation.nodeID) == ("k1", "n1")
@@ -108,7 +108,7 @@ def test_what_cannot_be_is_an_error_and_no_callback(revision: Revision) -> None:
     with pytest.raises(SIError, match="no rmID"):
         Embedding(rm.api, rm.rm, rm_id="").registers()
 
-    assert rm.rm.told == []
+    assert rm.rm.received == []
 
 
 # requirement: SI-CB-012
@@ -124,8 +124,8 @@ def test_the_configuration_is_updated_as_a_whole_or_not_at_all(rm: Embedding) ->
     updates(QUEUES.replace("entitled", "renamed"))
     rm.submits("a2", "root.renamed")
 
-    told = rm.rm.messages("update_application")
-    assert [new.applicationID for said in told for new in said.accepted] == ["a1", "a2"]
+    received = rm.rm.messages("update_application")
+    assert [new.applicationID for sent in received for new in sent.accepted] == ["a1", "a2"]
 
 
 # requirement: SI-CB-002
@@ -169,7 +169,7 @@ def test_preemption_predicates_are_asked_and_heeded(
 
 # requirement: SI-CB-009
 @of_later_revisions
-def test_events_and_container_states_are_told(revision: Revision) -> None:
+def test_events_and_container_states_are_reported(revision: Revision) -> None:
     rm = settled(revision, clock=VirtualClock())
 
     rm.asks("k1", memory=50)
@@ -204,17 +204,17 @@ def test_who_implements_less_is_not_called_for_the_rest() -> None:
 # requirement: SI-CB-001
 def test_a_new_registration_brings_another_callback(rm: Embedding) -> None:
     first, second = rm.rm, EmbeddedRM()
-    before = len(first.told)
+    before = len(first.received)
 
     rm.registers(second)
     rm.creates("n2", memory=10)
 
-    assert len(first.told) == before
+    assert len(first.received) == before
     assert "update_node" in second.methods()
 
 
 # requirement: SI-CB-001
-def test_what_was_to_be_told_of_the_earlier_registration_is_not(rm: Embedding) -> None:
+def test_what_was_to_be_reported_of_the_earlier_registration_is_not(rm: Embedding) -> None:
     first, second = rm.rm, EmbeddedRM()
     first.reacts = {"update_application": lambda _: rm.registers(second)}
 
@@ -224,7 +224,7 @@ def test_what_was_to_be_told_of_the_earlier_registration_is_not(rm: Embedding) -
     assert "update_allocation" not in second.methods()
 
 
-def test_two_rms_hear_what_is_theirs(rm: Embedding) -> None:
+def test_two_rms_observe_what_is_theirs(rm: Embedding) -> None:
     other = Embedding(rm.api, EmbeddedRM(), rm_id="other").settles()
 
     rm.asks("k1", memory=3)
@@ -243,7 +243,7 @@ def test_the_scheduler_can_be_called_from_a_callback(rm: Embedding) -> None:
 
     rm.asks("k1", memory=3)
 
-    assert [len(said.new) for said in rm.rm.messages("update_allocation")] == [1, 0]
+    assert [len(sent.new) for sent in rm.rm.messages("update_allocation")] == [1, 0]
     assert len(rm.rm.released()) == 1
     assert rm.rm.overlaps == 0
 
@@ -252,12 +252,12 @@ def test_what_is_refused_inside_a_callback_is_an_error_there(rm: Embedding) -> N
     stranger = Embedding(rm.api, EmbeddedRM(), rm_id="stranger")
     errors: list[str] = []
 
-    def speaks(_: Any) -> None:
+    def implements(_: Any) -> None:
         with pytest.raises(SIError) as raised:
             stranger.creates("n9", memory=1)
         errors.append(str(raised.value))
 
-    rm.rm.reacts = {"update_allocation": speaks}
+    rm.rm.reacts = {"update_allocation": implements}
     rm.asks("k1", memory=3)
 
     assert errors == ["resource manager 'stranger' is not registered"]
@@ -303,7 +303,7 @@ def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k2"]
 
 
-def test_callbacks_come_one_at_a_time_whoever_calls(rm: Embedding) -> None:
+def test_callbacks_come_one_at_a_time_any_calls(rm: Embedding) -> None:
     another = threading.Thread(target=rm.asks, args=("k2",), kwargs={"memory": 3})
     waited: list[bool] = []
 
@@ -343,14 +343,14 @@ def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
     assert dump["dumps"] == {"rm": {"pods": 3}}
 
 
-@pytest.mark.parametrize("said", ["{", None], ids=["no JSON", "an error"])
-def test_a_state_dump_that_the_rm_cannot_give_says_why(
-    rm: Embedding, monkeypatch: pytest.MonkeyPatch, said: str | None
+@pytest.mark.parametrize("sent", ["{", None], ids=["no JSON", "an error"])
+def test_a_state_dump_that_the_rm_cannot_give_states_why(
+    rm: Embedding, monkeypatch: pytest.MonkeyPatch, sent: str | None
 ) -> None:
     def dump(_: EmbeddedRM) -> str:
-        if said is None:
+        if sent is None:
             raise SIError("busy")
-        return said
+        return sent
 
     monkeypatch.setattr(EmbeddedRM, "get_state_dump", dump)
 
@@ -391,8 +391,8 @@ def test_the_api_of_the_oldest_revision_has_one_update_and_one_callback() -> Non
     )
 
     assert type(response) is si.RegisterResourceManagerResponse
-    told = rm.messages("recv_update_response")
-    assert [one.nodeID for said in told for one in said.newAllocations] == ["n1"]
+    received = rm.messages("recv_update_response")
+    assert [one.nodeID for sent in received for one in sent.newAllocations] == ["n1"]
     assert len(rm.messages("predicates")) == 1
     (cache,) = rm.messages("re_sync_scheduler_cache")
     assert [(one.allocationKey, one.nodeID) for one in cache.assumedAllocations] == [("k1", "n1")]

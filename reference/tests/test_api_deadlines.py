@@ -26,11 +26,11 @@ def rm() -> Embedding:
 
 def states(rm: EmbeddedRM) -> list[str]:
     """The application states told, in order."""
-    told = rm.messages("update_application")
-    return [update.state for said in told for update in said.updated]
+    received = rm.messages("update_application")
+    return [update.state for sent in received for update in sent.updated]
 
 
-def test_deadlines_are_kept_when_the_callers_clock_says_so() -> None:
+def test_deadlines_are_kept_when_the_callers_clock_states_so() -> None:
     clock = VirtualClock()
     rm = settled(DEFAULT_REVISION, clock=clock, settings=Settings(completing_timeout=5))
     rm.asks("k1", memory=3)
@@ -149,15 +149,15 @@ def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
     assert "a callback of the resource manager failed" in caplog.text
 
 
-def test_a_deadline_thread_survives_a_deadline_that_cannot_be_told(
+def test_a_deadline_thread_survives_a_deadline_that_cannot_be_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    told: list[str] = []
+    received: list[str] = []
     has_failed, is_kept = threading.Event(), threading.Event()
 
     def next_deadline() -> float:
-        if not told:
-            told.append("failed")
+        if not received:
+            received.append("failed")
             has_failed.set()
             raise ZeroDivisionError
         return 0.0

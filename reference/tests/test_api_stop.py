@@ -47,12 +47,12 @@ def test_further_calls_are_refused_and_lead_to_no_callback(
 ) -> None:
     rm = embedded(revision)
     rm.api.stop()
-    told = len(rm.rm.told)
+    received = len(rm.rm.received)
 
     with pytest.raises(SIError, match="the scheduler was stopped"):
         call(rm)
 
-    assert len(rm.rm.told) == told
+    assert len(rm.rm.received) == received
 
 
 # requirement: SI-CB-015
@@ -63,21 +63,21 @@ def test_no_deadline_comes_any_more(revision: Revision) -> None:
     rm.asks("k1", memory=1)
     rm.releases(rm.rm.allocations()[0])
     assert rm.api.next_deadline() is not None  # of the application, which is Completing
-    told = len(rm.rm.told)
+    received = len(rm.rm.received)
 
     rm.api.stop()
     clock.move_to(clock.now() + 100_000.0)
     rm.api.keep_deadlines()
 
     assert rm.api.next_deadline() is None
-    assert len(rm.rm.told) == told
+    assert len(rm.rm.received) == received
 
 
 # requirement: SI-CB-015
 @of_those_that_stop
 def test_a_callback_that_stops_is_the_last_one(revision: Revision) -> None:
     rm = embedded(revision)
-    told = len(rm.rm.told)
+    received = len(rm.rm.received)
 
     def stop(_: Any) -> None:
         rm.api.stop()
@@ -85,16 +85,16 @@ def test_a_callback_that_stops_is_the_last_one(revision: Revision) -> None:
     rm.rm.reacts = dict.fromkeys(("predicates", "send_event", "update_allocation"), stop)
     rm.asks("k1", memory=1)
 
-    assert len(rm.rm.told) == told + 1
+    assert len(rm.rm.received) == received + 1
 
 
 # requirement: SI-CB-015
 @of_those_that_stop
-def test_what_is_left_of_an_answer_is_not_told(revision: Revision) -> None:
+def test_what_is_left_of_an_answer_is_not_reported(revision: Revision) -> None:
     rm = embedded(revision)
     for number in range(3):
         rm.asks(f"k{number}", memory=1)
-    rm.rm.told.clear()
+    rm.rm.received.clear()
     rm.rm.reacts = {"update_application": lambda _: rm.api.stop()}
 
     request = rm.si.ApplicationRequest(
@@ -112,27 +112,27 @@ def test_what_is_left_of_an_answer_is_not_told(revision: Revision) -> None:
 @of_those_that_stop
 def test_it_waits_for_the_callback_that_is_going_on(revision: Revision) -> None:
     rm = embedded(revision)
-    is_told, may_go_on = threading.Event(), threading.Event()
+    expect, may_go_on = threading.Event(), threading.Event()
 
     def linger(_: Any) -> None:
-        is_told.set()
+        expect.set()
         may_go_on.wait(patient())
 
     rm.rm.reacts = {"update_node": linger}
     caller = threading.Thread(target=rm.creates, args=("n2",), kwargs={"memory": 1})
     caller.start()
-    assert is_told.wait(patient())
+    assert expect.wait(patient())
     stopper = threading.Thread(target=rm.api.stop)
     stopper.start()
     assert stopper.is_alive()
 
     may_go_on.set()
     stopper.join(patient())
-    told = len(rm.rm.told)
+    received = len(rm.rm.received)
     caller.join(patient())
 
     assert not stopper.is_alive()
-    assert len(rm.rm.told) == told
+    assert len(rm.rm.received) == received
 
 
 @of_those_that_stop

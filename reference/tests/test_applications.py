@@ -178,7 +178,7 @@ def test_removing_an_application_removes_its_asks(rm: RM) -> None:
 
 
 # requirement: SI-APP-018, SI-APP-035, SI-CONN-014
-def test_removing_an_application_ends_its_allocations_and_frees_their_room(busy: RM) -> None:
+def test_removing_an_application_ends_its_allocations_and_frees_their_capacity(busy: RM) -> None:
     busy.submits("a2")
     ended = identities(busy.asks("k1", memory=3, most=3))
     busy.asks("k2", "a2", memory=10)
@@ -228,8 +228,8 @@ def test_the_timers_of_a_removed_application_are_gone(busy: RM) -> None:
 
 
 # requirement: SI-APP-021, SI-APP-022, SI-APP-024, SI-APP-025, SI-APP-026, SI-APP-029
-def test_a_whole_life_is_told(busy: RM) -> None:
-    told: list[UpdatedApplication] = []
+def test_a_whole_life_is_reported(busy: RM) -> None:
+    received: list[UpdatedApplication] = []
     steps: list[Callable[[], list[Effect]]] = [
         lambda: busy.asks("k0", memory=99),
         lambda: busy.asks("k1", memory=1),
@@ -239,18 +239,18 @@ def test_a_whole_life_is_told(busy: RM) -> None:
         lambda: busy.waits(30),
     ]
     for step in steps:
-        told += of(step(), UpdatedApplication)
+        received += of(step(), UpdatedApplication)
         busy.now += 1
 
-    assert [update.state.value for update in told] == [
+    assert [update.state.value for update in received] == [
         "Accepted",
         "Starting",
         "Running",
         "Completing",
         "Completed",
     ]
-    assert all(update.message and update.application_id == "a1" for update in told)
-    times = [update.at for update in told]
+    assert all(update.message and update.application_id == "a1" for update in received)
+    times = [update.at for update in received]
     assert times == sorted(times)
 
 

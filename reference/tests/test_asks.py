@@ -104,7 +104,7 @@ def test_a_replacement_that_asks_for_no_more_than_was_made_ends_the_ask(rm: RM) 
 
 # requirement: SI-ASK-007, SI-ASK-010, SI-ASK-025
 @pytest.mark.parametrize(
-    ("amounts", "most", "says"),
+    ("amounts", "most", "message"),
     [
         ({"memory": 1}, 0, "at most 0"),
         ({"memory": 1}, -1, "at most -1"),
@@ -115,18 +115,18 @@ def test_a_replacement_that_asks_for_no_more_than_was_made_ends_the_ask(rm: RM) 
     ],
 )
 def test_an_impossible_ask_is_rejected(
-    busy: RM, amounts: dict[str, int], most: int, says: str
+    busy: RM, amounts: dict[str, int], most: int, message: str
 ) -> None:
     (verdict,) = busy.asks("k1", most=most, resource=amounts)
 
     assert isinstance(verdict, RejectedAsk)
     assert (verdict.key, verdict.application_id) == ("k1", "a1")
-    assert says in verdict.reason
+    assert message in verdict.reason
 
 
 # requirement: SI-ASK-008, SI-ASK-009, SI-ASK-022, SI-ASK-026, SI-APP-015, SI-APP-023
 @pytest.mark.parametrize(
-    ("ask", "says"),
+    ("ask", "message"),
     [
         (Ask("k1", "aX", resource=Resource({"memory": 1})), "no application 'aX'"),
         (Ask("k1", "a1", "nope", resource=Resource({"memory": 1})), "no partition 'nope'"),
@@ -134,12 +134,12 @@ def test_an_impossible_ask_is_rejected(
         (Ask("", "a1", resource=Resource({"memory": 1})), "no allocation key"),
     ],
 )
-def test_an_ask_that_belongs_nowhere_is_rejected(busy: RM, ask: Ask, says: str) -> None:
-    (verdict,) = busy.says(asks=(ask,))
+def test_an_ask_that_belongs_nowhere_is_rejected(busy: RM, ask: Ask, message: str) -> None:
+    (verdict,) = busy.send(asks=(ask,))
 
     assert isinstance(verdict, RejectedAsk)
     assert (verdict.key, verdict.application_id) == (ask.key, ask.application_id)
-    assert says in verdict.reason
+    assert message in verdict.reason
 
 
 def test_a_reason_quotes_a_long_name_in_short(busy: RM) -> None:
@@ -150,7 +150,7 @@ def test_a_reason_quotes_a_long_name_in_short(busy: RM) -> None:
 
 def test_a_bad_ask_does_not_spoil_its_neighbours(busy: RM) -> None:
     one = Resource({"memory": 1})
-    effects = busy.says(
+    effects = busy.send(
         asks=(
             Ask("k1", "a1", resource=one),
             Ask("k2", "aX", resource=one),
@@ -172,7 +172,7 @@ def test_a_rejected_replacement_leaves_the_pending_ask(rm: RM) -> None:
 
 
 # requirement: SI-ASK-011
-def test_what_cannot_be_served_now_waits_for_room(rm: RM) -> None:
+def test_what_cannot_be_served_now_waits_for_capacity(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=4)
     assert keys(rm.asks("k1", memory=6)) == []
@@ -244,7 +244,7 @@ def test_withdrawing_the_last_ask_lets_the_application_wait(rm: RM) -> None:
 
 
 def test_an_ask_and_its_withdrawal_in_one_request_leave_nothing(busy: RM) -> None:
-    effects = busy.says(
+    effects = busy.send(
         asks=(Ask("k1", "a1", resource=Resource({"memory": 1})),),
         ask_releases=(of_asks("a1", "k1"),),
     )
@@ -369,7 +369,7 @@ def test_an_ask_that_requires_a_node_waits_for_that_node(busy: RM) -> None:
 
 
 # requirement: SI-CONN-015
-def test_an_ask_that_was_withdrawn_before_there_was_room_is_not_served(rm: RM) -> None:
+def test_an_ask_that_was_withdrawn_before_there_was_capacity_is_not_served(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
     assert withdrawn(rm.withdraws("k1")) == [("a1", "k1", STOPPED)]

@@ -37,7 +37,7 @@ def listed(rm: RM) -> list[tuple[str, int]]:
 
 
 # requirement: SI-AUTO-001
-def test_what_finds_no_room_on_nodes_is_listed(short: RM) -> None:
+def test_what_finds_no_capacity_on_nodes_is_listed(short: RM) -> None:
     short.asks("k1", memory=8)
     short.asks("k2", memory=9, more={"tags": {"a": "b"}})
     short.asks("k3", memory=11)
@@ -60,7 +60,7 @@ def test_every_missing_allocation_has_an_id_of_its_own(short: RM) -> None:
 
 
 # requirement: SI-AUTO-001
-def test_an_id_that_is_made_is_nobody_elses_key(short: RM) -> None:
+def test_an_id_that_is_made_is_no_one_elses_key(short: RM) -> None:
     short.asks("k1", memory=6, most=3)
     short.submits("a3", "root.wide")
     for key in ("k1#2", "k1", "k1#3"):
@@ -118,14 +118,14 @@ def test_an_endless_ask_has_an_end(short: RM) -> None:
     assert len(listed(short)) == 10_000
 
 
-def test_nothing_is_outstanding_for_nobody(short: RM) -> None:
+def test_nothing_is_outstanding_for_no_one(short: RM) -> None:
     assert short.scheduler.outstanding("stranger") == []
 
 
 # requirement: SI-AUTO-002
 def test_what_a_placement_constraint_holds_back_is_not_listed(short: RM) -> None:
     zones = {zone: on_zone(zone) for zone in ("a", "b")}
-    short.says_of_node("n2", NodeAction.CREATE, {"memory": 5}, attributes={"zone": "a"})
+    short.send_node_action("n2", NodeAction.CREATE, {"memory": 5}, attributes={"zone": "a"})
     short.asks("full", memory=9)
     short.asks("k1", memory=6, more={"constraint": zones["a"]})
     short.asks("k2", memory=6, more={"constraint": zones["b"]})

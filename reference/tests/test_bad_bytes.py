@@ -25,7 +25,7 @@ BAD = {
 async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
     """How a stream ends on which these bytes come after the message that opens it."""
     method = rpc.methods(wire.revision)[name]
-    call = rpc.callable_for(wire.channel, method, serializer=lambda said: said)()
+    call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)()
     await call.write(method.request(rmID="rm").SerializeToString())
     await call.write(raw)
     stream = Stream(call, method.request, "rm")
@@ -35,9 +35,9 @@ async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
 async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
     """The RM is served as ever."""
     method, fields = Speaker(wire.revision).node(f"n{number}", 5)
-    await streams[method].says(**fields)
-    heard: Any = await streams[method].receives()
-    accepted = getattr(heard, "acceptedNodes", None) or heard.accepted
+    await streams[method].send(**fields)
+    received: Any = await streams[method].receives()
+    accepted = getattr(received, "acceptedNodes", None) or received.accepted
     assert [node.nodeID for node in accepted] == [f"n{number}"]
 
 
@@ -62,7 +62,7 @@ def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -
     async def play() -> None:
         async with served(revision) as wire:
             method = rpc.methods(revision)["RegisterResourceManager"]
-            call = rpc.callable_for(wire.channel, method, serializer=lambda said: said)
+            call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)
             for raw in BAD.values():
                 with pytest.raises(grpc.aio.AioRpcError):
                     await call(raw, timeout=TIMEOUT)
@@ -117,10 +117,10 @@ def test_what_is_due_at_once_is_done_although_time_stands_still() -> None:
                 rm.asks("a1", "k1", placeholder=False),
                 ("", {"releases": wants}),
             ):
-                await stream.says(**fields)
-            told: list[str] = []
-            while "Completed" not in told:
-                told += [one.state for one in (await stream.receives()).updatedApplications]
-            assert told == ["Accepted", "Completing", "Completed"]
+                await stream.send(**fields)
+            received: list[str] = []
+            while "Completed" not in received:
+                received += [one.state for one in (await stream.receives()).updatedApplications]
+            assert received == ["Accepted", "Completing", "Completed"]
 
     asyncio.run(play())

@@ -64,7 +64,7 @@ def play(revision: Revision, seeds: list[int]) -> Served:
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=60))
 @example(seeds=[*[0] * 18, 62364, 59071101])  # in 2021-02 more than one pass can serve
 @settings(max_examples=examples(40))
-def test_whatever_is_said_is_borne(revision: Revision, seeds: list[int]) -> None:
+def test_whatever_is_sent_is_borne(revision: Revision, seeds: list[int]) -> None:
     play(revision, seeds)
 
 
@@ -130,7 +130,7 @@ def test_two_billion_allocations_let_others_speak(
 
 # requirement: SI-RES-003
 @every_revision
-def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> None:
+def test_sums_may_be_larger_than_what_a_message_can_state(revision: Revision) -> None:
     served = Served(revision)
     rm = Speaker(revision)
     resource = revision.si.Resource(resources={"memory": revision.si.Quantity(value=INT64)})
@@ -145,8 +145,8 @@ def test_sums_may_be_larger_than_what_a_message_can_say(revision: Revision) -> N
         for number in range(3)
     ]
     served.receives(*rm.application("a1", gang=0))
-    for said in rm.recovers("n1", INT64, *existing[:3]) + rm.recovers("n2", INT64, *existing[3:]):
-        served.receives(*said)
+    for sent in rm.recovers("n1", INT64, *existing[:3]) + rm.recovers("n2", INT64, *existing[3:]):
+        served.receives(*sent)
     served.receives(*rm.asks("a1", "k1", placeholder=False))
     if revision.can(Capability.ONE_UPDATE_STREAM):
         report = revision.si.UtilizationReport(ID="n1", actualUsedResource=resource)
@@ -165,8 +165,8 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
     rm = Speaker(revision)
     count = 10_000 if revision == REVISED[-1] else examples(10_000)
 
-    def many(said: tuple[str, dict[str, Any]], id_field: str) -> tuple[str, dict[str, Any]]:
-        method, fields = said
+    def many(sent: tuple[str, dict[str, Any]], id_field: str) -> tuple[str, dict[str, Any]]:
+        method, fields = sent
         ((name, (one,)),) = fields.items()
         items = []
         for number in range(count):
@@ -193,7 +193,7 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
 
 
 @every_revision
-def test_a_name_may_be_as_long_as_the_operator_says_and_no_longer(revision: Revision) -> None:
+def test_a_name_may_be_as_long_as_the_operator_states_and_no_longer(revision: Revision) -> None:
     for length, kinds in (
         (1024, {AcceptedNode, AcceptedApplication, NewAllocation}),
         (1025, set()),

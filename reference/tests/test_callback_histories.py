@@ -24,26 +24,26 @@ from tests.histories import Player
 from tests.history_moves import Answer, asked_histories, histories
 from tests.serving import nothing_fits
 from tests.test_histories import (
+    accounting_balances,
     applications_make_sense,
-    books_balance,
     gangs_make_sense,
     preemptions_make_sense,
 )
 
 ALL = frozenset(Callback)
-TOLD = frozenset({Callback.EVENTS, Callback.CACHE_SYNC})
+RECEIVED = frozenset({Callback.EVENTS, Callback.CACHE_SYNC})
 COMES_OR_GOES = {ChangeType.ADD: 1, ChangeType.REMOVE: -1}
 Pairs = Counter[tuple[str, str]]
 
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
-def test_books_balance_while_the_rm_is_asked(history: list[object]) -> None:
+def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
         player.play(move)
         for partition in player.partitions:
-            books_balance(partition)
+            accounting_balances(partition)
             applications_make_sense(partition)
             gangs_make_sense(partition)
             preemptions_make_sense(partition)
@@ -61,14 +61,14 @@ def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: lis
         for node_id in list(partition.nodes):
             player.play(NodeInfo(node_id, NodeAction.DECOMMISSION))
     while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_heard=True))
+        player.play(Answer(suits=True, index=-1, is_observed=True))
 
     player.play(1e7)
 
     (rm,) = player.scheduler.rms.all()
     assert rm.timers.next_deadline() is None
     for partition in player.partitions:
-        books_balance(partition)
+        accounting_balances(partition)
         assert not partition.proposals
         assert not partition.preemptions.open
         assert partition.root.used == NOTHING
@@ -82,7 +82,7 @@ def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[obje
         player.play(replace(move, suits=True) if isinstance(move, Answer) else move)
 
     while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_heard=True))
+        player.play(Answer(suits=True, index=-1, is_observed=True))
 
     for partition in player.partitions:
         assert not partition.proposals
@@ -93,7 +93,7 @@ class Reader(Player):
     """Reads everything it is told by callback, and holds it against the state."""
 
     def __init__(self) -> None:
-        super().__init__(callbacks=TOLD)
+        super().__init__(callbacks=RECEIVED)
 
     @property
     def records(self) -> list[EventRecord]:
@@ -149,7 +149,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_tell_what_is_where(history: list[object]) -> None:
+def test_event_records_report_what_is_where(history: list[object]) -> None:
     reader = read(history)
 
     for kind, detail, place in (
@@ -165,7 +165,7 @@ def test_event_records_tell_what_is_where(history: list[object]) -> None:
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_tell_what_waits_and_what_is_reserved(history: list[object]) -> None:
+def test_event_records_report_what_waits_and_what_is_reserved(history: list[object]) -> None:
     reader = read(history)
 
     applications = [a for p in reader.partitions for a in p.applications.values()]
@@ -184,7 +184,7 @@ def test_event_records_tell_what_waits_and_what_is_reserved(history: list[object
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_tell_which_nodes_and_queues_there_are(history: list[object]) -> None:
+def test_event_records_report_which_nodes_and_queues_there_are(history: list[object]) -> None:
     reader = read(history)
 
     whole = (ChangeDetail.DETAILS_NONE, ChangeDetail.NODE_DECOMISSION)

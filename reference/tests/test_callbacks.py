@@ -37,9 +37,9 @@ async def ready(wire: Wire) -> Stream:
     """The nodes n1 and n2 with memory 10, the application a1; the stream of allocations."""
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
-    await nodes.says(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
+    await nodes.send(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
     await nodes.receives()
-    await applications.says(new=[wire.application()])
+    await applications.send(new=[wire.application()])
     await applications.receives()
     return await wire.opens("UpdateAllocation")
 
@@ -114,8 +114,8 @@ async def test_another_registration_ends_the_stream(wire: Wire) -> None:
 
     await wire.registers()
 
-    code, says = await first.ends()
-    assert (code, "registration" in says) == (grpc.StatusCode.ABORTED, True)
+    code, message = await first.ends()
+    assert (code, "registration" in message) == (grpc.StatusCode.ABORTED, True)
     second = await wire.offers(CHECK)
     allocations = await ready(wire)
     await allocations.asks(wire.ask("k1", memory=3))
@@ -232,8 +232,8 @@ def test_going_down_ends_the_stream_with_a_sentence() -> None:
             await wire.registers()
             callbacks = await wire.offers(CHECK)
             await wire.server.stop()
-            code, says = await callbacks.ends()
-            assert (code, "going down" in says) == (grpc.StatusCode.UNAVAILABLE, True)
+            code, message = await callbacks.ends()
+            assert (code, "going down" in message) == (grpc.StatusCode.UNAVAILABLE, True)
 
     asyncio.run(play())
 
@@ -244,17 +244,17 @@ def test_a_stream_that_is_not_read_is_given_up() -> None:
             await wire.registers()
             lazy = await wire.offers(EVENTS)
             nodes = await wire.opens("UpdateNode")
-            said = 0
+            sent = 0
             while wire.taken_by():
-                name = f"{said}{'n' * 1000}"
+                name = f"{sent}{'n' * 1000}"
                 actions = ("CREATE", "DRAIN_NODE", "DECOMISSION")
-                await nodes.says(nodes=[wire.node(name, action) for action in actions])
+                await nodes.send(nodes=[wire.node(name, action) for action in actions])
                 assert (await nodes.receives()).accepted
-                said += 1
-                assert said < 10_000, "all of it waits somewhere"
+                sent += 1
+                assert sent < 10_000, "all of it waits somewhere"
 
             assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-            await nodes.says(nodes=[wire.node("n1")])
+            await nodes.send(nodes=[wire.node("n1")])
             assert (await nodes.receives()).accepted[0].nodeID == "n1"
 
     asyncio.run(play())
@@ -292,7 +292,7 @@ def test_event_records_come_in_batches(revision: Revision) -> None:
             callbacks = await wire.offers(EVENTS)
             nodes = await wire.opens("UpdateNode")
             before = wire.server.engine.clock.now() * 1e9
-            await nodes.says(nodes=[wire.node("n1", memory=10)])
+            await nodes.send(nodes=[wire.node("n1", memory=10)])
             records = read(wire, await batch(callbacks))
             after = wire.server.engine.clock.now() * 1e9
 
@@ -312,7 +312,7 @@ async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
     callbacks = await wire.offers(EVENTS)
     nodes = await wire.opens("UpdateNode")
     names = [f"{number}{'n' * 100_000}" for number in range(30)]
-    await nodes.says(nodes=[wire.node(name) for name in names])
+    await nodes.send(nodes=[wire.node(name) for name in names])
 
     seen: list[str] = []
     while len(seen) < 2 * len(names):
@@ -324,7 +324,7 @@ async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_describe_says_which_callbacks_there_are(revision: Revision) -> None:
+def test_describe_states_which_callbacks_there_are(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
             facets = await wire.calls("Describe")
@@ -371,7 +371,7 @@ def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
             node = wire.si.NewNodeInfo(nodeID="n1", schedulableResource=wire.resource(memory=9))
             asks = [wire.ask(key, memory=3) for key in ("k1", "k2")]
             for ask in asks:
-                await updates.says(
+                await updates.send(
                     newSchedulableNodes=[node], newApplications=[wire.application()], asks=[ask]
                 )
             for key in ("k1", "k2"):

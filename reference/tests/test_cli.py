@@ -34,7 +34,7 @@ def serving(*options: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_says_where_it_listens_and_ends_cleanly(number: signal.Signals) -> None:
+def test_it_states_where_it_listens_and_ends_cleanly(number: signal.Signals) -> None:
     with serving() as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -66,14 +66,14 @@ def test_the_bare_command_shows_its_help() -> None:
     bare, asked = ended(), ended("--help")
 
     assert bare == asked
-    code, told, errors = bare
+    code, received, errors = bare
     assert (code, errors) == (0, "")
-    assert told.startswith("Usage: sireference [OPTIONS] COMMAND")
-    assert "serve" in told
+    assert received.startswith("Usage: sireference [OPTIONS] COMMAND")
+    assert "serve" in received
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["-x"], "No such option '-x' (see sireference --help)"),
         (["serv"], "No such command 'serv'. Did you mean 'serve'? (see sireference --help)"),
@@ -84,20 +84,22 @@ def test_the_bare_command_shows_its_help() -> None:
         (["serve", "--tls-cert", "/dev/null"], "--tls-cert and --tls-key go together (see"),
     ],
 )
-def test_what_is_typed_wrong_is_one_sentence_and_no_help(arguments: list[str], says: str) -> None:
+def test_what_is_typed_wrong_is_one_sentence_and_no_help(
+    arguments: list[str], message: str
+) -> None:
     result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
     assert (result.exit_code, result.stdout) == (4, "")
-    assert result.stderr.startswith(f"sireference: {says}")
+    assert result.stderr.startswith(f"sireference: {message}")
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_process_that_is_started_wrongly_ends_with_that_code_and_sentence() -> None:
-    code, told, errors = ended("serve", "--nonsense")
+    code, received, errors = ended("serve", "--nonsense")
 
-    assert (code, told) == (4, "")
-    says = "No such option '--nonsense' (see sireference serve --help)"
-    assert errors == f"sireference: {says}\n"
+    assert (code, received) == (4, "")
+    message = "No such option '--nonsense' (see sireference serve --help)"
+    assert errors == f"sireference: {message}\n"
 
 
 def test_an_unknown_revision_is_a_usage_error() -> None:
@@ -108,13 +110,15 @@ def test_an_unknown_revision_is_a_usage_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "told"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
+    ("named", "received"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
 )
-def test_a_release_line_that_is_only_near_a_text_is_told(named: str, told: list[str]) -> None:
+def test_a_release_line_that_is_only_near_a_text_is_reported(
+    named: str, received: list[str]
+) -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", named, "--listen", "nonsense"])
 
     near = [line for line in result.stderr.splitlines() if "is taken as" in line]
-    assert [line.partition(",")[0] for line in near] == told
+    assert [line.partition(",")[0] for line in near] == received
 
 
 @pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ""])
@@ -142,8 +146,8 @@ def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, sec
     result = CliRunner().invoke(main, ["serve", option, seconds, "--listen", "nowhere"])
 
     assert result.exit_code == 4
-    says = f"{float(seconds)!r} is not from 0 to 9223372036 seconds (292 years)"
-    assert f"Invalid value for '{option}': {says}" in result.output
+    message = f"{float(seconds)!r} is not from 0 to 9223372036 seconds (292 years)"
+    assert f"Invalid value for '{option}': {message}" in result.output
 
 
 def test_seconds_that_are_no_number_are_a_usage_error() -> None:

@@ -36,8 +36,8 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return {name: tmp_path / name for name in ("one", "two")}
 
 
-def partitions(said: Policies, group: str) -> list[str]:
-    return [partition.name for partition in said.configuration(group).partitions]
+def partitions(sent: Policies, group: str) -> list[str]:
+    return [partition.name for partition in sent.configuration(group).partitions]
 
 
 # requirement: SI-REG-012
@@ -56,13 +56,13 @@ def test_queues_come_from_files(files: dict[str, Path]) -> None:
 
 # requirement: SI-ASK-013
 def test_priorities_have_names() -> None:
-    said = chosen("--priority-class", "high=9", "--priority-class", "a=b=-3")
+    sent = chosen("--priority-class", "high=9", "--priority-class", "a=b=-3")
 
-    assert [said.priority(name) for name in ("high", "a=b", "b")] == [9, -3, 0]
+    assert [sent.priority(name) for name in ("high", "a=b", "b")] == [9, -3, 0]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["--config", "{missing}"], "does not exist"),
         (["--config", "{bad}"], "2 errors"),
@@ -79,7 +79,7 @@ def test_priorities_have_names() -> None:
     ],
 )
 def test_what_cannot_be_used_is_a_usage_error(
-    files: dict[str, Path], arguments: list[str], says: str
+    files: dict[str, Path], arguments: list[str], message: str
 ) -> None:
     bad, binary = files["one"].with_name("bad"), files["one"].with_name("binary")
     bad.write_text("partitions: [{name: p, quues: [], queues: [{name: q, parnt: true}]}]")
@@ -94,18 +94,18 @@ def test_what_cannot_be_used_is_a_usage_error(
     result = CliRunner().invoke(main, ["serve", *(one.format(**places) for one in arguments)])
 
     assert result.exit_code == 4
-    assert says in result.output
+    assert message in result.output
 
 
 def test_the_size_of_what_is_sent_is_bounded_and_that_of_files_is_not(tmp_path: Path) -> None:
     file = tmp_path / "queues.yaml"
     file.write_text(QUEUES.format(name="one") + "#" * 100, encoding="utf-8")
 
-    said = chosen("--config", str(file), "--max-configuration-bytes", "100")
+    sent = chosen("--config", str(file), "--max-configuration-bytes", "100")
 
-    assert partitions(said, "") == ["one"]
+    assert partitions(sent, "") == ["one"]
     with pytest.raises(ConfigurationError, match="no more than 100 are read"):
-        said.configuration("", file.read_text(encoding="utf-8"))
+        sent.configuration("", file.read_text(encoding="utf-8"))
 
 
 def test_a_text_that_was_sent_last_is_not_read_again() -> None:

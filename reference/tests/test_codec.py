@@ -294,19 +294,19 @@ def test_a_new_allocation_is_written_in_full(revision: Revision) -> None:
     record = model.AllocationRecord(identity, ask, "n")
     (response,) = write(revision, model.NewAllocation("rm", record))
 
-    (said,) = response.new
-    assert getattr(said, identity_in(revision)) == identity
-    assert (said.allocationKey, said.applicationID, said.nodeID) == ("k", "a", "n")
-    assert (said.partitionName, said.priority) == ("p", -7)
-    assert {name: q.value for name, q in said.resourcePerAlloc.resources.items()} == {
+    (sent,) = response.new
+    assert getattr(sent, identity_in(revision)) == identity
+    assert (sent.allocationKey, sent.applicationID, sent.nodeID) == ("k", "a", "n")
+    assert (sent.partitionName, sent.priority) == ("p", -7)
+    assert {name: q.value for name, q in sent.resourcePerAlloc.resources.items()} == {
         "memory": 2**63 - 1,
         "gpu": 0,
     }
-    assert dict(said.allocationTags) == {"t": "v"}
-    assert (said.taskGroupName, said.placeholder) == ("tg", True)
+    assert dict(sent.allocationTags) == {"t": "v"}
+    assert (sent.taskGroupName, sent.placeholder) == ("tg", True)
     if has_field(revision, "Allocation", "preemptionPolicy"):
-        assert said.originator
-        assert said.HasField("preemptionPolicy")
+        assert sent.originator
+        assert sent.HasField("preemptionPolicy")
 
 
 @pytest.mark.parametrize("revision", REVISED[2:], ids=str)
@@ -336,10 +336,10 @@ def test_releases_are_written_in_full(revision: Revision, number: int) -> None:
         *write(revision, model.ReleasedAsk("rm", model.AskRelease("p", "a", "k", kind, "m"))),
     )
 
-    (said,) = released.released
-    assert getattr(said, identity_in(revision)) == "id"
-    assert (said.partitionName, said.applicationID, said.allocationKey) == ("p", "a", "k")
-    assert (said.terminationType, said.message) == (number, "m")
+    (sent,) = released.released
+    assert getattr(sent, identity_in(revision)) == "id"
+    assert (sent.partitionName, sent.applicationID, sent.allocationKey) == ("p", "a", "k")
+    assert (sent.terminationType, sent.message) == (number, "m")
     (ask,) = asks.releasedAsks
     assert (ask.partitionName, ask.applicationID, ask.allocationKey) == ("p", "a", "k")
     assert (ask.terminationType, ask.message) == (number, "m")
@@ -367,8 +367,8 @@ def test_verdicts_and_updates_are_written_in_full(revision: Revision) -> None:
 def test_rejections_have_lists_of_their_own() -> None:
     (asks,) = write(NEWEST, model.RejectedAsk("rm", "k", "a", "why"))
     (allocations,) = write(NEWEST, model.RejectedAllocation("rm", "k", "a", "why"))
-    for said in (asks.rejected[0], allocations.rejectedAllocations[0]):
-        assert (said.allocationKey, said.applicationID, said.reason) == ("k", "a", "why")
+    for sent in (asks.rejected[0], allocations.rejectedAllocations[0]):
+        assert (sent.allocationKey, sent.applicationID, sent.reason) == ("k", "a", "why")
 
 
 # requirement: SI-CONN-014
@@ -403,7 +403,7 @@ def test_a_message_stays_below_what_a_client_takes() -> None:
 @pytest.mark.parametrize(
     ("revision", "has_words"), [("2023-04", False), ("2023-08", True), ("2023-12", True)]
 )
-def test_a_rejected_allocation_is_told_where_there_are_words_for_it(
+def test_a_rejected_allocation_is_reported_where_there_are_words_for_it(
     revision: str, *, has_words: bool
 ) -> None:
     rejected = model.RejectedAllocation("rm", "k", "a", "why")

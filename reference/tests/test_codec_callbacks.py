@@ -96,10 +96,10 @@ def test_a_record_since_2023_08_has_it_all(revision: Revision) -> None:
 def test_every_detail_has_its_number(revision: Revision) -> None:
     details = revision.si.EventRecord.ChangeDetail
 
-    told = codec_for(revision).rules.event_details
+    received = codec_for(revision).rules.event_details
 
-    assert {detail.name: detail.value for detail in told} == dict(details.items())
-    assert told == details_of(details.keys())
+    assert {detail.name: detail.value for detail in received} == dict(details.items())
+    assert received == details_of(details.keys())
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
@@ -128,20 +128,20 @@ def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
 def test_the_state_of_a_container(revision: Revision) -> None:
     kind = revision.si.UpdateContainerSchedulingStateRequest
     for state in SchedulingState:
-        (said,) = written(revision, ContainerState("rm", "a1", "k1", state, "why"))
+        (sent,) = written(revision, ContainerState("rm", "a1", "k1", state, "why"))
 
         is_misspelled = revision in (OLDEST, SPRING, SUMMER)
         name = "applicartionID" if is_misspelled else "applicationID"
-        assert (getattr(said, name), said.allocationKey, said.reason) == ("a1", "k1", "why")
-        assert kind.SchedulingState.Name(said.state) == state.name
+        assert (getattr(sent, name), sent.allocationKey, sent.reason) == ("a1", "k1", "why")
+        assert kind.SchedulingState.Name(sent.state) == state.name
 
 
 # requirement: SI-CB-011
 def test_the_cache_of_2021_02() -> None:
-    (said,) = written(OLDEST, SyncedCache("rm", (("k1", "n1"),), ("k0",)))
+    (sent,) = written(OLDEST, SyncedCache("rm", (("k1", "n1"),), ("k0",)))
 
     si = OLDEST.si
-    assert said == si.ReSyncSchedulerCacheArgs(
+    assert sent == si.ReSyncSchedulerCacheArgs(
         assumedAllocations=[si.AssumedAllocation(allocationKey="k1", nodeID="n1")],
         forgetAllocations=[si.ForgotAllocation(allocationKey="k0")],
     )

@@ -227,7 +227,7 @@ def test_all_rejections_are_in_one_list(revision: Revision) -> None:
 
 # requirement: SI-WIRE-016
 @both_revisions
-def test_what_an_older_rm_says_in_reserved_numbers_is_passed_over(revision: Revision) -> None:
+def test_what_an_older_rm_states_in_reserved_numbers_is_passed_over(revision: Revision) -> None:
     older, newer = REVISIONS["2023-12"].si, revision.si
     releases = older.AllocationReleasesRequest(
         allocationAsksToRelease=[older.AllocationAskRelease(applicationID="a", allocationKey="k")]
@@ -238,9 +238,9 @@ def test_what_an_older_rm_says_in_reserved_numbers_is_passed_over(revision: Revi
         nodeID="n", occupiedResource=resource(older, memory=1), existingAllocations=existing
     )
 
-    said = older.AllocationRequest(rmID="rm", asks=asks, releases=releases).SerializeToString()
+    sent = older.AllocationRequest(rmID="rm", asks=asks, releases=releases).SerializeToString()
     (event,) = codec_for(revision).events(
-        "UpdateAllocation", newer.AllocationRequest.FromString(said)
+        "UpdateAllocation", newer.AllocationRequest.FromString(sent)
     )
     of_node = newer.NodeInfo.FromString(node.SerializeToString())
     (info,) = read(revision, "UpdateNode", nodes=[of_node]).nodes

@@ -48,7 +48,7 @@ def test_a_registration_names_its_policy_group() -> None:
 
 
 # requirement: SI-REG-002, SI-REG-012
-def test_a_group_nobody_configured_is_refused_once_there_are_groups() -> None:
+def test_a_group_no_one_configured_is_refused_once_there_are_groups() -> None:
     queues = parse_configuration("partitions: [{name: p, queues: [{name: root}]}]")
     grouped, ungrouped = Policies(groups={"pg": queues}), Policies(default=queues)
 
@@ -189,7 +189,7 @@ def test_an_operator_is_read_where_the_corrected_text_has_it(
     assert ask.constraint == PlacementConstraint((TargetExpression("k", operator),))
 
 
-def test_a_constraint_that_says_nothing_is_none() -> None:
+def test_a_constraint_that_states_nothing_is_none() -> None:
     empty = si.PlacementConstraint()
     hollow = si.PlacementConstraint(
         simpleConstraint=si.SimplePlacementConstraint(

@@ -52,7 +52,7 @@ def test_what_is_written_is_written_by_functions_for_messages_of_the_revision(
     assert [one for one in written if not takes_messages_of(module, one)] == []
 
 
-def test_a_function_for_other_messages_is_noticed() -> None:
+def test_a_function_for_other_messages_is_detected() -> None:
     assert takes_messages_of(r2023_08, r2023_04.release)
     assert not takes_messages_of(r2023_12, r2023_04.release)
     assert not takes_messages_of(r2026_04, r2023_12.release)

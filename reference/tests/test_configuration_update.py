@@ -39,7 +39,7 @@ def test_what_runs_goes_on() -> None:
 
 
 # requirement: SI-CFG-004
-def test_an_update_for_somebody_else_changes_nothing() -> None:
+def test_an_update_for_someone_else_changes_nothing() -> None:
     rm = running("{name: q1}")
     before = root(rm)
     both = tree("{name: q1}", "{name: q2}")
@@ -85,8 +85,8 @@ def test_everything_against_it_is_named_and_nothing_is_changed() -> None:
         tree("{name: leaf, queues: [{name: x}]}", "{name: up}", "{name: new}"), policy_group="pg9"
     )
     assert isinstance(refused, Refused)
-    for said in ("pg9", "'root.leaf' has applications", "'root.up' has applications below"):
-        assert said in refused.reason
+    for sent in ("pg9", "'root.leaf' has applications", "'root.up' has applications below"):
+        assert sent in refused.reason
     assert queues(rm) == before
     assert not takes(rm, "a3", "root.new")
     assert takes(rm, "a4", "root.leaf")
@@ -128,7 +128,7 @@ def test_a_smaller_maximum_stops_and_a_larger_one_lets_go_on() -> None:
     assert keys(effects) == ["k2", "k3"]
 
 
-def test_very_many_that_waited_are_woken_in_portions_and_served_in_order(
+def test_very_many_that_waited_are_woken_in_chunks_and_served_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(configuration_update, "_MOST_TO_WAKE", 1)
@@ -156,7 +156,7 @@ def test_nothing_is_released_because_a_limit_shrank() -> None:
     assert keys(rm.releases(made[2])) == ["k2"]
 
 
-def test_a_maximum_that_is_gone_limits_nobody() -> None:
+def test_a_maximum_that_is_gone_limits_no_one() -> None:
     rm = running("{name: q1, resources: {max: {memory: 1}}}", a1="q1")
     rm.asks("k1", memory=50)
 
@@ -330,7 +330,7 @@ def test_a_leaf_with_applications_stays_a_leaf_even_when_it_was_drained() -> Non
     assert is_taken(rm.reconfigures(tree("{name: q1, parent: true}")))
 
 
-def test_queues_are_sorted_as_the_new_configuration_says() -> None:
+def test_queues_are_sorted_as_the_new_configuration_states() -> None:
     rm = running("{name: q1}", "{name: q2}", memory=1, a1="q1", a2="q2", a0="q1")
     rm.asks("full", "a0", memory=1)
     rm.reconfigures(tree("{name: q3}", "{name: q2}", "{name: q1}"))

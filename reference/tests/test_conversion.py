@@ -77,10 +77,10 @@ async def is_healthy(wire: Wire) -> bool:
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
 
-async def hears_of(wire: Wire, count: int) -> None:
+async def learns_of(wire: Wire, count: int) -> None:
     """Wait until the server has begun with that many registrations."""
     async with asyncio.timeout(TIMEOUT):
-        while wire.server.engine.counters.heard["RegisterResourceManager"] < count:  # noqa: ASYNC110
+        while wire.server.engine.counters.handled["RegisterResourceManager"] < count:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
@@ -116,7 +116,7 @@ async def test_others_are_served_while_an_update_is_read(wire: Wire, held: Held)
 async def test_of_two_registrations_of_an_rm_the_later_one_holds(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         second = asyncio.ensure_future(wire.registers("rm", config=QUICK))
-        await hears_of(wire, 2)
+        await learns_of(wire, 2)
         done, _ = await asyncio.wait({second}, timeout=QUIET)
         assert not done, "it has to wait for its turn"
 
@@ -129,7 +129,7 @@ async def test_large_configurations_are_read_one_at_a_time(wire: Wire, held: Hel
     large = f"{QUICK} #{'x' * 70_000}"
     async with under_way(held, wire.registers("rm", config=LARGE)):
         second = asyncio.ensure_future(wire.registers("rm2", config=large))
-        await hears_of(wire, 2)
+        await learns_of(wire, 2)
         done, _ = await asyncio.wait({second}, timeout=QUIET)
         assert not done, "it has to wait for its turn"
         await wire.registers("rm3", config=QUICK)
@@ -150,7 +150,7 @@ async def test_an_update_waits_for_the_registration_before_it(wire: Wire, held: 
 
 
 @with_a_slow_configuration
-async def test_a_registration_nobody_waits_for_any_more_is_dropped(wire: Wire, held: Held) -> None:
+async def test_a_registration_no_one_waits_for_any_more_is_dropped(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)) as first:
         first.cancel()
         await asyncio.wait({first}, timeout=TIMEOUT)
@@ -162,10 +162,10 @@ async def test_a_registration_nobody_waits_for_any_more_is_dropped(wire: Wire, h
 
 
 @with_a_slow_configuration
-async def test_what_is_wrong_is_said_when_its_turn_has_come(wire: Wire, held: Held) -> None:
+async def test_what_is_wrong_is_sent_when_its_turn_has_come(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         second = asyncio.ensure_future(wire.registers("rm", config="quues: []"))
-        await hears_of(wire, 2)
+        await learns_of(wire, 2)
 
     with pytest.raises(grpc.aio.AioRpcError, match="quues"):
         await second

@@ -144,7 +144,7 @@ def test_configured_queues_stay() -> None:
 
 
 # requirement: SI-CONST-005
-def test_the_tag_says_what_the_namespace_may_use() -> None:
+def test_the_tag_states_what_the_namespace_may_use() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 12}}}')
 
@@ -170,7 +170,7 @@ def test_namespaces_have_quotas_of_their_own() -> None:
     assert (rm.gets("a1"), rm.gets("a2")) == (3, 5)
 
 
-def test_the_tag_says_what_is_guaranteed_to_the_namespace() -> None:
+def test_the_tag_states_what_is_guaranteed_to_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
 
@@ -237,7 +237,7 @@ def test_a_gang_is_held_against_the_quota_it_brings() -> None:
 
 
 # requirement: SI-CONST-011
-def test_the_tag_says_how_many_applications_run_in_the_namespace() -> None:
+def test_the_tag_states_how_many_applications_run_in_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcemaxapps="1")
     rm.enters("a2", namespace_resourcemaxapps="1")
@@ -288,8 +288,8 @@ def test_a_rejected_application_does_not_change_how_many_run() -> None:
 # Forced creation
 
 
-def forced(application: str, queue: str = "root.missing", says: str = "true") -> NewApplication:
-    return NewApplication(application, queue, tags={"application.create.force": says})
+def forced(application: str, queue: str = "root.missing", message: str = "true") -> NewApplication:
+    return NewApplication(application, queue, tags={"application.create.force": message})
 
 
 def verdict(rm: RM, new: NewApplication) -> bool:
@@ -298,14 +298,16 @@ def verdict(rm: RM, new: NewApplication) -> bool:
 
 # requirement: SI-CONST-006
 @pytest.mark.parametrize(
-    ("says", "taken"),
+    ("message", "taken"),
     [("true", True), ("True", True), ("1", True), ("false", False), ("", False), ("yes", False)],
 )
-def test_a_forced_application_is_accepted_where_another_is_not(says: str, *, taken: bool) -> None:
+def test_a_forced_application_is_accepted_where_another_is_not(
+    message: str, *, taken: bool
+) -> None:
     rm = RM()
     rm.creates("n1", memory=10)
 
-    assert verdict(rm, forced("a1", says=says)) is taken
+    assert verdict(rm, forced("a1", message=message)) is taken
     assert bool(keys(rm.asks("k1", memory=1))) is taken
 
 
@@ -317,7 +319,7 @@ def test_a_forced_application_goes_where_it_may_go() -> None:
     assert partition.applications["a1"].leaf.name == "root.default"
 
 
-def test_nobody_else_goes_to_the_leaf_of_the_forced() -> None:
+def test_no_one_else_goes_to_the_leaf_of_the_forced() -> None:
     rm = RM()
     rm.creates("n1", memory=10)
     assert verdict(rm, forced("a1"))

@@ -15,7 +15,7 @@ from sireference.core.model import (
 from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.driving import identities
-from tests.test_event_records import QUEUES, Watched, told
+from tests.test_event_records import QUEUES, Watched, received
 
 ADD, SET, REMOVE = ChangeType.ADD, ChangeType.SET, ChangeType.REMOVE
 _TIMERS: Final = Settings(placeholder_timeout=60.0, completing_timeout=30.0, retention=100.0)
@@ -117,11 +117,11 @@ def lost_its_node(rm: Watched) -> list[Effect]:
 
 
 def readied(rm: Watched) -> list[Effect]:
-    return rm.says_of_node("n1", NodeAction.UPDATE, attributes={"ready": "true"})
+    return rm.send_node_action("n1", NodeAction.UPDATE, attributes={"ready": "true"})
 
 
 def occupied(rm: Watched) -> list[Effect]:
-    return rm.says_of_node("n1", NodeAction.UPDATE, occupied={"memory": 1})
+    return rm.send_node_action("n1", NodeAction.UPDATE, occupied={"memory": 1})
 
 
 def made_a_parent(rm: Watched) -> list[Effect]:
@@ -202,5 +202,5 @@ def test_a_change_with_a_detail_leads_to_a_record_with_it(detail: ChangeDetail) 
 
     effects = scenario(rm)
 
-    said = [said for said in told(effects) if said[3] == detail.name]
-    assert (record.type, record.object_id, record.change.name) in [one[:3] for one in said]
+    sent = [sent for sent in received(effects) if sent[3] == detail.name]
+    assert (record.type, record.object_id, record.change.name) in [one[:3] for one in sent]

@@ -40,14 +40,14 @@ partitions:
           - {name: users, parent: true}
 """
 
-Told = tuple[str, str, str, str, str]  # type, object, change, detail, reference
+Received = tuple[str, str, str, str, str]  # type, object, change, detail, reference
 
 
 def records(effects: Iterable[Effect]) -> list[EventRecord]:
     return [record for batch in of(effects, SentEvents) for record in batch.records]
 
 
-def told(effects: Iterable[Effect]) -> list[Told]:
+def received(effects: Iterable[Effect]) -> list[Received]:
     return [
         (r.type.name, r.object_id, r.change.name, r.detail.name, r.reference_id)
         for r in records(effects)
@@ -79,22 +79,22 @@ def rm() -> Watched:
 
 
 # requirement: SI-EVT-001, SI-CB-004
-def test_nothing_is_written_for_nobody(busy: RM) -> None:
+def test_nothing_is_written_for_no_one(busy: RM) -> None:
     effects = busy.creates("n2", memory=1) + busy.asks("k1", memory=1) + busy.removes("a1")
 
     assert of(effects, SentEvents) == []
 
 
-def test_who_listens_no_more_is_told_no_more(rm: Watched) -> None:
-    assert told(rm.submits("a2"))
+def test_who_listens_no_more_is_reported_no_more(rm: Watched) -> None:
+    assert received(rm.submits("a2"))
 
     rm.scheduler.handle(OfferCallbacks("rm", frozenset()), rm.now)
 
-    assert told(rm.submits("a3")) == []
+    assert received(rm.submits("a3")) == []
 
 
 # requirement: SI-EVT-002, SI-EVT-001
-def test_one_batch_tells_all_that_an_event_led_to_in_order(rm: Watched) -> None:
+def test_one_batch_reports_all_that_an_event_led_to_in_order(rm: Watched) -> None:
     rm.now = 1234.5
 
     effects = rm.asks("k1", memory=3)
@@ -104,7 +104,7 @@ def test_one_batch_tells_all_that_an_event_led_to_in_order(rm: Watched) -> None:
     assert {record.at for record in batch.records} == {1234.5}
     assert all(record.message for record in batch.records)
     (identity,) = identities(effects)
-    assert told(effects) == [
+    assert received(effects) == [
         ("APP", "a1", "ADD", "APP_REQUEST", "k1"),
         ("APP", "a1", "SET", "APP_ACCEPTED", ""),
         ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identity),
@@ -145,7 +145,7 @@ def test_a_request_belongs_to_its_application_and_an_application_to_its_queue(rm
 def test_a_release_by_the_rm_cancels(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3))
 
-    assert told(rm.releases(identity)) == [
+    assert received(rm.releases(identity)) == [
         ("APP", "a1", "REMOVE", "APP_ALLOC", identity),
         ("NODE", "n1", "REMOVE", "NODE_ALLOC", identity),
         ("QUEUE", "root.default", "REMOVE", "QUEUE_ALLOC", identity),
@@ -158,7 +158,7 @@ def test_a_release_by_the_rm_cancels(rm: Watched) -> None:
 def test_an_ask_that_is_withdrawn_is_cancelled(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
-    assert told(rm.withdraws("k1"))[:2] == [
+    assert received(rm.withdraws("k1"))[:2] == [
         ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
         ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
     ]
@@ -167,7 +167,7 @@ def test_an_ask_that_is_withdrawn_is_cancelled(rm: Watched) -> None:
 def test_an_ask_sent_again_is_changed_not_cancelled(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
-    assert told(rm.asks("k1", memory=12)) == [("APP", "a1", "SET", "APP_REQUEST", "k1")]
+    assert received(rm.asks("k1", memory=12)) == [("APP", "a1", "SET", "APP_REQUEST", "k1")]
 
 
 def test_a_rejected_ask_is_plain_information(rm: Watched) -> None:
@@ -182,9 +182,9 @@ def test_a_rejected_ask_is_plain_information(rm: Watched) -> None:
 # requirement: SI-EVT-008
 def test_an_execution_timeout_is_a_timeout(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3, more={"execution_timeout": 5.0}))
-    assert told(rm.waits(5.0)) == [], "it has not ended before the RM has confirmed"
+    assert received(rm.waits(5.0)) == [], "it has not ended before the RM has confirmed"
 
-    confirmed = told(rm.releases(identity, termination=TerminationType.TIMEOUT))
+    confirmed = received(rm.releases(identity, termination=TerminationType.TIMEOUT))
 
     assert ("APP", "a1", "REMOVE", "ALLOC_TIMEOUT", identity) in confirmed
 
@@ -201,8 +201,8 @@ def test_a_gang_whose_time_is_up(style: str, states: list[str]) -> None:
     (identity,) = identities(rm.asks("p1", "g1", memory=8, more=member))
     rm.asks("p2", "g1", memory=8, more=member)
 
-    expired = told(rm.waits(60.0))
-    gone = told(rm.releases(identity, "g1", TerminationType.TIMEOUT))
+    expired = received(rm.waits(60.0))
+    gone = received(rm.releases(identity, "g1", TerminationType.TIMEOUT))
 
     assert ("REQUEST", "p2", "REMOVE", "REQUEST_TIMEOUT", "g1") in expired
     assert ("APP", "g1", "REMOVE", "ALLOC_TIMEOUT", identity) in gone
@@ -218,10 +218,10 @@ def test_a_replaced_placeholder(rm: Watched) -> None:
 
     effects = rm.releases(identity, termination=TerminationType.PLACEHOLDER_REPLACED)
 
-    said = told(effects)
+    sent = received(effects)
     (real,) = identities(effects)
-    assert ("APP", "a1", "REMOVE", "ALLOC_REPLACED", identity) in said
-    assert ("APP", "a1", "ADD", "APP_ALLOC", real) in said
+    assert ("APP", "a1", "REMOVE", "ALLOC_REPLACED", identity) in sent
+    assert ("APP", "a1", "ADD", "APP_ALLOC", real) in sent
 
 
 # requirement: SI-EVT-008, SI-EVT-009
@@ -232,23 +232,23 @@ def test_preemption_reserves_and_then_preempts(rm: Watched) -> None:
     policy = PreemptionPolicy(allow_preempt_other=True)
     rm.asks("k1", "a2", memory=5, more={"preemption_policy": policy})
 
-    begun = told(rm.waits(1.0))
+    begun = received(rm.waits(1.0))
     effects = rm.releases(victim, termination=TerminationType.PREEMPTED_BY_SCHEDULER)
 
     assert begun == [("NODE", "n1", "ADD", "NODE_RESERVATION", "k1")]
-    said = told(effects)
-    assert ("APP", "a1", "REMOVE", "ALLOC_PREEMPT", victim) in said
-    assert ("NODE", "n1", "REMOVE", "NODE_RESERVATION", "k1") in said
-    assert ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identities(effects)[0]) in said
+    sent = received(effects)
+    assert ("APP", "a1", "REMOVE", "ALLOC_PREEMPT", victim) in sent
+    assert ("NODE", "n1", "REMOVE", "NODE_RESERVATION", "k1") in sent
+    assert ("REQUEST", "k1", "ADD", "REQUEST_ALLOC", identities(effects)[0]) in sent
 
 
 # requirement: SI-EVT-005, SI-EVT-009
 def test_the_life_of_a_node(rm: Watched) -> None:
-    came = told(rm.creates("n2", memory=4))
-    drained = told(rm.drains("n2"))
-    again = told(rm.drains("n2"))
-    back = told(rm.undrains("n2"))
-    same = told(rm.updates("n2", memory=4))
+    came = received(rm.creates("n2", memory=4))
+    drained = received(rm.drains("n2"))
+    again = received(rm.drains("n2"))
+    back = received(rm.undrains("n2"))
+    same = received(rm.updates("n2", memory=4))
 
     assert came == [
         ("NODE", "n2", "ADD", "DETAILS_NONE", ""),
@@ -261,51 +261,53 @@ def test_the_life_of_a_node(rm: Watched) -> None:
 # requirement: SI-EVT-009
 def test_new_values_of_a_node(rm: Watched) -> None:
     action = NodeAction.UPDATE
-    occupied = records(rm.says_of_node("n1", action, occupied={"memory": 1}))
-    ready = records(rm.says_of_node("n1", action, attributes={"ready": "false", "x": "y"}))
-    other = records(rm.says_of_node("n1", action, attributes={"ready": "false", "x": "z"}))
-    created = rm.says_of_node("n2", NodeAction.CREATE, {"memory": 1}, attributes={"ready": "true"})
+    occupied = records(rm.send_node_action("n1", action, occupied={"memory": 1}))
+    ready = records(rm.send_node_action("n1", action, attributes={"ready": "false", "x": "y"}))
+    other = records(rm.send_node_action("n1", action, attributes={"ready": "false", "x": "z"}))
+    created = rm.send_node_action(
+        "n2", NodeAction.CREATE, {"memory": 1}, attributes={"ready": "true"}
+    )
 
     assert [(r.detail.name, r.resource) for r in occupied] == [
         ("NODE_OCCUPIED", Resource({"memory": 1}))
     ]
     assert [(r.detail.name, r.message) for r in ready] == [("NODE_READY", "ready: false")]
     assert other == []
-    assert ("NODE", "n2", "SET", "NODE_READY", "") in told(created)
+    assert ("NODE", "n2", "SET", "NODE_READY", "") in received(created)
 
 
 # requirement: SI-EVT-008, SI-EVT-009
 def test_a_removed_node_takes_its_allocations_along(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3))
 
-    said = told(rm.decommissions("n1"))
+    sent = received(rm.decommissions("n1"))
 
-    assert ("APP", "a1", "REMOVE", "ALLOC_NODEREMOVED", identity) in said
-    assert not [t for t in said if t[3] in ("ALLOC_CANCEL", "NODE_SCHEDULABLE")]
-    assert said[-1] == ("NODE", "n1", "REMOVE", "NODE_DECOMISSION", "")
+    assert ("APP", "a1", "REMOVE", "ALLOC_NODEREMOVED", identity) in sent
+    assert not [t for t in sent if t[3] in ("ALLOC_CANCEL", "NODE_SCHEDULABLE")]
+    assert sent[-1] == ("NODE", "n1", "REMOVE", "NODE_DECOMISSION", "")
 
 
 # requirement: SI-EVT-007
 def test_the_life_of_an_application() -> None:
     rm = Watched(settings=Settings(completing_timeout=30.0, retention=100.0))
-    submitted = told(rm.submits("a2"))
-    said = rm.asks("k1", "a2", memory=1) + rm.asks("k2", "a2", memory=1)
-    for identity in identities(said):
-        said += rm.releases(identity, "a2")
-    over = told(rm.waits(30.0))
+    submitted = received(rm.submits("a2"))
+    sent = rm.asks("k1", "a2", memory=1) + rm.asks("k2", "a2", memory=1)
+    for identity in identities(sent):
+        sent += rm.releases(identity, "a2")
+    over = received(rm.waits(30.0))
     forgotten = rm.waits(100.0)
 
     assert submitted == [
         ("APP", "a2", "ADD", "APP_NEW", ""),
         ("QUEUE", "root.default", "ADD", "QUEUE_APP", "a2"),
     ]
-    states = [t[3] for t in told(said) if t[2] == "SET"]
+    states = [t[3] for t in received(sent) if t[2] == "SET"]
     assert states == ["APP_ACCEPTED", "APP_STARTING", "APP_RUNNING", "APP_COMPLETING"]
     assert over == [
         ("APP", "a2", "SET", "APP_COMPLETED", ""),
         ("QUEUE", "root.default", "REMOVE", "QUEUE_APP", "a2"),
     ]
-    assert told(forgotten) == [("APP", "a2", "REMOVE", "APP_EXPIRED", "")]
+    assert received(forgotten) == [("APP", "a2", "REMOVE", "APP_EXPIRED", "")]
     assert records(forgotten)[0].at == rm.now
 
 
@@ -321,7 +323,7 @@ def test_a_rejected_application(rm: Watched) -> None:
 def test_a_removed_application(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
-    assert told(rm.removes("a1")) == [
+    assert received(rm.removes("a1")) == [
         ("APP", "a1", "REMOVE", "APP_REQUEST", "k1"),
         ("REQUEST", "k1", "REMOVE", "REQUEST_CANCEL", "a1"),
         ("QUEUE", "root.default", "REMOVE", "QUEUE_APP", "a1"),
@@ -331,20 +333,20 @@ def test_a_removed_application(rm: Watched) -> None:
 
 # requirement: SI-EVT-010
 def test_a_queue_made_for_an_application(rm: Watched) -> None:
-    said = told(rm.submits("a2", "", user="ann"))
+    sent = received(rm.submits("a2", "", user="ann"))
 
-    assert said[0] == ("QUEUE", "root.users.ann", "ADD", "QUEUE_DYNAMIC", "")
-    assert ("QUEUE", "root.users.ann", "ADD", "QUEUE_APP", "a2") in said
+    assert sent[0] == ("QUEUE", "root.users.ann", "ADD", "QUEUE_DYNAMIC", "")
+    assert ("QUEUE", "root.users.ann", "ADD", "QUEUE_APP", "a2") in sent
 
 
 # requirement: SI-EVT-010
-def test_who_listens_from_the_start_hears_of_the_queues() -> None:
+def test_who_listens_from_the_start_observes_of_the_queues() -> None:
     register = Register("rm", default_configuration(), callbacks=EVENTS)
 
     effects = Scheduler().handle(register, 1.0)
 
     assert records(effects)[0].at == 1.0
-    assert told(effects) == [
+    assert received(effects) == [
         ("QUEUE", "root", "ADD", "QUEUE_CONFIG", ""),
         ("QUEUE", "root.default", "ADD", "QUEUE_CONFIG", ""),
     ]
@@ -355,7 +357,7 @@ def test_a_queue_that_goes(rm: Watched) -> None:
     rm.submits("a2", "", user="ann")
     rm.removes("a2")
 
-    assert told(rm.waits(60)) == [("QUEUE", "root.users.ann", "REMOVE", "QUEUE_DYNAMIC", "")]
+    assert received(rm.waits(60)) == [("QUEUE", "root.users.ann", "REMOVE", "QUEUE_DYNAMIC", "")]
 
 
 # requirement: SI-EVT-010
@@ -363,7 +365,7 @@ def test_the_queues_of_a_partition_go_with_it(rm: Watched) -> None:
     second = "  - {name: second, queues: [{name: root, queues: [{name: only}]}]}"
     rm.reconfigures(QUEUES + second)
 
-    assert told(rm.reconfigures(QUEUES)) == [
+    assert received(rm.reconfigures(QUEUES)) == [
         ("QUEUE", "root.only", "REMOVE", "QUEUE_CONFIG", ""),
         ("QUEUE", "root", "REMOVE", "QUEUE_CONFIG", ""),
     ]
@@ -377,9 +379,9 @@ def test_queues_in_another_configuration(rm: Watched) -> None:
     other = other.replace("- {name: default}", "- {name: new}")
     other += "  - {name: second, queues: [{name: root}]}"
 
-    said = records(rm.reconfigures(other))
+    sent = records(rm.reconfigures(other))
 
-    assert [(r.object_id, r.change.name, r.detail.name, r.resource) for r in said] == [
+    assert [(r.object_id, r.change.name, r.detail.name, r.resource) for r in sent] == [
         ("root.new", "ADD", "QUEUE_CONFIG", None),
         ("root.entitled", "SET", "QUEUE_MAX", Resource({"memory": 9})),
         ("root.entitled", "SET", "QUEUE_GUARANTEED", Resource({"memory": 6})),
@@ -391,7 +393,7 @@ def test_queues_in_another_configuration(rm: Watched) -> None:
     last = last.replace(
         "- {name: user, create: true, parent: {name: fixed, value: users}}", "- {name: user}"
     )
-    assert told(rm.reconfigures(last))[-4:] == [
+    assert received(rm.reconfigures(last))[-4:] == [
         ("QUEUE", "root.users", "SET", "QUEUE_TYPE", ""),
         ("QUEUE", "root.users.ann", "REMOVE", "QUEUE_CONFIG", ""),
         ("QUEUE", "root.new", "REMOVE", "QUEUE_CONFIG", ""),
@@ -411,5 +413,5 @@ def test_a_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
     assert {kind for kind, _ in seen} == set(RecordType) - {RecordType.USERGROUP}  # later
 
 
-def test_a_lost_rm_is_told_nothing_new_about_itself(rm: Watched) -> None:
-    assert told(rm.scheduler.handle(ConnectionLost("rm"), rm.now)) == []
+def test_a_lost_rm_is_reported_nothing_new_about_itself(rm: Watched) -> None:
+    assert received(rm.scheduler.handle(ConnectionLost("rm"), rm.now)) == []

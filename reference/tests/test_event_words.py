@@ -33,7 +33,7 @@ def made(*, placeholder: bool) -> NewAllocation:
 
 
 @pytest.mark.parametrize(
-    ("news", "says"),
+    ("news", "message"),
     [
         ("registered", "registered"),
         (Refused("rm", "not registered"), "refused: not registered"),
@@ -68,5 +68,5 @@ def made(*, placeholder: bool) -> NewAllocation:
         (RejectedAllocation("rm", "k", "a", "no node"), "allocation k of a rejected: no node"),
     ],
 )
-def test_what_happened_is_one_line(news: News, says: str) -> None:
-    assert words(news) == says
+def test_what_happened_is_one_line(news: News, message: str) -> None:
+    assert words(news) == message

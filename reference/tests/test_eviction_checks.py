@@ -37,10 +37,10 @@ async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     allocations = await wire.opens("UpdateAllocation")
-    await nodes.says(nodes=[wire.node("n1", memory=10)])
+    await nodes.send(nodes=[wire.node("n1", memory=10)])
     await nodes.receives()
     new = [wire.application("a1"), wire.application("a2", "root.entitled")]
-    await applications.says(new=new)
+    await applications.send(new=new)
     await applications.receives()
     victims = [wire.ask(key, memory=1) for key in VICTIMS]
     claim = wire.ask("k1", "a2", memory=2)
@@ -59,7 +59,7 @@ def response(wire: Wire, index: int, *, success: bool = True) -> Any:
 
 # requirement: SI-CB-005, SI-CB-007
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_the_rm_says_who_goes(revision: Revision) -> None:
+def test_the_rm_states_who_goes(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision) as wire:
             callbacks, allocations = await claims(wire)
@@ -115,7 +115,7 @@ async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
     [_silence, _no_payload, _refusal, _another_message, _broken_bytes],
     ids=lambda one: one.__name__,
 )
-def test_whatever_is_no_consent_preempts_nobody(answer: Answering) -> None:
+def test_whatever_is_no_consent_preempts_no_one(answer: Answering) -> None:
     async def play() -> None:
         limits = Limits(callback_timeout=0.1)
         async with served(clock=VirtualClock(), limits=limits) as wire:
@@ -142,8 +142,8 @@ async def test_an_rm_that_hangs_up_agrees_to_what_is_enough(wire: Wire) -> None:
 
 
 async def snapshot_of(wire: Wire) -> Any:
-    said = (await wire.calls("Snapshot", rm_id="rm")).raw_json
-    return json.loads(said) if said else None
+    sent = (await wire.calls("Snapshot", rm_id="rm")).raw_json
+    return json.loads(sent) if sent else None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ async def offers_dump(wire: Wire) -> Callbacks:
 
 
 @over_the_wire
-async def test_a_state_dump_that_is_no_json_says_so(wire: Wire) -> None:
+async def test_a_state_dump_that_is_no_json_states_so(wire: Wire) -> None:
     await wire.registers()
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))

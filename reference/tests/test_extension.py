@@ -41,9 +41,9 @@ async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     allocations = await wire.opens("UpdateAllocation")
-    await nodes.says(nodes=[wire.node("n1", memory=10)])
+    await nodes.send(nodes=[wire.node("n1", memory=10)])
     await nodes.receives()
-    await applications.says(new=[wire.application()])
+    await applications.send(new=[wire.application()])
     await applications.receives()
     return nodes, applications, allocations
 
@@ -59,7 +59,7 @@ async def becomes(wire: Wire, name: str) -> None:
             await asyncio.sleep(0.005)
 
 
-def test_describe_tells_revision_and_timers() -> None:
+def test_describe_reports_revision_and_timers() -> None:
     settings = Settings(
         completing_timeout=1.5,
         starting_timeout=0.0,
@@ -118,10 +118,10 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
-    await applications.says(new=[wire.application()])
+    await applications.send(new=[wire.application()])
     await applications.receives()
     most = 2**63 - 1
-    await nodes.says(nodes=[wire.node("n1", memory=1)])
+    await nodes.send(nodes=[wire.node("n1", memory=1)])
     assert (await nodes.receives()).accepted
     running = [
         wire.si.Allocation(
@@ -133,7 +133,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
         for name in ("x", "y")
     ]
     allocations = await wire.opens("UpdateAllocation")
-    await allocations.says(allocations=running)
+    await allocations.send(allocations=running)
     await allocations.asks(wire.ask("fence", "nobody"))
     assert refused_keys(await allocations.receives()) == ["fence"]
 
@@ -143,7 +143,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_an_rm_nobody_heard_of_is_unknown(wire: Wire) -> None:
+async def test_an_rm_no_one_observed_of_is_unknown(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
     assert snapshot == Result(phase=Result.UNKNOWN_RM)
@@ -211,7 +211,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
     )
     request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
     await wire.calls("AdvanceClock", milliseconds=500)
-    await allocations.says(releases=request)
+    await allocations.send(releases=request)
     await allocations.receives()
 
     await wire.calls("AdvanceClock", milliseconds=3 * 24 * 3600 * 1000 + 30_000)
@@ -238,7 +238,9 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
         (-(2**63), grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_time_does_not_go_where_it_cannot_be_told(milliseconds: int, code: grpc.StatusCode) -> None:
+def test_time_does_not_go_where_it_cannot_be_reported(
+    milliseconds: int, code: grpc.StatusCode
+) -> None:
     async def play() -> None:
         async with served(clock=VirtualClock()) as wire:
             before = await wire.calls("AdvanceClock")
@@ -277,7 +279,7 @@ async def test_reflection_shows_the_extension(wire: Wire) -> None:
 
 # requirement: SI-AUTO-001
 @on_virtual_time
-async def test_metrics_tell_outstanding_demand_and_counts(wire: Wire) -> None:
+async def test_metrics_report_outstanding_demand_and_counts(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
     tagged = wire.ask("k2", memory=8, tags={"a": "b"})
     await allocations.asks(wire.ask("k1", memory=8), tagged)
@@ -323,13 +325,13 @@ async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
     outcome = await wire.calls(
         "ApplyConfiguration", rm_id="rm", config=QUEUES, extra={"siconform.colour": "red"}
     )
-    await applications.says(new=[wire.application("a2", "root.more")])
+    await applications.send(new=[wire.application("a2", "root.more")])
 
     assert outcome == ext.ConfigurationOutcome(applied=True)
-    told: list[str] = []
-    while not told:
-        told = [one.applicationID for one in (await applications.receives()).accepted]
-    assert told == ["a2"]
+    received: list[str] = []
+    while not received:
+        received = [one.applicationID for one in (await applications.receives()).accepted]
+    assert received == ["a2"]
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert dict(snapshot.extra_config) == {"siconform.colour": "red"}
     assert [dict(node.allocated) for node in snapshot.nodes] == [{"memory": 3}]
@@ -350,7 +352,7 @@ async def test_a_queue_that_went_is_draining_while_it_is_used(wire: Wire) -> Non
 
 # requirement: SI-CFG-003, SI-CFG-004
 @on_virtual_time
-async def test_what_is_wrong_is_said_and_changes_nothing(wire: Wire) -> None:
+async def test_what_is_wrong_is_sent_and_changes_nothing(wire: Wire) -> None:
     _, applications, _ = await busy(wire)
     bad = QUEUES.replace("queues:", "quues:").replace("submitacl", "submitac")
 
@@ -364,7 +366,7 @@ async def test_what_is_wrong_is_said_and_changes_nothing(wire: Wire) -> None:
     assert (malformed.applied, "quues" in malformed.reason) == (False, True)
     assert (foreign.applied, "another" in foreign.reason) == (False, True)
     assert unknown.value.code() is grpc.StatusCode.FAILED_PRECONDITION
-    await applications.says(new=[wire.application("a2", "root.more")])
+    await applications.send(new=[wire.application("a2", "root.more")])
     assert (await applications.receives()).rejected[0].applicationID == "a2"
     snapshot = await wire.calls("Snapshot", rm_id="rm")
     assert [queue.name for queue in snapshot.queues] == ["root", "root.default"]

@@ -14,7 +14,7 @@ from sireference.core.resources import Resource
 from sireference.core.states import NodeAction, TerminationType
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released
 from tests.keyed import Keyed, foreign, refused_entries
-from tests.test_histories import books_balance
+from tests.test_histories import accounting_balances
 
 EVERYTHING = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 SMALL = """
@@ -38,12 +38,12 @@ def rm() -> Keyed:
 
 
 # requirement: SI-FOR-001
-def test_it_takes_room_and_is_announced_to_nobody(rm: Keyed) -> None:
+def test_it_takes_capacity_and_is_announced_to_no_one(rm: Keyed) -> None:
     assert rm.sees("f1", memory=6) == []
 
     assert keys(rm.wants("k1", memory=5)) == []
     assert keys(rm.wants("k2", memory=4)) == ["k2"]
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 # requirement: SI-FOR-002
@@ -54,10 +54,10 @@ def test_its_amount_is_updated_under_its_key(rm: Keyed) -> None:
     assert rm.sees("f1", memory=7) == []
     assert keys(rm.sees("f1", memory=1)) == ["k1"]
     assert rm.node().foreign == Resource({"memory": 1})
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
-def test_one_that_grows_wakes_nobody(rm: Keyed) -> None:
+def test_one_that_grows_wakes_no_one(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=5)
     looked_at = rm.partition.node_index.looked_at
@@ -76,7 +76,7 @@ def test_a_release_by_key_without_application_ends_it(rm: Keyed) -> None:
     assert keys(rm.ends("f1", "")) == ["k1"]
     assert rm.ends("f1", "") == []
     assert rm.node().foreign == Resource()
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_release_without_application_ends_nothing_of_one(rm: Keyed) -> None:
 
 # requirement: SI-FOR-004, SI-FOR-010
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("entry", "message"),
     [
         (foreign("", memory=1), "no key"),
         (foreign("f1", "", memory=1), "no node ''"),
@@ -115,11 +115,11 @@ def test_a_release_without_application_ends_nothing_of_one(rm: Keyed) -> None:
         (ForeignAllocation("f1", "", application_id="a1"), "no node"),
     ],
 )
-def test_one_that_cannot_be_is_rejected(rm: Keyed, entry: ForeignAllocation, says: str) -> None:
+def test_one_that_cannot_be_is_rejected(rm: Keyed, entry: ForeignAllocation, message: str) -> None:
     (rejected,) = of(rm.lists(entry), RejectedAllocation)
 
     assert (rejected.key, rejected.application_id) == (entry.key, entry.application_id)
-    assert says in rejected.reason
+    assert message in rejected.reason
     assert rm.node().foreign == Resource()
 
 
@@ -134,7 +134,7 @@ def test_an_update_that_is_rejected_leaves_it_as_it_was(rm: Keyed) -> None:
 
 
 # requirement: SI-FOR-005
-def test_it_needs_no_room_and_may_come_to_a_draining_node(rm: Keyed) -> None:
+def test_it_needs_no_capacity_and_may_come_to_a_draining_node(rm: Keyed) -> None:
     rm.wants("k1", memory=8)
     rm.drains("n1")
 
@@ -144,7 +144,7 @@ def test_it_needs_no_room_and_may_come_to_a_draining_node(rm: Keyed) -> None:
     assert rm.node().free == Resource({"memory": -4})
     assert keys(rm.wants("k2", memory=1)) == []
     assert keys(rm.sees("f1", memory=1)) == ["k2"]
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 # requirement: SI-FOR-006
@@ -170,7 +170,7 @@ def test_it_is_no_victim_even_where_an_ask_is_bound_to_its_node(rm: Keyed) -> No
     assert keys(effects) == []
 
 
-def test_victims_that_would_not_be_enough_beside_it_stay(rm: Keyed) -> None:
+def test_victims_that_would_not_be_enough_alongside_it_stay(rm: Keyed) -> None:
     rm.submits("a2")
     rm.wants("v", "a2", memory=4, more={"preemption_policy": EVERYTHING})
     rm.sees("f1", memory=6)
@@ -181,11 +181,11 @@ def test_victims_that_would_not_be_enough_beside_it_stay(rm: Keyed) -> None:
         ("v", TerminationType.PREEMPTED_BY_SCHEDULER)
     ]
     rm.sees("f1", memory=1)
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 # requirement: SI-FOR-009
-def test_it_goes_with_its_node_and_counts_anew_when_it_is_reported_again(rm: Keyed) -> None:
+def test_it_goes_with_its_node_and_counts_again_when_it_is_reported_again(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.decommissions("n1")
     rm.creates("n1", memory=10)
@@ -195,7 +195,7 @@ def test_it_goes_with_its_node_and_counts_anew_when_it_is_reported_again(rm: Key
 
     assert keys(rm.wants("k1", memory=10)) == []
     assert keys(rm.ends("f1", "")) == ["k1"]
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 # requirement: SI-FOR-009
@@ -209,7 +209,7 @@ def test_it_counts_where_it_was_reported_last(rm: Keyed) -> None:
     assert placed(rm.wants("k1", memory=10)) == [("k1", "n1")]
     rm.decommissions("n1")
     assert rm.node("n2").foreign == Resource({"memory": 5})
-    books_balance(rm.partition)
+    accounting_balances(rm.partition)
 
 
 def test_what_it_leaves_behind_serves_who_waits(rm: Keyed) -> None:
@@ -243,14 +243,14 @@ def test_a_node_keeps_it_when_its_capacity_changes(rm: Keyed) -> None:
 
 
 def test_a_snapshot_shows_it_as_occupied(rm: Keyed) -> None:
-    rm.says_of_node("n1", NodeAction.UPDATE, occupied={"memory": 1})
+    rm.send_node_action("n1", NodeAction.UPDATE, occupied={"memory": 1})
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=2)
 
     (node,) = rm.scheduler.snapshot("rm").nodes
 
     assert (node.occupied, node.allocated) == ({"memory": 7}, {"memory": 2})
-    rm.says_of_node("n1", NodeAction.UPDATE, occupied={})
+    rm.send_node_action("n1", NodeAction.UPDATE, occupied={})
     rm.ends("f1", "")
     (node,) = rm.scheduler.snapshot("rm").nodes
     assert node.occupied == {}
@@ -277,7 +277,7 @@ def test_another_registration_knows_nothing_of_it(rm: Keyed) -> None:
     assert rm.sees("f1", memory=6) == []
 
 
-def test_nobody_is_asked_about_it(rm: Keyed) -> None:
+def test_no_one_is_asked_about_it(rm: Keyed) -> None:
     rm.offers(*Callback)
 
     assert rm.sees("f1", memory=6) == []

@@ -25,12 +25,12 @@ class KeyedGangs(Gangs):
     def __init__(self) -> None:
         super().__init__(rules=BY_KEY)
 
-    def says(self, *, asks: tuple[Ask, ...] = (), **more: Any) -> list[Effect]:
-        return super().says(**({"entries": asks} if asks else {}), **more)
+    def send(self, *, asks: tuple[Ask, ...] = (), **more: Any) -> list[Effect]:
+        return super().send(**({"entries": asks} if asks else {}), **more)
 
     def ends(self, key: str, termination: TerminationType = STOPPED) -> list[Effect]:
         subject = OneOfKey("g1", key) if key else AskedAndHeld("g1")
-        return self.says(releases=(ReleaseRequest("default", subject, termination),))
+        return self.send(releases=(ReleaseRequest("default", subject, termination),))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_the_confirmation_of_a_placeholder_that_was_given_up_changes_nothing(
     assert states(rm.ends("p1", TIMEOUT)) == ["Accepted", "Completing"]
 
 
-def test_a_late_confirmation_does_not_end_what_was_asked_for_anew(rm: KeyedGangs) -> None:
+def test_a_late_confirmation_does_not_end_what_was_asked_for_again(rm: KeyedGangs) -> None:
     rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
     rm.ends("p0", TIMEOUT)
@@ -105,7 +105,7 @@ def test_a_placeholder_is_replaced_by_key(rm: KeyedGangs) -> None:
 
 
 # requirement: SI-GANG-058
-def test_a_placeholder_that_the_rm_stops_makes_room_for_its_ask(rm: KeyedGangs) -> None:
+def test_a_placeholder_that_the_rm_stops_makes_capacity_for_its_ask(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.asks_member("r0")
 
@@ -155,13 +155,13 @@ def test_the_release_without_key_ends_all_of_a_gang(rm: KeyedGangs) -> None:
 
 
 # requirement: SI-REC-026
-def test_what_ended_with_its_node_may_be_reported_anew(rm: KeyedGangs) -> None:
+def test_what_ended_with_its_node_may_be_reported_again(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.creates("n9", memory=9)
     rm.decommissions("g1-n0")
     record = running("p0", "n9", "g1", more={"task_group": "tg", "placeholder": True}, memory=2)
 
-    assert of(rm.says(entries=(record,)), RejectedAllocation) == []
+    assert of(rm.send(entries=(record,)), RejectedAllocation) == []
 
     (held,) = rm.scheduler.snapshot("rm").applications
     assert [(one.identity, one.node_id) for one in held.allocations] == [("p0", "n9")]
@@ -173,7 +173,7 @@ def test_the_key_of_another_application_is_refused_and_changes_nothing(rm: Keyed
     before = rm.scheduler.snapshot("rm")
     same = Ask("p0", "a2", resource=Resource({"memory": 1}))
 
-    (refusal,) = of(rm.says(asks=(same,)), RejectedAllocation)
+    (refusal,) = of(rm.send(asks=(same,)), RejectedAllocation)
 
     assert (refusal.key, refusal.application_id) == ("p0", "a2")
     assert refusal.reason

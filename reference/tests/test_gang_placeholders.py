@@ -77,7 +77,9 @@ def test_placeholders_fill_queues_and_nodes(rm: Gangs) -> None:
     ("queue", "neighbour"),
     [("root.quota", "root.quota"), ("root.parent.left", "root.parent.right")],
 )
-def test_no_placeholder_before_there_is_room_for_all(rm: Gangs, queue: str, neighbour: str) -> None:
+def test_no_placeholder_before_there_is_capacity_for_all(
+    rm: Gangs, queue: str, neighbour: str
+) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", neighbour)
     (four, _) = identities(rm.asks("k4", memory=4) + rm.asks("k5", memory=4))
@@ -89,7 +91,7 @@ def test_no_placeholder_before_there_is_room_for_all(rm: Gangs, queue: str, neig
     assert keys(rm.releases(four)) == ["p0", "p1", "p2"]
 
 
-def test_the_room_is_looked_at_again_when_it_grows_bit_by_bit(rm: Gangs) -> None:
+def test_the_capacity_is_looked_at_again_when_it_grows_bit_by_bit(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     ones = identities(rm.asks("k", memory=1, most=8))
@@ -103,7 +105,7 @@ def test_the_room_is_looked_at_again_when_it_grows_bit_by_bit(rm: Gangs) -> None
 
 
 # requirement: SI-GANG-010
-def test_a_gang_that_waits_holds_up_nobody_else(rm: Gangs) -> None:
+def test_a_gang_that_waits_holds_up_no_one_else(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     rm.asks("k7", memory=7)
@@ -211,7 +213,7 @@ def test_more_placeholders_may_come_later(rm: Gangs) -> None:
     assert placed(rm.asks_placeholder("late")) == [("late", "n")]
 
 
-def test_a_late_placeholder_is_there_for_a_real_ask_that_waits_for_room(rm: Gangs) -> None:
+def test_a_late_placeholder_is_there_for_a_real_ask_that_waits_for_capacity(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.replaces(p0, "r0")
     rm.asks_member("r1")

@@ -161,7 +161,7 @@ def test_an_application_that_gives_up_its_placeholders_takes_no_others(
 
 
 # requirement: SI-REC-016
-def test_a_replacement_that_was_open_at_a_restart_begins_anew(rm: Gangs) -> None:
+def test_a_replacement_that_was_open_at_a_restart_begins_again(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.registers()

@@ -115,7 +115,7 @@ def test_a_placeholder_whose_place_is_of_use_comes_first(rm: Gangs) -> None:
     assert released(rm.asks_member("r0")) == [(p1, REPLACED)]
 
 
-def test_a_placeholder_beside_more_room_comes_first_for_a_larger_ask(rm: Gangs) -> None:
+def test_a_placeholder_alongside_more_capacity_comes_first_for_a_larger_ask(rm: Gangs) -> None:
     _, p1 = rm.has_gang(2)
     rm.updates("g1-n1", memory=3)
 
@@ -160,7 +160,7 @@ def test_a_smaller_one_leaves_the_difference_to_others(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-055
-def test_a_larger_one_is_placed_in_full_where_there_is_room(rm: Gangs) -> None:
+def test_a_larger_one_is_placed_in_full_where_there_is_capacity(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert released(rm.asks_member("r0", memory=3)) == [(p0, REPLACED)]
@@ -236,7 +236,7 @@ def test_a_confirmation_of_another_type_changes_nothing(rm: Gangs, kind: Termina
 
 
 # requirement: SI-REL-014
-def test_a_confirmation_nobody_waits_for_changes_nothing(rm: Gangs) -> None:
+def test_a_confirmation_no_one_waits_for_changes_nothing(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert rm.confirms(p0) == []
@@ -280,7 +280,7 @@ def test_an_ask_sent_again_while_it_waits_has_its_new_values(rm: Gangs) -> None:
     assert keys(rm.asks("k", "a2", memory=1)) == ["k"]
 
 
-def test_an_ask_sent_again_keeps_its_claim_to_the_room(rm: Gangs) -> None:
+def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Gangs) -> None:
     rm.submits("a0")
     (p0,) = rm.has_gang()
     rm.asks("older", "a0", memory=2)

@@ -188,7 +188,7 @@ def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) 
 
 
 # requirement: SI-GANG-064
-def test_the_time_is_limited_whatever_the_rm_says(rm: Gangs) -> None:
+def test_the_time_is_limited_whatever_the_rm_states(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang(execution_timeout=0.0)
 
     assert len(released(rm.waits(PLACEHOLDER_TIMEOUT))) == len(placeholders)
@@ -212,7 +212,7 @@ def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> No
 
 
 @pytest.mark.parametrize("execution_timeout", [0.0, -5.0])
-def test_in_yunikorns_reading_the_setting_counts_where_the_application_says_nothing(
+def test_in_yunikorns_reading_the_setting_counts_where_the_application_states_nothing(
     execution_timeout: float,
 ) -> None:
     rm = Gangs(from_application=True)
@@ -285,7 +285,7 @@ def test_removal_ends_the_time(rm: Gangs) -> None:
     assert rm.scheduler.next_deadline() is None
 
 
-def test_a_gang_that_lost_all_it_had_starts_anew(rm: Gangs) -> None:
+def test_a_gang_that_lost_all_it_had_starts_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
     rm.waits(0.9 * PLACEHOLDER_TIMEOUT)
     rm.drains("n0")

@@ -42,7 +42,7 @@ def test_the_next_one_has_its_turn_from_then_on(rm: Gangs) -> None:
     assert keys(rm.waits(0.01 * TURN)) == ["p3"]
 
 
-def test_room_that_comes_later_is_for_the_oldest_first_and_it_has_its_turn_again(
+def test_capacity_that_comes_later_is_for_the_oldest_first_and_it_has_its_turn_again(
     rm: Gangs,
 ) -> None:
     rm.asks_placeholder("larger", "g1", memory=50)
@@ -94,7 +94,7 @@ def test_who_asked_for_no_placeholder_in_between_has_its_turn_again(rm: Gangs) -
     assert keys(rm.waits(0.01 * TURN)) == ["p2"]
 
 
-def test_a_gang_whose_queue_has_no_room_for_all_of_it_passes_too() -> None:
+def test_a_gang_whose_queue_has_no_capacity_for_all_of_it_passes_too() -> None:
     rm = Gangs()
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")

@@ -121,7 +121,7 @@ def grown(rm: RM, life: Life) -> Counter[str]:
     return Counter({name: by for name, by in more.items() if by > FEW})
 
 
-def nobody_waits(_: RM) -> None:
+def nothing_waits(_: RM) -> None:
     """Nothing is there beside the lives."""
 
 
@@ -149,7 +149,7 @@ LIVES_LED: Final = (
 )
 
 
-@pytest.mark.parametrize("background", [nobody_waits, others_wait])
+@pytest.mark.parametrize("background", [nothing_waits, others_wait])
 @pytest.mark.parametrize("policy", ["fifo", "fair", "stateaware"])
 @pytest.mark.parametrize("life", LIVES_LED)
 def test_short_lives_leave_nothing_behind(
@@ -347,12 +347,12 @@ def test_no_more_finished_applications_are_remembered_than_the_operator_wants() 
     rm = RM(queues=QUEUES.format(policy="fifo"), settings=Settings(max_finished=3))
     rm.creates("n1", memory=10)
 
-    told = [finishes(rm, number) for number in range(5)]
+    received = [finishes(rm, number) for number in range(5)]
 
     known = rm.scheduler.rms.known("rm")
     assert known is not None
     assert list(known.partitions["default"].finished) == ["f2", "f3", "f4"]
-    assert told == [["Completed"]] * 3 + [["Completed", "Expired"]] * 2
+    assert received == [["Completed"]] * 3 + [["Completed", "Expired"]] * 2
 
 
 def test_cancelled_timers_are_few() -> None:

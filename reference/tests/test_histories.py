@@ -36,7 +36,7 @@ def is_preempted(live: Allocation) -> bool:
     return live.open_release is TerminationType.PREEMPTED_BY_SCHEDULER
 
 
-def books_balance(partition: Partition, *, goes_on: bool = False) -> None:
+def accounting_balances(partition: Partition, *, goes_on: bool = False) -> None:
     open_ones = list(partition.preemptions.open)
 
     def preemptions_on(node: Node) -> list[Preemption]:
@@ -208,8 +208,8 @@ def watched(check: Callable[[Partition], None], history: list[object]) -> Player
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_books_balance(history: list[object]) -> None:
-    watched(books_balance, history)
+def test_accounting_balance(history: list[object]) -> None:
+    watched(accounting_balances, history)
 
 
 @given(histories)
@@ -287,7 +287,7 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
     assert rm.state is RMState.RUNNING
     assert rm.timers.next_deadline() is None
     for partition in player.partitions:
-        books_balance(partition)
+        accounting_balances(partition)
         assert not partition.allocations.all
         assert not partition.finished
         assert partition.total == NOTHING
@@ -324,6 +324,6 @@ def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
         player.play(1000.0)
 
     for partition in player.partitions:
-        books_balance(partition)
+        accounting_balances(partition)
         for application in partition.applications.values():
             assert application.pending or application.state is ApplicationState.NEW

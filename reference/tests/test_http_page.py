@@ -72,7 +72,7 @@ def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.Mon
     with_page(visit)
 
 
-def test_a_connection_on_which_nothing_is_said_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_on_which_nothing_is_sent_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "_LONGEST", 0.01)
 
     def visit(host: str, port: int) -> None:

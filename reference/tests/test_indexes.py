@@ -59,8 +59,8 @@ def node(number: int, free: Resource = NOTHING, zone: str = "") -> Node:
     return Node(f"n{number}", number, attributes, free, NOTHING, NodeState.SCHEDULABLE)
 
 
-def allocation(identity: str, said: dict[str, str], on: Node) -> Allocation:
-    ask = Ask(identity, "a1", tags=said)
+def allocation(identity: str, sent: dict[str, str], on: Node) -> Allocation:
+    ask = Ask(identity, "a1", tags=sent)
     return Allocation(AllocationRecord(identity, ask, on.node_id), None, on)  # type: ignore[arg-type]
 
 
@@ -126,7 +126,7 @@ def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
 
 
 @given(st.lists(st.tuples(needs, st.booleans()), max_size=40), has)
-def test_those_that_room_serves_are_those_it_serves_one_by_one(
+def test_those_that_capacity_serves_are_those_it_serves_one_by_one(
     waiting: list[tuple[Resource, bool]], free: Resource
 ) -> None:
     found: NeedIndex[PlacementProfile] = NeedIndex()
@@ -153,25 +153,25 @@ happenings = st.lists(
 
 
 @given(happenings)
-def test_the_node_found_is_the_first_of_all_in_order_that_has_room(
+def test_the_node_found_is_the_first_of_all_in_order_that_has_capacity(
     happenings: list[tuple[str, int, Resource, Resource]],
 ) -> None:
     known = {f"n{number}": node(number) for number in range(8)}
-    room = NodeIndex(NodeSortPolicy(), known, AffinityCounts({}))
+    capacity = NodeIndex(NodeSortPolicy(), known, AffinityCounts({}))
     for what, number, free, need in happenings:
         one = known.get(f"n{number}")
         if what == "find":
             requires = shape(need, "" if number % 2 else f"n{number}")
-            first = next((each for each in room.index if fits(requires, need, each)), None)
-            before = room.looked_at
-            assert room.find(requires, need) is first
-            assert room.looked_at - before <= (1 if requires.required_node else len(known))
+            first = next((each for each in capacity.index if fits(requires, need, each)), None)
+            before = capacity.looked_at
+            assert capacity.find(requires, need) is first
+            assert capacity.looked_at - before <= (1 if requires.required_node else len(known))
         elif one is not None and what == "change":
             one.free = free
-            room.capacity_freed(one)
+            capacity.capacity_freed(one)
         elif one is not None:
-            room.closed(one)
-            assert one not in room.index
+            capacity.closed(one)
+            assert one not in capacity.index
 
 
 def fits(requires: PlacementProfile, need: Resource, one: Node) -> bool:
@@ -180,11 +180,11 @@ def fits(requires: PlacementProfile, need: Resource, one: Node) -> bool:
 
 @given(st.lists(st.tuples(tags, st.booleans()), max_size=30), targets)
 def test_allocations_that_match_are_found_by_their_tags(
-    said: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
+    sent: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
 ) -> None:
     there: dict[str, Allocation] = {}
     tagged = TaggedAllocations(there)
-    for number, (tags, stays) in enumerate(said):
+    for number, (tags, stays) in enumerate(sent):
         live = allocation(f"i{number}", tags, node(0))
         there[f"i{number}"] = live
         tagged.add(live)
@@ -235,7 +235,7 @@ affinities = st.builds(
     st.lists(st.tuples(affinities, st.booleans()), min_size=1, max_size=6),
     st.lists(st.tuples(st.booleans(), tags, st.integers(0, 3)), max_size=20),
 )
-def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
+def test_groups_are_counted_and_opened_as_if_all_were_counted_again(
     wanted: list[tuple[AllocationAffinity, bool]],
     moves: list[tuple[bool, dict[str, str], int]],
 ) -> None:
@@ -254,13 +254,13 @@ def test_groups_are_counted_and_opened_as_if_all_were_counted_anew(
     def open_nodes() -> dict[PlacementProfile, set[str]]:
         return {one: {n.node_id for n in cluster if allows(one, n, there)} for one in shapes}
 
-    for number, (comes, said, place) in enumerate(moves):
+    for number, (comes, sent, place) in enumerate(moves):
         for one in shapes:
             for each in cluster:
                 assert groups.allow(one, each) is allows(one, each, there)
         before = open_nodes()
         if comes or not there:
-            live = allocation(f"i{number}", said, cluster[place])
+            live = allocation(f"i{number}", sent, cluster[place])
             there[live.record.identity] = live
             opened = groups.allocation_added(live)
         else:
@@ -336,9 +336,9 @@ def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
     rm.asks("other", "a2", memory=1)
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
 
-    said = [application.application_id for application in partition.asks.with_key("k")]
+    sent = [application.application_id for application in partition.asks.with_key("k")]
 
-    assert said == ["a1", "a2", "a3"]
+    assert sent == ["a1", "a2", "a3"]
     rm.withdraws("k", "a2")
     assert [application.application_id for application in partition.asks.with_key("k")] == [
         "a1",
@@ -351,8 +351,8 @@ def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     leaves = range(1, 31)
-    said = ", ".join(f"{{name: q{n}}}" for n in leaves)
-    inside = f'{{name: root, submitacl: "*", queues: [{said}]}}'
+    sent = ", ".join(f"{{name: q{n}}}" for n in leaves)
+    inside = f'{{name: root, submitacl: "*", queues: [{sent}]}}'
     rm = RM(queues=f"partitions: [{{name: default, queues: [{inside}]}}]")
     for number in leaves:
         rm.submits(f"a{number}", queue=f"root.q{number}")
@@ -362,9 +362,9 @@ def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
     (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
     step, steps = scheduling_pass._step, []
 
-    def counted(*said: object) -> object:
-        steps.append(said)
-        return step(*said)  # type: ignore[arg-type]
+    def counted(*sent: object) -> object:
+        steps.append(sent)
+        return step(*sent)  # type: ignore[arg-type]
 
     monkeypatch.setattr(scheduling_pass, "_step", counted)
 

@@ -15,15 +15,15 @@ class Log:
         self.busy: set[str] = set()
         self.jobs = Jobs(self.busy.add, self.busy.remove)
 
-    def job(self, name: str, portions: int) -> Generator[None, None, str]:
-        for number in range(portions):
+    def job(self, name: str, chunks: int) -> Generator[None, None, str]:
+        for number in range(chunks):
             self.done.append(f"{name}{number}")
-            if number < portions - 1:
+            if number < chunks - 1:
                 yield
         return name
 
 
-def test_what_is_one_portion_is_done_at_once() -> None:
+def test_what_is_one_chunk_is_done_at_once() -> None:
     async def play() -> None:
         log = Log()
 
@@ -57,7 +57,7 @@ def test_the_jobs_of_one_rm_are_done_in_order_and_those_of_others_in_turns() -> 
 def test_jobs_of_several_rms_go_on_once_at_a_time() -> None:
     async def play() -> None:
         wrong: list[object] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, told: wrong.append(told))
+        asyncio.get_running_loop().set_exception_handler(lambda _, received: wrong.append(received))
         log = Log()
         for rm in ("one", "other", "third"):
             log.jobs.begin(rm, log.job(rm, 3))
@@ -71,7 +71,7 @@ def test_jobs_of_several_rms_go_on_once_at_a_time() -> None:
     asyncio.run(play())
 
 
-def test_the_loop_goes_on_between_two_portions() -> None:
+def test_the_loop_goes_on_between_two_chunks() -> None:
     async def play() -> None:
         log = Log()
         result = log.jobs.begin("rm", log.job("a", 50))
@@ -85,7 +85,7 @@ def test_the_loop_goes_on_between_two_portions() -> None:
     asyncio.run(play())
 
 
-def test_a_job_goes_on_when_nobody_waits_for_it_any_more() -> None:
+def test_a_job_goes_on_when_no_one_waits_for_it_any_more() -> None:
     async def play() -> None:
         log = Log()
         log.jobs.begin("rm", log.job("a", 3)).cancel()
@@ -97,7 +97,7 @@ def test_a_job_goes_on_when_nobody_waits_for_it_any_more() -> None:
     asyncio.run(play())
 
 
-def test_a_job_that_fails_says_so_and_holds_up_nobody() -> None:
+def test_a_job_that_fails_states_so_and_holds_up_no_one() -> None:
     async def play() -> None:
         log = Log()
 

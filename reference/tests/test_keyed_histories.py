@@ -22,8 +22,8 @@ from tests.keyed_histories import KeyedPlayer
 from tests.keyed_moves import asked_histories, histories
 from tests.serving import nothing_fits
 from tests.test_histories import (
+    accounting_balances,
     applications_make_sense,
-    books_balance,
     gangs_make_sense,
     preemptions_make_sense,
 )
@@ -45,7 +45,7 @@ def keys_identify(partition: Partition) -> None:
 
 _CHECKS: Final[tuple[Callable[[Partition], None], ...]] = (
     keys_identify,
-    books_balance,
+    accounting_balances,
     applications_make_sense,
     gangs_make_sense,
     preemptions_make_sense,
@@ -64,7 +64,7 @@ def nothing_is_left(player: KeyedPlayer) -> None:
     (rm,) = player.scheduler.rms.all()
     assert rm.timers.next_deadline() is None
     for partition in player.partitions:
-        books_balance(partition)
+        accounting_balances(partition)
         assert not partition.allocations.all
         assert not partition.asks._by_key
         assert not partition.proposals
@@ -85,13 +85,13 @@ def takes_everything_away(player: KeyedPlayer) -> None:
 
 def answers_everything(player: KeyedPlayer) -> None:
     while player.open_questions:
-        player.play(Answer(suits=True, index=-1, is_heard=True))
+        player.play(Answer(suits=True, index=-1, is_observed=True))
 
 
 # requirement: SI-ASK-027
 @given(histories)
 @_SOME
-def test_books_balance(history: list[object]) -> None:
+def test_accounting_balance(history: list[object]) -> None:
     play(KeyedPlayer(), history, *_CHECKS)
 
 
@@ -166,14 +166,14 @@ def test_nothing_is_left_when_everything_is_released(history: list[object]) -> N
     player.play(1000.0)
 
     for partition in player.partitions:
-        books_balance(partition)
+        accounting_balances(partition)
         for application in partition.applications.values():
             assert application.state is ApplicationState.NEW
 
 
 @given(asked_histories)
 @_SOME
-def test_books_balance_while_the_rm_is_asked(history: list[object]) -> None:
+def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None:
     player = KeyedPlayer(callbacks=frozenset(Callback))
 
     play(player, history, *_CHECKS)

@@ -71,42 +71,42 @@ async def test_what_is_refused_is_no_answer(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_nothing_is_measured_that_nobody_reads(wire: Wire) -> None:
+async def test_nothing_is_measured_that_no_one_reads(wire: Wire) -> None:
     assert wire.server.engine.received("UpdateNode") is None
 
 
 def test_all_is_sent_when_the_last_message_is_written_on_every_stream() -> None:
     async def play() -> None:
-        table, told = StreamTable(), list[str]()
+        table, received = StreamTable(), list[str]()
         streams = [OpenStream("UpdateNode"), OpenStream("UpdateApplication")]
         for stream in streams:
             table.bind(stream, "rm")
             table.deliver("rm", stream.method, [b"one", b"two"])
 
-        table.once_written("rm", lambda: told.append("both"))
+        table.once_written("rm", lambda: received.append("both"))
         table.deliver("rm", "UpdateNode", [b"later"])
         for stream in streams:
             for message in (b"one", b"two"):
-                assert told == []
+                assert received == []
                 assert stream.outbox.first() == message
                 stream.outbox.written(stream.outbox.first())
-        assert told == ["both"]
+        assert received == ["both"]
 
         streams[0].outbox.written(streams[0].outbox.first())
-        table.once_written("rm", lambda: told.append("at once"))
-        assert told == ["both", "at once"]
+        table.once_written("rm", lambda: received.append("at once"))
+        assert received == ["both", "at once"]
 
     asyncio.run(play())
 
 
 def test_what_is_dropped_is_never_sent() -> None:
-    outbox, told = Outbox(), list[str]()
+    outbox, received = Outbox(), list[str]()
     outbox.put([b"one", b"two"])
-    outbox.once_written(lambda: told.append("all"))
+    outbox.once_written(lambda: received.append("all"))
 
     outbox.rest()
     outbox.written(outbox.first())
     outbox.put([b"three"])
     outbox.written(outbox.first())
 
-    assert told == []
+    assert received == []

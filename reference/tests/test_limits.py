@@ -14,7 +14,7 @@ EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
-    await nodes.says(nodes=[wire.node(node_id)])
+    await nodes.send(nodes=[wire.node(node_id)])
     assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
@@ -36,10 +36,10 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
             applications = await wire.opens("UpdateApplication")
             await accepted_node(wire, nodes, "n" * 900)
             await wire.has_streams(2)
-            await nodes.says(nodes=[wire.node("n" * 1000)])
+            await nodes.send(nodes=[wire.node("n" * 1000)])
 
             assert (await nodes.ends())[0] is EXHAUSTED
-            await applications.says(new=[wire.application()])
+            await applications.send(new=[wire.application()])
             assert (await applications.receives()).accepted
 
     asyncio.run(play())
@@ -48,7 +48,7 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
 def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
     fits = "partitions: [{name: default, queues: [{name: root}]}] # \N{GREEK SMALL LETTER ALPHA}"
     most = len(fits.encode())
-    says = f"the configuration has {most + 1} bytes, and no more than {most} are read"
+    message = f"the configuration has {most + 1} bytes, and no more than {most} are read"
 
     async def play() -> None:
         async with served(policies=Policies(configuration_bytes=most)) as wire:
@@ -58,9 +58,9 @@ def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
             outcome = await wire.calls("ApplyConfiguration", rm_id="rm", config=f"{fits}#")
 
             assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
-            assert says in (refused.value.details() or "")
+            assert message in (refused.value.details() or "")
             assert not outcome.applied
-            assert says in outcome.reason
+            assert message in outcome.reason
 
     asyncio.run(play())
 
@@ -82,7 +82,7 @@ def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
             nodes = await wire.opens("UpdateNode")
             large = wire.node("n2")
             large.attributes["note"] = "n" * (megabytes << 20)
-            await nodes.says(nodes=[wire.node("n1", "UPDATE"), large])
+            await nodes.send(nodes=[wire.node("n1", "UPDATE"), large])
             assert [node.nodeID for node in (await nodes.receives()).rejected] == ["n1"]
             assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n2"]
 
@@ -96,12 +96,12 @@ def test_no_more_streams_than_allowed_are_open() -> None:
             first = await wire.opens("UpdateNode")
             await accepted_node(wire, first, "n1")
             second = await wire.opens("UpdateApplication")
-            await second.says(new=[wire.application()])
+            await second.send(new=[wire.application()])
             await second.receives()
 
-            code, says = await (await wire.opens("UpdateAllocation")).ends()
+            code, message = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
-            assert "2 streams are open" in says
+            assert "2 streams are open" in message
             await accepted_node(wire, first, "n2")
             second.call.cancel()
             await wire.has_streams(1)
@@ -123,17 +123,17 @@ def test_an_rm_that_does_not_read_is_lost() -> None:
             await accepted_node(wire, reader, "n1")
             lazy = await wire.opens("UpdateNode")
             other = await wire.opens("UpdateApplication")
-            await other.says(new=[wire.application()])
+            await other.send(new=[wire.application()])
             await other.receives()
-            said = 0
+            sent = 0
             while wire.server.engine.serves("rm"):
-                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
-                said += 10
-                assert said < 10_000, "all of it waits somewhere"
+                await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+                sent += 10
+                assert sent < 10_000, "all of it waits somewhere"
 
             assert (await other.ends())[0] is EXHAUSTED
-            code, says = await lazy.ends()
-            assert (code, "does not read" in says) == (EXHAUSTED, True)
+            code, message = await lazy.ends()
+            assert (code, "does not read" in message) == (EXHAUSTED, True)
             snapshot = await wire.calls("Snapshot", rm_id="rm")
             assert snapshot.phase == snapshot.PAUSED
             await accepted_node(wire, reader, "n2")
@@ -150,7 +150,7 @@ def test_an_rm_that_never_reads_gives_its_place_free() -> None:
             await wire.registers()
             lazy = await wire.opens("UpdateNode")
             while wire.server.engine.serves("rm"):
-                await lazy.says(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+                await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
             await wire.registers("other")
 
             async with grpc.aio.insecure_channel(wire.server.address) as second:
@@ -168,19 +168,19 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
             nodes = await wire.opens("UpdateNode")
             running = []
             applications = await wire.opens("UpdateApplication")
-            await applications.says(new=[wire.application()])
+            await applications.send(new=[wire.application()])
             await applications.receives()
-            await nodes.says(nodes=[wire.node("n1", memory=1)])
+            await nodes.send(nodes=[wire.node("n1", memory=1)])
             assert (await nodes.receives()).accepted
             for number in range(20):
                 fields = identified(wire.revision, f"{number}{'x' * 1000}")
                 running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
             allocations = await wire.opens("UpdateAllocation")
-            await allocations.says(allocations=running)
+            await allocations.send(allocations=running)
             await allocations.asks(wire.ask("fence", "nobody"))
             assert refused_keys(await allocations.receives()) == ["fence"]
 
-            await nodes.says(nodes=[wire.node("n1", "DECOMISSION")])
+            await nodes.send(nodes=[wire.node("n1", "DECOMISSION")])
 
             assert (await nodes.ends())[0] is EXHAUSTED
             assert not wire.server.engine.serves("rm")

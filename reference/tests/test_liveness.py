@@ -14,7 +14,7 @@ from tests.quiescence import finished_applications_hold_nothing, settle
 from tests.restarts import Restart, left_over, restart
 from tests.serving import nothing_fits
 from tests.small_histories import LENGTH, SETTINGS, World, world
-from tests.test_histories import books_balance
+from tests.test_histories import accounting_balances
 
 _MANY: Final = settings(
     example_settings("SIREFERENCE_HISTORIES", 800),  # `nox -s liveness`: more
@@ -32,7 +32,7 @@ def _play(player: Player, small: World) -> None:
         player.play(move)
         for partition in player.partitions:
             nothing_fits(partition)
-            books_balance(partition)
+            accounting_balances(partition)
             finished_applications_hold_nothing(partition)
     settle(player)
     for partition in player.partitions:
@@ -54,8 +54,8 @@ def test_an_ask_that_could_be_placed_is_placed_where_the_key_is_the_identity(sma
 @given(spelled.map(restart))
 @_MANY
 def test_what_is_served_after_a_restart_in_one_order_is_served_in_any(small: Restart) -> None:
-    for said in (*small.applications, *small.mixed()):
-        note(said)
+    for sent in (*small.applications, *small.mixed()):
+        note(sent)
     if left_over(small, small.in_order()):
         event("not all there is can be served")  # who is depends on the order
         left_over(small, small.mixed())

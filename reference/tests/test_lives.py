@@ -84,7 +84,7 @@ def test_resource_managers_do_not_see_each_other(
 
 @given(histories, histories)
 @settings(max_examples=examples(40))
-def test_who_registers_again_begins_anew(before: list[object], history: list[object]) -> None:
+def test_who_registers_again_begins_again(before: list[object], history: list[object]) -> None:
     earlier = played(before)
 
     again = played(history, Player(earlier.scheduler, now=earlier.now))
@@ -110,7 +110,7 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
 ) -> None:
     player = played(history)
     player.receives(player.scheduler.handle(end("rm"), player.now))
-    said = len(player.effects)
+    sent = len(player.effects)
 
     for move in more:
         if isinstance(move, float):
@@ -120,12 +120,12 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
             assert of(player.scheduler.handle(event, player.now), Refused)
     player.play(100.0)
 
-    assert not any(player.effects[said:])
+    assert not any(player.effects[sent:])
     (rm,) = player.scheduler.rms.all()
     assert rm.state is RMState.STOPPED
     assert not rm.partitions
     player.play(rm.settings.stopped_retention)
-    assert not any(player.effects[said:])
+    assert not any(player.effects[sent:])
     assert player.scheduler.rms.all() == []
     assert player.scheduler.next_deadline() is None
     assert player.scheduler.handle(Register("rm", QUEUES), player.now)

@@ -10,10 +10,10 @@ from sireference.shell.logs import LOGGER, JsonLines, TextLines, fields, set_up
 
 
 def record(
-    says: str = "resource manager: %s", *arguments: object, **more: object
+    message: str = "resource manager: %s", *arguments: object, **more: object
 ) -> logging.LogRecord:
     made = LOGGER.makeRecord(
-        "sireference", logging.WARNING, "file.py", 1, says, arguments, None, extra=fields(**more)
+        "sireference", logging.WARNING, "file.py", 1, message, arguments, None, extra=fields(**more)
     )
     made.created = 1_700_000_000.25
     return made
@@ -39,7 +39,7 @@ def test_text_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
-def test_trouble_is_told_in_full(form: logging.Formatter) -> None:
+def test_trouble_is_reported_in_full(form: logging.Formatter) -> None:
     made = record("oh")
     try:
         int("too bad")
@@ -65,10 +65,10 @@ def test_only_the_chosen_level_is_written(capsys: pytest.CaptureFixture[str]) ->
     LOGGER.info("not this")
     LOGGER.warning("but this")
 
-    told = capsys.readouterr()
+    received = capsys.readouterr()
 
-    assert told.out == ""
-    assert [json.loads(line)["says"] for line in told.err.splitlines()] == ["but this"]
+    assert received.out == ""
+    assert [json.loads(line)["says"] for line in received.err.splitlines()] == ["but this"]
 
 
 @pytest.mark.usefixtures("as_before")

@@ -64,7 +64,7 @@ def test_what_others_occupy_is_not_there(rm: RM) -> None:
     assert keys(rm.asks("k2", memory=1)) == []
 
 
-def test_more_occupied_than_there_is_leaves_no_room(rm: RM) -> None:
+def test_more_occupied_than_there_is_leaves_no_capacity(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", {"memory": 16}, memory=10, vcore=4)
 
@@ -81,14 +81,14 @@ def test_negative_amounts_are_rejected_and_change_nothing(
     if action is NodeAction.UPDATE:
         rm.creates("n1", memory=10)
 
-    assert rejected(rm.says_of_node("n1", action, **{field: {"memory": -1}})) == ["n1"]
+    assert rejected(rm.send_node_action("n1", action, **{field: {"memory": -1}})) == ["n1"]
 
     assert keys(rm.asks("k", memory=10)) == (["k"] if action is NodeAction.UPDATE else [])
 
 
 # requirement: SI-NODE-009
 def test_a_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
-    effects = rm.says_of_node("n1", NodeAction.CREATE, {"memory": 1}, partition="nope")
+    effects = rm.send_node_action("n1", NodeAction.CREATE, {"memory": 1}, partition="nope")
 
     assert rejected(effects) == ["n1"]
     assert rm.creates("n1") == [AcceptedNode("rm", "n1")]
@@ -110,7 +110,7 @@ def test_a_node_created_draining_serves_nothing_until_it_is_brought_back(rm: RM)
     rm.submits("a1")
     rm.asks("k1", memory=4)
 
-    created = rm.says_of_node("n1", NodeAction.CREATE_DRAIN, {"memory": 2})
+    created = rm.send_node_action("n1", NodeAction.CREATE_DRAIN, {"memory": 2})
     assert created == [AcceptedNode("rm", "n1")]
     assert rm.updates("n1", memory=4) == []
 
@@ -119,7 +119,7 @@ def test_a_node_created_draining_serves_nothing_until_it_is_brought_back(rm: RM)
 
 # requirement: SI-NODE-013, SI-NODE-039
 def test_creating_a_known_node_neither_drains_it_nor_brings_it_back(busy: RM) -> None:
-    assert rejected(busy.says_of_node("n1", NodeAction.CREATE_DRAIN)) == ["n1"]
+    assert rejected(busy.send_node_action("n1", NodeAction.CREATE_DRAIN)) == ["n1"]
     assert keys(busy.asks("k1", memory=1)) == ["k1"]
 
     busy.drains("n1")
@@ -141,7 +141,7 @@ def test_an_action_on_an_unknown_node_fails_visibly(rm: RM, action: NodeAction) 
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
-    assert rejected(rm.says_of_node("nX", action, {"memory": 9})) == ["nX"]
+    assert rejected(rm.send_node_action("nX", action, {"memory": 9})) == ["nX"]
 
     assert rm.creates("nX")[0] == AcceptedNode("rm", "nX")
 
@@ -172,12 +172,12 @@ def test_shrinking_or_draining_ends_nothing(busy: RM) -> None:
 # requirement: SI-NODE-020, SI-NODE-038
 def test_attributes_are_replaced_by_those_sent_and_kept_if_none_are(rm: RM) -> None:
     partition = rm.scheduler.rms.all()[0].partitions["default"]
-    rm.says_of_node("n1", NodeAction.CREATE, attributes={"zone": "a", "disk": "ssd"})
+    rm.send_node_action("n1", NodeAction.CREATE, attributes={"zone": "a", "disk": "ssd"})
 
-    rm.says_of_node("n1", NodeAction.UPDATE, {"memory": 1})
+    rm.send_node_action("n1", NodeAction.UPDATE, {"memory": 1})
     assert partition.nodes["n1"].attributes == {"zone": "a", "disk": "ssd"}
 
-    rm.says_of_node("n1", NodeAction.UPDATE, attributes={"zone": "b"})
+    rm.send_node_action("n1", NodeAction.UPDATE, attributes={"zone": "b"})
     assert partition.nodes["n1"].attributes == {"zone": "b"}
 
 
@@ -187,10 +187,10 @@ def test_what_is_left_out_of_an_update_stays(rm: RM) -> None:
     rm.creates("n1", {"memory": 8}, memory=10)
     rm.asks("k1", memory=6)
 
-    effects = rm.says_of_node("n1", NodeAction.UPDATE, occupied={"memory": 2})
+    effects = rm.send_node_action("n1", NodeAction.UPDATE, occupied={"memory": 2})
     assert keys(effects) == ["k1"]
 
-    assert rm.says_of_node("n1", NodeAction.UPDATE, attributes={"zone": "a"}) == []
+    assert rm.send_node_action("n1", NodeAction.UPDATE, attributes={"zone": "a"}) == []
     assert keys(rm.asks("k2", memory=3)) == []
     assert keys(rm.asks("k3", memory=2)) == ["k3"]
 
@@ -204,7 +204,7 @@ def test_a_draining_node_takes_nothing_until_it_is_brought_back(busy: RM) -> Non
     assert keys(busy.undrains("n1")) == ["k1"]
 
 
-def test_room_that_came_free_while_draining_counts_afterwards(busy: RM) -> None:
+def test_capacity_that_came_free_while_draining_counts_afterwards(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)
     busy.drains("n1")
@@ -250,7 +250,7 @@ def test_decommissioning_ends_everything_on_the_node_and_nothing_else(busy: RM) 
     assert released(busy.releases(kept[0], "a2")) == [(kept[0], STOPPED)]
 
 
-def test_the_change_of_state_is_told_before_the_releases(busy: RM) -> None:
+def test_the_change_of_state_is_reported_before_the_releases(busy: RM) -> None:
     busy.asks("k1", memory=3)
 
     kinds = [type(effect).__name__ for effect in busy.decommissions("n1")]
@@ -260,8 +260,8 @@ def test_the_change_of_state_is_told_before_the_releases(busy: RM) -> None:
 
 # requirement: SI-NODE-036
 def test_without_an_action_nothing_happens(busy: RM) -> None:
-    assert busy.says_of_node("nX", NodeAction.UNSET, {"memory": 9}) == []
-    assert busy.says_of_node("n1", NodeAction.UNSET, {"memory": 100}) == []
+    assert busy.send_node_action("nX", NodeAction.UNSET, {"memory": 9}) == []
+    assert busy.send_node_action("n1", NodeAction.UNSET, {"memory": 100}) == []
 
     assert keys(busy.asks("k", memory=50)) == []
 
@@ -282,14 +282,14 @@ def test_a_node_id_is_unique_in_all_partitions() -> None:
     rm = RM(queues="partitions: [{name: default, queues: [{name: q}]}, {name: two, queues: []}]")
     rm.creates("n1", memory=1)
 
-    assert rejected(rm.says_of_node("n1", NodeAction.CREATE, partition="two")) == ["n1"]
-    assert of(rm.says_of_node("n2", NodeAction.CREATE, partition="two"), AcceptedNode)
+    assert rejected(rm.send_node_action("n1", NodeAction.CREATE, partition="two")) == ["n1"]
+    assert of(rm.send_node_action("n2", NodeAction.CREATE, partition="two"), AcceptedNode)
 
 
 # requirement: SI-NODE-008
 @pytest.mark.parametrize("attributes", [{}, {"foo": "bar"}, {"si/unheard-of": "", "": "x"}])
 def test_attributes_may_be_any_or_none(rm: RM, attributes: dict[str, str]) -> None:
-    effects = rm.says_of_node("n1", NodeAction.CREATE, {"memory": 1}, attributes=attributes)
+    effects = rm.send_node_action("n1", NodeAction.CREATE, {"memory": 1}, attributes=attributes)
 
     assert effects == [AcceptedNode("rm", "n1")]
 
@@ -298,7 +298,9 @@ def test_attributes_may_be_any_or_none(rm: RM, attributes: dict[str, str]) -> No
 def test_an_update_may_change_any_attribute_and_moves_no_node(busy: RM) -> None:
     images = {"si/local-images": "img2", "si/node-partition": "elsewhere"}
 
-    effects = busy.says_of_node("n1", NodeAction.UPDATE, attributes=images, partition="elsewhere")
+    effects = busy.send_node_action(
+        "n1", NodeAction.UPDATE, attributes=images, partition="elsewhere"
+    )
 
     assert effects == []
     assert keys(busy.asks("k1", memory=1)) == ["k1"]

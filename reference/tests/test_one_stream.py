@@ -49,7 +49,7 @@ def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
     return si.NewNodeInfo(nodeID=node_id, schedulableResource=capacity)
 
 
-async def hears_until(stream: Stream, elements: str) -> Any:
+async def receives_until(stream: Stream, elements: str) -> Any:
     """The first element of that list; what comes before it is dropped."""
     while True:
         found = getattr(await stream.receives(), elements)
@@ -63,17 +63,17 @@ async def test_a_life_on_one_stream(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
 
-    await stream.says(
+    await stream.send(
         asks=[wire.ask(memory=3)],
         newSchedulableNodes=[node()],
         newApplications=[wire.application()],
     )
-    new = await hears_until(stream, "newAllocations")
+    new = await receives_until(stream, "newAllocations")
     assert (new.allocationKey, new.nodeID, new.queueName) == ("k1", "n1", "root.default")
 
     release = si.AllocationRelease(applicationID="a1", UUID=new.UUID)
-    await stream.says(releases=si.AllocationReleasesRequest(allocationsToRelease=[release]))
-    gone = await hears_until(stream, "releasedAllocations")
+    await stream.send(releases=si.AllocationReleasesRequest(allocationsToRelease=[release]))
+    gone = await receives_until(stream, "releasedAllocations")
     assert (gone.UUID, gone.terminationType) == (new.UUID, si.AllocationRelease.STOPPED_BY_RM)
 
     await stream.half_closes()
@@ -91,7 +91,7 @@ async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
 
 # requirement: SI-CONN-002, SI-CONN-010
 @over_the_wire
-async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
+async def test_an_unknown_rm_is_reported_to_register(wire: Wire) -> None:
     stream = await wire.opens("Update")
 
     assert await stream.receives() == RESYNC
@@ -101,16 +101,16 @@ async def test_an_unknown_rm_is_told_to_register(wire: Wire) -> None:
 
     await wire.registers()
     stream = await wire.opens("Update")
-    await stream.says(newSchedulableNodes=[node()])
+    await stream.send(newSchedulableNodes=[node()])
     assert (await stream.receives()).acceptedNodes[0].nodeID == "n1"
 
 
 # requirement: SI-CONN-007, SI-CONN-010
 @on_virtual_time
-async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
+async def test_a_lost_rm_is_reported_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
-    await stream.says(newSchedulableNodes=[node()])
+    await stream.send(newSchedulableNodes=[node()])
     await stream.receives()
     stream.call.cancel()
     await wire.has_streams(0)
@@ -122,7 +122,7 @@ async def test_a_lost_rm_is_told_to_register_again(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_an_rm_that_left_is_told_to_register_again(wire: Wire) -> None:
+async def test_an_rm_that_left_is_reported_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.half_closes()
@@ -136,7 +136,7 @@ async def test_an_rm_that_left_is_told_to_register_again(wire: Wire) -> None:
 
 # requirement: SI-CONN-002
 @over_the_wire
-async def test_nobody_is_told_to_register(wire: Wire) -> None:
+async def test_no_one_is_reported_to_register(wire: Wire) -> None:
     stream = await wire.opens("Update", "")
 
     with pytest.raises(grpc.aio.AioRpcError):
@@ -160,9 +160,9 @@ def test_a_policy_group_chooses_the_queues() -> None:
             for group, (good, bad) in {"pg1": ("q1", "q2"), "pg2": ("q2", "q1")}.items():
                 await wire.registers(group, policyGroup=group)
                 stream = await wire.opens("Update", group)
-                await stream.says(newApplications=[wire.application("a1", f"root.{good}")])
+                await stream.send(newApplications=[wire.application("a1", f"root.{good}")])
                 assert (await stream.receives()).acceptedApplications[0].applicationID == "a1"
-                await stream.says(newApplications=[wire.application("a2", f"root.{bad}")])
+                await stream.send(newApplications=[wire.application("a2", f"root.{bad}")])
                 assert (await stream.receives()).rejectedApplications[0].applicationID == "a2"
             with pytest.raises(grpc.aio.AioRpcError) as refused:
                 await wire.registers(policyGroup="pg3")
@@ -175,7 +175,7 @@ def test_a_policy_group_chooses_the_queues() -> None:
 
 
 # requirement: SI-GANG-041
-def test_the_timeout_of_a_gang_is_told_in_full_however_it_is_grouped() -> None:
+def test_the_timeout_of_a_gang_is_reported_in_full_however_it_is_grouped() -> None:
     async def play() -> None:
         async with served(REVISION, Settings(placeholder_timeout=0.05)) as wire:
             await wire.registers()
@@ -185,17 +185,19 @@ def test_the_timeout_of_a_gang_is_told_in_full_however_it_is_grouped() -> None:
                 ask.placeholder, ask.taskGroupName = True, "tg"
             application = wire.application()
             application.placeholderAsk.CopyFrom(wire.resource(memory=12))
-            await stream.says(
+            await stream.send(
                 asks=placeholders, newSchedulableNodes=[node()], newApplications=[application]
             )
 
-            told: set[tuple[str, str]] = set()
-            while len(told) < 3:
-                said = await stream.receives()
-                told |= {("state", update.state) for update in said.updatedApplications}
-                told |= {("stop", gone.applicationID) for gone in said.releasedAllocations}
-                told |= {("withdrawn", ask.allocationkey) for ask in said.releasedAllocationAsks}
-                told -= {("state", "Accepted")}
-            assert told == {("state", "Failing"), ("stop", "a1"), ("withdrawn", "p2")}
+            received: set[tuple[str, str]] = set()
+            while len(received) < 3:
+                sent = await stream.receives()
+                received |= {("state", update.state) for update in sent.updatedApplications}
+                received |= {("stop", gone.applicationID) for gone in sent.releasedAllocations}
+                received |= {
+                    ("withdrawn", ask.allocationkey) for ask in sent.releasedAllocationAsks
+                }
+                received -= {("state", "Accepted")}
+            assert received == {("state", "Failing"), ("stop", "a1"), ("withdrawn", "p2")}
 
     asyncio.run(play())

@@ -95,13 +95,13 @@ def test_the_configured_queues_are_for_those_who_send_none(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         (b"partitions: [{name: default, quues: []}]", "partitions[0].quues"),
         (b"\xff", "decode"),
     ],
 )
-def test_a_bad_configuration_is_a_usage_error(tmp_path: Path, text: bytes, says: str) -> None:
+def test_a_bad_configuration_is_a_usage_error(tmp_path: Path, text: bytes, message: str) -> None:
     file = tmp_path / "queues.yaml"
     file.write_bytes(text)
 
@@ -109,7 +109,7 @@ def test_a_bad_configuration_is_a_usage_error(tmp_path: Path, text: bytes, says:
 
     assert result.exit_code == 4
     assert str(file) in result.output.replace("\n", "")
-    assert says in result.output
+    assert message in result.output
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list
     return ["--tls-cert", str(folder / "cert.pem"), "--tls-key", str(folder / "key.pem")]
 
 
-def test_tls_is_spoken_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
+def test_tls_is_implemented_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
     trusting = grpc.ssl_channel_credentials(authority.cert_pem.bytes())
 
     with serving(*tls) as server:
@@ -192,11 +192,11 @@ def get(url: str) -> tuple[str, bytes]:
 @contextmanager
 def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
     """The call inside ends with ``code``; the list has its sentence afterwards."""
-    says: list[str] = []
+    message: list[str] = []
     with pytest.raises(grpc.RpcError) as caught:
-        yield says
+        yield message
     ended: Any = caught.value
-    says.append(ended.details())
+    message.append(ended.details())
     assert ended.code() is code
 
 
@@ -219,11 +219,11 @@ def test_the_number_of_open_streams_is_an_option() -> None:
         with submits(channel, "root.default") as first:
             assert first.accepted
             with (
-                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as says,
+                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as message,
                 submits(channel, "root.default"),
             ):
                 pass
-    assert "1 streams are open" in says[0]
+    assert "1 streams are open" in message[0]
 
 
 def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
@@ -235,11 +235,11 @@ def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
         with submits(channel, "root.default") as first:
             assert first.accepted
             with (
-                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as says,
+                ends_badly(grpc.StatusCode.RESOURCE_EXHAUSTED) as message,
                 submits(channel, "root.default"),
             ):
                 pass
-    assert "has 1 streams, which is the most of one" in says[0]
+    assert "has 1 streams, which is the most of one" in message[0]
 
 
 def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
@@ -250,13 +250,13 @@ def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
         requests: SimpleQueue[Any] = SimpleQueue()
         method = UPDATES["UpdateApplication"]
         answers = rpc.callable_for(channel, method)(iter(requests.get, None), timeout=TIMEOUT)
-        with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as says:
+        with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as message:
             next(answers)
         requests.put(None)
-    assert says[0].startswith("no first message came in 0.2 s")
+    assert message[0].startswith("no first message came in 0.2 s")
 
 
-def test_whoever_has_a_stream_is_told_that_the_scheduler_goes_down() -> None:
+def test_any_has_a_stream_is_reported_that_the_scheduler_goes_down() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
         method = UPDATES["UpdateApplication"]
@@ -268,10 +268,10 @@ def test_whoever_has_a_stream_is_told_that_the_scheduler_goes_down() -> None:
 
         assert server.ends() == (0, "")
 
-        with ends_badly(grpc.StatusCode.UNAVAILABLE) as says:
+        with ends_badly(grpc.StatusCode.UNAVAILABLE) as message:
             next(answers)
         requests.put(None)
-    assert "going down" in says[0]
+    assert "going down" in message[0]
 
 
 def test_metrics_and_state_are_shown_over_http() -> None:
@@ -294,8 +294,8 @@ def test_metrics_and_state_are_shown_over_http() -> None:
     lines = metrics.decode().splitlines()
     assert 'sireference_applications{rm="rm",state="New"} 1.0' in lines
     assert 'sireference_resource_manager{rm="rm",state="Running"} 1.0' in lines
-    assert 'sireference_told_total{what="AcceptedApplication"} 1.0' in lines
-    assert 'sireference_heard_total{method="UpdateApplication"} 1.0' in lines
+    assert 'sireference_received_total{what="AcceptedApplication"} 1.0' in lines
+    assert 'sireference_observed_total{method="UpdateApplication"} 1.0' in lines
     assert 'sireference_pending_asks{rm="rm"} 0.0' in lines
     assert json_kind == "application/json"
     shown = json.loads(state)
@@ -330,8 +330,8 @@ def test_logs_are_json_where_wanted() -> None:
         code, errors = server.ends()
 
     assert code == 0
-    told = [json.loads(line) for line in errors.splitlines()]
-    received = next(one for one in told if one["says"] == "received")
+    logged = [json.loads(line) for line in errors.splitlines()]
+    received = next(one for one in logged if one["says"] == "received")
     assert (received["level"], received["method"]) == ("debug", "RegisterResourceManager")
     assert received["message"] == {"rmID": "rm", "policyGroup": "pg"}
-    assert any((one["level"], one.get("rm")) == ("info", "rm") for one in told)
+    assert any((one["level"], one.get("rm")) == ("info", "rm") for one in logged)

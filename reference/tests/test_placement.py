@@ -40,7 +40,7 @@ def queue_of(rm: RM, application_id: str, queue: str = "", **more: object) -> st
 
 # requirement: SI-APP-005
 @pytest.mark.parametrize(
-    ("said", "placed"),
+    ("sent", "placed"),
     [
         ("root.q1", "root.q1"),
         ("q1", "root.q1"),
@@ -59,8 +59,8 @@ def queue_of(rm: RM, application_id: str, queue: str = "", **more: object) -> st
         ("." * 100_000, ""),
     ],
 )
-def test_without_rules_the_named_leaf_is_meant(said: str, placed: str) -> None:
-    assert queue_of(with_rules(""), "a1", said) == placed
+def test_without_rules_the_named_leaf_is_meant(sent: str, placed: str) -> None:
+    assert queue_of(with_rules(""), "a1", sent) == placed
 
 
 # requirement: SI-APP-006
@@ -130,7 +130,7 @@ def test_a_parent_rule_that_may_not_create_needs_an_existing_queue() -> None:
         ("{type: allow}", {"u1", "u2", "u3"}),
     ],
 )
-def test_a_filter_says_whose_applications_a_rule_sees(condition: str, users: set[str]) -> None:
+def test_a_filter_states_whose_applications_a_rule_sees(condition: str, users: set[str]) -> None:
     rm = with_rules(f"      - {{name: fixed, value: root.q1, filter: {condition}}}\n")
     groups = {"u1": (), "u2": ("h",), "u3": ("g",)}
 

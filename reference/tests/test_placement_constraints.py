@@ -57,7 +57,7 @@ class Cluster(RM):
 
     def has(self, node_id: str, attributes: Mapping[str, str], memory: int = 10) -> list[Effect]:
         info = {"memory": memory}
-        return self.says_of_node(node_id, NodeAction.CREATE, info, attributes=attributes)
+        return self.send_node_action(node_id, NodeAction.CREATE, info, attributes=attributes)
 
     def wants(
         self,
@@ -132,7 +132,7 @@ def test_one_for_each_host() -> None:
     assert sorted(first) == [("k", "n1"), ("k", "n2")]
     assert rm.has("n3", {"host": "1"})
     assert rm.waits(100) == []
-    assert placed(rm.says_of_node("n4", NodeAction.CREATE, {"memory": 1})) == [("k", "n4")]
+    assert placed(rm.send_node_action("n4", NodeAction.CREATE, {"memory": 1})) == [("k", "n4")]
 
 
 # requirement: SI-PLACE-007
@@ -246,7 +246,7 @@ def test_new_attributes_replace_the_old_ones() -> None:
     rm = Cluster(n1={"zone": "a", "disk": "ssd"})
     assert rm.wants("b", on_nodes(target("zone", IN, "b"))) == []
 
-    moved = rm.says_of_node("n1", NodeAction.UPDATE, attributes={"zone": "b"})
+    moved = rm.send_node_action("n1", NodeAction.UPDATE, attributes={"zone": "b"})
 
     assert placed(moved) == [("b", "n1")]
     assert rm.wants("a", on_nodes(target("zone", IN, "a"))) == []
@@ -259,7 +259,7 @@ def test_allocations_move_to_another_group_with_their_node() -> None:
     assert rm.wants("k", company(scope="zone", least=2), X) == []
     assert rm.wants("l", company(scope="zone", least=1)) == []
 
-    moved = rm.says_of_node("n1", NodeAction.UPDATE, attributes={"zone": "b"})
+    moved = rm.send_node_action("n1", NodeAction.UPDATE, attributes={"zone": "b"})
 
     assert sorted(placed(moved)) == [("k", "n2"), ("l", "n2")]
 
@@ -281,7 +281,7 @@ def test_what_ran_before_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("constraint", "says"),
+    ("constraint", "message"),
     [
         (on_nodes(target("zone", TargetOperator.UNRECOGNISED)), "operator"),
         (company(target("zone", TargetOperator.UNRECOGNISED)), "operator"),
@@ -290,15 +290,15 @@ def test_what_ran_before_counts() -> None:
         (company(least=2, most=1), "more allocations than it allows"),
     ],
 )
-def test_what_nobody_can_ever_satisfy_is_rejected(
-    constraint: PlacementConstraint, says: str
+def test_what_no_one_can_ever_satisfy_is_rejected(
+    constraint: PlacementConstraint, message: str
 ) -> None:
     rm = Cluster(n1={"zone": "a"})
 
     effects = rm.asks("k", more={"constraint": constraint}, memory=1)
 
     assert refused_keys(effects) == ["k"]
-    assert says in str(effects)
+    assert message in str(effects)
 
 
 def test_an_update_changes_the_constraint() -> None:
@@ -314,7 +314,7 @@ def test_a_member_takes_the_place_of_its_placeholder_only_where_it_may_be() -> N
     placeholder = Ask(
         "p", "g1", resource=Resource({"memory": 2}), task_group="tg", placeholder=True
     )
-    (identity,) = identities(rm.says(asks=(placeholder,)))
+    (identity,) = identities(rm.send(asks=(placeholder,)))
     real = Ask(
         "r",
         "g1",
@@ -323,7 +323,7 @@ def test_a_member_takes_the_place_of_its_placeholder_only_where_it_may_be() -> N
         tags=X,
         constraint=on_nodes(target("zone", IN, "b")),
     )
-    rm.says(asks=(real,))
+    rm.send(asks=(real,))
     (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all.values()
     assert live.open_release is not None
 
@@ -337,16 +337,16 @@ def test_a_member_prefers_the_placeholder_on_a_node_where_it_may_be() -> None:
     rm = Cluster(**ZONES)
     rm.submits("g1")
     half = Ask("p", "g1", resource=Resource({"memory": 6}), task_group="tg", placeholder=True)
-    rm.says(asks=(half, replace(half, key="q")))
+    rm.send(asks=(half, replace(half, key="q")))
     real = replace(half, key="r", placeholder=False, constraint=on_nodes(target("zone", IN, "b")))
 
-    (asked,) = of(rm.says(asks=(real,)), ReleasedAllocation)
+    (asked,) = of(rm.send(asks=(real,)), ReleasedAllocation)
 
     allocations = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
     assert allocations[asked.release.identity].node.node_id == "n2"
 
 
-def test_an_affinity_nobody_has_any_more_is_not_counted() -> None:
+def test_an_affinity_no_one_has_any_more_is_not_counted() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("k", company(least=9))
     (groups,) = (p.node_index._groups for p in rm.scheduler.rms.all()[0].partitions.values())
@@ -360,7 +360,7 @@ def test_an_affinity_nobody_has_any_more_is_not_counted() -> None:
     assert not groups._counts
 
 
-def test_an_ask_with_a_constraint_preempts_nobody() -> None:
+def test_an_ask_with_a_constraint_preempts_no_one() -> None:
     rm = RM(
         queues="partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: ["
         "{name: l}, {name: r, resources: {guaranteed: {memory: 5}},"

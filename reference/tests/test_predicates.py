@@ -263,7 +263,7 @@ def test_a_refused_ask_still_takes_a_new_node(rm: Asked) -> None:
 
 
 # requirement: SI-CB-001
-def test_whoever_offers_next_is_asked_what_is_open(rm: Asked) -> None:
+def test_any_offers_next_is_asked_what_is_open(rm: Asked) -> None:
     (first,) = questions(rm.asks("k1", memory=3))
 
     (second,) = questions(rm.offers(PREDICATES))
@@ -301,7 +301,7 @@ def test_only_the_partition_of_the_question_waits() -> None:
     queues += "[{name: default}]}]}, {name: other, queues: [{name: root, submitacl: '*', "
     queues += "queues: [{name: default}]}]}]"
     rm = Asked(queues=queues)
-    rm.says_of_node("n9", NodeAction.CREATE, {"memory": 10}, partition="other")
+    rm.send_node_action("n9", NodeAction.CREATE, {"memory": 10}, partition="other")
     rm.submits("a9", partition="other")
 
     first = rm.asks("k1", memory=3)
@@ -370,7 +370,7 @@ def test_members_whose_placeholders_end_together_are_asked_about_in_turn(rm: Ask
     rm.asks("k3", memory=6)
 
     confirmed = tuple(of_allocations("a1", identity, REPLACED) for identity in (first, second))
-    effects, all_asked = rm.answers_all(rm.says(releases=confirmed))
+    effects, all_asked = rm.answers_all(rm.send(releases=confirmed))
 
     assert [question.key for question in all_asked] == ["k1", "k2"]
     assert placed(effects) == [("k1", "n1"), ("k2", "n2")]
@@ -381,7 +381,7 @@ def test_what_is_gone_meanwhile_is_not_asked_about(rm: Asked) -> None:
     for key in ("k1", "k2"):
         rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
     confirmed = tuple(of_allocations("a1", identity, REPLACED) for identity in (first, second))
-    (question,) = questions(rm.says(releases=confirmed))
+    (question,) = questions(rm.send(releases=confirmed))
 
     rm.withdraws("k2")
 

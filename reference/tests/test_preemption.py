@@ -50,7 +50,7 @@ def test_a_victim_is_named_and_the_ask_waits_until_it_is_gone(rm: Preempting) ->
     assert rm.confirms(made[-1]) == []
 
 
-def test_it_waits_for_as_long_as_its_queue_says_first(rm: Preempting) -> None:
+def test_it_waits_for_as_long_as_its_queue_states_first(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.asks("claim", memory=1, more={"preemption_policy": ALLOWED})
 
@@ -155,7 +155,7 @@ def test_several_asks_take_in_turn_what_costs_least() -> None:
     (three,) = rm.takes("c", "g", priority=3)
     need = Resource({"memory": 1})
 
-    rm.says(
+    rm.send(
         asks=tuple(
             Ask(f"k{n}", "a1", resource=need, preemption_policy=ALLOWED, priority=9)
             for n in range(4)
@@ -171,7 +171,7 @@ def test_several_asks_relieve_a_full_queue_with_a_victim_each() -> None:
     made = rm.takes("v", most=8)
     need = Resource({"memory": 1})
 
-    rm.says(
+    rm.send(
         asks=tuple(Ask(f"k{n}", "a1", resource=need, preemption_policy=ALLOWED) for n in range(2))
     )
 
@@ -235,7 +235,7 @@ def test_a_full_queue_and_a_full_node_are_relieved_together() -> None:
     assert placed(rm.confirms(v[4])) == [("claim", "n1")]
 
 
-def test_nobody_goes_where_enough_comes_free_elsewhere() -> None:
+def test_no_one_goes_where_enough_comes_free_elsewhere() -> None:
     rm = Preempting()
     rm.creates("n1", memory=5)
     rm.creates("n2", memory=5)
@@ -248,7 +248,7 @@ def test_nobody_goes_where_enough_comes_free_elsewhere() -> None:
     assert keys(rm.confirms(victim)) == ["k2"]
 
 
-def test_nobody_goes_where_enough_comes_free_below_the_maximum() -> None:
+def test_no_one_goes_where_enough_comes_free_below_the_maximum() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=20)
     rm.takes("v", most=8)
@@ -295,7 +295,7 @@ def test_who_has_no_guarantee_may_lose_everything(rm: Preempting, queue: str) ->
     assert preempted(rm.claims()) == [one]
 
 
-def test_nobody_is_pushed_below_its_own_guarantee(rm: Preempting) -> None:
+def test_no_one_is_pushed_below_its_own_guarantee(rm: Preempting) -> None:
     rm.takes("v", most=5)
     rm.submits("g", "root.outside")
     rm.takes("spared", "g", memory=5, preemption_policy=OPTED_OUT)
@@ -360,7 +360,7 @@ def test_a_disabled_queue_is_spared_and_does_not_preempt(rm: Preempting) -> None
     assert preempted(rm.claims()) == []
 
 
-def test_a_fence_holds_what_is_inside() -> None:
+def test_a_barrier_holds_what_is_inside() -> None:
     rm = Preempting(parent="properties: {preemption.policy: fence}")
     rm.creates("n1", memory=10)
     rm.submits("i", "root.parent.greedy")
@@ -372,7 +372,7 @@ def test_a_fence_holds_what_is_inside() -> None:
     assert preempted(rm.claims("k2", memory=4)) == []
 
 
-def test_a_fence_around_the_victims_does_not_keep_others_out() -> None:
+def test_a_barrier_around_the_victims_does_not_keep_others_out() -> None:
     rm = Preempting(taking="preemption.policy: fence")
     rm.creates("n1", memory=10)
     made = rm.takes("v", most=10)
@@ -389,7 +389,7 @@ def test_preemption_can_be_switched_off_for_a_partition() -> None:
     assert preempted(rm.claims("k", required_node="n1")) == []
 
 
-def test_nobody_goes_for_a_user_who_has_all_it_may_have() -> None:
+def test_no_one_goes_for_a_user_who_has_all_it_may_have() -> None:
     limit = "[{limit: x, users: [u], maxresources: {memory: 2}}]"
     full = "resources: {max: {memory: 8}}\n            "
     rm = Preempting(parent=f"{full}limits: {limit}")
@@ -401,7 +401,7 @@ def test_nobody_goes_for_a_user_who_has_all_it_may_have() -> None:
     assert len(preempted(rm.claims(application_id="w1", memory=3))) == 3
 
 
-def test_nobody_goes_for_an_application_that_waits_for_its_turn_to_run() -> None:
+def test_no_one_goes_for_an_application_that_waits_for_its_turn_to_run() -> None:
     rm = Preempting(parent='limits: [{limit: x, users: ["*"], maxapplications: 1}]')
     rm.creates("n1", memory=10)
     rm.takes("v", most=10)
@@ -428,7 +428,7 @@ def test_priorities_are_compared_as_the_queues_show_them() -> None:
     assert preempted(rm.claims(priority=100)) == []
 
 
-def test_below_a_fence_priorities_are_compared_as_they_are() -> None:
+def test_below_a_barrier_priorities_are_compared_as_they_are() -> None:
     rm = Preempting(parent="properties: {priority.policy: fence}")
     rm.creates("n1", memory=10)
     rm.takes("v", most=10, priority=6)
@@ -436,7 +436,7 @@ def test_below_a_fence_priorities_are_compared_as_they_are() -> None:
     assert preempted(rm.claims(priority=5)) == []
 
 
-def test_a_fence_hides_offsets_too() -> None:
+def test_a_barrier_hides_offsets_too() -> None:
     rm = RM(
         queues="""
 partitions:

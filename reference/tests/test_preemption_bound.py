@@ -23,7 +23,7 @@ def rm() -> Preempting:
     return rm
 
 
-def test_an_ask_bound_to_a_node_makes_room_there_at_once(rm: Preempting) -> None:
+def test_an_ask_bound_to_a_node_makes_capacity_there_at_once(rm: Preempting) -> None:
     rm.creates("n2", memory=1)
     made = rm.takes("v", most=11)
     rm.submits("d", "root.outside")
@@ -37,7 +37,7 @@ def test_an_ask_bound_to_a_node_makes_room_there_at_once(rm: Preempting) -> None
     assert placed(rm.confirms(victim)) == [("daemon", "n2")]
 
 
-def test_it_does_not_matter_to_whom_the_room_is_guaranteed(rm: Preempting) -> None:
+def test_it_does_not_matter_to_whom_the_capacity_is_guaranteed(rm: Preempting) -> None:
     (own,) = rm.takes("own", "a1", memory=5)
     (victim,) = rm.takes("v", memory=3)
     rm.takes("w", memory=2, priority=1)
@@ -72,7 +72,7 @@ def test_what_one_application_cannot_win_from_itself_another_can(rm: Preempting)
     (own,) = rm.takes("own", "d1", memory=10)
     need = Resource({"memory": 1})
 
-    effects = rm.says(
+    effects = rm.send(
         asks=(
             Ask("k1", "d1", resource=need, required_node="n1"),
             Ask("k2", "d2", resource=need, required_node="n1"),
@@ -83,7 +83,7 @@ def test_what_one_application_cannot_win_from_itself_another_can(rm: Preempting)
     assert keys(rm.confirms(own, "d1")) == ["k2", "k1"]
 
 
-def test_nobody_has_to_go_from_a_node_that_takes_nothing_new(rm: Preempting) -> None:
+def test_no_one_has_to_go_from_a_node_that_takes_nothing_new(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.drains("n1")
     rm.submits("d", "root.outside")
@@ -133,7 +133,7 @@ def test_states_follow_the_loss_of_the_last_allocation(rm: Preempting) -> None:
     assert states(effects) == ["Starting", "Completing"]
 
 
-def test_a_replacement_goes_on_beside_a_promise(rm: Preempting) -> None:
+def test_a_replacement_goes_on_alongside_a_promise(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     (p0,) = rm.takes("p0", "g", memory=5, priority=1, task_group="tg", placeholder=True)
     (victim,) = rm.takes("v", "g", memory=5, preemption_policy=VICTIM)

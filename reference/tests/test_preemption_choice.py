@@ -61,32 +61,32 @@ Victims = tuple[Allocation, ...]
 
 def scenario(data: bytes) -> tuple[Partition, PendingAsk] | None:
     """Some allocations on two nodes, and an ask with a claim, unless there is room for it."""
-    said = Bytes(data)
-    player = Player(queues=said.of(_CONFIGURATIONS))
+    sent = Bytes(data)
+    player = Player(queues=sent.of(_CONFIGURATIONS))
     for queue in (*_TAKERS, "parent.entitled"):
         player.play(NewApplication(queue, f"root.{queue}"))
-    existing = [_existing(said, number) for number in range(3 + said.number() % 6)]
+    existing = [_existing(sent, number) for number in range(3 + sent.number() % 6)]
     for node in _NODES:
         there = [one for one in existing if one.node_id == node]
         used = sum((one.ask.resource for one in there), NOTHING)
-        capacity = used + Resource({"memory": said.number() % 3, "vcore": said.number() % 3})
+        capacity = used + Resource({"memory": sent.number() % 3, "vcore": sent.number() % 3})
         player.play(NodeInfo(node, NodeAction.CREATE, capacity=capacity, allocations=tuple(there)))
-    need = Resource({"memory": 1 + said.number() % 5, "vcore": said.number() % 3})
+    need = Resource({"memory": 1 + sent.number() % 5, "vcore": sent.number() % 3})
     player.play(Ask("claim", "parent.entitled", resource=need, preemption_policy=ALLOWED))
     (partition,) = player.partitions
     pending = partition.applications["parent.entitled"].pending.get("claim")
     return None if pending is None else (partition, pending)
 
 
-def _existing(said: Bytes, number: int) -> AllocationRecord:
+def _existing(sent: Bytes, number: int) -> AllocationRecord:
     ask = Ask(
         f"k{number}",
-        said.of(_TAKERS),
-        resource=Resource({"memory": said.number() % 5, "vcore": said.number() % 3}),
-        priority=-(said.number() % 3),
-        originator=said.number() % 5 == 4,
+        sent.of(_TAKERS),
+        resource=Resource({"memory": sent.number() % 5, "vcore": sent.number() % 3}),
+        priority=-(sent.number() % 3),
+        originator=sent.number() % 5 == 4,
     )
-    return AllocationRecord(f"old{number}", ask, said.of(_NODES))
+    return AllocationRecord(f"old{number}", ask, sent.of(_NODES))
 
 
 def crowd(
@@ -155,7 +155,7 @@ def sets(partition: Partition) -> Iterator[Victims]:
         yield from combinations(everybody, count)
 
 
-def has_room(node: Node, pending: PendingAsk, victims: Victims) -> bool:
+def has_capacity(node: Node, pending: PendingAsk, victims: Victims) -> bool:
     """Whether the ask fits on the node and below all maxima without the victims."""
     need = pending.ask.resource
     gain = total(live for live in victims if live.node is node)
@@ -201,7 +201,7 @@ def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None
     legal = [
         cost(victims)
         for victims in sets(partition)
-        if any(has_room(node, pending, victims) for node in partition.nodes.values())
+        if any(has_capacity(node, pending, victims) for node in partition.nodes.values())
         and leaves_guarantees(partition, pending, victims)
     ]
 
@@ -213,5 +213,5 @@ def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None
         assert chosen is not None
         victims = tuple(victim.allocation for victim in chosen.victims)
         assert cost(victims) == min(legal)
-        assert has_room(chosen.node, pending, victims)
+        assert has_capacity(chosen.node, pending, victims)
         assert leaves_guarantees(partition, pending, victims)

@@ -36,8 +36,8 @@ class Consulted(Preempting):
         *,
         fits: bool = True,
     ) -> list[Effect]:
-        said = Answered(self.rm_id, question.number, fits, "", index)
-        return self.scheduler.handle(said, self.now)
+        sent = Answered(self.rm_id, question.number, fits, "", index)
+        return self.scheduler.handle(sent, self.now)
 
     def named(self, *names: str) -> list[str]:
         return [self.victims[name] for name in names]
@@ -99,7 +99,7 @@ def test_those_the_rm_named_go_and_no_more(rm: Consulted, index: int) -> None:
     [(False, 1), (False, 6), (True, -1), (True, -7), (True, 0), (True, 7), (True, 2**31 - 1)],
     ids=["no", "no, whatever the index", "nobody", "below nobody", "too few", "not listed", "most"],
 )
-def test_nobody_goes_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
+def test_no_one_goes_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.answers(question, index, fits=fits) + rm.waits(0.9)
@@ -148,7 +148,7 @@ def test_one_question_is_open_at_a_time(rm: Consulted) -> None:
     assert (later.key, later.victims[0]) == ("k2", "v8"), "v9 is on its way out"
 
 
-def test_nobody_is_preempted_while_another_question_is_open() -> None:
+def test_no_one_is_preempted_while_another_question_is_open() -> None:
     rm = Consulted(memory=11)
     rm.offers(CHECKS, Callback.PREDICATES)
     (question,) = of(rm.asks("k0", "t1", memory=1), PredicatesQuestion)
@@ -188,7 +188,7 @@ def test_who_takes_no_preemption_checks_is_not_asked() -> None:
 
 
 # requirement: SI-CB-004
-def test_whoever_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
+def test_any_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.offers()
@@ -198,7 +198,7 @@ def test_whoever_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> No
 
 
 # requirement: SI-CB-001
-def test_whoever_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> None:
+def test_any_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> None:
     first = question_in(rm.claims("k1", memory=2))
 
     second = question_in(rm.offers(CHECKS))
@@ -208,7 +208,7 @@ def test_whoever_offers_next_is_asked_about_victims_that_are_open(rm: Consulted)
     assert preempted(rm.answers(second, 1)) == rm.named("v9", "v8")
 
 
-def test_an_ask_withdrawn_meanwhile_preempts_nobody(rm: Consulted) -> None:
+def test_an_ask_withdrawn_meanwhile_preempts_no_one(rm: Consulted) -> None:
     question = question_in(rm.claims("k1"))
     rm.withdraws("k1")
 
@@ -224,7 +224,7 @@ def test_an_ask_sent_again_meanwhile_is_asked_about_again(rm: Consulted) -> None
     assert (second.key, second.start_index) == ("k1", 1)
 
 
-def test_room_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
+def test_capacity_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
     question = question_in(rm.claims("k1"))
     rm.releases(rm.victims["v0"], "t1")
 
@@ -233,7 +233,7 @@ def test_room_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
     assert (preempted(effects), placed(effects)) == ([], [("k1", "n1")])
 
 
-def test_a_victim_that_ended_meanwhile_is_not_told_to_go(rm: Consulted) -> None:
+def test_a_victim_that_ended_meanwhile_is_not_reported_to_go(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=3))
     rm.releases(rm.victims["v9"], "t1")
 
@@ -242,7 +242,7 @@ def test_a_victim_that_ended_meanwhile_is_not_told_to_go(rm: Consulted) -> None:
     assert preempted(effects) == rm.named("v8", "v7")
 
 
-def test_a_victim_that_goes_for_another_reason_is_not_told_twice() -> None:
+def test_a_victim_that_goes_for_another_reason_is_not_reported_twice() -> None:
     rm = Consulted(memory=11)
     (mortal,) = rm.takes("w1", execution_timeout=20.0)
     question = question_in(rm.claims("k1"))
@@ -267,7 +267,7 @@ def test_a_node_that_shrank_meanwhile_needs_more_of_them(rm: Consulted) -> None:
 
 
 @pytest.mark.parametrize("change", ["drains", "decommissions"])
-def test_nobody_goes_from_a_node_that_was_closed_meanwhile(rm: Consulted, change: str) -> None:
+def test_no_one_goes_from_a_node_that_was_closed_meanwhile(rm: Consulted, change: str) -> None:
     question = question_in(rm.claims("k1"))
     getattr(rm, change)("n1")
 
@@ -311,7 +311,7 @@ def test_who_has_to_go_elsewhere_is_no_part_of_the_question() -> None:
     assert preempted(effects) == [rm.on_n1[-1], rm.on_n2[-1]]
 
 
-def test_where_nobody_has_to_go_from_the_node_there_is_no_question() -> None:
+def test_where_no_one_has_to_go_from_the_node_there_is_no_question() -> None:
     rm = Crowded()
     rm.creates("n3", memory=2)
 
@@ -332,7 +332,7 @@ def test_a_refusal_is_news_of_the_request() -> None:
     ]
 
 
-def test_room_that_the_rm_does_not_want_is_no_reason_to_wait_for_it() -> None:
+def test_capacity_that_the_rm_does_not_want_is_no_reason_to_wait_for_it() -> None:
     rm = Consulted(entitled="preemption.delay: 1ms")
     rm.offers(CHECKS, Callback.PREDICATES)
     rm.creates("n2", memory=2)

@@ -43,7 +43,7 @@ def test_of_very_many_nodes_enough_are_looked_at(
     assert len(set(seen)) == 3
 
 
-def test_a_search_that_found_nobody_yet_goes_on_where_it_was(
+def test_a_search_that_found_no_one_yet_goes_on_where_it_was(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
@@ -76,6 +76,6 @@ def test_asks_of_several_sizes_do_not_choose_the_same_victim(rm: Preempting) -> 
         for key, size in sizes.items()
     ]
 
-    rm.says(asks=tuple(asks))
+    rm.send(asks=tuple(asks))
 
     assert sorted(preempted(rm.waits(DELAY))) == sorted(victims)

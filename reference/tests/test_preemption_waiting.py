@@ -46,7 +46,7 @@ def test_what_is_bound_to_its_node_stays(rm: Preempting) -> None:
 # the handshake
 
 
-def test_nobody_else_gets_the_room_that_was_promised(rm: Preempting) -> None:
+def test_no_one_else_gets_the_capacity_that_was_promised(rm: Preempting) -> None:
     made = rm.takes("v", most=9)
     rm.submits("t2", "root.outside")
     victims = preempted(rm.claims(memory=2))
@@ -58,7 +58,7 @@ def test_nobody_else_gets_the_room_that_was_promised(rm: Preempting) -> None:
     assert keys(rm.releases(made[0], "t1")) == ["small"]
 
 
-def test_other_room_on_the_node_serves_the_ask_as_well(rm: Preempting) -> None:
+def test_other_capacity_on_the_node_serves_the_ask_as_well(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims(memory=2)
 
@@ -82,7 +82,7 @@ def test_another_type_is_no_confirmation(rm: Preempting, kind: TerminationType) 
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-def test_a_stop_by_the_rm_frees_the_room_too(rm: Preempting) -> None:
+def test_a_stop_by_the_rm_frees_the_capacity_too(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -93,7 +93,7 @@ def test_a_stop_by_the_rm_frees_the_room_too(rm: Preempting) -> None:
     assert rm.confirms(made[-1]) == []
 
 
-def test_the_removal_of_the_victims_application_frees_the_room_too(rm: Preempting) -> None:
+def test_the_removal_of_the_victims_application_frees_the_capacity_too(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.claims(memory=2)
 
@@ -114,10 +114,12 @@ def test_the_victims_are_gone_before_the_claim_is_placed_elsewhere(end: str) -> 
         "release": lambda: rm.releases("", "t1"),
     }[end]()
 
-    told = [type(effect).__name__ for effect in effects]
-    room_comes_free = [place for place, kind in enumerate(told) if kind == "ReleasedAllocation"][1]
+    received = [type(effect).__name__ for effect in effects]
+    capacity_comes_free = [
+        place for place, kind in enumerate(received) if kind == "ReleasedAllocation"
+    ][1]
     assert keys(effects) == ["claim"]
-    assert room_comes_free < told.index("NewAllocation")
+    assert capacity_comes_free < received.index("NewAllocation")
 
 
 def test_an_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
@@ -149,7 +151,9 @@ def test_several_asks_have_victims_of_their_own(rm: Preempting) -> None:
 # the asker changes its mind
 
 
-def test_when_the_ask_is_withdrawn_the_victims_go_and_the_room_is_for_all(rm: Preempting) -> None:
+def test_when_the_ask_is_withdrawn_the_victims_go_and_the_capacity_is_for_all(
+    rm: Preempting,
+) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.submits("t2", "root.outside")
@@ -161,7 +165,7 @@ def test_when_the_ask_is_withdrawn_the_victims_go_and_the_room_is_for_all(rm: Pr
     assert list(rm.partition().preemptions.open) == []
 
 
-def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -> None:
+def test_when_the_ask_finds_capacity_elsewhere_the_promise_is_over(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.submits("t2", "root.outside")
@@ -172,7 +176,7 @@ def test_when_the_ask_finds_room_elsewhere_the_promise_is_over(rm: Preempting) -
     assert placed(rm.confirms(made[-1])) == [("k", "n1")]
 
 
-def test_when_its_queue_has_room_the_ask_is_placed_elsewhere() -> None:
+def test_when_its_queue_has_capacity_the_ask_is_placed_elsewhere() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=4)
     rm.creates("n2", memory=4)
@@ -205,7 +209,7 @@ def test_an_ask_sent_again_keeps_its_victims(rm: Preempting) -> None:
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-def test_an_ask_sent_again_keeps_its_claim_to_the_room(rm: Preempting) -> None:
+def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.asks("first", memory=1, more={"priority": 5})
@@ -305,7 +309,9 @@ def bound() -> tuple[Preempting, dict[str, str]]:
 
 
 # requirement: SI-CONST-003
-def test_room_in_its_queue_serves_the_ask_as_well(bound: tuple[Preempting, dict[str, str]]) -> None:
+def test_capacity_in_its_queue_serves_the_ask_as_well(
+    bound: tuple[Preempting, dict[str, str]],
+) -> None:
     rm, made = bound
 
     effects = rm.releases(made["other"], "t1") + rm.waits(1)
@@ -352,7 +358,7 @@ def test_a_higher_quota_of_its_namespace_serves_the_ask_as_well() -> None:
 
 
 # requirement: SI-PRE-004
-def test_an_ask_sent_again_without_permission_has_nobody_else_go(rm: Preempting) -> None:
+def test_an_ask_sent_again_without_permission_has_no_one_else_go(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.claims(policy=VICTIM)
@@ -449,7 +455,7 @@ def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
         need = Resource({"memory": 1})
         asks.append(Ask(f"k{number}", f"d{number}", resource=need, required_node="n1"))
 
-    rm.says(asks=tuple(asks))
+    rm.send(asks=tuple(asks))
 
     assert looks == [f"k{number}" for number in range(10)]
     rm.waits(1)
@@ -478,7 +484,7 @@ def test_asks_that_are_alike_are_looked_at_once(rm: Preempting, looks: list[str]
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     need = Resource({"memory": 1})
 
-    rm.says(
+    rm.send(
         asks=tuple(
             Ask(f"k{number}", "a1", resource=need, preemption_policy=ALLOWED, priority=number)
             for number in range(5)

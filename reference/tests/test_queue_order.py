@@ -31,9 +31,9 @@ def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> 
     return rm
 
 
-def order(rm: RM, room: int = 100) -> list[str]:
+def order(rm: RM, capacity: int = 100) -> list[str]:
     """The keys in the order they are served when there is room."""
-    return keys(rm.creates("n1", memory=room, vcore=room))
+    return keys(rm.creates("n1", memory=capacity, vcore=capacity))
 
 
 def test_a_fair_leaf_serves_the_application_that_has_less() -> None:
@@ -174,7 +174,7 @@ def test_without_sorting_by_priority_shares_come_first_and_priority_settles_equa
     assert order(rm) == ["higher", "low", "high"]
 
 
-def test_an_ask_that_cannot_be_served_lifts_nobody() -> None:
+def test_an_ask_that_cannot_be_served_lifts_no_one() -> None:
     rm = with_asks("root.fifo", ("a1", "k1", 0), ("a2", "k2", 0))
     rm.asks("large", "a2", memory=1000, more={"priority": 9})
 
@@ -228,7 +228,7 @@ def test_an_offset_is_added_to_the_priorities_in_a_queue() -> None:
     assert in_queues(BY_PRIORITY, plain=9, offset=-2) == ["plain", "offset"]
 
 
-def test_priorities_are_not_seen_outside_of_a_fence() -> None:
+def test_priorities_are_not_seen_outside_of_a_barrier() -> None:
     assert in_queues(BY_PRIORITY, fenced=100, plain=1) == ["plain", "fenced"]
     assert in_queues(BY_PRIORITY, fenced=-5, plain=-1) == ["fenced", "plain"]
     assert in_queues(BY_PRIORITY, low=5, plain=-9) == ["plain", "low"]
@@ -240,7 +240,7 @@ def test_offsets_add_up_on_the_way_to_the_common_parent() -> None:
     assert in_queues(BY_PRIORITY, plain=2, wall_in=0, other=4) == ["other", "wall_in", "plain"]
 
 
-def test_inside_a_fence_priorities_count() -> None:
+def test_inside_a_barrier_priorities_count() -> None:
     rm = RM(queues=BY_PRIORITY)
     for application in ("a1", "a2"):
         rm.submits(application, "root.fenced")

@@ -9,7 +9,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 from tests.configuring import tree
 from tests.driving import keys, of_allocations, released
-from tests.later_records import RULES, Later, said
+from tests.later_records import RULES, Later, sent
 from tests.test_event_records import records
 
 PREEMPTED = TerminationType.PREEMPTED_BY_SCHEDULER
@@ -60,7 +60,7 @@ def test_what_is_above_a_lowered_maximum_goes_after_the_delay() -> None:
 
     assert released(at_once + before) == []
     assert gone(effects) == {"k2", "k3"}
-    assert said(effects, ChangeDetail.QUEUE_PREEMPTION) == [
+    assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == [
         ("root.q", "SET", "QUEUE_PREEMPTION", "")
     ]
     (record,) = (r for r in records(effects) if r.detail is ChangeDetail.QUEUE_PREEMPTION)
@@ -68,7 +68,7 @@ def test_what_is_above_a_lowered_maximum_goes_after_the_delay() -> None:
 
 
 # requirement: SI-PRE-009
-def test_victims_hold_their_room_until_the_rm_confirms() -> None:
+def test_victims_hold_their_capacity_until_the_rm_confirms() -> None:
     rm = watched(queue(10))
     runs(rm, 5, 5)
     rm.reconfigures(queue(5))
@@ -103,7 +103,7 @@ def test_nothing_is_preempted_otherwise(after: str) -> None:
     effects = rm.reconfigures(after) + rm.waits(1000.0)
 
     assert released(effects) == []
-    assert said(effects, ChangeDetail.QUEUE_PREEMPTION) == []
+    assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == []
 
 
 # requirement: SI-PRE-009
@@ -121,12 +121,12 @@ def test_a_queue_that_has_come_below_its_maximum_gives_back_nothing() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(5))
-    rm.says(releases=(of_allocations("a1", "a1-k1"),))
+    rm.send(releases=(of_allocations("a1", "a1-k1"),))
 
     effects = rm.waits(1000.0)
 
     assert released(effects) == []
-    assert said(effects, ChangeDetail.QUEUE_PREEMPTION) == []
+    assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == []
 
 
 # requirement: SI-PRE-009
@@ -181,7 +181,7 @@ def test_some_are_never_preempted(more: Mapping[str, object]) -> None:
     effects = rm.waits(1000.0)
 
     assert released(effects) == []
-    assert said(effects, ChangeDetail.QUEUE_PREEMPTION) == []
+    assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == []
 
 
 # requirement: SI-PRE-009
@@ -215,7 +215,7 @@ def test_lower_priority_goes_first_and_originators_last() -> None:
 
 
 # requirement: SI-PRE-009
-def test_nobody_goes_without_whom_it_is_enough() -> None:
+def test_no_one_goes_without_whom_it_is_enough() -> None:
     rm = watched(queue(10))
     runs(rm, 6, 4)
 
@@ -249,7 +249,7 @@ def test_who_is_on_the_way_out_already_counts() -> None:
 
 
 # requirement: SI-PRE-009
-def test_it_is_enforced_in_every_revision_but_told_in_one() -> None:
+def test_it_is_enforced_in_every_revision_but_reported_in_one() -> None:
     rm = watched(queue(10), Rules())
     rm.asks("k1", memory=5)
     rm.asks("k2", memory=5)
@@ -258,7 +258,7 @@ def test_it_is_enforced_in_every_revision_but_told_in_one() -> None:
     effects = rm.waits(5.0)
 
     assert len(released(effects)) == 1
-    assert said(effects, ChangeDetail.QUEUE_PREEMPTION) == []
+    assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == []
 
 
 def test_nothing_is_left_of_a_queue_that_goes() -> None:

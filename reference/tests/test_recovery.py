@@ -33,7 +33,7 @@ def existing(
 
 
 # requirement: SI-CONN-021, SI-REC-007, SI-REC-003
-def test_an_existing_allocation_takes_its_room_and_can_be_released(busy: RM) -> None:
+def test_an_existing_allocation_takes_its_capacity_and_can_be_released(busy: RM) -> None:
     effects = busy.reports(existing())
 
     assert [type(effect).__name__ for effect in effects] == ["UpdatedApplication"] * 2
@@ -46,7 +46,7 @@ def test_an_existing_allocation_takes_its_room_and_can_be_released(busy: RM) -> 
 
 # requirement: SI-REC-004, SI-REC-008, SI-REC-017, SI-REC-022
 @pytest.mark.parametrize(
-    ("allocation", "says"),
+    ("allocation", "message"),
     [
         (existing(identity=""), "no identity"),
         (existing(identity="known"), "'known' is known already"),
@@ -56,7 +56,9 @@ def test_an_existing_allocation_takes_its_room_and_can_be_released(busy: RM) -> 
         (existing(resource=Resource({"memory": -1})), "negative: memory"),
     ],
 )
-def test_what_cannot_exist_is_rejected(busy: RM, allocation: AllocationRecord, says: str) -> None:
+def test_what_cannot_exist_is_rejected(
+    busy: RM, allocation: AllocationRecord, message: str
+) -> None:
     busy.reports(existing(identity="known"))
 
     (verdict,) = busy.reports(allocation)
@@ -66,11 +68,11 @@ def test_what_cannot_exist_is_rejected(busy: RM, allocation: AllocationRecord, s
         allocation.ask.key,
         allocation.ask.application_id,
     )
-    assert says in verdict.reason
+    assert message in verdict.reason
 
 
 # requirement: SI-REC-013
-def test_what_runs_needs_no_room_and_no_schedulable_node(busy: RM) -> None:
+def test_what_runs_needs_no_capacity_and_no_schedulable_node(busy: RM) -> None:
     busy.drains("n1")
 
     assert not of(busy.reports(existing(resource=Resource({"memory": 50}))), RejectedAllocation)
@@ -157,7 +159,7 @@ def test_what_was_recovered_is_not_allocated_again(busy: RM) -> None:
 
 
 # requirement: SI-REC-008
-def test_what_was_rejected_holds_no_room(busy: RM) -> None:
+def test_what_was_rejected_holds_no_capacity(busy: RM) -> None:
     whole = Resource({"memory": 10})
     for bad in (
         existing(node="nX", resource=whole),
@@ -173,7 +175,7 @@ def test_what_was_rejected_holds_no_room(busy: RM) -> None:
 def test_a_node_may_be_created_draining_filled_and_brought_back(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("whole", memory=10)
-    rm.says_of_node("n1", NodeAction.CREATE_DRAIN, {"memory": 10})
+    rm.send_node_action("n1", NodeAction.CREATE_DRAIN, {"memory": 10})
     assert not of(rm.reports(existing(resource=Resource({"memory": 7}))), RejectedAllocation)
 
     assert rm.undrains("n1") == []
@@ -210,7 +212,7 @@ def test_what_was_recovered_keeps_its_application_from_completing(busy: RM) -> N
 def test_existing_allocations_count_with_a_creation_only(busy: RM) -> None:
     nine = existing(resource=Resource({"memory": 9}))
 
-    assert busy.says_of_node("n1", NodeAction.UPDATE, allocations=(nine,)) == []
+    assert busy.send_node_action("n1", NodeAction.UPDATE, allocations=(nine,)) == []
 
     assert keys(busy.asks("k1", memory=10)) == ["k1"]
     assert busy.releases("old-1") == []
@@ -224,7 +226,7 @@ def test_what_the_rm_replays_is_what_there_was(busy: RM, *, is_restarted: bool) 
         Ask(f"{application}-{key}", application, resource=Resource({"memory": amount}))
         for application, key, amount in (("a1", "k", 4), ("a2", "k", 2), ("a2", "big", 30))
     )
-    made = [new.allocation for new in of(busy.says(asks=asks), NewAllocation)]
+    made = [new.allocation for new in of(busy.send(asks=asks), NewAllocation)]
     before = busy.scheduler.snapshot("rm")
     assert [len(application.allocations) for application in before.applications] == [1, 1]
 
@@ -236,7 +238,7 @@ def test_what_the_rm_replays_is_what_there_was(busy: RM, *, is_restarted: bool) 
     for application in ("a1", "a2"):
         busy.submits(application)
     busy.reports(*made)
-    assert busy.says(asks=asks[2:]) == []
+    assert busy.send(asks=asks[2:]) == []
 
     assert busy.scheduler.snapshot("rm") == before
     assert keys(busy.asks("k5", memory=5)) == []

@@ -126,7 +126,7 @@ def test_a_lost_rm_is_paused_then_stopped() -> None:
     assert rm.scheduler.rms.all()[0].partitions == {}
 
 
-def test_a_stopped_rm_is_told_so_for_a_while_and_then_forgotten() -> None:
+def test_a_stopped_rm_is_reported_so_for_a_while_and_then_forgotten() -> None:
     rm = RM(settings=Settings(stopped_retention=100.0))
     rm.scheduler.handle(ShutDown("rm"), rm.now)
 
@@ -200,7 +200,7 @@ def test_each_rm_has_its_own_deadlines(busy: RM) -> None:
     other.creates("n1", memory=1)
     other.asks("k1", memory=1, more={"execution_timeout": 3.0})
 
-    told: list[Effect] = busy.waits(4)
-    assert {effect.rm_id for effect in told} == {"other"}
-    told = busy.waits(2)
-    assert {effect.rm_id for effect in told} == {"rm"}
+    received: list[Effect] = busy.waits(4)
+    assert {effect.rm_id for effect in received} == {"other"}
+    received = busy.waits(2)
+    assert {effect.rm_id for effect in received} == {"rm"}

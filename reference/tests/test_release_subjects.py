@@ -42,7 +42,7 @@ def test_asks_are_withdrawn_by_the_kind_of_subject_alone(
         rm.submits(application)
         rm.asks(key, application, memory=1)
 
-    effects = rm.says(ask_releases=(AskReleaseRequest("default", subject, STOPPED),))
+    effects = rm.send(ask_releases=(AskReleaseRequest("default", subject, STOPPED),))
 
     assert withdrawn(effects) == meant
 
@@ -51,15 +51,15 @@ def test_a_release_without_identity_is_no_release_of_all(busy: RM) -> None:
     made = identities(busy.asks("k1", memory=1, most=2))
     of_one = ReleaseRequest("default", OneAllocation("a1", ""), STOPPED)
 
-    assert busy.says(releases=(of_one,)) == []
-    assert len(of(busy.says(releases=(of_allocations("a1"),)), ReleasedAllocation)) == len(made)
+    assert busy.send(releases=(of_one,)) == []
+    assert len(of(busy.send(releases=(of_allocations("a1"),)), ReleasedAllocation)) == len(made)
 
 
 def test_the_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
     busy.asks("k2", memory=1_000_000)
 
-    effects = busy.says(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), STOPPED),))
+    effects = busy.send(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), STOPPED),))
 
     assert withdrawn(effects) == [("a1", "k1")]
     assert of(effects, ReleasedAllocation) == []
@@ -68,7 +68,7 @@ def test_the_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) ->
 def test_a_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
 
-    assert busy.says(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT),)) == []
+    assert busy.send(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT),)) == []
     assert withdrawn(busy.withdraws("k1")) == [("a1", "k1")]
 
 
@@ -80,7 +80,7 @@ def test_the_release_of_all_asked_for_and_held_ends_both(busy: RM) -> None:
     (made,) = identities(busy.asks("k1", memory=1))
     everything = ReleaseRequest("default", AskedAndHeld("a1"), STOPPED)
 
-    effects = busy.says(releases=(everything,))
+    effects = busy.send(releases=(everything,))
 
     assert withdrawn(effects) == [("a1", "waits")]
     assert released(effects) == [(made, STOPPED)]
@@ -91,5 +91,5 @@ def test_a_confirmation_of_all_asked_for_and_held_withdraws_nothing(busy: RM) ->
     busy.asks("k1", memory=1_000_000)
     everything = ReleaseRequest("default", AskedAndHeld("a1"), TIMEOUT)
 
-    assert busy.says(releases=(everything,)) == []
+    assert busy.send(releases=(everything,)) == []
     assert withdrawn(busy.withdraws("k1")) == [("a1", "k1")]

@@ -29,12 +29,12 @@ OF_THE_SCHEDULER = [
 def test_a_release_is_confirmed_by_the_same_message(busy: RM) -> None:
     made = identities(busy.asks("k1", memory=1, most=3))
 
-    effects = busy.says(
+    effects = busy.send(
         releases=tuple(of_allocations("a1", identity, key="k1") for identity in made)
     )
 
-    said = [effect.release for effect in of(effects, ReleasedAllocation)]
-    assert [(r.partition, r.application_id, r.identity, r.termination, r.key) for r in said] == [
+    sent = [effect.release for effect in of(effects, ReleasedAllocation)]
+    assert [(r.partition, r.application_id, r.identity, r.termination, r.key) for r in sent] == [
         ("default", "a1", identity, STOPPED, "k1") for identity in made
     ]
 
@@ -42,9 +42,9 @@ def test_a_release_is_confirmed_by_the_same_message(busy: RM) -> None:
 def test_the_confirmation_names_the_key_even_where_the_release_did_not(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=1))
 
-    (said,) = of(busy.releases(identity), ReleasedAllocation)
+    (sent,) = of(busy.releases(identity), ReleasedAllocation)
 
-    assert said.release.key == "k1"
+    assert sent.release.key == "k1"
 
 
 def test_the_change_of_state_comes_before_the_confirmation(busy: RM) -> None:

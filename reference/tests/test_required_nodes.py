@@ -39,7 +39,7 @@ def _creates(rm: Keyed) -> list[Effect]:
 
 
 def _creates_draining(rm: Keyed) -> list[Effect]:
-    return rm.says_of_node("n1", NodeAction.CREATE_DRAIN, {"memory": 4})
+    return rm.send_node_action("n1", NodeAction.CREATE_DRAIN, {"memory": 4})
 
 
 def _updates(memory: int) -> Step:

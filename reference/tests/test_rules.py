@@ -50,7 +50,7 @@ def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> Non
     by_key.asks("k1", memory=1)
     by_key.asks("k2", memory=1)
 
-    effects = by_key.says(releases=(of_key("k1"),))
+    effects = by_key.send(releases=(of_key("k1"),))
 
     assert released(effects) == [("k1", STOPPED)]
     assert of(effects, ReleasedAsk) == []
@@ -62,14 +62,14 @@ def test_the_release_of_a_key_of_another_application_ends_nothing(by_key: RM) ->
     by_key.submits("a2")
     by_key.asks("k1", memory=1)
 
-    assert by_key.says(releases=(of_key("k1", "a2"),)) == []
+    assert by_key.send(releases=(of_key("k1", "a2"),)) == []
 
 
 def test_a_minted_identity_is_not_found_by_key() -> None:
     rm = ready(Rules())
     (identity,) = identities(rm.asks("k1", memory=1))
 
-    assert rm.says(releases=(of_key("k1"),)) == []
+    assert rm.send(releases=(of_key("k1"),)) == []
     assert released(rm.releases(identity)) == [(identity, STOPPED)]
 
 
@@ -79,7 +79,7 @@ def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
     assert released(by_key.waits(5.0)) == [("k1", TIMEOUT)]
 
     confirmation = ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT)
-    effects = by_key.says(releases=(confirmation,))
+    effects = by_key.send(releases=(confirmation,))
 
     assert of(effects, ReleasedAllocation) == []
     assert identities(effects) == ["k2"]
@@ -88,7 +88,7 @@ def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
 # requirement: SI-ASK-028
 def test_a_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
     by_key.asks("k1", memory=1)
-    by_key.says(releases=(of_key("k1"),))
+    by_key.send(releases=(of_key("k1"),))
 
     assert identities(by_key.asks("k1", memory=2)) == ["k1"]
 

@@ -3,8 +3,8 @@
 from sireference.core.model import AllocationRecord, Ask, ChangeDetail, Effect, Rules
 from tests.configuring import tree
 from tests.driving import keys
-from tests.later_records import AMOUNT, RULES, Later, Said, said
-from tests.test_event_records import told
+from tests.later_records import AMOUNT, RULES, Later, Sent, sent
+from tests.test_event_records import received
 
 CANNOT, MAY = "APP_CANNOTRUN_QUEUE", "APP_RUNNABLE_QUEUE"
 CANNOT_BY_QUOTA, MAY_BY_QUOTA = "APP_CANNOTRUN_QUOTA", "APP_RUNNABLE_QUOTA"
@@ -20,8 +20,8 @@ QUEUES = tree(
 )
 
 
-def of_slots(effects: list[Effect]) -> list[Said]:
-    return said(effects, *SLOTS)
+def of_slots(effects: list[Effect]) -> list[Sent]:
+    return sent(effects, *SLOTS)
 
 
 def watched(rules: Rules = RULES) -> Later:
@@ -39,12 +39,12 @@ def test_an_application_waits_for_the_slot_of_its_queue_and_gets_it() -> None:
     assert of_slots(waits) == [("a2", "NONE", CANNOT, "")]
     assert keys(gets) == ["a2"]
     assert of_slots(gets) == [("a2", "NONE", MAY, "")]
-    names = [record[3] for record in told(gets)]
+    names = [record[3] for record in received(gets)]
     assert names.index(MAY) < names.index("APP_ALLOC", names.index(MAY))
 
 
 # requirement: SI-EVT-015
-def test_that_it_waits_is_told_once() -> None:
+def test_that_it_waits_is_reported_once() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")
@@ -134,7 +134,7 @@ def test_a_higher_maximum_lets_it_run() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_hears_of_it() -> None:
+def test_no_revision_of_before_observes_of_it() -> None:
     rm = watched(Rules())
     rm.starts("a1", "q")
 

@@ -19,9 +19,9 @@ class Looks:
         self.count = 0
         fits = Resource.fits
 
-        def counted(need: Resource, room: Resource) -> bool:
+        def counted(need: Resource, capacity: Resource) -> bool:
             self.count += 1
-            return fits(need, room)
+            return fits(need, capacity)
 
         monkeypatch.setattr(Resource, "fits", counted)
 
@@ -51,7 +51,7 @@ def test_what_fits_nowhere_is_looked_for_once(looks: Looks) -> None:
     assert looks.count == first
 
 
-def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_room(looks: Looks) -> None:
+def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_capacity(looks: Looks) -> None:
     rm = cluster(2000)
     rm.asks("fill", memory=10, most=2000)
     rm.waits(0)  # a pass does not do as much at a time
@@ -85,7 +85,7 @@ def test_other_applications_know_it_too(looks: Looks) -> None:
     assert looks.count == first
 
 
-def test_only_the_node_that_gained_room_is_looked_at_again(looks: Looks) -> None:
+def test_only_the_node_that_gained_capacity_is_looked_at_again(looks: Looks) -> None:
     rm = cluster(200)
     made = identities(rm.asks("fill", memory=10, most=200))
     rm.asks("k", memory=10, most=5)
@@ -97,16 +97,16 @@ def test_only_the_node_that_gained_room_is_looked_at_again(looks: Looks) -> None
     assert looks.count < 20
 
 
-def test_a_need_nobody_has_any_more_is_forgotten() -> None:
+def test_a_need_no_one_has_any_more_is_forgotten() -> None:
     rm = cluster(3)
-    room = rm.scheduler.rms.all()[0].partitions["default"].node_index
+    capacity = rm.scheduler.rms.all()[0].partitions["default"].node_index
     for number in range(50):
         rm.asks(f"k{number}", memory=100 + number)
         rm.withdraws(f"k{number}")
         rm.submits("a1")
 
-    assert not room._unplaced
-    assert list(room.waiting) == []
+    assert not capacity._unplaced
+    assert list(capacity.waiting) == []
 
 
 def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
@@ -167,12 +167,12 @@ SLOTS = ", maxapplications: 3"
 
 
 @pytest.mark.parametrize("policy", ["fifo", "fair"])
-@pytest.mark.parametrize(("more", "room"), [("", 3), (QUOTA, 100), (SLOTS, 100)])
+@pytest.mark.parametrize(("more", "capacity"), [("", 3), (QUOTA, 100), (SLOTS, 100)])
 def test_what_comes_free_wakes_those_it_is_for(
-    policy: str, more: str, room: int, woken: list[AskGroup]
+    policy: str, more: str, capacity: int, woken: list[AskGroup]
 ) -> None:
     rm = RM(queues=BACKLOG.format(policy=policy, more=more))
-    rm.creates("n1", memory=room)
+    rm.creates("n1", memory=capacity)
     names = [f"a{number}" for number in range(50)]
     made = {}
     for name in names:
@@ -193,7 +193,7 @@ def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
     assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
 
 
-def test_a_pass_costs_the_steps_that_the_page_about_it_says(
+def test_a_pass_costs_the_steps_that_the_page_about_it_states(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The example of docs/scheduling-pass.md."""

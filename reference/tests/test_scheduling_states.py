@@ -27,7 +27,7 @@ partitions:
 """
 
 
-def told(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
+def received(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
     """Key and state of what was reported, in order."""
     return [(state.key, state.state) for state in of(effects, ContainerState)]
 
@@ -49,10 +49,10 @@ def test_an_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
 
 # requirement: SI-CB-009
 @pytest.mark.parametrize("queue", ["root.small", "root.single", "root.stateaware"])
-def test_an_ask_that_nobody_looks_for_a_node_for_is_skipped(rm: Asked, queue: str) -> None:
+def test_an_ask_that_no_one_looks_for_a_node_for_is_skipped(rm: Asked, queue: str) -> None:
     for application_id in ("a2", "a3"):
         rm.submits(application_id, queue)
-    assert told(rm.asks("k1", "a2", memory=4)) == []
+    assert received(rm.asks("k1", "a2", memory=4)) == []
 
     (state,) = of(rm.asks("k2", "a3", memory=4), ContainerState)
 
@@ -60,16 +60,16 @@ def test_an_ask_that_nobody_looks_for_a_node_for_is_skipped(rm: Asked, queue: st
     assert state.reason
 
 
-def test_nothing_is_told_of_an_ask_that_is_served_at_once(rm: Asked) -> None:
+def test_nothing_is_reported_of_an_ask_that_is_served_at_once(rm: Asked) -> None:
     effects = rm.asks("k1", memory=3)
 
-    assert (keys(effects), told(effects)) == (["k1"], [])
+    assert (keys(effects), received(effects)) == (["k1"], [])
 
 
-def test_who_takes_no_states_is_told_none() -> None:
+def test_who_takes_no_states_is_reported_none() -> None:
     rm = Asked(Callback.EVENTS)
 
-    assert told(rm.asks("k1", memory=50)) == []
+    assert received(rm.asks("k1", memory=50)) == []
 
 
 # requirement: SI-CB-009
@@ -78,56 +78,56 @@ def test_an_ask_that_had_to_wait_is_scheduled_in_the_end(rm: Asked) -> None:
 
     effects = rm.creates("n3", memory=12)
 
-    assert (keys(effects), told(effects)) == (["k1"], [("k1", SCHEDULED)])
+    assert (keys(effects), received(effects)) == (["k1"], [("k1", SCHEDULED)])
 
 
 def test_an_ask_for_several_is_scheduled_with_the_last_one(rm: Asked) -> None:
-    assert told(rm.asks("k1", memory=6, most=4)) == [("k1", FAILED)]
+    assert received(rm.asks("k1", memory=6, most=4)) == [("k1", FAILED)]
 
     one_more = rm.creates("n3", memory=6)
     last = rm.creates("n4", memory=6)
 
-    assert (keys(one_more), told(one_more)) == (["k1"], [])
-    assert (keys(last), told(last)) == (["k1"], [("k1", SCHEDULED)])
+    assert (keys(one_more), received(one_more)) == (["k1"], [])
+    assert (keys(last), received(last)) == (["k1"], [("k1", SCHEDULED)])
 
 
-def test_nothing_is_told_of_an_ask_that_is_withdrawn(rm: Asked) -> None:
+def test_nothing_is_reported_of_an_ask_that_is_withdrawn(rm: Asked) -> None:
     rm.asks("k1", memory=50)
 
-    assert told(rm.withdraws("k1")) == []
+    assert received(rm.withdraws("k1")) == []
 
 
-def test_a_state_that_lasts_is_told_once(rm: Asked) -> None:
+def test_a_state_that_lasts_is_reported_once(rm: Asked) -> None:
     rm.asks("k1", memory=50)
 
     again = rm.creates("n3", memory=5) + rm.asks("k1", memory=51) + rm.waits(100)
 
-    assert told(again) == []
+    assert received(again) == []
 
 
-def test_another_state_is_told(rm: Asked) -> None:
+def test_another_state_is_reported(rm: Asked) -> None:
     rm.submits("a2", "root.small")
     (running,) = identities(rm.asks("k0", "a2", memory=4))
     rm.drains("n1")
     rm.drains("n2")
-    assert told(rm.asks("k1", "a2", memory=4)) == [("k1", SKIPPED)]
+    assert received(rm.asks("k1", "a2", memory=4)) == [("k1", SKIPPED)]
 
     effects = rm.releases(running, "a2")
 
-    assert told(effects) == [("k1", FAILED)]
+    assert received(effects) == [("k1", FAILED)]
 
 
-def test_everybody_in_line_is_told(rm: Asked) -> None:
-    assert told(rm.asks("k1", memory=9)) == []
-    assert told(rm.asks("k2", memory=9)) == []
+def test_everybody_in_line_is_reported(rm: Asked) -> None:
+    assert received(rm.asks("k1", memory=9)) == []
+    assert received(rm.asks("k2", memory=9)) == []
 
     first = rm.asks("k3", memory=9)
     later = rm.asks("k4", memory=9) + rm.asks("k5", memory=9)
     served = rm.creates("n3", memory=9)
 
-    assert told(first) == [("k3", FAILED)]
-    assert told(later) == [("k4", FAILED), ("k5", FAILED)]
-    assert told(served) == [("k3", SCHEDULED)], "nothing is new for the others"
+    assert received(first) == [("k3", FAILED)]
+    assert received(later) == [("k4", FAILED), ("k5", FAILED)]
+    assert received(served) == [("k3", SCHEDULED)], "nothing is new for the others"
 
 
 def test_an_ask_that_no_node_suits_has_failed() -> None:
@@ -135,12 +135,12 @@ def test_an_ask_that_no_node_suits_has_failed() -> None:
 
     effects, _ = rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
 
-    assert told(effects) == [("k1", FAILED)]
+    assert received(effects) == [("k1", FAILED)]
     again, both = rm.answers_all(rm.waits(1.0), lambda _: False)
-    assert (len(both), told(again)) == (2, []), "it was asked about, with the same end"
+    assert (len(both), received(again)) == (2, []), "it was asked about, with the same end"
 
 
-def test_who_joins_a_line_that_is_being_served_is_told_like_the_others() -> None:
+def test_who_joins_a_line_that_is_being_served_is_reported_like_the_others() -> None:
     rm = Asked(STATES, Callback.PREDICATES)
     rm.answers_all(rm.asks("k1", memory=9) + rm.asks("k2", memory=9))
     waiting = rm.asks("k3", memory=9) + rm.asks("k4", memory=9)
@@ -149,9 +149,9 @@ def test_who_joins_a_line_that_is_being_served_is_told_like_the_others() -> None
     joined = rm.asks("k5", memory=9)
     agreed = rm.answers(question.number)
 
-    assert told(waiting) == [("k3", FAILED), ("k4", FAILED)]
-    assert told(joined) == []
-    assert told(agreed) == [("k3", SCHEDULED), ("k5", FAILED)]
+    assert received(waiting) == [("k3", FAILED), ("k4", FAILED)]
+    assert received(joined) == []
+    assert received(agreed) == [("k3", SCHEDULED), ("k5", FAILED)]
 
 
 # requirement: SI-CB-009
@@ -166,8 +166,8 @@ def test_an_ask_is_reserved_while_its_victims_go() -> None:
     (victim,) = preempted(begun)
     ended = rm.confirms(victim)
 
-    assert (told(waiting), told(begun)) == ([("k1", FAILED)], [("k1", RESERVED)])
-    assert (keys(ended), told(ended)) == (["k1"], [("k1", SCHEDULED)])
+    assert (received(waiting), received(begun)) == ([("k1", FAILED)], [("k1", RESERVED)])
+    assert (keys(ended), received(ended)) == (["k1"], [("k1", SCHEDULED)])
 
 
 # requirement: SI-CB-009
@@ -180,10 +180,10 @@ def test_a_member_is_reserved_while_its_placeholder_goes() -> None:
     begun = rm.asks_member("k1")
     ended = rm.confirms(placeholder)
 
-    assert (told(begun), told(ended)) == ([("k1", RESERVED)], [("k1", SCHEDULED)])
+    assert (received(begun), received(ended)) == ([("k1", RESERVED)], [("k1", SCHEDULED)])
 
 
-def test_a_gang_waits_for_room_and_its_members_for_the_gang() -> None:
+def test_a_gang_waits_for_capacity_and_its_members_for_the_gang() -> None:
     rm = Gangs()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
@@ -193,7 +193,7 @@ def test_a_gang_waits_for_room_and_its_members_for_the_gang() -> None:
 
     effects = rm.asks_placeholder("p1") + rm.asks_member("k1")
 
-    assert told(effects) == [("p1", SKIPPED), ("k1", SKIPPED)]
+    assert received(effects) == [("p1", SKIPPED), ("k1", SKIPPED)]
     assert len({state.reason for state in of(effects, ContainerState)}) == 2
 
 
@@ -204,16 +204,16 @@ def test_a_promise_that_comes_to_nothing_leaves_the_ask_waiting() -> None:
     rm.takes("v1", most=10)
     rm.claims("k1")
 
-    assert told(rm.decommissions("n1")) == [("k1", FAILED)]
+    assert received(rm.decommissions("n1")) == [("k1", FAILED)]
 
 
-def test_whoever_takes_states_next_is_told_how_things_are(rm: Asked) -> None:
+def test_any_takes_states_next_is_reported_how_things_are(rm: Asked) -> None:
     rm.asks("k1", memory=50)
     rm.asks("k2", memory=50)
 
-    assert told(rm.offers(STATES)) == [("k1", FAILED), ("k2", FAILED)]
-    assert told(rm.offers()) == []
-    assert told(rm.asks("k3", memory=50)) == []
+    assert received(rm.offers(STATES)) == [("k1", FAILED), ("k2", FAILED)]
+    assert received(rm.offers()) == []
+    assert received(rm.asks("k3", memory=50)) == []
 
 
 def test_many_in_one_line_are_not_gone_through_without_news(

@@ -30,18 +30,18 @@ def test_eight_settings_are_times() -> None:
 
 @of_no_time
 @pytest.mark.parametrize("name", TIMES)
-def test_settings_with_a_time_that_is_none_say_which(name: str, seconds: float) -> None:
+def test_settings_with_a_time_that_is_none_state_which(name: str, seconds: float) -> None:
     chosen: dict[str, Any] = {name: seconds}
 
-    says = f"{name}: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
-    with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+    message = f"{name}: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Settings(**chosen)
 
 
 @of_no_time
-def test_limits_with_a_time_that_is_none_say_which(seconds: float) -> None:
-    says = f"callback_timeout: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
-    with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+def test_limits_with_a_time_that_is_none_state_which(seconds: float) -> None:
+    message = f"callback_timeout: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Limits(callback_timeout=seconds)
 
 

@@ -98,14 +98,14 @@ def refused() -> Iterator[None]:
 BOUND: Final = Permissions((ClientRM("first.test", "one"), ClientRM("second.test", "two")))
 
 
-def test_a_client_speaks_for_the_rm_it_is_bound_to(
+def test_a_client_implements_for_the_rm_it_is_bound_to(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
         async with clients.of("first.test") as wire:
             await wire.registers("one")
             nodes = await wire.opens("UpdateNode", "one")
-            await nodes.says(nodes=[wire.node(memory=1)])
+            await nodes.send(nodes=[wire.node(memory=1)])
             assert (await nodes.receives()).accepted
             await wire.offers(ext.EVENT_BATCH, rm_id="one")
             assert (await wire.calls("ApplyConfiguration", rm_id="one", config="")).reason == ""
@@ -123,15 +123,15 @@ def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
         async with clients.of("first.test") as owner, clients.of("second.test") as wire:
             await owner.registers("one")
             own = await owner.opens("UpdateNode", "one")
-            await own.says(nodes=[owner.node("n1", memory=1)])
+            await own.send(nodes=[owner.node("n1", memory=1)])
             await own.receives()
 
             with refused():
                 await wire.registers("one")
             for name in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
-                code, says = await (await wire.opens(name, "one")).ends()
+                code, message = await (await wire.opens(name, "one")).ends()
                 assert code is grpc.StatusCode.PERMISSION_DENIED
-                assert "'second.test'" in says
+                assert "'second.test'" in message
             callbacks = await wire.opens_callbacks()
             await callbacks.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="one")))
             assert (await callbacks.ends())[0] is grpc.StatusCode.PERMISSION_DENIED
@@ -139,7 +139,7 @@ def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
                 with refused():
                     await wire.calls(call, rm_id="one")
 
-            await own.says(nodes=[owner.node("n2", memory=1)])
+            await own.send(nodes=[owner.node("n2", memory=1)])
             assert (await own.receives()).accepted
             await wire.registers("two")
 
@@ -156,7 +156,7 @@ def test_no_later_message_of_a_stream_may_be_for_another_rm(
             await owner.registers("one")
             await wire.registers("two")
             nodes = await wire.opens("UpdateNode", "two")
-            await nodes.says(rmID="one", nodes=[wire.node(memory=1)])
+            await nodes.send(rmID="one", nodes=[wire.node(memory=1)])
             code, _ = await nodes.ends()
             assert code is grpc.StatusCode.PERMISSION_DENIED
             assert not (await owner.calls("Snapshot", rm_id="one")).nodes
@@ -176,7 +176,7 @@ def test_a_common_name_is_a_name_as_well(
     with_tls(scenario, BOUND)
 
 
-def test_without_bindings_every_client_speaks_for_every_rm(
+def test_without_bindings_every_client_implements_for_every_rm(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -253,9 +253,9 @@ def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
 def test_pages_are_for_those_with_the_token(path: str, authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
 
-    code, says = pages(Access(http_token=TOKEN.encode()), lambda url: get(url + path, **headers))
+    code, message = pages(Access(http_token=TOKEN.encode()), lambda url: get(url + path, **headers))
 
-    assert (code, says) == (401, "a bearer token is needed\n")
+    assert (code, message) == (401, "a bearer token is needed\n")
 
 
 def test_the_token_opens_the_pages() -> None:
@@ -266,7 +266,7 @@ def test_the_token_opens_the_pages() -> None:
 
     assert (code, other) == (200, 200)
     assert json.loads(state)["resource_managers"][0]["rm_id"] == "rm"
-    assert "sireference_heard" in metrics
+    assert "sireference_observed" in metrics
 
 
 @pytest.mark.parametrize(
@@ -308,9 +308,9 @@ def test_settings_of_an_rm_are_logged_where_that_is_wanted(
 
     asyncio.run(play())
 
-    told = str([vars(record) for record in caplog.records])
-    assert "siconform.note" in told
-    assert ("hush" in told) is shows
+    received = str([vars(record) for record in caplog.records])
+    assert "siconform.note" in received
+    assert ("hush" in received) is shows
 
 
 @pytest.mark.parametrize(
@@ -340,17 +340,17 @@ def test_a_public_address_without_tls_is_a_warning(
     files = tls[1]
     secure = ["--tls-cert", str(files.certificate), "--tls-key", str(files.key)]
 
-    def told(*options: str) -> list[str]:
+    def received(*options: str) -> list[str]:
         result = CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0", *options])
         assert result.exit_code == 0
         return result.stderr.splitlines()
 
-    assert told() == []
+    assert received() == []
     monkeypatch.setattr(security, "is_public", lambda _: True)
-    (line,) = told()
+    (line,) = received()
     assert "WARNING a public address without TLS" in line
-    assert told(*secure) == []
-    (line,) = told(*secure, "--http", "127.0.0.1:0")
+    assert received(*secure) == []
+    (line,) = received(*secure, "--http", "127.0.0.1:0")
     assert "WARNING pages on a public address are not encrypted" in line
 
 
@@ -385,7 +385,7 @@ def test_the_options_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["--client-rm", "a.test=one"], "--client-rm needs --tls-client-ca"),
         (["--client-rm", "a.test"], "is not NAME=RMID"),
@@ -400,7 +400,7 @@ def test_the_options_are_taken(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_go_together_is_refused(
-    tmp_path: Path, tls: tuple[trustme.CA, Tls], arguments: list[str], says: str
+    tmp_path: Path, tls: tuple[trustme.CA, Tls], arguments: list[str], message: str
 ) -> None:
     for name, text in (("token", TOKEN), ("short", "x" * 15), ("words", f"{TOKEN} {TOKEN}")):
         (tmp_path / name).write_text(text)
@@ -414,10 +414,10 @@ def test_what_does_not_go_together_is_refused(
     )
 
     assert result.exit_code == WRONG
-    assert says in result.output
+    assert message in result.output
 
 
-def test_a_stream_that_names_nobody_needs_no_binding(
+def test_a_stream_that_names_no_one_needs_no_binding(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:

@@ -44,14 +44,14 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
                 **{identity: getattr(new, identity)},
             )
             request = wire.si.AllocationReleasesRequest(allocationsToRelease=[release])
-            await allocations.says(releases=request)
+            await allocations.send(releases=request)
             (gone,) = (await allocations.receives()).released
             assert getattr(gone, identity) == getattr(new, identity) != ""
             assert gone.terminationType == wire.si.STOPPED_BY_RM
-            told: list[str] = []
-            while "Completed" not in told:
-                told += [update.state for update in (await applications.receives()).updated]
-            assert told == ["Accepted", begun(revision), "Completing", "Completed"]
+            received: list[str] = []
+            while "Completed" not in received:
+                received += [update.state for update in (await applications.receives()).updated]
+            assert received == ["Accepted", begun(revision), "Completing", "Completed"]
 
     asyncio.run(play())
 
@@ -80,7 +80,7 @@ async def test_a_bad_configuration_leaves_the_present_registration(wire: Wire) -
     with pytest.raises(grpc.aio.AioRpcError):
         await wire.registers(config="::no")
 
-    await nodes.says(nodes=[wire.node("n1")])
+    await nodes.send(nodes=[wire.node("n1")])
     assert (await nodes.receives()).rejected[0].nodeID == "n1"
 
 
@@ -106,7 +106,7 @@ async def test_a_registration_may_carry_anything_else(wire: Wire) -> None:
     )
 
     applications = await wire.opens("UpdateApplication")
-    await applications.says(new=[wire.application("a1", "root.cts")])
+    await applications.send(new=[wire.application("a1", "root.cts")])
     assert (await applications.receives()).accepted[0].applicationID == "a1"
 
 
@@ -117,9 +117,9 @@ def test_a_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> N
     async def play() -> None:
         async with served() as wire:
             stream = await wire.opens(method, rm_id)
-            code, says = await stream.ends()
+            code, message = await stream.ends()
             assert code is REFUSED
-            assert "regist" in says or "names no resource manager" in says
+            assert "regist" in message or "names no resource manager" in message
 
     asyncio.run(play())
 
@@ -129,7 +129,7 @@ async def test_a_stream_that_changes_its_rm_is_refused(wire: Wire) -> None:
     await wire.registers("rm")
     await wire.registers("rm2")
     nodes = await wire.opens("UpdateNode")
-    await nodes.says(rmID="rm2", nodes=[wire.node("n1")])
+    await nodes.send(rmID="rm2", nodes=[wire.node("n1")])
 
     assert (await nodes.ends())[0] is REFUSED
     again = await wire.opens("UpdateNode", "rm2")
@@ -148,15 +148,15 @@ async def test_half_closing_all_streams_is_a_shutdown(wire: Wire) -> None:
         assert await stream.ends() == (grpc.StatusCode.OK, "")
 
     refused = await wire.opens("UpdateNode")
-    code, says = await refused.ends()
+    code, message = await refused.ends()
     assert code is REFUSED
-    assert "Stopped" in says
+    assert "Stopped" in message
     await wire.registers()
     await accepted_node(wire, await wire.opens("UpdateNode"))
 
 
 @over_the_wire
-async def test_a_half_closed_stream_still_hears(wire: Wire) -> None:
+async def test_a_half_closed_stream_still_observes(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
@@ -182,9 +182,9 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
     assert await streams[1].ends() == (grpc.StatusCode.OK, "")
     refused = await wire.opens("UpdateNode")
-    code, says = await refused.ends()
+    code, message = await refused.ends()
     assert code is REFUSED
-    assert "Paused" in says
+    assert "Paused" in message
 
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
@@ -203,9 +203,9 @@ def test_a_broken_transport_pauses_the_rm() -> None:
                 await accepted_node(doomed, nodes)
             await wire.has_streams(0)
             refused = await wire.opens("UpdateNode")
-            code, says = await refused.ends()
+            code, message = await refused.ends()
             assert code is REFUSED
-            assert "Paused" in says
+            assert "Paused" in message
 
     asyncio.run(play())
 
@@ -223,7 +223,7 @@ async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
     assert (await allocations.receives()).new
 
     for stream in others:
-        await stream.hears_nothing()
+        await stream.receives_nothing()
 
 
 @over_the_wire
@@ -239,7 +239,7 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
     allocations.call.cancel()
     await wire.has_streams(2)
     drain = wire.node("n1", "DRAIN_NODE")
-    await nodes.says(nodes=[drain, wire.node("n1", "DECOMISSION"), wire.node("n9", "UPDATE")])
+    await nodes.send(nodes=[drain, wire.node("n1", "DECOMISSION"), wire.node("n9", "UPDATE")])
     assert (await nodes.receives()).rejected[0].nodeID == "n9"
 
     again = await wire.opens("UpdateAllocation")
@@ -248,7 +248,7 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_stream_that_never_says_a_word_ends_in_order(wire: Wire) -> None:
+async def test_a_stream_that_never_states_a_word_ends_in_order(wire: Wire) -> None:
     silent = await wire.opens("UpdateNode", greets=False)
     await silent.half_closes()
 
@@ -276,7 +276,7 @@ async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
     nodes = await wire.opens("UpdateNode")
     huge = "ä" * 500_000
 
-    await nodes.says(nodes=[wire.node(huge)])
+    await nodes.send(nodes=[wire.node(huge)])
 
     assert (await nodes.receives()).rejected[0].nodeID == huge
 
@@ -285,7 +285,7 @@ async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
 async def test_numbers_no_enum_knows_change_nothing(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
-    await nodes.says(nodes=[wire.si.NodeInfo(nodeID="n1", action=77)])
+    await nodes.send(nodes=[wire.si.NodeInfo(nodeID="n1", action=77)])
 
     await accepted_node(wire, nodes, "n1")
 
@@ -305,9 +305,9 @@ def test_going_down_ends_streams_with_a_sentence() -> None:
             nodes = await wire.opens("UpdateNode")
             await accepted_node(wire, nodes)
             await wire.server.stop()
-            code, says = await nodes.ends()
+            code, message = await nodes.ends()
             assert code is grpc.StatusCode.UNAVAILABLE
-            assert "going down" in says
+            assert "going down" in message
 
     asyncio.run(play())
 
@@ -332,12 +332,12 @@ async def test_a_response_needs_no_request(wire: Wire) -> None:
 
 # requirement: SI-WIRE-007
 @over_the_wire
-async def test_a_field_nobody_knows_changes_nothing(wire: Wire) -> None:
+async def test_a_field_no_one_knows_changes_nothing(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     field_500 = b"\xa2\x1f\x01x"  # of one byte
     known = wire.node("n1", memory=10).SerializeToString()
 
-    await nodes.says(nodes=[wire.si.NodeInfo.FromString(known + field_500)])
+    await nodes.send(nodes=[wire.si.NodeInfo.FromString(known + field_500)])
 
     assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n1"]

@@ -24,7 +24,7 @@ def seen(rm: RM) -> Snapshot:
     return rm.scheduler.snapshot(rm.rm_id)
 
 
-def test_nobody_is_known_before_registration() -> None:
+def test_no_one_is_known_before_registration() -> None:
     assert RM().scheduler.snapshot("stranger") == Snapshot("stranger", None)
 
 
@@ -135,7 +135,7 @@ def test_a_paused_rm_gets_nothing(busy: RM) -> None:
     busy.waits(10.0)
 
     release = of_allocations("a1")
-    assert busy.says(releases=(release,))[0].rm_id == "rm"
+    assert busy.send(releases=(release,))[0].rm_id == "rm"
 
     (application,) = seen(busy).applications
     assert [one.allocation_key for one in application.allocations] == ["k1"]
@@ -151,9 +151,9 @@ def test_a_configuration_for_a_paused_rm_gives_it_nothing() -> None:
     rm.asks("k2", memory=5)
     rm.scheduler.handle(ConnectionLost("rm"), rm.now)
 
-    said = rm.reconfigures(QUEUES.replace("memory: 5", "memory: 50"))
+    sent = rm.reconfigures(QUEUES.replace("memory: 5", "memory: 50"))
 
-    assert said == [Configured("rm")]
+    assert sent == [Configured("rm")]
     (application,) = seen(rm).applications
     assert application.pending_keys == ("k2",)
 

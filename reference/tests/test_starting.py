@@ -69,7 +69,7 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("where", "says"),
+    ("where", "message"),
     [
         ("taken", "something else listens there; stop it, or choose another port"),
         ("by name", "something else listens there; stop it, or choose another port"),
@@ -81,17 +81,17 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
         ("long", "the path is too long for a socket; choose a shorter one"),
     ],
 )
-def test_where_nobody_can_listen(places: dict[str, str], where: str, says: str) -> None:
+def test_where_no_one_can_listen(places: dict[str, str], where: str, message: str) -> None:
     listen = places.get(where, where)
 
     code, errors = ends("serve", "--listen", listen)
 
-    assert errors.startswith(f"sireference: cannot listen on {listen}: {says}")
+    assert errors.startswith(f"sireference: cannot listen on {listen}: {message}")
     assert len(errors.splitlines()) == 1
     assert code == WRONG
 
 
-def test_pages_cannot_be_where_somebody_listens(taken: str) -> None:
+def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
     code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
 
     assert errors.startswith(f"sireference: cannot listen on {taken}: something else listens")
@@ -100,7 +100,7 @@ def test_pages_cannot_be_where_somebody_listens(taken: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("listen", "number", "says"),
+    ("listen", "number", "message"),
     [
         ("127.0.0.1:80", errno.EACCES, "ports below 1024 may need privileges"),
         ("unix:/root/si.sock", errno.EACCES, "its folder cannot be written"),
@@ -108,9 +108,9 @@ def test_pages_cannot_be_where_somebody_listens(taken: str) -> None:
     ],
 )
 def test_what_the_system_does_not_permit_has_a_sentence(
-    listen: str, number: int, says: str
+    listen: str, number: int, message: str
 ) -> None:
-    assert says in reason(listen, OSError(number, "Address family not supported"))
+    assert message in reason(listen, OSError(number, "Address family not supported"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
@@ -164,7 +164,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("cert", "key", "authority", "says"),
+    ("cert", "key", "authority", "message"),
     [
         ("cert", "strange", "", "the private key in {strange} is not that of the certificate in"),
         ("none", "key", "", "{none} has no certificate that can be read"),
@@ -175,7 +175,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     ],
 )
 def test_files_that_do_not_suit_tls(
-    files: dict[str, str], cert: str, key: str, authority: str, says: str
+    files: dict[str, str], cert: str, key: str, authority: str, message: str
 ) -> None:
     options = ["--tls-cert", files[cert], "--tls-key", files[key]]
     if authority:
@@ -183,13 +183,13 @@ def test_files_that_do_not_suit_tls(
 
     code, errors = ends("serve", "--listen", "127.0.0.1:0", *options)
 
-    assert errors.startswith(f"sireference: {says.format(**files)}")
+    assert errors.startswith(f"sireference: {message.format(**files)}")
     assert len(errors.splitlines()) == 1
     assert code == WRONG
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["serve", "--nonsense"], "No such option '--nonsense' (see "),
         (["nonsense"], "No such command 'nonsense' (see "),
@@ -201,15 +201,15 @@ def test_files_that_do_not_suit_tls(
         ),
     ],
 )
-def test_a_wrong_option_is_one_sentence(arguments: list[str], says: str) -> None:
+def test_a_wrong_option_is_one_sentence(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
-    assert result.stderr.startswith(f"sireference: {says}")
+    assert result.stderr.startswith(f"sireference: {message}")
     assert len(result.stderr.splitlines()) == 1
     assert (result.exit_code, result.stdout) == (WRONG, "")
 
 
-def test_without_arguments_it_says_what_there_is() -> None:
+def test_without_arguments_it_states_what_there_is() -> None:
     result = CliRunner().invoke(main, [])
 
     assert result.exit_code == 0

@@ -60,7 +60,7 @@ def test_asks_of_one_message_begin_with_the_oldest_application(rm: RM) -> None:
     one = Resource({"memory": 1})
     asks = (Ask("k2", "a2", resource=one, priority=9), Ask("k1", "a1", resource=one))
 
-    assert keys(rm.says(asks=asks)) == ["k1"]
+    assert keys(rm.send(asks=asks)) == ["k1"]
 
 
 def test_an_older_application_comes_before_those_that_wait_already(rm: RM) -> None:
@@ -71,14 +71,14 @@ def test_an_older_application_comes_before_those_that_wait_already(rm: RM) -> No
     assert keys(rm.asks("k1b", "a1", memory=1)) == ["k1b", "k2"]
 
 
-def test_one_that_asks_for_nothing_holds_up_nobody(rm: RM) -> None:
+def test_one_that_asks_for_nothing_holds_up_no_one(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
     rm.asks("k2", "a2", memory=1)
 
     assert keys(rm.withdraws("large", "a1")) == ["k2"]
 
 
-def test_a_removed_application_holds_up_nobody(rm: RM) -> None:
+def test_a_removed_application_holds_up_no_one(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
     rm.asks("k2", "a2", memory=1)
     rm.asks("k3", "a3", memory=1)
@@ -87,7 +87,7 @@ def test_a_removed_application_holds_up_nobody(rm: RM) -> None:
     assert keys(rm.removes("a2")) == ["k3"]
 
 
-def test_one_that_has_nothing_left_holds_up_nobody(rm: RM) -> None:
+def test_one_that_has_nothing_left_holds_up_no_one(rm: RM) -> None:
     made = identities(rm.asks("k1", "a1", memory=1))
     rm.asks("k2", "a2", memory=1)
 
@@ -96,7 +96,7 @@ def test_one_that_has_nothing_left_holds_up_nobody(rm: RM) -> None:
     assert states(effects) == ["Completing", "Starting"]
 
 
-def test_one_that_started_long_ago_holds_up_nobody(rm: RM) -> None:
+def test_one_that_started_long_ago_holds_up_no_one(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k2", "a2", memory=1)
 
@@ -112,7 +112,7 @@ def test_leaves_do_not_wait_for_each_other(rm: RM) -> None:
     assert keys(rm.asks("k", "o1", memory=1)) == ["k"]
 
 
-def test_an_existing_allocation_begins_whoever_is_starting(rm: RM) -> None:
+def test_an_existing_allocation_begins_any_is_starting(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k3", "a3", memory=1)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))

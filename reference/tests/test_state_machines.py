@@ -45,7 +45,7 @@ def test_every_difference_from_the_text_has_a_reason(machine: Machine) -> None:
     assert problems(machine) == []
 
 
-def test_the_committed_page_is_what_the_tables_say() -> None:
+def test_the_committed_page_is_what_the_tables_state() -> None:
     assert PAGE.read_text("utf-8") == page(), f"run {COMMAND}"
 
 

@@ -89,7 +89,7 @@ async def fill(wire: Wire, application: str) -> None:
     await wire.registers(config=CONFIG)
     nodes, applications, allocations = await all_streams(wire)
     await accepted_node(wire, nodes, "n1", memory=10)
-    await applications.says(new=[wire.application(application, "root.research.training")])
+    await applications.send(new=[wire.application(application, "root.research.training")])
     await applications.receives()
     await allocations.asks(wire.ask("k1", application, memory=3), wire.ask("k2", application, x=1))
     assert (await allocations.receives()).new
@@ -124,17 +124,17 @@ def words(page: str) -> str:
 def test_the_root_shows_the_state() -> None:
     def visit(ask: Asking) -> None:
         answer = ask("/")
-        told = words(answer.body)
+        received = words(answer.body)
 
         assert answer.status == 200
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-        assert "rm Running 1 node 1 application 1 allocation 0 placeholders 1 ask waits" in told
-        assert "research 1 running memory 3 of 8, guaranteed 4" in told
-        assert "n1 schedulable memory 3 of 10" in told
-        assert "a1 Running root.research.training memory 3 1 allocation, 1 ask waits" in told
-        assert "k1 on n1: memory 3 k2 waits" in told
-        assert "allocation k1 of a1 on n1" in told
-        assert "rm registered" in told
+        assert "rm Running 1 node 1 application 1 allocation 0 placeholders 1 ask waits" in received
+        assert "research 1 running memory 3 of 8, guaranteed 4" in received
+        assert "n1 schedulable memory 3 of 10" in received
+        assert "a1 Running root.research.training memory 3 1 allocation, 1 ask waits" in received
+        assert "k1 on n1: memory 3 k2 waits" in received
+        assert "allocation k1 of a1 on n1" in received
+        assert "rm registered" in received
 
     with_state(visit)
 
@@ -238,7 +238,7 @@ def test_head_has_the_headers_of_get_and_nothing_else(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/state", "/state.json", "/metrics", "/healthz"])
-def test_a_page_of_somebody_else_cannot_have_its_name_lead_here(path: str) -> None:
+def test_a_page_of_someone_else_cannot_have_its_name_lead_here(path: str) -> None:
     def visit(ask: Asking) -> None:
         refused = ask(path, Host="rebound.example:80")
         assert refused.status == 421
@@ -304,16 +304,16 @@ def test_very_much_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
             nodes, applications, _ = await all_streams(wire)
             for number in range(4):
                 await accepted_node(wire, nodes, f"n{number}", memory=1)
-                await applications.says(new=[wire.application(f"a{number}", "root.web")])
+                await applications.send(new=[wire.application(f"a{number}", "root.web")])
                 await applications.receives()
             snapshot = await wire.server.engine.snapshot("rm")
             seen = Seen("2024-10", 0.0, [snapshot])
             assert len(view(seen).rms[0].partitions[0].nodes.shown) == 2
             return state_page.renderer().html(seen)
 
-    told = words(asyncio.run(play()))
-    for says in ("and 2 more nodes", "and 2 more applications", "and 3 more queues"):
-        assert f"{says}: state.json has all of them" in told
+    received = words(asyncio.run(play()))
+    for message in ("and 2 more nodes", "and 2 more applications", "and 3 more queues"):
+        assert f"{message}: state.json has all of them" in received
 
 
 def test_the_last_events_are_remembered_and_no_more() -> None:
@@ -332,8 +332,8 @@ def test_the_last_events_are_remembered_and_no_more() -> None:
 
 
 def test_a_bar_is_measured_by_what_there_is() -> None:
-    room = {"memory": 100}
-    (root,), scales = bars({"memory": 50}, {}, {}, room)
+    capacity = {"memory": 100}
+    (root,), scales = bars({"memory": 50}, {}, {}, capacity)
     assert (root.used_share, root.most) == (50.0, None)
     (limited,), below = bars({"memory": 20}, {"memory": 40}, {"memory": 10}, scales)
     assert (limited.used_share, limited.guaranteed_share) == (50.0, 25.0)
@@ -352,7 +352,7 @@ def test_a_bar_is_measured_by_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "says"),
+    ("amount", "message"),
     [
         (0, "0"),
         (99_999, "99,999"),
@@ -363,5 +363,5 @@ def test_a_bar_is_measured_by_what_there_is() -> None:
         (10**30, "1e+06 Y"),
     ],
 )
-def test_amounts_are_short(amount: int, says: str) -> None:
-    assert short(amount) == says
+def test_amounts_are_short(amount: int, message: str) -> None:
+    assert short(amount) == message

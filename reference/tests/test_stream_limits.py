@@ -38,7 +38,7 @@ next(answers)
 
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
-    await nodes.says(nodes=[wire.node(node_id)])
+    await nodes.send(nodes=[wire.node(node_id)])
     assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
@@ -49,12 +49,12 @@ async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -
             pass
 
 
-def test_a_stream_on_which_nothing_is_said_ends() -> None:
+def test_a_stream_on_which_nothing_is_sent_ends() -> None:
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
             silent = await wire.opens("UpdateNode", greets=False)
-            code, says = await silent.ends()
-            assert (code, says) == (
+            code, message = await silent.ends()
+            assert (code, message) == (
                 TOO_LATE,
                 "no first message came in 0.3 s, so the stream is nobody's",
             )
@@ -65,8 +65,8 @@ def test_a_stream_on_which_nothing_is_said_ends() -> None:
 def test_a_stream_of_callbacks_without_an_offer_ends() -> None:
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
-            code, says = await (await wire.opens_callbacks()).ends()
-            assert (code, "no first message" in says) == (TOO_LATE, True)
+            code, message = await (await wire.opens_callbacks()).ends()
+            assert (code, "no first message" in message) == (TOO_LATE, True)
 
     asyncio.run(play())
 
@@ -87,7 +87,7 @@ def test_silent_streams_do_not_lock_others_out() -> None:
     asyncio.run(play())
 
 
-def test_a_stream_that_has_spoken_may_be_silent() -> None:
+def test_a_stream_that_has_implemented_may_be_silent() -> None:
     """The end of a silent stream that was opened later shows that the time is over."""
 
     async def play() -> None:
@@ -113,9 +113,11 @@ def test_one_rm_cannot_take_every_place() -> None:
             await accepted_node(wire, nodes, "n1")
             callbacks = await wire.offers(ext.EVENT_BATCH)
 
-            code, says = await (await wire.opens("UpdateAllocation")).ends()
+            code, message = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
-            assert says.startswith("resource manager 'rm' has 2 streams, which is the most of one")
+            assert message.startswith(
+                "resource manager 'rm' has 2 streams, which is the most of one"
+            )
             await accepted_node(wire, nodes, "n2")
             await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
             callbacks.call.cancel()

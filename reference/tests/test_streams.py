@@ -67,7 +67,7 @@ def begins_writing(stream: OpenStream, context: Context) -> None:
     writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
 
-def told(table: StreamTable, *messages: bytes) -> None:
+def received(table: StreamTable, *messages: bytes) -> None:
     table.deliver("rm", NODE, list(messages))
 
 
@@ -76,7 +76,7 @@ async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
     stream, context = OpenStream(NODE), SlowReader()
     table.bind(stream, "rm")
     begins_writing(stream, context)
-    told(table, ONE, TWO, THREE)
+    received(table, ONE, TWO, THREE)
     await context.has_begun.wait()
     return stream, context
 
@@ -104,14 +104,14 @@ async def test_messages_wait_for_the_stream_of_their_kind() -> None:
 
 
 @in_a_loop
-async def test_another_registration_drops_what_was_not_told() -> None:
+async def test_another_registration_drops_what_was_not_reported() -> None:
     table = StreamTable()
     stream = OpenStream(NODE)
     table.bind(stream, "rm")
     table.deliver("rm", NODE, [ONE])
     table.deliver("rm", "UpdateAllocation", [THREE])
 
-    table.begin_anew("rm")
+    table.restart_history("rm")
 
     later = OpenStream("UpdateAllocation")
     table.bind(later, "rm")
@@ -210,7 +210,7 @@ async def test_what_a_stream_took_over_and_did_not_write_waits_for_the_next() ->
 
 
 @in_a_loop
-async def test_what_waits_is_counted_once_whoever_is_to_write_it() -> None:
+async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
     table = StreamTable()
     await stuck(table)
     waits = len(TWO) + len(THREE)
@@ -229,7 +229,7 @@ async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_strea
     table.bind(first, "rm")
     first.end(Ending())
     await first.begin_writing(Context())
-    told(table, ONE)
+    received(table, ONE)
     assert table.leave(first)
 
     second = OpenStream(NODE)
@@ -247,7 +247,7 @@ async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
         table.bind(broken, rm_id)
         table.lose(broken)
         table.bind(again, rm_id)
-        table.begin_anew(rm_id)
+        table.restart_history(rm_id)
         table.deliver(rm_id, NODE, [])
         table.leave(again)
         table.deliver(rm_id, NODE, [])
@@ -256,7 +256,7 @@ async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
 
 
 @in_a_loop
-async def test_a_message_nobody_reads_is_told_on_the_stream_that_took_over(
+async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.01)
@@ -265,7 +265,7 @@ async def test_a_message_nobody_reads_is_told_on_the_stream_that_took_over(
     second, taken = OpenStream(NODE), Context()
     table.bind(second, "rm")
     begins_writing(second, taken)
-    told(table, FOUR)
+    received(table, FOUR)
     while len(taken.written) < 3:  # noqa: ASYNC110  # it tells nobody
         await asyncio.sleep(0)
 

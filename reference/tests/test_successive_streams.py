@@ -32,9 +32,9 @@ async def test_a_second_stream_of_a_kind_takes_the_place_of_the_first(wire: Wire
     second = await wire.opens("UpdateNode")
     await accepted_node(wire, second, "n2")
 
-    code, says = await first.ends()
+    code, message = await first.ends()
     assert code is grpc.StatusCode.ABORTED
-    assert "took its place" in says
+    assert "took its place" in message
     await accepted_node(wire, second, "n3")
 
 
@@ -49,8 +49,8 @@ async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wir
     await wire.registers()
 
     for stream in earlier:
-        code, says = await stream.ends()
-        assert (code, "registered again" in says) == (grpc.StatusCode.ABORTED, True)
+        code, message = await stream.ends()
+        assert (code, "registered again" in message) == (grpc.StatusCode.ABORTED, True)
     nodes, applications, allocations = await all_streams(wire)
     await accepted_node(wire, nodes)
     await accepted_application(wire, applications)
@@ -59,7 +59,7 @@ async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wir
 
 
 @over_the_wire
-async def test_what_is_said_on_streams_of_an_earlier_registration_is_not_taken(wire: Wire) -> None:
+async def test_what_is_sent_on_streams_of_an_earlier_registration_is_not_taken(wire: Wire) -> None:
     await wire.registers()
     earlier = await wire.opens("UpdateNode")
     await accepted_node(wire, earlier, "n1")
@@ -67,7 +67,7 @@ async def test_what_is_said_on_streams_of_an_earlier_registration_is_not_taken(w
     registering = asyncio.ensure_future(wire.registers())
     (stream,) = wire.server._streams.of("rm")
     await asyncio.wait_for(asyncio.shield(stream.ending), TIMEOUT)
-    await earlier.says(nodes=[wire.node("n2")])
+    await earlier.send(nodes=[wire.node("n2")])
 
     assert (await earlier.ends())[0] is grpc.StatusCode.ABORTED
     await registering
@@ -76,13 +76,13 @@ async def test_what_is_said_on_streams_of_an_earlier_registration_is_not_taken(w
 
 
 @over_the_wire
-async def test_what_is_said_on_a_replaced_stream_is_not_taken(wire: Wire) -> None:
+async def test_what_is_sent_on_a_replaced_stream_is_not_taken(wire: Wire) -> None:
     await wire.registers()
     first = await wire.opens("UpdateNode")
     await accepted_node(wire, first, "n1")
     (replaced,) = wire.server._streams.of("rm")
     wire.server._streams.bind(OpenStream(replaced.method), "rm")
-    await first.says(nodes=[wire.node("n2")])
+    await first.send(nodes=[wire.node("n2")])
 
     assert (await first.ends())[0] is grpc.StatusCode.ABORTED
     snapshot = await wire.calls("Snapshot", rm_id="rm")
@@ -113,13 +113,13 @@ async def test_a_refused_registration_leaves_the_streams(wire: Wire) -> None:
     await accepted_node(wire, nodes, "n2")
 
 
-async def keys_told(allocations: Stream) -> list[str]:
+async def keys_reported(allocations: Stream) -> list[str]:
     """Everything that is allocated on the stream until the last key comes or the stream ends."""
-    told: list[str] = []
+    received: list[str] = []
     with contextlib.suppress(AssertionError, grpc.aio.AioRpcError):
-        while not told or not told[-1].startswith("last"):
-            told += [new.allocationKey for new in (await allocations.receives()).new]
-    return told
+        while not received or not received[-1].startswith("last"):
+            received += [new.allocationKey for new in (await allocations.receives()).new]
+    return received
 
 
 async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
@@ -131,28 +131,28 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
     keys = [f"{number:04}{'k' * 1000}" for number in range(2000)]
     for begin in range(0, len(keys), 100):
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
-    told = wire.server.engine.counters.told
+    received = wire.server.engine.counters.reported
     async with asyncio.timeout(TIMEOUT):
-        while told["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
+        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
             await asyncio.sleep(0.005)
     return allocations, keys
 
 
 @over_the_wire
-async def test_whoever_reads_both_streams_is_told_everything_once_and_in_order(wire: Wire) -> None:
+async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(wire: Wire) -> None:
     first, keys = await with_much_to_read(wire)
 
     second = await wire.opens("UpdateAllocation")
     await second.asks(wire.ask("last", memory=1))
 
-    before, after = await asyncio.gather(keys_told(first), keys_told(second))
+    before, after = await asyncio.gather(keys_reported(first), keys_reported(second))
     assert (await first.ends())[0] is grpc.StatusCode.ABORTED
     assert before
     assert before + after == [*keys, "last"]
 
 
 @pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
-def test_what_was_not_written_is_told_on_the_stream_that_takes_over(
+def test_what_was_not_written_is_reported_on_the_stream_that_takes_over(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.1)
@@ -170,10 +170,10 @@ def test_what_was_not_written_is_told_on_the_stream_that_takes_over(
                 if end == "is cancelled":
                     first.call.cancel()
 
-                told = await keys_told(second)
+                received = await keys_reported(second)
 
-                assert told == [*keys, "last"][-len(told) :]
-                assert len(told) > 1500
+                assert received == [*keys, "last"][-len(received) :]
+                assert len(received) > 1500
                 if end != "is cancelled":
                     assert (await first.ends())[0] is grpc.StatusCode.ABORTED
 

@@ -32,11 +32,11 @@ def test_the_session_goes_as_recorded(revision: Revision) -> None:
 @every_revision
 def test_the_session_has_what_it_is_about(revision: Revision) -> None:
     lines = read(revision)
-    told = [json.dumps(line["json"]) for line in lines if line.get("from") == "scheduler"]
+    received = [json.dumps(line["json"]) for line in lines if line.get("from") == "scheduler"]
 
     assert [line["do"] for line in lines if "do" in line] == ["start", "wait", "start", "wait"]
-    assert sum(one.count("PLACEHOLDER_REPLACED") for one in told) == 4
-    assert sum(one.count('"Completed"') for one in told) == 2
+    assert sum(one.count("PLACEHOLDER_REPLACED") for one in received) == 4
+    assert sum(one.count('"Completed"') for one in received) == 2
     second = lines[[number for number, line in enumerate(lines) if "do" in line][2] :]
     recovered = json.dumps([line for line in second if line.get("from") == "rm"])
     with_nodes = revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
@@ -60,8 +60,8 @@ def test_bytes_and_json_of_a_trace_agree(revision: Revision) -> None:
 
 
 def without_a_line(lines: Lines) -> None:
-    heard = [line for line in lines if line.get("from") == "scheduler" and line["hex"]]
-    lines.remove(heard[-1])
+    received = [line for line in lines if line.get("from") == "scheduler" and line["hex"]]
+    lines.remove(received[-1])
 
 
 def with_another_node(lines: Lines) -> None:
@@ -84,17 +84,19 @@ def with_more_than_there_was(lines: Lines) -> None:
 
 def with_an_identity_from_nowhere(lines: Lines) -> None:
     lists = (line.get("json", {}).get("released", []) for line in lines)
-    next(told for told in lists if told)[0]["allocationID"] = "9-9"
+    next(received for received in lists if received)[0]["allocationID"] = "9-9"
 
 
 def at_another_time(lines: Lines) -> None:
     lists = (line.get("json", {}).get("updated", []) for line in lines)
-    next(told for told in lists if told)[0]["stateTransitionTimestamp"] = "1700000001000000000"
+    next(received for received in lists if received)[0]["stateTransitionTimestamp"] = (
+        "1700000001000000000"
+    )
 
 
 def without_a_reason(lines: Lines) -> None:
     lists = (line.get("json", {}).get("rejected", []) for line in lines)
-    del next(told for told in lists if told)[0]["reason"]
+    del next(received for received in lists if received)[0]["reason"]
 
 
 def with_an_answer_that_came_later(lines: Lines) -> None:
@@ -122,7 +124,7 @@ def with_another_answer_to_the_registration(lines: Lines) -> None:
         with_another_answer_to_the_registration,
     ],
 )
-def test_a_session_that_goes_otherwise_is_noticed(spoil: Callable[[Lines], None]) -> None:
+def test_a_session_that_goes_otherwise_is_detected(spoil: Callable[[Lines], None]) -> None:
     revision = REVISIONS["2023-12"]
     lines = copy.deepcopy(read(revision))
     spoil(lines)

@@ -27,7 +27,7 @@ from tests.wire import TIMEOUT, Stream, Wire, served
 
 INTERNAL = grpc.StatusCode.INTERNAL
 INSIDE = "a detail of the inside"
-Told = Callable[[], list[logging.LogRecord]]
+Received = Callable[[], list[logging.LogRecord]]
 
 
 def fails(*_: Any, **__: Any) -> Any:
@@ -45,7 +45,7 @@ def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def told(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Told:
+def received(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Received:
     """Everything that anybody logged as a warning or worse."""
     for name in ("sireference", "grpc", "asyncio"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
@@ -64,8 +64,8 @@ def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
     asyncio.run(with_server())
 
 
-def only(told: Told) -> logging.LogRecord:
-    (record,) = told()
+def only(received: Received) -> logging.LogRecord:
+    (record,) = received()
     assert (record.name, record.levelname) == ("sireference", "ERROR")
     assert record.exc_info is not None
     assert INSIDE in str(record.exc_info[1])
@@ -73,13 +73,13 @@ def only(told: Told) -> logging.LogRecord:
 
 
 def about(record: logging.LogRecord) -> dict[str, Any]:
-    said: dict[str, Any] = vars(record)["fields"]
-    return said
+    sent: dict[str, Any] = vars(record)["fields"]
+    return sent
 
 
-async def becomes(told: Told, count: int) -> None:
+async def becomes(received: Received, count: int) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while len(told()) < count:  # noqa: ASYNC110  # logging tells nobody
+        while len(received()) < count:  # noqa: ASYNC110  # logging tells nobody
             await asyncio.sleep(0.005)
 
 
@@ -89,7 +89,9 @@ def get(url: str) -> bytes:
         return page
 
 
-def test_a_registration_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_registration_that_fails_inside(
+    monkeypatch: pytest.MonkeyPatch, received: Received
+) -> None:
     monkeypatch.setattr(Scheduler, "handle", fails)
 
     async def scenario(wire: Wire) -> None:
@@ -101,40 +103,44 @@ def test_a_registration_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told:
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "RegisterResourceManager", "rm": "mine"}
+    assert about(only(received)) == {"method": "RegisterResourceManager", "rm": "mine"}
 
 
-def test_a_request_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_request_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
         monkeypatch.setattr(Scheduler, "handle", fails)
-        await nodes.says(nodes=[wire.node(memory=1)])
-        code, says = await nodes.ends()
+        await nodes.send(nodes=[wire.node(memory=1)])
+        code, message = await nodes.ends()
         assert code is INTERNAL
-        assert INSIDE not in says
+        assert INSIDE not in message
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+    assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
-def test_a_stream_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_stream_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, received: Received
+) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
         monkeypatch.setattr(Outbox, "first", fails)
-        await nodes.says(nodes=[wire.node(memory=1)])
-        code, says = await nodes.ends()
+        await nodes.send(nodes=[wire.node(memory=1)])
+        code, message = await nodes.ends()
         assert code is INTERNAL
-        assert INSIDE not in says
+        assert INSIDE not in message
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+    assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
-def test_callbacks_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_callbacks_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch, received: Received
+) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         callbacks = await wire.offers(ext.EVENT_BATCH, rm_id="mine")
@@ -142,53 +148,53 @@ def test_callbacks_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, told:
         nodes = await wire.opens("UpdateNode", "mine", greets=False)
         del nodes
         wire.server.engine.callbacks._streams["mine"].put([b""])
-        code, says = await callbacks.ends()
+        code, message = await callbacks.ends()
         assert code is INTERNAL
-        assert INSIDE not in says
+        assert INSIDE not in message
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "Callbacks", "rm": "mine"}
+    assert about(only(received)) == {"method": "Callbacks", "rm": "mine"}
 
 
-def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         applications = await wire.opens("UpdateApplication", "mine")
         allocations = await wire.opens("UpdateAllocation", "mine")
-        await applications.says(new=[wire.application()])
+        await applications.send(new=[wire.application()])
         await applications.receives()
         once = fails_once(Scheduler.handle_timeout)
         monkeypatch.setattr(Scheduler, "handle_timeout", once)
         await allocations.asks(wire.ask("k1", memory=1))
-        await allocations.says(releases=withdrawal(wire.revision, "a1", "k1"))
-        await becomes(told, 1)
+        await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
+        await becomes(received, 1)
         await allocations.asks(wire.ask("k2", "nobody", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
 
     play(scenario)
 
-    assert "deadline" in only(told).getMessage()
+    assert "deadline" in only(received).getMessage()
 
 
-def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
-        await nodes.says(nodes=[wire.node(memory=1)])
+        await nodes.send(nodes=[wire.node(memory=1)])
         await nodes.receives()
         monkeypatch.setattr(Scheduler, "handle", fails)
         nodes.call.cancel()
-        await becomes(told, 1)
+        await becomes(received, 1)
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "UpdateNode", "rm": "mine"}
+    assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
 def test_a_call_of_the_extension_that_fails_inside(
-    monkeypatch: pytest.MonkeyPatch, told: Told
+    monkeypatch: pytest.MonkeyPatch, received: Received
 ) -> None:
     monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
 
@@ -199,27 +205,27 @@ def test_a_call_of_the_extension_that_fails_inside(
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "Snapshot", "rm": "mine"}
+    assert about(only(received)) == {"method": "Snapshot", "rm": "mine"}
 
 
-def test_a_client_that_goes_away_is_no_error(told: Told) -> None:
+def test_a_client_that_goes_away_is_no_error(received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         async with grpc.aio.insecure_channel(wire.server.address) as second:
             doomed = Wire(second, wire.revision, wire.server)
             nodes = await doomed.opens("UpdateNode", "mine")
             for number in range(2000):
-                await nodes.says(nodes=[wire.node(f"n{number}" + "x" * 2000, memory=1)])
+                await nodes.send(nodes=[wire.node(f"n{number}" + "x" * 2000, memory=1)])
             await nodes.receives()
         await wire.has_streams(0, "mine")
 
     play(scenario)
 
-    assert told() == []
+    assert received() == []
 
 
 def test_writing_to_a_client_that_has_just_gone_is_no_error(
-    monkeypatch: pytest.MonkeyPatch, told: Told
+    monkeypatch: pytest.MonkeyPatch, received: Received
 ) -> None:
     def breaks(*_: Any) -> bytes:
         raise grpc.aio.InternalError(INSIDE)  # as gRPC does until it knows of the cancellation
@@ -229,27 +235,27 @@ def test_writing_to_a_client_that_has_just_gone_is_no_error(
         nodes = await wire.opens("UpdateNode", "mine")
         await wire.has_streams(1, "mine")
         monkeypatch.setattr(Outbox, "first", breaks)
-        await nodes.says(nodes=[wire.node(memory=1)])
+        await nodes.send(nodes=[wire.node(memory=1)])
         await wire.has_streams(0, "mine")
 
     play(scenario)
 
-    assert told() == []
+    assert received() == []
 
 
 @pytest.mark.parametrize("raw", [b"\x0a\xff", b"\x1a\x02\xff\xfe\x12\x02\xff\xfe\x32\x02\xff\xfe"])
-def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, told: Told) -> None:
+def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         methods = rpc.methods(wire.revision)
         register = rpc.callable_for(
-            wire.channel, methods["RegisterResourceManager"], serializer=lambda said: said
+            wire.channel, methods["RegisterResourceManager"], serializer=lambda sent: sent
         )
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await register(raw, timeout=TIMEOUT)
         assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         assert "RegisterResourceManagerRequest" in (caught.value.details() or "")
         update = rpc.callable_for(
-            wire.channel, methods["UpdateNode"], serializer=lambda said: said
+            wire.channel, methods["UpdateNode"], serializer=lambda sent: sent
         )()
         await update.write(raw)
         code, _ = await Stream(update, None, "").ends()
@@ -257,10 +263,10 @@ def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, told: Told)
 
     play(scenario)
 
-    assert told() == []
+    assert received() == []
 
 
-def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
 
     async def scenario(wire: Wire) -> None:
@@ -275,11 +281,11 @@ def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, told: Told) -
 
     play(scenario)
 
-    assert about(only(told)) == {"method": "GET /state"}
+    assert about(only(received)) == {"method": "GET /state"}
 
 
 def test_a_reader_of_pages_that_goes_away_is_no_error(
-    told: Told, capfd: pytest.CaptureFixture[str]
+    received: Received, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def scenario(wire: Wire) -> None:
         page = HttpPage(wire.server.engine, "127.0.0.1:0")
@@ -295,7 +301,7 @@ def test_a_reader_of_pages_that_goes_away_is_no_error(
 
     play(scenario)
 
-    assert told() == []
+    assert received() == []
     assert capfd.readouterr().err == ""
 
 
@@ -345,7 +351,9 @@ def test_nothing_but_our_own_lines_is_written(form: str) -> None:
         assert errors.splitlines()[0].endswith('method="RegisterResourceManager" rm="mine"')
 
 
-def test_nothing_but_a_closed_loop_of_an_earlier_test_is_kept_from_the_log(told: Told) -> None:
+def test_nothing_but_a_closed_loop_of_an_earlier_test_is_kept_from_the_log(
+    received: Received,
+) -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         poller = "Exception in callback PollerCompletionQueue._handle_events(<...>)()"
@@ -358,7 +366,7 @@ def test_nothing_but_a_closed_loop_of_an_earlier_test_is_kept_from_the_log(told:
 
     asyncio.run(scenario())
 
-    assert [one.exc_info and str(one.exc_info[1]) for one in told()] == [
+    assert [one.exc_info and str(one.exc_info[1]) for one in received()] == [
         "Event loop is closed",
         "oh",
     ]

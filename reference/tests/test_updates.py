@@ -22,7 +22,7 @@ from sireference.core.state.partition import Partition
 from tests.driving import STOPPED, TIMEOUT, keys, of, placed, released, states
 from tests.gangs import PREEMPTED, REPLACED
 from tests.keyed import Keyed, refused_entries, running, wanted
-from tests.test_histories import books_balance, gangs_make_sense, preemptions_make_sense
+from tests.test_histories import accounting_balances, gangs_make_sense, preemptions_make_sense
 
 MEMBER = {"task_group": "tg"}
 PLACEHOLDER = {"task_group": "tg", "placeholder": True}
@@ -63,7 +63,7 @@ def rm() -> Keyed:
 
 
 def makes_sense(partition: Partition) -> None:
-    books_balance(partition)
+    accounting_balances(partition)
     gangs_make_sense(partition)
     preemptions_make_sense(partition)
 
@@ -82,12 +82,12 @@ def test_another_amount_under_the_key_of_what_lives_is_what_it_holds(
     rm: Keyed, *, with_node: bool
 ) -> None:
     rm.wants("k1", memory=2)
-    says = rm.runs if with_node else rm.wants
+    change = rm.runs if with_node else rm.wants
 
-    assert says("k1", memory=8) == []
+    assert change("k1", memory=8) == []
     assert rm.node().allocated == Resource({"memory": 8})
     assert rm.wants("k2", "a2", memory=4)[1:] == []
-    assert placed(says("k1", memory=1)) == [("k2", "n1")]
+    assert placed(change("k1", memory=1)) == [("k2", "n1")]
     assert rm.node().allocated == Resource({"memory": 5})
     assert released(rm.ends("k1")) == [("k1", STOPPED)]
     makes_sense(rm.partition)
@@ -104,7 +104,7 @@ def test_an_update_takes_types_of_resource_along_and_leaves_others_out(rm: Keyed
 
 # requirement: SI-ALLOC-014
 @pytest.mark.parametrize("queue", ["default", "small", "limited"])
-def test_an_update_needs_no_room(queue: str) -> None:
+def test_an_update_needs_no_capacity(queue: str) -> None:
     rm = Keyed(queues=LIMITED)
     rm.creates("n1", memory=10)
     rm.submits("a1", f"root.{queue}", user="bob")
@@ -138,7 +138,7 @@ def test_the_amount_it_has_already_changes_nothing(rm: Keyed) -> None:
     assert rm.partition.node_index.changes == changes
 
 
-def test_what_grows_wakes_nobody(rm: Keyed) -> None:
+def test_what_grows_wakes_no_one(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
     rm.wants("k2", "a2", memory=9)
     looked_at = rm.partition.node_index.looked_at
@@ -150,7 +150,7 @@ def test_what_grows_wakes_nobody(rm: Keyed) -> None:
 
 # requirement: SI-ASK-030, SI-ALLOC-015
 @pytest.mark.parametrize(
-    ("update", "says"),
+    ("update", "change"),
     [
         (wanted("k1", memory=0), "no resource"),
         (wanted("k1"), "no resource"),
@@ -164,7 +164,7 @@ def test_what_grows_wakes_nobody(rm: Keyed) -> None:
     ],
     ids=str,
 )
-def test_an_update_that_is_refused_changes_nothing(rm: Keyed, update: Entry, says: str) -> None:
+def test_an_update_that_is_refused_changes_nothing(rm: Keyed, update: Entry, change: str) -> None:
     rm.creates("n2", memory=10)
     rm.drains("n2")
     rm.wants("k1", memory=4)
@@ -172,7 +172,7 @@ def test_an_update_that_is_refused_changes_nothing(rm: Keyed, update: Entry, say
     effects = rm.lists(update)
 
     assert refused_entries(effects) == ["k1"]
-    assert says in reason(effects)
+    assert change in reason(effects)
     assert rm.node().allocated == Resource({"memory": 4})
     assert rm.node("n2").allocated == Resource()
     assert released(rm.ends("k1")) == [("k1", STOPPED)]
@@ -272,7 +272,7 @@ def test_a_victim_of_another_size_gives_back_what_it_has_then(memory: int) -> No
     makes_sense(rm.partition)
 
 
-def test_room_that_another_gives_back_serves_who_waits_for_victims() -> None:
+def test_capacity_that_another_gives_back_serves_who_waits_for_victims() -> None:
     rm = Keyed(queues=GUARANTEED)
     rm.creates("n1", memory=10)
     rm.submits("a1")
@@ -451,7 +451,7 @@ def test_what_is_reported_without_key_is_rejected(rm: Keyed) -> None:
 
 
 # requirement: SI-REC-026
-def test_what_ended_with_its_node_can_be_reported_anew(rm: Keyed) -> None:
+def test_what_ended_with_its_node_can_be_reported_again(rm: Keyed) -> None:
     rm.runs("x1", memory=6)
     assert released(rm.decommissions("n1")) == [("x1", STOPPED)]
     rm.creates("n1", memory=10)

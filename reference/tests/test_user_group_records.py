@@ -3,7 +3,7 @@
 from sireference.core.model import ChangeDetail, Effect, RecordType, Rules
 from sireference.core.resources import Resource
 from tests.configuring import tree
-from tests.later_records import RULES, Later, Said, said
+from tests.later_records import RULES, Later, Sent, sent
 from tests.test_event_records import records
 
 LIMITS = (ChangeDetail.UG_USER_LIMIT, ChangeDetail.UG_GROUP_LIMIT)
@@ -18,8 +18,8 @@ def watched(rules: Rules = RULES, queues: str = QUEUES) -> Later:
     return Later(queues=queues, rules=rules)
 
 
-def links(effects: list[Effect]) -> list[Said]:
-    return said(effects, ChangeDetail.UG_APP_LINK)
+def links(effects: list[Effect]) -> list[Sent]:
+    return sent(effects, ChangeDetail.UG_APP_LINK)
 
 
 def usage(effects: list[Effect]) -> list[tuple[str, str, int]]:
@@ -32,12 +32,12 @@ def usage(effects: list[Effect]) -> list[tuple[str, str, int]]:
 
 
 # requirement: SI-EVT-014
-def test_limits_are_told_when_they_are_configured() -> None:
+def test_limits_are_reported_when_they_are_configured() -> None:
     rm = watched()
 
     limits = [record for record in records(rm.registered) if record.detail in LIMITS]
 
-    assert said(rm.registered, *LIMITS) == [
+    assert sent(rm.registered, *LIMITS) == [
         ("ann", "SET", "UG_USER_LIMIT", "root.q"),
         ("devs", "SET", "UG_GROUP_LIMIT", "root.team"),
     ]
@@ -49,7 +49,7 @@ def test_limits_are_told_when_they_are_configured() -> None:
 
 
 # requirement: SI-EVT-014
-def test_an_update_tells_which_limits_are_other_ones() -> None:
+def test_an_update_reports_which_limits_are_other_ones() -> None:
     rm = watched()
 
     same = rm.reconfigures(QUEUES)
@@ -59,8 +59,8 @@ def test_an_update_tells_which_limits_are_other_ones() -> None:
         )
     )
 
-    assert said(same, *LIMITS) == []
-    assert said(effects, *LIMITS) == [
+    assert sent(same, *LIMITS) == []
+    assert sent(effects, *LIMITS) == [
         ("ann", "SET", "UG_USER_LIMIT", "root.q"),
         ("devs", "REMOVE", "UG_GROUP_LIMIT", "root.team"),
         ("ops", "SET", "UG_GROUP_LIMIT", "root.team"),
@@ -74,20 +74,20 @@ def test_the_limits_of_a_queue_go_with_it() -> None:
 
     effects = rm.reconfigures(tree("{name: q}"))
 
-    assert said(effects, *LIMITS) == [
+    assert sent(effects, *LIMITS) == [
         ("ann", "REMOVE", "UG_USER_LIMIT", "root.q"),
         ("devs", "REMOVE", "UG_GROUP_LIMIT", "root.team"),
     ]
 
 
 # requirement: SI-EVT-014
-def test_what_holds_for_all_others_names_nobody() -> None:
+def test_what_holds_for_all_others_names_no_one() -> None:
     anybody = 'limits: [{users: ["*"], maxapplications: 2}, {groups: [a, "*"], maxapplications: 2}]'
     rm = watched(queues=tree(f"{{name: q, {anybody}}}"))
 
     effects = rm.starts("a1", "q", user="ann", groups=("devs",))
 
-    assert said(rm.registered, *LIMITS) == [("a", "SET", "UG_GROUP_LIMIT", "root.q")]
+    assert sent(rm.registered, *LIMITS) == [("a", "SET", "UG_GROUP_LIMIT", "root.q")]
     assert links(effects) == []
     assert usage(effects) == [("ann", "ADD", 1)]
 
@@ -120,16 +120,16 @@ def test_without_a_limit_of_its_groups_there_is_no_link() -> None:
 
 
 # requirement: SI-EVT-014
-def test_the_usage_of_user_and_group_is_told_with_the_amount() -> None:
+def test_the_usage_of_user_and_group_is_reported_with_the_amount() -> None:
     rm = watched()
     begins = rm.starts("a1", "team", user="ann", groups=("devs",))
     ends = rm.releases("a1", "a1")
 
-    assert said(begins, *USAGE) == [
+    assert sent(begins, *USAGE) == [
         ("ann", "ADD", "UG_USER_RESOURCE", "root.team"),
         ("devs", "ADD", "UG_GROUP_RESOURCE", "root.team"),
     ]
-    assert said(ends, *USAGE) == [
+    assert sent(ends, *USAGE) == [
         ("ann", "REMOVE", "UG_USER_RESOURCE", "root.team"),
         ("devs", "REMOVE", "UG_GROUP_RESOURCE", "root.team"),
     ]
@@ -153,7 +153,7 @@ def test_an_update_of_a_live_allocation_changes_the_usage() -> None:
 
 
 # requirement: SI-EVT-014
-def test_nobody_uses_what_an_application_without_a_user_has() -> None:
+def test_no_one_uses_what_an_application_without_a_user_has() -> None:
     assert usage(watched().starts("a1", "free")) == []
 
 
@@ -175,7 +175,7 @@ def test_with_other_limits_an_application_may_count_for_another_group() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_hears_of_users_and_groups() -> None:
+def test_no_revision_of_before_observes_of_users_and_groups() -> None:
     rm = watched(Rules())
 
     effects = rm.registered + rm.starts("a1", "team", user="ann", groups=("devs",))

@@ -104,7 +104,7 @@ def test_a_limit_of_a_queue_above_holds_for_all_queues_below() -> None:
     assert rm.gets(rm.of("alice", "count"), 1) == 3
 
 
-def test_a_user_nobody_limits_is_free() -> None:
+def test_a_user_no_one_limits_is_free() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("zed", "both"), 10, most=10) == 10

@@ -13,8 +13,8 @@ from tests.driving import RM, identities, keys, of
 
 
 def reports(rm: RM, *used: tuple[str, int]) -> list[Effect]:
-    said = tuple(UtilisationReport(name, Resource({"memory": amount})) for name, amount in used)
-    return rm.scheduler.handle(ReportUtilisation(rm.rm_id, said), rm.now)
+    sent = tuple(UtilisationReport(name, Resource({"memory": amount})) for name, amount in used)
+    return rm.scheduler.handle(ReportUtilisation(rm.rm_id, sent), rm.now)
 
 
 def advice(effects: list[Effect]) -> list[tuple[str, int]]:
@@ -38,7 +38,7 @@ def test_reports_of_nodes_and_allocations_are_taken(rm: RM) -> None:
     assert reports(rm, ("n1", 4), (identity, 9), ("zzz", 5), ("", -1)) == []
 
 
-def test_a_report_of_somebody_unknown_is_refused() -> None:
+def test_a_report_of_someone_unknown_is_refused() -> None:
     rm = RM()
     rm.rm_id = "other"
 
@@ -56,10 +56,10 @@ def test_what_is_used_changes_no_amount(rm: RM) -> None:
 
 # requirement: SI-NREC-001
 def test_what_others_use_is_recommended_not_to_be_offered(rm: RM) -> None:
-    (told,) = of(reports(rm, ("n1", 7)), RecommendedNode)
+    (received,) = of(reports(rm, ("n1", 7)), RecommendedNode)
 
-    assert told.capacity == Resource({"memory": 7, "gpu": 2})
-    assert "'n1'" in told.message
+    assert received.capacity == Resource({"memory": 7, "gpu": 2})
+    assert "'n1'" in received.message
     assert reports(rm, ("n1", 7)) == []  # said once
     assert advice(reports(rm, ("n1", 9))) == [("n1", 5)]
     assert advice(reports(rm, ("n1", 99))) == [("n1", 0)]
@@ -74,7 +74,7 @@ def test_a_recommendation_changes_nothing_by_itself(rm: RM) -> None:
     assert keys(rm.asks("k2", memory=6)) == ["k2"]
 
 
-def test_an_rm_that_follows_is_not_told_again(rm: RM) -> None:
+def test_an_rm_that_follows_is_not_reported_again(rm: RM) -> None:
     reports(rm, ("n1", 7))
     rm.updates("n1", memory=7, gpu=2)
 

@@ -22,7 +22,7 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
 from sireference.shell.streams import StreamTable
 from siwire import REVISIONS, Capability, Revision, rpc
-from tests.sessions import POLICY_GROUP, QUEUES, Said, Speaker, play
+from tests.sessions import POLICY_GROUP, QUEUES, Sent, Speaker, play
 from tests.wire import TIMEOUT, Wire, served
 
 FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
@@ -57,7 +57,7 @@ class _Connection:
     def __init__(self, wire: Wire, revision: Revision) -> None:
         self.wire = wire
         self.methods = rpc.methods(revision)
-        self.heard: dict[str, asyncio.Queue[Message]] = {}
+        self.received: dict[str, asyncio.Queue[Message]] = {}
         self._calls: dict[str, Any] = {}
         self._readers: dict[str, asyncio.Task[None]] = {}
         self._sent: Counter[str] = Counter()  # messages by method
@@ -79,10 +79,10 @@ class _Connection:
         response: Message = await call(request, timeout=TIMEOUT)
         return response
 
-    async def says(self, method: str, request: Message) -> None:
+    async def send(self, method: str, request: Message) -> None:
         if method not in self._calls:
             call = rpc.callable_for(self.wire.channel, self.methods[method])()
-            self._calls[method], self.heard[method] = call, asyncio.Queue()
+            self._calls[method], self.received[method] = call, asyncio.Queue()
             self._readers[method] = asyncio.create_task(self._read(method, call))
         self._sent[method] += 1
         await self._calls[method].write(request)
@@ -91,17 +91,17 @@ class _Connection:
         try:
             while (message := await call.read()) is not grpc.aio.EOF:
                 self._received[method] += 1
-                self.heard[method].put_nowait(message)
+                self.received[method].put_nowait(message)
         except grpc.aio.AioRpcError:
             pass  # the scheduler is gone
 
     async def is_quiet(self) -> None:
         """Wait until the scheduler has taken all that was said, and all its answers are here."""
         async with asyncio.timeout(TIMEOUT):
-            while not self._has_said_everything():  # noqa: ASYNC110  # it tells nobody
+            while not self._has_sent_everything():  # noqa: ASYNC110  # it tells nobody
                 await asyncio.sleep(_LOOK_AGAIN)
 
-    def _has_said_everything(self) -> bool:
+    def _has_sent_everything(self) -> bool:
         engine = self.wire.server.engine
         deadline = engine.scheduler.next_deadline()
         is_due = deadline is not None and deadline <= engine.clock.now()
@@ -111,7 +111,7 @@ class _Connection:
             and all(
                 reader.done()  # the stream has ended
                 or (
-                    engine.counters.heard[method] == self._sent[method]
+                    engine.counters.handled[method] == self._sent[method]
                     and self._delivered[method] <= self._received[method]
                 )
                 for method, reader in self._readers.items()
@@ -173,20 +173,20 @@ class Recorder:
         self._write("scheduler", REGISTER, await connection.registers(message))
         for method in connection.methods:
             if method != REGISTER:
-                await self.says((method, {}))
+                await self.send((method, {}))
 
-    async def says(self, said: Said) -> None:
-        method, fields = said
+    async def send(self, sent: Sent) -> None:
+        method, fields = sent
         request: Any = self._player.now.methods[method].request
         message = request(rmID="rm-1", **fields)
         self._write("rm", method, message)
-        await self._player.now.says(method, message)
-        await self._hear()
+        await self._player.now.send(method, message)
+        await self._receive()
 
     async def waits(self, milliseconds: int) -> None:
         await self._player.waits(milliseconds)
         self.lines.append({"do": "wait", "milliseconds": milliseconds})
-        await self._hear()
+        await self._receive()
 
     def allocated(self, key: str) -> Any:
         return self._allocated[key]
@@ -194,11 +194,11 @@ class Recorder:
     async def ends(self) -> None:
         await self._player.ends()
 
-    async def _hear(self) -> None:
+    async def _receive(self) -> None:
         await self._player.now.is_quiet()
-        for method, heard in self._player.now.heard.items():
-            while not heard.empty():
-                message: Any = heard.get_nowait()
+        for method, received in self._player.now.received.items():
+            while not received.empty():
+                message: Any = received.get_nowait()
                 self._write("scheduler", method, message)
                 for field in ("new", "newAllocations"):
                     for one in getattr(message, field, ()):
@@ -247,7 +247,7 @@ class Replayer:
         elif line.get("do") == "wait":
             await player.waits(line["milliseconds"])
         elif line["from"] == "scheduler":
-            message = await self._heard(line["call"])
+            message = await self._observed(line["call"])
             self._compare(line["json"], json_format.MessageToDict(message), where)
         else:
             method = player.now.methods[line["call"]]
@@ -255,43 +255,45 @@ class Replayer:
             if line["call"] == REGISTER:
                 self._registered = await player.now.registers(request)
             else:
-                await player.now.says(line["call"], request)
+                await player.now.send(line["call"], request)
 
-    async def _heard(self, call: str) -> Message:
+    async def _observed(self, call: str) -> Message:
         if call == REGISTER:
             assert self._registered is not None, "an answer without a registration"
             return self._registered
-        return await asyncio.wait_for(self._player.now.heard[call].get(), TIMEOUT)
+        return await asyncio.wait_for(self._player.now.received[call].get(), TIMEOUT)
 
     async def _nothing_is_left(self) -> None:
         if self._player.connection is not None:
             await self._player.now.is_quiet()
-            for call, heard in self._player.now.heard.items():
-                assert heard.empty(), f"more on {call} than the trace has: {heard.get_nowait()}"
+            for call, received in self._player.now.received.items():
+                assert received.empty(), (
+                    f"more on {call} than the trace has: {received.get_nowait()}"
+                )
 
-    def _translated(self, said: Any, name: str = "") -> Any:
-        if isinstance(said, dict):
-            return {key: self._translated(value, key) for key, value in said.items()}
-        if isinstance(said, list):
-            return [self._translated(value) for value in said]
-        return self._own.get(said, said) if name in _IDENTITIES else said
+    def _translated(self, sent: Any, name: str = "") -> Any:
+        if isinstance(sent, dict):
+            return {key: self._translated(value, key) for key, value in sent.items()}
+        if isinstance(sent, list):
+            return [self._translated(value) for value in sent]
+        return self._own.get(sent, sent) if name in _IDENTITIES else sent
 
-    def _compare(self, recorded: Any, heard: Any, where: str, name: str = "") -> None:
-        if isinstance(recorded, dict) and isinstance(heard, dict):
-            for key in recorded.keys() | heard.keys():
-                self._compare(recorded.get(key), heard.get(key), where, key)
-        elif isinstance(recorded, list) and isinstance(heard, list):
-            assert len(recorded) == len(heard), f"{where}\nheard: {heard}"
-            for one, other in zip(recorded, heard, strict=True):
+    def _compare(self, recorded: Any, received: Any, where: str, name: str = "") -> None:
+        if isinstance(recorded, dict) and isinstance(received, dict):
+            for key in recorded.keys() | received.keys():
+                self._compare(recorded.get(key), received.get(key), where, key)
+        elif isinstance(recorded, list) and isinstance(received, list):
+            assert len(recorded) == len(received), f"{where}\nheard: {received}"
+            for one, other in zip(recorded, received, strict=True):
                 self._compare(one, other, where)
-        elif name in _IDENTITIES and isinstance(heard, str) and recorded:
-            is_known = recorded in self._own or heard in self._own.values()
-            own = self._own.get(recorded) if is_known else self._own.setdefault(recorded, heard)
-            assert own == heard, f"{where}\nheard: {heard}"
+        elif name in _IDENTITIES and isinstance(received, str) and recorded:
+            is_known = recorded in self._own or received in self._own.values()
+            own = self._own.get(recorded) if is_known else self._own.setdefault(recorded, received)
+            assert own == received, f"{where}\nheard: {received}"
         elif name in _TEXTS:
-            assert bool(recorded) is bool(heard), f"{where}\n{name}: {heard}"
+            assert bool(recorded) is bool(received), f"{where}\n{name}: {received}"
         else:
-            assert recorded == heard, f"{where}\n{name or 'heard'}: {heard}"
+            assert recorded == received, f"{where}\n{name or 'heard'}: {received}"
 
 
 def path(revision: Revision) -> Path:

@@ -30,20 +30,20 @@ class Stream:
         self._request = request
         self._rm_id = rm_id
 
-    async def says(self, **fields: Any) -> None:
+    async def send(self, **fields: Any) -> None:
         await self.call.write(self._request(**{"rmID": self._rm_id, **fields}))
 
     async def asks(self, *asks: Any) -> None:
         """What `Wire.ask` makes."""
         is_apart = "asks" in self._request.DESCRIPTOR.fields_by_name
-        await self.says(**{"asks" if is_apart else "allocations": asks})
+        await self.send(**{"asks" if is_apart else "allocations": asks})
 
     async def receives(self) -> Any:
         message = await asyncio.wait_for(self.call.read(), TIMEOUT)
         assert message is not grpc.aio.EOF, "the stream has ended"
         return message
 
-    async def hears_nothing(self) -> None:
+    async def receives_nothing(self) -> None:
         reading = asyncio.ensure_future(self.call.read())
         done, _ = await asyncio.wait({reading}, timeout=QUIET)
         assert not done, reading.result()
@@ -108,7 +108,7 @@ class Wire:
         method = self._methods[name]
         stream = Stream(rpc.callable_for(self.channel, method)(), method.request, rm_id)
         if greets:
-            await stream.says()
+            await stream.send()
         return stream
 
     async def offers(self, *kinds: "ext.CallbackKind.ValueType", rm_id: str = "rm") -> Callbacks:
@@ -166,8 +166,8 @@ class Wire:
         tags: Mapping[str, str] | None = None,
         **amounts: int,
     ) -> Any:
-        said = {"allocationKey": key, "applicationID": application_id, "tags": tags or {}}
-        _, ask = asked(self.revision, self.resource(**amounts), **said)
+        sent = {"allocationKey": key, "applicationID": application_id, "tags": tags or {}}
+        _, ask = asked(self.revision, self.resource(**amounts), **sent)
         return ask
 
 
@@ -214,10 +214,10 @@ async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, St
 
 
 async def accepted_node(wire: Wire, nodes: Stream, node_id: str = "n1", **amounts: int) -> None:
-    await nodes.says(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
+    await nodes.send(nodes=[wire.node(node_id, **amounts or {"memory": 10})])
     assert [node.nodeID for node in (await nodes.receives()).accepted] == [node_id]
 
 
 async def accepted_application(wire: Wire, applications: Stream) -> None:
-    await applications.says(new=[wire.application()])
+    await applications.send(new=[wire.application()])
     assert [a.applicationID for a in (await applications.receives()).accepted] == ["a1"]

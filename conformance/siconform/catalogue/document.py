@@ -13,7 +13,7 @@ from siconform.catalogue import (
 from siconform.catalogue.features import FEATURES, Offer
 from siconform.catalogue.windows import in_words
 
-_SAYS_SO = {
+_STATED = {
     Authority.SPEC: "the SI text says so",
     Authority.PROTO: "a comment or type of the protocol says so",
     Authority.DESIGN: "the gang scheduling design says so",
@@ -103,7 +103,7 @@ def _place(name: str) -> str:
 
 def _facts(entry: Requirement) -> Iterator[str]:
     sides = " and ".join(str(side) for side in Side if side in entry.sides)
-    yield f"- **{entry.level}** ({entry.level_reason}); {_SAYS_SO[entry.authority]}"
+    yield f"- **{entry.level}** ({entry.level_reason}); {_STATED[entry.authority]}"
     yield f"- {in_words(entry.revisions)}; {sides}; seen by {', '.join(entry.observations)}"
     if entry.features:
         yield f"- needs {', '.join(sorted(entry.features))}"

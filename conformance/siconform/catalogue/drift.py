@@ -24,11 +24,11 @@ class Drift:
 
     requirement: str
     source: Source
-    says: str
+    message: str
 
     def __str__(self) -> str:
         source = self.source
-        return f"{self.requirement}  {source.revision}  {source.where}: {self.says}"
+        return f"{self.requirement}  {source.revision}  {source.where}: {self.message}"
 
 
 def fingerprint(passage: str) -> str:
@@ -39,11 +39,11 @@ def fingerprint(passage: str) -> str:
 def drifts(requirements: Iterable[Requirement], texts: Mapping[str, Text]) -> list[Drift]:
     """The sources that do not hold in these texts; revisions without a text are not looked at."""
     return [
-        Drift(requirement.id, source, says)
+        Drift(requirement.id, source, message)
         for requirement in requirements
         for source in requirement.sources
         if source.revision in texts
-        if (says := _difference(source, texts[source.revision]))
+        if (message := _difference(source, texts[source.revision]))
     ]
 
 

@@ -44,7 +44,9 @@ def complaints(requirements: Sequence[Requirement]) -> list[str]:
     known = {requirement.id for requirement in requirements}
     found = list(_about_ids(requirements))
     for requirement in requirements:
-        found += [f"{requirement.id}: {says}" for check in _CHECKS for says in check(requirement)]
+        found += [
+            f"{requirement.id}: {message}" for check in _CHECKS for message in check(requirement)
+        ]
         found += [
             f"{requirement.id}: refers to {name}, which is no requirement"
             for name in sorted(set(_REFERENCE.findall(_prose(requirement))) - known)

@@ -54,37 +54,37 @@ def read_own(files: Sequence[Path]) -> tuple[Requirement, ...]:
     CatalogueError with every fault, one a line: what cannot be read, unknown and missing keys,
     wrong values, ids that are ours or come twice.
     """
-    faults: list[str] = []
+    problems: list[str] = []
     found: dict[str, Requirement] = {}
     for file in files:
-        for requirement in _read(file, faults):
+        for requirement in _read(file, problems):
             if requirement.id in found:
-                faults.append(f"{file}: {requirement.id}: this id comes twice")
+                problems.append(f"{file}: {requirement.id}: this id comes twice")
             found[requirement.id] = requirement
-    if faults:
-        raise CatalogueError("\n".join(faults))
+    if problems:
+        raise CatalogueError("\n".join(problems))
     return tuple(found.values())
 
 
-def _read(file: Path, faults: list[str]) -> Iterator[Requirement]:
+def _read(file: Path, problems: list[str]) -> Iterator[Requirement]:
     try:
         raw = strict_yaml(file.read_text("utf-8"))
     except OSError as error:
-        faults.append(f"{file}: the catalogue cannot be read: {error.strerror}")
+        problems.append(f"{file}: the catalogue cannot be read: {error.strerror}")
         return
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        faults.append(f"{file}: the catalogue is no YAML: {' '.join(str(error).split())}")
+        problems.append(f"{file}: the catalogue is no YAML: {' '.join(str(error).split())}")
         return
     if not isinstance(raw, dict) or not isinstance(raw.get("requirements"), list):
-        faults.append(f"{file}: a catalogue has the keys {', '.join(_TOP)}, the last with a list")
+        problems.append(f"{file}: a catalogue has the keys {', '.join(_TOP)}, the last with a list")
         return
-    faults += [f'{file}: unknown key "{key}"' for key in raw if key not in _TOP]
-    faults += [f'{file}: "{key}" is missing' for key in _TOP if not raw.get(key)]
+    problems += [f'{file}: unknown key "{key}"' for key in raw if key not in _TOP]
+    problems += [f'{file}: "{key}" is missing' for key in _TOP if not raw.get(key)]
     area = str(raw.get("area", ""))
     for number, entry in enumerate(raw["requirements"], start=1):
         at = f"{file}: {_name(entry, number)}"
-        wrong = [f"{at}: {fault}" for fault in _faults(entry)]
-        faults += wrong
+        wrong = [f"{at}: {problem}" for problem in _problems(entry)]
+        problems += wrong
         if not wrong:
             yield _requirement(msgspec.convert(entry, _Entry), area, file)
 
@@ -94,20 +94,20 @@ def _name(entry: Any, number: int) -> str:
     return str(known or f"requirement number {number}")
 
 
-def _faults(entry: Any) -> Iterable[str]:
+def _problems(entry: Any) -> Iterable[str]:
     if not isinstance(entry, Mapping):
         return ["a requirement is a mapping with at least id, title, level and text"]
     fields = {field.name: field for field in msgspec.structs.fields(_Entry)}
-    faults = [f'unknown key "{key}"' for key in entry if key not in fields]
+    problems = [f'unknown key "{key}"' for key in entry if key not in fields]
     for name, field in fields.items():
         if name not in entry:
-            faults += [f'"{name}" is missing'] if field.required else []
+            problems += [f'"{name}" is missing'] if field.required else []
             continue
         try:
             msgspec.convert(entry[name], field.type)
         except msgspec.ValidationError as error:
-            faults.append(f"{name}: {error}")
-    return faults or list(_senseless(msgspec.convert(entry, _Entry)))
+            problems.append(f"{name}: {error}")
+    return problems or list(_senseless(msgspec.convert(entry, _Entry)))
 
 
 def _senseless(entry: _Entry) -> Iterator[str]:

@@ -144,8 +144,8 @@ def _read_declarations(lines: list[str], found: dict[str, Declaration]) -> None:
         if line.startswith("//"):
             above.append(line.lstrip("/ "))
             continue
-        code, _, beside = line.partition("//")
-        comment = " ".join([*above, beside]).strip()
+        code, _, meanwhile = line.partition("//")
+        comment = " ".join([*above, meanwhile]).strip()
         opened = OPENED.match(code)
         if opened:
             path.append(opened[1])
@@ -179,13 +179,13 @@ class _Prose:
     title: str = ""
     paragraph: list[str] = field(default_factory=list)
     depth: int = 0
-    fenced: bool = False
+    synchronised: bool = False
 
     def take(self, line: str) -> None:
-        heading = "" if self.fenced or self.depth else _heading(line)
+        heading = "" if self.synchronised or self.depth else _heading(line)
         caption = line.strip().rstrip(":")
         if line.startswith("```"):
-            self.fenced = not self.fenced
+            self.synchronised = not self.synchronised
         elif heading:
             self.end_paragraph()
             self.section, self.title = heading, ""
@@ -198,7 +198,7 @@ class _Prose:
         elif self.title and DRAWN.search(line):
             drawn = self.found.diagrams.get(self.title, "")
             self.found.diagrams[self.title] = f"{drawn} {line}"
-        elif not self.fenced:
+        elif not self.synchronised:
             if not line.strip() or _BULLET.match(line):
                 self.end_paragraph()
             self.paragraph.append(line.strip())

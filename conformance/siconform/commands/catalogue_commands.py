@@ -57,8 +57,10 @@ def explain(words: Sequence[str], **given: Any) -> None:
         wrong(str(error))
     if not requirements:
         wrong("no requirement is like that: what is given has to fit all at once")
-    told = [render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements]
-    click.echo("\n\n".join(told))
+    received = [
+        render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements
+    ]
+    click.echo("\n\n".join(received))
 
 
 @click.command(name="profiles")

@@ -63,7 +63,7 @@ _EVIDENCE: Final = click.option(
 @click.option("--url", default="", metavar="URL", help="Where the run can be seen, such as a job.")
 @_SUBJECT
 def certify(
-    results: Path, output: Path | None, url: str, subjects: Sequence[str], **told: str
+    results: Path, output: Path | None, url: str, subjects: Sequence[str], **received: str
 ) -> None:
     """Write the certificate of a whole run, and its badge, from its results folder.
 
@@ -73,9 +73,9 @@ def certify(
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
 
     about = certifying.About(
-        told["implementation"],
-        told["implementation_version"],
-        told["contact"],
+        received["implementation"],
+        received["implementation_version"],
+        received["contact"],
         url,
         tuple(_subject(one) for one in subjects),
     )
@@ -129,14 +129,14 @@ def verify(
     except RecordError as error:
         wrong(str(error))
     number = random.randrange(2**32) if seed is None else seed  # noqa: S311  # no secret
-    again = _judged_again(read, count, number, target, Path(into))
+    again = _evaluated_again(read, count, number, target, Path(into))
     for one in again:
         if not one.is_same:
-            click.echo(_told(one))
+            click.echo(_received(one))
     sys.exit(_concludes(again, others, different))
 
 
-def _judged_again(
+def _evaluated_again(
     certificate: "Certificate", count: int, seed: int, target: Mapping[str, Any], into: Path
 ) -> list["Again"]:
     """The sample, with what came of it this time."""
@@ -150,8 +150,8 @@ def _judged_again(
     if not chosen:
         return []
     try:
-        run = verifying_run.judge(certificate.part, chosen, target, into)
-    except verifying_run.NotJudged as error:
+        run = verifying_run.evaluate(certificate.part, chosen, target, into)
+    except verifying_run.NotEvaluated as error:
         ends(str(error), error.code)
     return verifying.compared(certificate, run, chosen)
 
@@ -172,7 +172,7 @@ def _checks(certificate: "Certificate", evidence: Path | None) -> tuple[list[str
     return others, different
 
 
-def _told(one: "Again") -> str:
+def _received(one: "Again") -> str:
     word = "NOT JUDGED" if one.is_unjudged else "DIFFERENT"
     reason = f": {' '.join(one.reason.split())}" if one.reason else ""
     line = (

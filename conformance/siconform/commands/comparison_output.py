@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from siconform.reporting.judged_run import JudgedRun
+from siconform.reporting.evaluated_run import EvaluatedRun
 from siconform.reporting.regressions import Changed, Comparison, Kind
 from siconform.verdicts import Verdict
 
@@ -29,40 +29,40 @@ def lines_of(comparison: Comparison) -> Iterator[str]:
     yield _counted(comparison)
 
 
-def _run(run: JudgedRun) -> str:
+def _run(run: EvaluatedRun) -> str:
     version = "" if run.version in run.target else f" {run.version}"
     return f"{run.target}{version}, SI {run.revision}   ({run.where})"
 
 
 def _changed(change: Changed) -> str:
     before, after = change.before.verdict.label, change.after.verdict.label
-    told = change.before if change.kind is Kind.MENDED else change.after
-    reason = f": {' '.join(told.reason.split())}" if told.reason else ""
+    received = change.before if change.kind is Kind.FIXED else change.after
+    reason = f": {' '.join(received.reason.split())}" if received.reason else ""
     line = f"  {change.requirement:<12} {change.after.level:<6} {before}, now {after}"
-    return _clipped(line if change.kind is Kind.MENDED else line + reason)
+    return _clipped(line if change.kind is Kind.FIXED else line + reason)
 
 
 def _not_compared(comparison: Comparison) -> Iterator[str]:
-    told = [
+    received = [
         f"{Verdict.NOT_SELECTED.counted(count)} {when}"
         for count, when in zip(comparison.not_selected, ("before", "after"), strict=True)
         if count
     ]
-    told += [
+    received += [
         f"{len(only)} only {when}"
         for only, when in zip(comparison.only_in, ("before", "after"), strict=True)
         if only
     ]
-    if told:
-        yield f"not compared: {', '.join(told)}"
+    if received:
+        yield f"not compared: {', '.join(received)}"
     if comparison.times:
         yield f"times not compared: {comparison.times}"
 
 
 def _counted(comparison: Comparison) -> str:
-    told = [f"{len(comparison.of(kind)) or 'none'} {kind.value}" for kind in Kind]
-    told.append(f"{len(comparison.slower) or 'none'} slower")
-    return f"{comparison.compared} requirements compared: {', '.join(told)}"
+    received = [f"{len(comparison.of(kind)) or 'none'} {kind.value}" for kind in Kind]
+    received.append(f"{len(comparison.slower) or 'none'} slower")
+    return f"{comparison.compared} requirements compared: {', '.join(received)}"
 
 
 def _clipped(line: str) -> str:

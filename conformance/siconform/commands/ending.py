@@ -10,9 +10,9 @@ from siconform.policy import ExitCode
 
 def sentence(error: click.ClickException) -> str:
     """What click has to say of a command line, and which help says more."""
-    said = error.format_message().rstrip(".")
+    sent = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{said} (see {context.command_path} --help)" if context is not None else said
+    return f"{sent} (see {context.command_path} --help)" if context is not None else sent
 
 
 def wrong(sentence: str) -> NoReturn:

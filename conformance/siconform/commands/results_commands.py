@@ -36,19 +36,19 @@ def compare(before: Path, after: Sequence[Path], form: str) -> None:
     counts for nothing. Slower is a class of answers with a median of twice the former one and at
     least a tenth of its deadline more, under the same conditions.
     """
-    from siconform.reporting.certificate import judged_in  # noqa: PLC0415  # takes time
+    from siconform.reporting.certificate import evaluated_in  # noqa: PLC0415  # takes time
     from siconform.reporting.regressions import as_json  # noqa: PLC0415  # the same
     from siconform.reporting.regressions import compare as compared  # noqa: PLC0415  # the same
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
 
     try:
-        first, *others = [judged_in(path) for path in (before, *after)]
+        first, *others = [evaluated_in(path) for path in (before, *after)]
     except RecordError as error:
         wrong(str(error))
     found = [compared(first, other) for other in others]
     if form == "json":
-        told = {"comparisons": [as_json(one) for one in found]}
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        received = {"comparisons": [as_json(one) for one in found]}
+        click.echo(json.dumps(received, indent=1, ensure_ascii=False))
     else:
         click.echo("\n\n".join("\n".join(lines_of(one)) for one in found))
     if not all(one.compared for one in found):

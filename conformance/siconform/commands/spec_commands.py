@@ -13,12 +13,12 @@ from siconform.commands.spec_output import (
     WRONG,
     code_of,
     ends,
+    print_report,
     read,
     read_earlier,
-    say,
     shown,
-    tell,
     unwritable,
+    write,
 )
 from siconform.commands.try_command import try_
 
@@ -101,7 +101,7 @@ def diff(old: str, new: str, **how: Any) -> None:
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 
     before, after = read(old, new)
-    tell(report(before, after, tuple(catalogue().values())), **how)
+    print_report(report(before, after, tuple(catalogue().values())), **how)
 
 
 @spec_group.command(
@@ -122,7 +122,7 @@ def impact(old: str, new: str, **how: Any) -> None:
     except CheckoutError as error:
         ends(str(error), WRONG)
     requirements = tuple(catalogue().values())
-    tell(report(before, after, requirements, with_impact=True, checkout=checkout), **how)
+    print_report(report(before, after, requirements, with_impact=True, checkout=checkout), **how)
 
 
 @spec_group.command(epilog=_CODES)
@@ -158,16 +158,16 @@ def check(
         earlier = [version_at(file, against) for file in chosen]
     except GitError as error:
         ends(str(error), WRONG)
-    told, codes = [], []
+    received, codes = [], []
     for new, before in zip(read(*chosen), earlier, strict=True):
         found = _since(before, new)
         codes.append(code_of(found, fail_on) if found else 0)
-        told.append(
+        received.append(
             shown(found, form, codes[-1], details=details, coloured=output is None)
             if found
             else _not_compared(new, before)
         )
-    say("\n".join(told), output)
+    write("\n".join(received), output)
     sys.exit(max(codes))
 
 

@@ -43,7 +43,7 @@ def read(*arguments: str) -> "tuple[Spec, ...]":
     return (*found, *found) if len(found) < len(arguments) else tuple(found)
 
 
-def tell(
+def print_report(
     report: "Report",
     *,
     details: bool,
@@ -54,7 +54,7 @@ def tell(
     """Say what a change breaks, as the options have it, and end with its code."""
     code = code_of(report, fail_on)
     text = shown(report, form, code, details=details, coloured=output is None)
-    say(text, output)
+    write(text, output)
     sys.exit(code)
 
 
@@ -64,7 +64,7 @@ def code_of(report: "Report", fail_on: Sequence[str]) -> int:
     return BREAKING if report.breaks(chosen) else 0
 
 
-def say(text: str, output: Path | None) -> None:
+def write(text: str, output: Path | None) -> None:
     """On standard output, or in a file that appears whole or not at all."""
     if output is None:
         encoding = sys.stdout.encoding or "utf-8"
@@ -106,8 +106,8 @@ def shown(report: "Report", form: str, code: int, *, details: bool, coloured: bo
     )
     width = min(terminal.WIDTH, seen)
     lines = terminal.report_lines(report, details=details, width=max(width, 40))
-    told = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
-    return "".join(f"{line}\n" for line in told)
+    received = [_coloured(line.text, line.colour) if coloured else line.text for line in lines]
+    return "".join(f"{line}\n" for line in received)
 
 
 def _coloured(text: str, colour: str) -> str:

@@ -66,7 +66,7 @@ def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: 
     elif new:
         _write(file or Path(_FILE))
     else:
-        _tell(file, target)
+        _report(file, target)
 
 
 def _schema() -> str:
@@ -77,17 +77,17 @@ def _schema() -> str:
 
 def _write(file: Path) -> None:
     """Both files, of which an older one stays as it is."""
-    beside = file.with_name(_SCHEMA)
+    meanwhile = file.with_name(_SCHEMA)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(_NEW.format(schema=f"./{_SCHEMA}"))
-        beside.write_text(_schema(), "utf-8")
+        meanwhile.write_text(_schema(), "utf-8")
     except OSError as error:
         wrong(f"{file} cannot be written: {error.strerror}")
-    click.echo(f"{file} and {beside} are written: say in the first where the scheduler is")
+    click.echo(f"{file} and {meanwhile} are written: say in the first where the scheduler is")
 
 
-def _tell(file: Path | None, target: str | None) -> None:
+def _report(file: Path | None, target: str | None) -> None:
     from siconform.running.access_options import without_secrets  # noqa: PLC0415  # imports grpc
     from siconform.running.target_file_options import (  # noqa: PLC0415  # the same
         of_the_options,

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, say
+from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, write
 from siconform.policy import ExitCode
 from siconform.running.click_options import by_flag, of_the_target, words_of
 from siconform.running.option_list import NO_FILE, TARGET_FILE
 
 if TYPE_CHECKING:
-    from siconform.trying.attempt import How
+    from siconform.trying.trial_run import How
 
 _CODES: Final = (
     "Exit codes: 0 nothing breaks, 1 something fails because of the change or cannot be said any "
@@ -53,7 +53,7 @@ def try_(
     revision. So it shows what the change breaks with the schedulers there are: what still passes,
     what fails because of it, what cannot be said any more.
     """
-    from siconform.trying.attempt import How  # noqa: PLC0415  # protobuf takes time
+    from siconform.trying.trial_run import How  # noqa: PLC0415  # protobuf takes time
 
     how = How(
         target=_target(target),
@@ -83,8 +83,8 @@ def _target(given: dict[str, Any]) -> tuple[str, ...]:
 
 def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
-    from siconform.trying.attempt import NotTried, try_text  # noqa: PLC0415  # the same
     from siconform.trying.showing import shown  # noqa: PLC0415  # the same
+    from siconform.trying.trial_run import NotTried, try_text  # noqa: PLC0415  # the same
 
     (spec,) = read(text)
     try:
@@ -93,7 +93,7 @@ def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:
         ends(str(error), UNREADABLE)
     except NotTried as error:
         ends(str(error), error.code)
-    say(shown(trial, form), output)
+    write(shown(trial, form), output)
     sys.exit(BREAKING if trial.breaks else 0)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from siconform.policy import ExitCode
 from siconform.reporting.certificate import Part
-from siconform.reporting.judged_run import JudgedRun, run_in
+from siconform.reporting.evaluated_run import EvaluatedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
@@ -20,7 +20,7 @@ _LIMIT: Final = 7200.0  # seconds; the run has a limit of its own, which grows w
 _NAMES_A_TARGET: Final = ("--target", "--target-command")
 
 
-class NotJudged(Exception):
+class NotEvaluated(Exception):
     """A sample of which nothing came: a sentence, and the code that says why."""
 
     def __init__(self, sentence: str, code: ExitCode) -> None:
@@ -28,8 +28,10 @@ class NotJudged(Exception):
         self.code = code
 
 
-def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: Path) -> JudgedRun:
-    """The run of these requirements against the scheduler that was named; NotJudged for none.
+def evaluate(
+    part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: Path
+) -> EvaluatedRun:
+    """The run of these requirements against the scheduler that was named; NotEvaluated for none.
 
     Where nothing else is said it is judged as it was: the same revision, time scale and features.
     """
@@ -38,11 +40,11 @@ def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: P
         try:
             fill_in(values)
         except LookupError as error:
-            raise NotJudged(str(error), ExitCode.USAGE) from None
+            raise NotEvaluated(str(error), ExitCode.USAGE) from None
     values = _as_it_was(part, values) | {TARGET_FILE: NO_FILE}
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
-        raise NotJudged(
+        raise NotEvaluated(
             f"the certificate is of {part.implementation.target}: say where it is, by --target or "
             "--target-command",
             ExitCode.USAGE,
@@ -60,11 +62,11 @@ def judge(part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: P
         command, capture_output=True, text=True, check=False, timeout=_LIMIT
     )
     if done.returncode in (ExitCode.USAGE, ExitCode.INTERRUPTED, ExitCode.NOTHING_RAN):
-        raise NotJudged(_why(folder, done.stderr), ExitCode(done.returncode))
+        raise NotEvaluated(_why(folder, done.stderr), ExitCode(done.returncode))
     try:
         return run_in(folder)
     except RecordError as error:
-        raise NotJudged(str(error), ExitCode.KIT_ERROR) from None
+        raise NotEvaluated(str(error), ExitCode.KIT_ERROR) from None
 
 
 def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
@@ -77,10 +79,10 @@ def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
     return {**values, **{flag: v for flag, v in then.items() if values.get(flag) is None}}
 
 
-def _why(folder: Path, told: str) -> str:
+def _why(folder: Path, received: str) -> str:
     """The run's own sentence, from its results where it wrote some."""
     try:
         sentence = str(read_object(folder / FILE)["sentence"])
     except (RecordError, KeyError):
-        sentence = " ".join(told.split()) or "the run said nothing"
+        sentence = " ".join(received.split()) or "the run said nothing"
     return sentence.removeprefix("siconform: ")

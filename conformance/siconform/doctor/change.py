@@ -32,7 +32,7 @@ class Change:
 
     A fault ``breaks`` the sentences of these requirements; their areas and ``more_areas`` are
     judged. A liberty breaks none, the texts leave it free, and nobody may notice; it was once
-    ``misjudged_by`` requirements that took it for a fault, ``told`` are options of a run by which
+    ``misjudged_by`` requirements that took it for a fault, ``received`` options of a run by which
     its user says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not
     follow.
     """
@@ -42,10 +42,10 @@ class Change:
     breaks: tuple[str, ...] = ()
     more_areas: tuple[str, ...] = ()
     misjudged_by: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    received: tuple[str, ...] = ()
     departs_from: tuple[str, ...] = ()
     revision: str = NAME
-    is_liberty: bool = False
+    is_variant: bool = False
     messages: dict[Any, Callable[..., None]] = field(default_factory=dict)
 
     @property
@@ -91,8 +91,8 @@ class Change:
         """
         pools = (find_revision(self.revision).si.DESCRIPTOR.pool, ext.DESCRIPTOR.pool)
         if all(kind.DESCRIPTOR.file.pool is not pool for pool in pools):
-            said = f"{self.name} is for SI {self.revision}"
-            raise ValueError(f"{said} and changes a {kind.DESCRIPTOR.name} of another revision")
+            sent = f"{self.name} is for SI {self.revision}"
+            raise ValueError(f"{sent} and changes a {kind.DESCRIPTOR.name} of another revision")
         self.messages[kind] = change
 
 

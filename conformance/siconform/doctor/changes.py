@@ -36,21 +36,21 @@ def _makes(change: Change) -> Maker:
     return makes
 
 
-def _fault(name: str, summary: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
+def _mutant(name: str, summary: str, *areas: str, breaks: tuple[str, ...]) -> Maker:
     return _makes(Change(name, summary, breaks, areas, revision=NAME))
 
 
-def _liberty(name: str, summary: str) -> Maker:
-    return _makes(Change(name, summary, revision=NAME, is_liberty=True))
+def _variant(name: str, summary: str) -> Maker:
+    return _makes(Change(name, summary, revision=NAME, is_variant=True))
 
 
-@_fault("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
+@_mutant("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         one.MergeFromString(_UNKNOWN_FIELD)
 
 
-@_fault(
+@_mutant(
     "releases-not-taken",
     "Releases that come with asks are lost.",
     "REL",
@@ -61,7 +61,7 @@ def _(request: si.AllocationRequest) -> None:
         request.ClearField("releases")
 
 
-@_fault(
+@_mutant(
     "configuration-ignored",
     "The configuration of a registration is not used.",
     "CONN",
@@ -72,7 +72,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
     request.config = _OPEN
 
 
-@_fault(
+@_mutant(
     "drain-ignored",
     "A node that is to be drained goes on taking work.",
     breaks=("SI-NODE-026",),
@@ -81,7 +81,7 @@ def _(request: si.NodeRequest) -> None:
     keep(request.nodes, lambda node: node.action != si.NodeInfo.DRAIN_NODE)
 
 
-@_fault(
+@_mutant(
     "application-accepted-twice",
     "A known application is accepted again.",
     "CONN",
@@ -95,7 +95,7 @@ def _(response: si.ApplicationResponse) -> None:
     del response.rejected[:]
 
 
-@_fault(
+@_mutant(
     "withdrawal-ignored",
     "A withdrawn ask is served all the same.",
     "GANG",
@@ -116,7 +116,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     wire.memory["held"].update(one.allocationKey for one in response.new)
 
 
-@_fault(
+@_mutant(
     "allocation-without-tags",
     "The tags of an ask are lost.",
     "ASK",
@@ -128,7 +128,7 @@ def _(response: si.AllocationResponse) -> None:
         one.allocationTags.clear()
 
 
-@_fault(
+@_mutant(
     "missing-type-is-unlimited",
     "A resource type a node does not name is unlimited.",
     "NODE",
@@ -140,7 +140,7 @@ def _(request: si.NodeRequest) -> None:
             node.schedulableResource.resources["gpu"].value = 1_000
 
 
-@_fault(
+@_mutant(
     "release-not-confirmed",
     "A release by the RM is not confirmed.",
     "GANG",
@@ -151,7 +151,7 @@ def _(response: si.AllocationResponse) -> None:
     keep(response.released, lambda release: release.terminationType != si.STOPPED_BY_RM)
 
 
-@_fault(
+@_mutant(
     "priority-upside-down",
     "The lowest priority comes first.",
     "ALLOC",
@@ -162,7 +162,7 @@ def _(request: si.AllocationRequest) -> None:
         ask.priority = -ask.priority
 
 
-@_fault(
+@_mutant(
     "confirmation-not-awaited",
     "What the scheduler releases is gone at once.",
     "REL",
@@ -183,7 +183,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
     wire.memory["rm"] = request.rmID
 
 
-@_fault(
+@_mutant(
     "existing-renamed",
     "Existing allocations get another key.",
     "CONN",
@@ -195,7 +195,7 @@ def _(request: si.AllocationRequest) -> None:
             one.allocationKey += "-x"
 
 
-@_fault(
+@_mutant(
     "update-not-applied",
     "A new configuration is acknowledged and not used.",
     breaks=("SI-CFG-001", "SI-CFG-005", "SI-CFG-006"),
@@ -210,22 +210,22 @@ def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.applied, outcome.reason = True, ""
 
 
-@_fault("checks-ignored", "What the RM answers does not count.", breaks=("SI-CB-002",))
-def _(said: ext.FromRm) -> None:
-    if said.HasField("answer"):
-        said.answer.ok = True
+@_mutant("checks-ignored", "What the RM answers does not count.", breaks=("SI-CB-002",))
+def _(sent: ext.FromRm) -> None:
+    if sent.HasField("answer"):
+        sent.answer.ok = True
 
 
-@_fault("events-untyped", "Events have no type.", breaks=("SI-EVT-004", "SI-EVT-002"))
-def _(told: ext.ToRm) -> None:
-    if told.kind == ext.EVENT_BATCH:
-        for payload in told.payloads:
+@_mutant("events-untyped", "Events have no type.", breaks=("SI-EVT-004", "SI-EVT-002"))
+def _(received: ext.ToRm) -> None:
+    if received.kind == ext.EVENT_BATCH:
+        for payload in received.payloads:
             record = si.EventRecord.FromString(payload.data)
             record.type = si.EventRecord.UNKNOWN_EVENTRECORD_TYPE
             payload.data = record.SerializeToString()
 
 
-@_fault(
+@_mutant(
     "application-tags-ignored",
     "Tags of an application are not read.",
     breaks=("SI-CONST-006",),
@@ -235,7 +235,7 @@ def _(request: si.ApplicationRequest) -> None:
         one.tags.clear()
 
 
-@_fault(
+@_mutant(
     "foreign-updates-ignored",
     "What others hold stays what it was when it was reported first.",
     breaks=("SI-FOR-002",),
@@ -248,7 +248,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
             one.resourcePerAlloc.CopyFrom(known)
 
 
-@_liberty("released-without-message", "A release has no message.")
+@_variant("released-without-message", "A release has no message.")
 def _(response: si.AllocationResponse) -> None:
     for release in response.released:
         release.message = ""

@@ -50,7 +50,7 @@ def examine(folder: Path, jobs: int) -> Iterator[Examined]:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt waits for none of them
 
 
-def judged(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
+def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
     """The record of a run against the scheduler this command starts.
 
     RecordError where there is none.
@@ -110,9 +110,9 @@ _Subject = Callable[[Path], Examined]
 
 
 def _subjects() -> list[_Subject]:
-    faults = [_fault(change) for change in CHANGES.values() if not change.is_liberty]
-    liberties = [_liberty(change) for change in CHANGES.values() if change.is_liberty]
-    return [*faults, *liberties, *map(_idle, Idle)]
+    mutants = [_mutant(change) for change in CHANGES.values() if not change.is_variant]
+    variants = [_variant(change) for change in CHANGES.values() if change.is_variant]
+    return [*mutants, *variants, *map(_idle, Idle)]
 
 
 def _timed(subject: _Subject, folder: Path) -> Examined:
@@ -125,26 +125,26 @@ def _timed(subject: _Subject, folder: Path) -> Examined:
     return Examined(examined.subject, examined.is_right, examined.found, seconds)
 
 
-def _fault(change: Change) -> _Subject:
+def _mutant(change: Change) -> _Subject:
     own = change.breaks[0]
 
     def subject(folder: Path) -> Examined:
-        record = judged(
+        record = evaluated(
             _behind_proxy(change),
             folder / change.name,
             ("--revision", change.revision, "-k", selection([own]), "-n", "0"),
         )
         verdict = record.requirements[own].verdict
-        is_noticed = verdict in FAILED
-        found = f"noticed by {own}" if is_noticed else f"not noticed: {own} {verdict.label}"
-        return Examined(f"fault {change.name}", is_noticed, found)
+        is_detected = verdict in FAILED
+        found = f"noticed by {own}" if is_detected else f"not noticed: {own} {verdict.label}"
+        return Examined(f"fault {change.name}", is_detected, found)
 
     return subject
 
 
-def _liberty(change: Change) -> _Subject:
+def _variant(change: Change) -> _Subject:
     def subject(folder: Path) -> Examined:
-        record = judged(
+        record = evaluated(
             _behind_proxy(change), folder / change.name, ("--revision", change.revision)
         )
         is_right = record.sentence.startswith(RunVerdict.CONFORMANT)
@@ -155,7 +155,7 @@ def _liberty(change: Change) -> _Subject:
 
 def _idle(kind: Idle) -> _Subject:
     def subject(folder: Path) -> Examined:
-        record = judged(idle(kind), folder / kind.value, ("--revision", NAME, *_BRIEF))
+        record = evaluated(idle(kind), folder / kind.value, ("--revision", NAME, *_BRIEF))
         wrong = [identifier for identifier in passed(record) if identifier not in KEPT[kind]]
         found = "passes no MUST it does not keep"
         if wrong:

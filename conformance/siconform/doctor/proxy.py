@@ -95,9 +95,9 @@ class Proxy(grpc.GenericRpcHandler):
         self, path: str, requests: AsyncIterator[bytes], context: Any
     ) -> AsyncIterator[bytes]:
         call = _Call(self._channel.stream_stream(path)(), self._memory, self._fires)
-        asked, told = self._kinds.get(path, (None, None))
+        asked, received = self._kinds.get(path, (None, None))
         up = call.up(requests, lambda data: self._changed(asked, data, call.wire))
-        down = call.down(lambda data: self._changed(told, data, call.wire))
+        down = call.down(lambda data: self._changed(received, data, call.wire))
         tasks = [asyncio.create_task(_quietly(way)) for way in (up, down)]
         try:
             while (data := await call.answers.get()) is not None:

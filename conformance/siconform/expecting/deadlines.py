@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from siconform.expecting.waits import WaitClass
-from siconform.protocol.events import EventTold
+from siconform.protocol.events import EventReceived
 from siconform.protocol.notifications import Allocated, AskReleased, Fact, Released, Termination
 
 _FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_BY_SCHEDULER)
@@ -55,7 +55,7 @@ def class_of(patterns: tuple[Fact, ...]) -> WaitClass:
         return WaitClass.PLACE
     if any(isinstance(p, (Released, AskReleased)) for p in patterns):
         return WaitClass.RELEASE
-    if any(isinstance(p, EventTold) for p in patterns):
+    if any(isinstance(p, EventReceived) for p in patterns):
         return WaitClass.EVENTS
     return WaitClass.ACK
 

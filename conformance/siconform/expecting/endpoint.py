@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.fencing import Fencing
 from siconform.expecting.inbox import Inbox
 from siconform.expecting.link import Link
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
+from siconform.expecting.synchronisation import Synchronisation
 from siconform.protocol.notifications import Fact, UpdateKind
 from siconform.recording.history import Exchange
 from siconform.targets.profile import TargetProfile
@@ -27,7 +27,7 @@ class Endpoint:
     alive: Callable[[], bool]  # whether the target is still there
     prefix: str
     profile: TargetProfile = field(default_factory=TargetProfile)
-    observed: TargetHabits = field(default_factory=TargetHabits)
+    observed: ProbedBehaviour = field(default_factory=ProbedBehaviour)
 
 
 class Steps:
@@ -48,21 +48,21 @@ class Steps:
         self._link = endpoint.link
         self._alive = endpoint.alive
         self._inbox = Inbox(endpoint.link, endpoint.exchange)
-        self._fencing = Fencing(endpoint.link, endpoint.alive)
+        self._synchronisation = Synchronisation(endpoint.link, endpoint.alive)
 
     @property
     def connection(self) -> Connection:
         """The streams the RM uses; others after a restart of the scheduler."""
         return self._link.connection
 
-    def hears(self, pattern: F) -> list[F]:
+    def observe(self, pattern: F) -> list[F]:
         """Every element of this test so far that matches, whether it answered something or not."""
-        return self._inbox.hears(pattern)
+        return self._inbox.observe(pattern)
 
-    def fences(self, kind: UpdateKind) -> None:
+    def barriers(self, kind: UpdateKind) -> None:
         """Return once everything sent on the stream of this kind was processed."""
-        self._fencing.fences(kind)
+        self._synchronisation.barriers(kind)
 
-    def fences_all(self) -> None:
+    def synchronise_all(self) -> None:
         """Fence every stream that was used since its last fence."""
-        self._fencing.fences_all()
+        self._synchronisation.synchronise_all()

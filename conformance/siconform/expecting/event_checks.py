@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from siconform.expecting.endpoint import Steps
-from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.application_states import State
 from siconform.protocol.events import (
     ALLOCATION_ENDINGS,
     REQUEST_ENDINGS,
     Detail,
     EventChange,
-    EventTold,
+    EventReceived,
     Subject,
     details_of,
 )
@@ -40,145 +40,147 @@ _STATES: Final[Mapping[Detail, State]] = {
 class EventChecks(Steps):
     """Each takes events and fails by the first that says something that did not happen."""
 
-    def presupposes_some(self, events: Sequence[EventTold], what: str) -> None:
+    def presupposes_some(self, events: Sequence[EventReceived], what: str) -> None:
         """Nothing obliges a scheduler to send a record: without any there is no verdict."""
         if not events:
             raise NotOffered(f"the target does not offer events about {what}")
 
-    def only_tells(self, events: Iterable[EventTold], *details: Detail) -> None:
+    def only_reports(self, events: Iterable[EventReceived], *details: Detail) -> None:
         """Each of these has one of the details, or none, or one that a later text added."""
         allowed = {Detail.NONE, Detail.UNDEFINED, *details}
         for event in events:
             if event.detail not in allowed:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"detail {event.detail.value} without such a change",
                     expected=" or ".join(detail.value for detail in details),
                     happened=str(event),
                 )
 
-    def does_not_tell(self, events: Iterable[EventTold], *details: Detail) -> None:
+    def does_not_report(self, events: Iterable[EventReceived], *details: Detail) -> None:
         """None of these has one of the details."""
         for event in events:
             if event.detail in details:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"detail {event.detail.value} without such a change",
                     expected=f"no {' and no '.join(detail.value for detail in details)}",
                     happened=str(event),
                 )
 
-    def never_tells(self, events: Iterable[EventTold], *changes: EventChange) -> None:
+    def never_reports(self, events: Iterable[EventReceived], *changes: EventChange) -> None:
         """None of these is a change of this kind."""
         for event in events:
             if event.change in changes:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"change {event.change.value} in this step",
                     expected=f"no {' and no '.join(change.value for change in changes)}",
                     happened=str(event),
                 )
 
-    def tells_as(self, events: Iterable[EventTold], detail: Detail, change: EventChange) -> None:
+    def reports_as(
+        self, events: Iterable[EventReceived], detail: Detail, change: EventChange
+    ) -> None:
         """Wherever this detail is told, it is a change of this kind."""
         for event in events:
             if event.detail is detail and event.change is not change:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"{detail.value} is told as {event.change.value}",
                     expected=f"{detail.value} as {change.value}",
                     happened=str(event),
                 )
 
-    def tells_nothing_after(
-        self, events: Iterable[EventTold], last: Detail, *earlier: Detail
+    def reports_nothing_after(
+        self, events: Iterable[EventReceived], last: Detail, *earlier: Detail
     ) -> None:
         """Once this detail was told, none of the earlier ones is told any more."""
         is_over = False
         for event in events:
             is_over |= event.detail is last
             if is_over and event.detail in earlier:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"detail {event.detail.value} after {last.value}",
                     expected=f"no {event.detail.value} once {last.value} was told",
                     happened=str(event),
                 )
 
-    def tells_amounts(self, events: Iterable[EventTold], *amounts: Mapping[str, int]) -> None:
+    def reports_amounts(self, events: Iterable[EventReceived], *amounts: Mapping[str, int]) -> None:
         """Each of these tells one of the amounts; without a resource it tells none at all."""
         for event in events:
             if not any(agree(amount, event.resource or {}) for amount in amounts):
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"{event.detail.value} with the amount {event.resource}",
                     expected=" or ".join(str(dict(amount)) for amount in amounts),
                     happened=str(event),
                 )
 
-    def tells_a_detail_of_its_type(self, event: EventTold) -> None:
+    def reports_a_detail_of_its_type(self, event: EventReceived) -> None:
         """The detail is of the block of the record's type, or the end of an allocation."""
         if event.subject is not Subject.UNDEFINED:
-            self.only_tells([event], *details_of(event.subject))
+            self.only_reports([event], *details_of(event.subject))
 
-    def tells_a_life_as_reported(self, application: str, events: Sequence[EventTold]) -> None:
+    def reports_a_life_as_reported(self, application: str, events: Sequence[EventReceived]) -> None:
         """What events and updates tell of an application, equally often, is in the same order.
 
         A step that either of them leaves out, the first time or a later one, shows no order.
         """
-        self.does_not_tell(events, Detail.APP_REJECT)
-        told = [detail for event in events if (detail := event.detail) in _STATES]
-        updates = [update.state for update in self.hears(ApplicationUpdated(application))]
+        self.does_not_report(events, Detail.APP_REJECT)
+        received = [detail for event in events if (detail := event.detail) in _STATES]
+        updates = [update.state for update in self.observe(ApplicationUpdated(application))]
         reported = [d for state in updates for d, one in _STATES.items() if one.accepts(state)]
-        both = {detail for detail in told if told.count(detail) == reported.count(detail)}
+        both = {detail for detail in received if received.count(detail) == reported.count(detail)}
         by_events, by_updates = (
-            [detail.value for detail in steps if detail in both] for steps in (told, reported)
+            [detail.value for detail in steps if detail in both] for steps in (received, reported)
         )
         if by_events != by_updates:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 "the steps of an application are told in another order than its updates have",
                 expected=", ".join(by_updates),
                 happened=", ".join(by_events),
             )
 
-    def tells_only_the_refusal(self, events: Sequence[EventTold]) -> None:
+    def reports_only_the_refusal(self, events: Sequence[EventReceived]) -> None:
         """A rejected application was never in any state but new."""
-        self.does_not_tell(events, *_STATES)
+        self.does_not_report(events, *_STATES)
 
-    def endings_of(self, one: str | Allocated) -> list[EventTold]:
+    def endings_of(self, one: str | Allocated) -> list[EventReceived]:
         """Everything told of an ask, or an allocation, that says how it ended."""
         names = {one.key, one.identity} if isinstance(one, Allocated) else {str(one)}
         endings = REQUEST_ENDINGS | ALLOCATION_ENDINGS
         return [
             event
-            for event in self.hears(EventTold())
+            for event in self.observe(EventReceived())
             if names & {event.about, event.reference} and event.detail in endings
         ]
 
-    def told_of(self, one: str | Allocated, detail: Detail) -> None:
+    def notified_of(self, one: str | Allocated, detail: Detail) -> None:
         """There is a record with this detail about an ask or an allocation, or referring to it."""
         if not any(event.detail is detail for event in self.endings_of(one)):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"no record {detail.value}", expected=f"{detail.value} about {one}"
             )
 
-    def names_a_known_object(self, event: EventTold) -> None:
+    def names_a_known_object(self, event: EventReceived) -> None:
         """Its object is one of its kind that this RM spoke of, or a queue below the root.
 
         Users and groups have any name: the scheduler may look up the groups of a user itself.
         """
         names = self._known().get(event.subject)
         is_queue = event.subject is Subject.QUEUE and event.about.split(".")[0] == "root"
-        is_somebody = event.subject is Subject.USERS and event.about
-        if event.subject is Subject.UNDEFINED or is_queue or is_somebody:
+        is_someone = event.subject is Subject.USERS and event.about
+        if event.subject is Subject.UNDEFINED or is_queue or is_someone:
             return
         if names is None or event.about not in names:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"an event of type {event.subject.value} about {event.about!r}",
                 expected="the id of an object of the type",
                 happened=str(event),
             )
 
-    def tells_the_time_in_nanoseconds(self, event: EventTold) -> None:
+    def reports_the_time_in_nanoseconds(self, event: EventReceived) -> None:
         """Read as nanoseconds it is about now, by whatever clock the target goes."""
         ahead = self.exchange.history.clock.ahead()
         seconds = event.time / _PER_SECOND
         if not time.time() - _SKEW <= seconds <= time.time() + ahead + _SKEW:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"timestamp {event.time} is not about now in nanoseconds",
                 expected="nanoseconds since 1970",
                 happened=str(event),
@@ -192,12 +194,12 @@ class EventChecks(Steps):
             Subject.NODE: set(),
         }
         for entry in self.exchange.everything():
-            for subject, name in _said(entry):
+            for subject, name in _sent(entry):
                 known[subject].add(name)
         return known
 
 
-def _said(entry: Entry) -> Iterable[tuple[Subject, str]]:
+def _sent(entry: Entry) -> Iterable[tuple[Subject, str]]:
     match entry.content:
         case NodeRequest(node=name):
             return [(Subject.NODE, name)]

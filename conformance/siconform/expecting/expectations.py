@@ -8,7 +8,7 @@ from typing import TypeVar
 from siconform.expecting.deadlines import class_of
 from siconform.expecting.endpoint import Steps
 from siconform.expecting.waits import WaitClass, name_of, waiting
-from siconform.outcomes import CameLate, NotAsTheTextSays, TargetLost
+from siconform.outcomes import CameLate, ConformanceFailure, TargetLost
 from siconform.protocol.notifications import Fact, StreamEnded, UpdateKind, kind_of
 from siconform.recording.clock import LONGEST_STEP
 from siconform.recording.history import Entry
@@ -20,11 +20,11 @@ T = TypeVar("T")
 class Expectations(Steps):
     """What one test expects of what its RM is told."""
 
-    def is_told(self, pattern: F, *, timeout: float | None = None) -> F:
+    def expect(self, pattern: F, *, timeout: float | None = None) -> F:
         """Wait for an element that matches; LATE within the grace, FAIL without it."""
         return self._await((pattern,), timeout)  # type: ignore[return-value]  # matches its type
 
-    def is_told_one_of(self, *patterns: F, timeout: float | None = None) -> F:
+    def expect_one_of(self, *patterns: F, timeout: float | None = None) -> F:
         """Wait for the first element that matches one of the legal outcomes the test names."""
         return self._await(patterns, timeout)  # type: ignore[return-value]  # matches one's type
 
@@ -36,20 +36,20 @@ class Expectations(Steps):
         found = history.clock.wait_for_answer(partial(history.look, find), longest)
         return None if found is None else found[1]
 
-    def is_not_told(self, *patterns: Fact) -> None:
+    def expect_none(self, *patterns: Fact) -> None:
         """Fence every stream concerned, then a quiet window: nothing unheard may match."""
         concerned = {kind_of(p) for p in patterns}
         for kind in UpdateKind:
-            if kind in concerned or self._fencing.needs_fence(kind):
-                self.fences(kind)
+            if kind in concerned or self._synchronisation.needs_barrier(kind):
+                self.barriers(kind)
         self.stays_quiet(*patterns)
 
     def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
         """No matching element so far, nor within the quiet window (no fence)."""
         seconds = self.quiet_window() if window is None else window
-        what = self.first_within(patterns, seconds, fenced=False)
+        what = self.first_within(patterns, seconds, synchronised=False)
         if what is not None:
-            failure = NotAsTheTextSays(
+            failure = ConformanceFailure(
                 f"came: {what}",
                 expected=f"no {_either(patterns)}",
                 happened=f"{what}{self._how_soon(what)}",
@@ -59,23 +59,23 @@ class Expectations(Steps):
 
     def quiet_window(self) -> float:
         """Seconds of silence before "nothing came" is believed: the target sets the pace."""
-        return self.observed.pace.quiet(self.deadlines.quiet, 2 * self.deadlines.place)
+        return self.observed.latency.quiet(self.deadlines.quiet, 2 * self.deadlines.place)
 
     def settle_window(self) -> float:
         """Seconds of silence on the wall, where the target's time has passed already."""
-        return self.observed.pace.settle(self.deadlines.settle, 2 * self.deadlines.place)
+        return self.observed.latency.settle(self.deadlines.settle, 2 * self.deadlines.place)
 
     def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
         """Note how the target uses a freedom the text leaves it: what it told, or what else."""
-        said = used.in_short() if used is not None else otherwise
-        self.exchange.recorded.append(f"{freedom}: {said}" if said else freedom)
+        sent = used.in_short() if used is not None else otherwise
+        self.exchange.recorded.append(f"{freedom}: {sent}" if sent else freedom)
 
     @contextmanager
-    def beside(self) -> Iterator[None]:
+    def meanwhile(self) -> Iterator[None]:
         """What is said meanwhile belongs to no scenario: something is found out."""
         with self.exchange.aside():
             yield
-            self._fencing.fences_all_but()
+            self._synchronisation.synchronise_all_but()
 
     def _await(self, patterns: tuple[Fact, ...], timeout: float | None) -> Fact:
         return self.await_entry(patterns, timeout)[1]
@@ -110,7 +110,7 @@ class Expectations(Steps):
             if timeout is None:
                 found = history.clock.wait_for_answer(partial(history.look, find), longest)
             else:
-                look = self._fenced_look(patterns, find)
+                look = self._synchronised_look(patterns, find)
                 settled = min(limit, self.deadlines.ack)
                 found = history.clock.advance_and_look(look, longest, first=first, settled=settled)
             if found is None:
@@ -118,11 +118,11 @@ class Expectations(Steps):
             entry, fact = history[found[0]], self._inbox.take(*found)
             took = entry.at - begun if timeout is None else entry.moment - begun_moment
             wait.took = took
-        self._judge_time(patterns, took, limit)
+        self._evaluate_time(patterns, took, limit)
         return entry, fact
 
     def first_within(
-        self, patterns: tuple[Fact, ...], seconds: float, *, fenced: bool = True
+        self, patterns: tuple[Fact, ...], seconds: float, *, synchronised: bool = True
     ) -> Fact | None:
         """The first matching element that came until so much time has passed, or None.
 
@@ -130,18 +130,20 @@ class Expectations(Steps):
         """
         history = self.exchange.history
         find = partial(self._inbox.find, patterns)
-        look = self._fenced_look(patterns, find) if fenced else partial(history.look, find)
+        look = (
+            self._synchronised_look(patterns, find) if synchronised else partial(history.look, find)
+        )
         with waiting("what should not come", seconds, WaitClass.QUIET):
             found = history.clock.advance_and_look(
                 look,
                 seconds,
-                first=0.0 if fenced else min(seconds, LONGEST_STEP),
+                first=0.0 if synchronised else min(seconds, LONGEST_STEP),
                 settled=self.settle_window(),
-                under_way=fenced or self._fencing.is_something_under_way(),
+                under_way=synchronised or self._synchronisation.is_something_under_way(),
             )
         return None if found is None else self._inbox.take(*found)
 
-    def _fenced_look(
+    def _synchronised_look(
         self, patterns: tuple[Fact, ...], find: Callable[[], T | None]
     ) -> Callable[[float], T | None]:
         """Where time passes at once, a fence has to bring what came of it before one looks."""
@@ -152,7 +154,7 @@ class Expectations(Steps):
             if history.clock.is_virtual:
                 for kind in UpdateKind:
                     if kind in kinds and self.connection.is_open(kind):
-                        self._fencing.raises_fence(kind)
+                        self._synchronisation.raise_barrier(kind)
             return history.look(find, seconds)
 
         return look
@@ -160,14 +162,14 @@ class Expectations(Steps):
     def _how_soon(self, what: Fact) -> str:
         """How long after the last word of the RM it came, in words."""
         entries = self.exchange.entries()
-        told = next(i for i, entry in enumerate(entries) if entry.content is what)
-        words = [e for e in entries[:told] if e.said_by_rm and not e.fence]
+        received = next(i for i, entry in enumerate(entries) if entry.content is what)
+        words = [e for e in entries[:received] if e.sent_by_rm and not e.barrier]
         if not words:
             return ""
-        milliseconds = 1000 * (entries[told].at - words[-1].at)
+        milliseconds = 1000 * (entries[received].at - words[-1].at)
         return f", {milliseconds:.0f} ms after RM {words[-1].content}"
 
-    def _judge_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
+    def _evaluate_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
         if took > limit:
             raise CameLate(
                 f"after {took:.1f} s, allowed {limit:.1f} s",
@@ -181,13 +183,13 @@ class Expectations(Steps):
             return TargetLost(f"the target died while waiting for {_either(patterns)}")
         ended = self._inbox.end_of_stream(patterns)
         if ended:
-            return NotAsTheTextSays(
+            return ConformanceFailure(
                 f"the {ended.kind.value} stream ended: {ended.status} {ended.details}".rstrip(),
                 expected=expected,
             )
         related = self._inbox.related(patterns)
         happened = f"came instead: {related}" if related else "nothing of the kind came"
-        failure = NotAsTheTextSays(
+        failure = ConformanceFailure(
             happened if related else f"never told: {_either(patterns)}",
             expected=expected,
             happened=happened,

@@ -31,17 +31,17 @@ class Inbox:
         self._taken: set[int] = set()  # indexes of entries that answered an expectation
         self._open_releases: dict[tuple[str, Termination], int] = {}  # that answered one: index
 
-    def hears(self, pattern: F) -> list[F]:
+    def observe(self, pattern: F) -> list[F]:
         """Every element of this test so far that matches, whether it answered something or not."""
         return [
             content
-            for _, entry in self.told()
+            for _, entry in self.received()
             if isinstance(content := entry.content, type(pattern)) and pattern.matches(content)
         ]
 
     def find(self, patterns: tuple[Fact, ...]) -> tuple[int, Fact] | None:
         """The first element that matches and has answered nothing, with its index."""
-        for index, entry in self.told():
+        for index, entry in self.received():
             content = entry.content
             if (
                 index in self._taken
@@ -62,13 +62,17 @@ class Inbox:
 
     def take_since(self, index: int) -> None:
         """Whatever was told from this index on answers nothing any more."""
-        self._taken.update(told for told, _ in self.told() if told >= index)
+        self._taken.update(received for received, _ in self.received() if received >= index)
 
-    def told(self) -> Iterator[tuple[int, Entry]]:
+    def received(self) -> Iterator[tuple[int, Entry]]:
         """Every element this RM was told, answers to fences left out, with its index."""
         start = self._exchange.start
         for offset, entry in enumerate(self._exchange.entries()):
-            if not entry.said_by_rm and not entry.fence and entry.rm == self._link.connection.rm_id:
+            if (
+                not entry.sent_by_rm
+                and not entry.barrier
+                and entry.rm == self._link.connection.rm_id
+            ):
                 yield start + offset, entry
 
     def related(self, patterns: tuple[Fact, ...]) -> Fact | None:
@@ -78,7 +82,7 @@ class Inbox:
         """
         last = None
         conversations = {kind_of(pattern) for pattern in patterns}
-        for index, entry in self.told():
+        for index, entry in self.received():
             content = entry.content
             if index in self._taken or not isinstance(content, Fact):
                 continue
@@ -99,39 +103,39 @@ class Inbox:
             return None
         ends = [
             entry.content
-            for _, entry in self.told()
+            for _, entry in self.received()
             if isinstance(entry.content, StreamEnded) and entry.kind is kind
         ]
         return ends[-1] if ends else None
 
-    def _repeats(self, index: int, told: Fact) -> bool:
+    def _repeats(self, index: int, received: Fact) -> bool:
         """Whether this was heard before: a release may be repeated until it is confirmed."""
-        if not isinstance(told, Released):
+        if not isinstance(received, Released):
             return False
-        before = self._open_releases.get((told.identity, told.termination))
-        return before is not None and not is_named_anew(
-            told.identity, self._exchange.history.between(before, index)
+        before = self._open_releases.get((received.identity, received.termination))
+        return before is not None and not is_renamed(
+            received.identity, self._exchange.history.between(before, index)
         )
 
 
-def is_named_anew(identity: str, entries: Iterable[Entry]) -> bool:
+def is_renamed(identity: str, entries: Iterable[Entry]) -> bool:
     """Whether in between the RM asked for or reported what is called so: then it is another one."""
     return any(
-        entry.said_by_rm
+        entry.sent_by_rm
         and (
-            (isinstance(said := entry.content, AskRequest) and said.key == identity)
-            or (isinstance(said, ExistingAllocationRequest) and said.allocation.key == identity)
+            (isinstance(sent := entry.content, AskRequest) and sent.key == identity)
+            or (isinstance(sent, ExistingAllocationRequest) and sent.allocation.key == identity)
         )
         for entry in entries
     )
 
 
-def _same_subject(pattern: Fact, told: Fact) -> bool:
+def _same_subject(pattern: Fact, received: Fact) -> bool:
     subjects = (
         ("node",) if isinstance(pattern, (NodeAccepted, NodeRejected)) else ("key", "application")
     )
     for name in subjects:
         wanted = getattr(pattern, name, None)
-        if isinstance(wanted, str) and wanted and agree(wanted, getattr(told, name, None)):
+        if isinstance(wanted, str) and wanted and agree(wanted, getattr(received, name, None)):
             return True
     return False

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from siconform.expecting.fences import Fences
+from siconform.expecting.barriers import Barriers
 from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
 
@@ -16,5 +16,5 @@ class Link:
     """
 
     connection: Connection
-    fences: Fences
+    barriers: Barriers
     extension: Extension | None = None

@@ -31,7 +31,7 @@ class WaitClass(StrEnum):
     TIMER = "timer"
     EVENTS = "events"
     QUIET = "quiet"
-    FENCE = "fence"
+    BARRIER = "fence"
 
 
 @dataclass(slots=True)

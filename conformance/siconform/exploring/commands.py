@@ -49,13 +49,13 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
             )
             exploration = Exploration(session, budget, seed, _progress())
             exploration.explores()
-            return _tells(exploration, settings)
+            return _reports(exploration, settings)
     except BadOption as error:
         return _ends(ExitCode.USAGE, error)
     except CannotWrite as error:
         return _ends(ExitCode.KIT_ERROR, error)
     except TargetLost as lost:
-        return _ends(ExitCode.NOTHING_RAN, lost.says)
+        return _ends(ExitCode.NOTHING_RAN, lost.message)
 
 
 def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
@@ -71,9 +71,9 @@ def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     except CannotWrite as error:
         return _ends(ExitCode.KIT_ERROR, error)
     except TargetLost as lost:
-        return _ends(ExitCode.NOTHING_RAN, lost.says)
+        return _ends(ExitCode.NOTHING_RAN, lost.message)
     click.echo(f"{replayed.exchange.render()}\n")
-    for fact in replayed.not_told:
+    for fact in replayed.not_received:
         click.echo(f"not told this time: {fact}")
     for counterexample in replayed.counterexamples:
         click.echo(_headline(counterexample))
@@ -82,17 +82,20 @@ def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
 
 def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> int:
     """The last words about a history that was kept for a reason, and about one that was not."""
-    judged, verdict = recorded.judged, replayed.verdict
-    if judged is None or verdict is None:
+    evaluated, verdict = recorded.evaluated, replayed.verdict
+    if evaluated is None or verdict is None:
         if not replayed.counterexamples and recorded.expected is not None:
             click.echo(f"what was not told then is told this time: {recorded.expected}")
         elif not replayed.counterexamples:
             click.echo("no monitor complains this time; why the history was kept it does not say")
         return ExitCode.NON_CONFORMANT if replayed.counterexamples else ExitCode.OK
-    click.echo(f"{judged.verdict.upper()} {judged.requirement} ({judged.says}): {verdict.value}")
-    if verdict is Again.CANNOT_TELL and judged.requirement:
+    click.echo(
+        f"{evaluated.verdict.upper()} {evaluated.requirement} ({evaluated.message}): "
+        f"{verdict.value}"
+    )
+    if verdict is Again.CANNOT_DECIDE and evaluated.requirement:
         run = CommandLine(RUN, settings.command_line.options)
-        click.echo(f"judge it again: {run.again(judged.requirement)}")
+        click.echo(f"judge it again: {run.again(evaluated.requirement)}")
     if replayed.counterexamples or verdict is Again.COMES:
         return ExitCode.NON_CONFORMANT
     return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
@@ -146,16 +149,16 @@ def _progress() -> Callable[[Exploration], None]:
     if not sys.stdout.isatty():
         return lambda _: None
 
-    def tells(exploration: Exploration) -> None:
+    def reports(exploration: Exploration) -> None:
         progress = exploration.progress
         if progress.histories % _SHOWN == 0:
             what = "making it smaller" if exploration.counterexamples() else "nothing found yet"
             click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
 
-    return tells
+    return reports
 
 
-def _tells(exploration: Exploration, settings: Settings) -> int:
+def _reports(exploration: Exploration, settings: Settings) -> int:
     progress, counterexamples = exploration.progress, exploration.counterexamples()
     done = (
         f"{progress.histories} histories, {progress.steps} steps, {progress.elements} elements"
@@ -163,7 +166,7 @@ def _tells(exploration: Exploration, settings: Settings) -> int:
     )
     if not counterexamples:
         click.echo(f"\nNOTHING FOUND in {done}")
-        idle = [name for name, held in progress.premises.items() if not held]
+        idle = [name for name, held in progress.preconditions.items() if not held]
         if idle:
             click.echo(f"  never had anything to judge: {', '.join(idle)}")
         return ExitCode.OK
@@ -188,7 +191,7 @@ def _headline(counterexample: Counterexample) -> str:
     requirements = (
         f"   ({', '.join(counterexample.requirements)})" if counterexample.requirements else ""
     )
-    return f"{counterexample.name.replace('_', ' ')}: {counterexample.says}{requirements}"
+    return f"{counterexample.name.replace('_', ' ')}: {counterexample.message}{requirements}"
 
 
 def _file(counterexample: Counterexample, settings: Settings) -> Path:
@@ -210,9 +213,9 @@ def _seen_again(session: Session, counterexample: Counterexample, settings: Sett
         session.renew()
         again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()
     except TargetLost as lost:
-        return f"it could not be replayed: {lost.says}"
+        return f"it could not be replayed: {lost.message}"
     if again.counterexamples:
-        return f"replayed once: seen again ({again.counterexamples[0].says})"
+        return f"replayed once: seen again ({again.counterexamples[0].message})"
     return "replayed once: not seen again; it may hang on the time between two messages"
 
 

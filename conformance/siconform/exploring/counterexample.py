@@ -24,7 +24,7 @@ class Counterexample:
     """One thing that is wrong, in the history it was seen in."""
 
     name: str  # of the monitor or of the law that was broken
-    says: str
+    message: str
     requirements: tuple[str, ...]
     exchange: Exchange
     outcome: Outcome | None = None  # where an expectation failed
@@ -33,15 +33,15 @@ class Counterexample:
     @property
     def size(self) -> tuple[int, int]:
         """How many elements the RM said, and the amounts in them together."""
-        said = [e.content for e in self.exchange.entries() if e.said_by_rm and not e.fence]
-        return len(said), sum(_amounts(content) for content in said)
+        sent = [e.content for e in self.exchange.entries() if e.sent_by_rm and not e.barrier]
+        return len(sent), sum(_amounts(content) for content in sent)
 
     def write(self, path: Path) -> None:
         """The history as JSON lines, and what it should have ended with."""
         self.exchange.write_jsonl(path)
         if self.outcome is None:
             named = next(iter(self.requirements), "")
-            HistoryVerdict(named, Verdict.FAIL.value, self.says, monitor=self.name).add_to(path)
+            HistoryVerdict(named, Verdict.FAIL.value, self.message, monitor=self.name).add_to(path)
         if self.expected is not None:
             with path.open("a", encoding="utf-8") as out:
                 out.write(json.dumps({EXPECTED: element(self.expected)}, ensure_ascii=False) + "\n")
@@ -69,19 +69,21 @@ def raised_for(name: str) -> type[Found]:
 
 
 def violations(
-    exchange: Exchange, premises: dict[str, int], lacks: Collection[str] = ()
+    exchange: Exchange, preconditions: dict[str, int], lacks: Collection[str] = ()
 ) -> list[Counterexample]:
-    """What the monitors complain of; ``premises`` counts how often each had something to judge.
+    """What the monitors complain of; ``preconditions`` counts how often each had something to do.
 
     Left out is what presupposes a feature that the target ``lacks``.
     """
     found = []
-    for judged in monitors.check(exchange, lacks):
-        premises[judged.monitor] = premises.get(judged.monitor, 0) + judged.held
-        if judged.violation and judged.seen_at is not None:
-            until = replace(exchange, end=judged.seen_at + 1)
+    for evaluated in monitors.check(exchange, lacks):
+        preconditions[evaluated.monitor] = preconditions.get(evaluated.monitor, 0) + evaluated.held
+        if evaluated.violation and evaluated.seen_at is not None:
+            until = replace(exchange, end=evaluated.seen_at + 1)
             found.append(
-                Counterexample(judged.monitor, judged.violation, judged.requirements, until)
+                Counterexample(
+                    evaluated.monitor, evaluated.violation, evaluated.requirements, until
+                )
             )
     return found
 

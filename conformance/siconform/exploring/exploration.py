@@ -18,7 +18,7 @@ from siconform.exploring.model_state import ModelState
 from siconform.exploring.model_state_by_key import ModelStateByKey
 from siconform.exploring.rules import ArbitraryRM
 from siconform.exploring.rules_by_key import ArbitraryRMByKey
-from siconform.outcomes import Outcome, PremiseLost, TargetLost
+from siconform.outcomes import Outcome, PreconditionFailed, TargetLost
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Exchange
@@ -46,14 +46,14 @@ class ExplorationProgress:
     when_found: int = 0  # how many it took to find something; the others made it smaller
     steps: int = 0
     elements: int = 0  # said and told, without fences
-    premises: dict[str, int] = field(default_factory=dict)  # monitor to how often it judged
+    preconditions: dict[str, int] = field(default_factory=dict)  # monitor to how often it judged
     out_of_time: bool = False
 
 
 class Exploration:
     """Makes histories until the budget is used up or something is found; then makes that smaller.
 
-    ``tells`` is called after every history.
+    ``reports`` is called after every history.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Exploration:
         session: Session,
         budget: Budget,
         number: int,
-        tells: Callable[["Exploration"], None] = lambda _: None,
+        reports: Callable[["Exploration"], None] = lambda _: None,
     ) -> None:
         self.session = session
         self.budget = budget
@@ -70,7 +70,7 @@ class Exploration:
         self.last: Exchange | None = None
         self._found: dict[str, Counterexample] = {}
         self._first = ""
-        self._tells = tells
+        self._reports = reports
         self._began = time.monotonic()
         self._longest_placement = 0.0
         self._needs_another_session = False
@@ -96,7 +96,7 @@ class Exploration:
             smallest(self._found), key=lambda counterexample: counterexample.name != self._first
         )
 
-    def judged(self) -> Exchange | None:
+    def evaluated(self) -> Exchange | None:
         """The history that went wrong, or the last one that did not."""
         found = self.counterexamples()
         return found[0].exchange if found else self.last
@@ -106,14 +106,14 @@ class Exploration:
         try:
             self.explores()
         finally:
-            self.session.observed.others["arbitrary histories"] = self._told()
+            self.session.observed.others["arbitrary histories"] = self._received()
         if self._found and not self.session.serves_several():
             self.session.renew()  # what is wrong with it is not for other tests to meet
         for counterexample in self.counterexamples():
             if counterexample.outcome is not None:
                 raise counterexample.outcome
 
-    def _told(self) -> str:
+    def _received(self) -> str:
         """What was done, in words."""
         what = "something wrong with the last" if self._found else "nothing wrong with any"
         done = self.progress.when_found or self.progress.histories
@@ -171,14 +171,14 @@ class Exploration:
         if self.progress.out_of_time or small_enough:
             self._ends(_Over())
         try:
-            self.session.begins_anew()
+            self.session.starts_over()
             rm = self.session.resource_manager(f"x{number}")
         except TargetLost as lost:
             self._ends(_Abandoned(lost))
         self._needs_another_session, self._current = False, number
         if not self._by_key:
             return ModelState(rm)
-        return ModelStateByKey(rm, tells_foreign=Feature.FOREIGN_ALLOCATIONS not in self._lacks())
+        return ModelStateByKey(rm, reports_foreign=Feature.FOREIGN_ALLOCATIONS not in self._lacks())
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
         """One more step, and everything it said seen processed; none when the time is over."""
@@ -187,25 +187,25 @@ class Exploration:
         before = len(has.rm.exchange.history)
         try:
             step()
-            has.rm.fences_all()
+            has.rm.synchronise_all()
             if self._by_key and len(has.rm.exchange.history) > before:
-                has.rm.fences(UpdateKind.ALLOCATIONS)  # so that updates are certain at once
+                has.rm.barriers(UpdateKind.ALLOCATIONS)  # so that updates are certain at once
         except Outcome as outcome:
-            self._judges(has, outcome)
+            self._evaluates(has, outcome)
         self.progress.steps += 1
 
     def ends(self, has: ModelState) -> None:
         """The monitors look at it; then everything ends and all is given away once more."""
-        self._judges(has, None)
+        self._evaluates(has, None)
         try:
             ends_everything(has)
             took = fills_again(has, self._placement_timeout())
-            has.rm.fences_all()
+            has.rm.synchronise_all()
         except Outcome as outcome:
-            self._judges(has, outcome)
+            self._evaluates(has, outcome)
         else:
             self._longest_placement = max(self._longest_placement, took)
-            self._judges(has, None, self.progress.premises)
+            self._evaluates(has, None, self.progress.preconditions)
         self.progress.histories += 1
 
     def breaks_off(self, has: ModelState) -> None:
@@ -213,22 +213,22 @@ class Exploration:
         exchange = self.last = has.rm.exchange
         if exchange.end is None:
             exchange.end = len(exchange.history)
-        self.progress.elements += sum(not entry.fence for entry in exchange.entries())
+        self.progress.elements += sum(not entry.barrier for entry in exchange.entries())
         if self._needs_another_session:
             self.session.renew()
         else:
             has.rm.leaves()
-        self._tells(self)
+        self._reports(self)
 
-    def _judges(
-        self, has: ModelState, outcome: Outcome | None, premises: dict[str, int] | None = None
+    def _evaluates(
+        self, has: ModelState, outcome: Outcome | None, preconditions: dict[str, int] | None = None
     ) -> None:
         """Keep what is wrong with this history and raise the worst of it; nothing wrong: return.
 
         Of several violations the first is told: the others may follow from it.
         """
         exchange = has.rm.exchange
-        found = violations(exchange, {} if premises is None else premises, self._lacks())
+        found = violations(exchange, {} if preconditions is None else preconditions, self._lacks())
         if outcome is not None:
             found.append(_of_outcome(exchange, outcome))
         if not found:
@@ -236,7 +236,7 @@ class Exploration:
         exchange.end = len(exchange.history)
         self.progress.histories += 1
         self._needs_another_session = (
-            isinstance(outcome, PremiseLost) or not self.session.serves_several()
+            isinstance(outcome, PreconditionFailed) or not self.session.serves_several()
         )
         self._first = self._first or found[0].name
         self.progress.when_found = self.progress.when_found or self.progress.histories
@@ -245,7 +245,7 @@ class Exploration:
             if known is None or counterexample.size < known.size:
                 self._found[counterexample.name] = counterexample
                 self._last_better = self._current
-        raise raised_for(found[0].name)(found[0].says)
+        raise raised_for(found[0].name)(found[0].message)
 
     def _ends(self, over: "_Over") -> NoReturn:
         """No further history; Hypothesis may ask for more, and is told the same again."""
@@ -268,13 +268,15 @@ class _Abandoned(_Over):
     """There is no target any more."""
 
     def __init__(self, why: TargetLost) -> None:
-        super().__init__(why.says)
+        super().__init__(why.message)
         self.why = why
 
 
 def _of_outcome(exchange: Exchange, outcome: Outcome) -> Counterexample:
     if isinstance(outcome, Missing):
-        name, requirements = "room_is_given_away_again", REQUIREMENTS
-        return Counterexample(name, outcome.says, requirements, exchange, outcome, outcome.pattern)
+        name, requirements = "capacity_is_given_away_again", REQUIREMENTS
+        return Counterexample(
+            name, outcome.message, requirements, exchange, outcome, outcome.pattern
+        )
     name = "the_scheduler_lives" if isinstance(outcome, TargetLost) else "the_scheduler_answers"
-    return Counterexample(name, outcome.says, (), exchange, outcome)
+    return Counterexample(name, outcome.message, (), exchange, outcome)

@@ -4,7 +4,7 @@ from typing import Final, TypeVar
 
 from siconform.exploring.model_state import ModelState
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.outcomes import CameLate, NotAsTheTextSays
+from siconform.outcomes import CameLate, ConformanceFailure
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import (
     Allocated,
@@ -26,11 +26,11 @@ _LIMITED: Final = {QUOTA_QUEUE: 10, TAKING_QUEUE: 10, ENTITLED_QUEUE: 10}
 F = TypeVar("F", bound=Fact)
 
 
-class Missing(NotAsTheTextSays):
+class Missing(ConformanceFailure):
     """What should have been told when everything had ended; ``pattern`` is what was expected."""
 
-    def __init__(self, pattern: Fact, says: str, failure: NotAsTheTextSays) -> None:
-        super().__init__(says, expected=failure.expected, happened=failure.happened)
+    def __init__(self, pattern: Fact, message: str, failure: ConformanceFailure) -> None:
+        super().__init__(message, expected=failure.expected, happened=failure.happened)
         self.pattern = pattern
 
 
@@ -47,7 +47,7 @@ def ends_everything(has: ModelState) -> None:
     for node in has.nodes:
         if node not in has.draining:
             has.rm.drains(node)
-    has.rm.fences_all()
+    has.rm.synchronise_all()
 
 
 def fills_again(has: ModelState, timeout: float) -> float:
@@ -63,9 +63,9 @@ def fills_again(has: ModelState, timeout: float) -> float:
     for node in has.nodes:
         rm.undrains(node)
         ask = rm.asks(application, resources=node.capacity)
-        says = f"a node of {_amounts(node)} on which everything ended is not filled again"
+        message = f"a node of {_amounts(node)} on which everything ended is not filled again"
         begun = rm.now()
-        filled = expects(rm, Allocated(ask, node=node), says, timeout)
+        filled = expects(rm, Allocated(ask, node=node), message, timeout)
         longest = max(longest, rm.now() - begun)
         rm.releases(filled)
         expects(rm, Released(identity=filled.identity), "a release is not confirmed")
@@ -81,22 +81,22 @@ def _fills_queue(rm: ResourceManager, queue: str, timeout: float) -> None:
     application = rm.submits_application(queue=queue)
     expects(rm, ApplicationAccepted(application), f"no application is accepted in {queue}")
     ask = rm.asks(application, memory=_LIMITED[queue])
-    says = f"the queue {queue}, in which everything ended, is not filled again"
-    filled = expects(rm, Allocated(ask, node=node), says, timeout)
+    message = f"the queue {queue}, in which everything ended, is not filled again"
+    filled = expects(rm, Allocated(ask, node=node), message, timeout)
     rm.releases(filled)
     expects(rm, Released(identity=filled.identity), "a release is not confirmed")
     rm.removes_application(application)
     rm.drains(node)
 
 
-def expects(rm: ResourceManager, pattern: F, says: str, timeout: float | None = None) -> F:
+def expects(rm: ResourceManager, pattern: F, message: str, timeout: float | None = None) -> F:
     """What is told; Missing with this sentence where it is not told in time."""
     try:
-        return rm.is_told(pattern, timeout=timeout)
+        return rm.expect(pattern, timeout=timeout)
     except CameLate:
         raise
-    except NotAsTheTextSays as failure:
-        raise Missing(pattern, says, failure) from failure
+    except ConformanceFailure as failure:
+        raise Missing(pattern, message, failure) from failure
 
 
 def _amounts(node: Node) -> str:

@@ -29,17 +29,17 @@ class ModelState:
 
     def allocations(self) -> list[Allocated]:
         """What is allocated and has not ended as far as the RM knows, by ask."""
-        ended = {told.identity for told in self.rm.hears(Released())} | self.released
-        keys = [ask.said.key for ask in self.asks]
+        ended = {received.identity for received in self.rm.observe(Released())} | self.released
+        keys = [ask.sent.key for ask in self.asks]
         live = [
-            told
-            for told in self.rm.hears(Allocated())
-            if told.identity not in ended
-            and told.node in self.nodes
-            and told.application in self.applications
-            and told.key in keys
+            received
+            for received in self.rm.observe(Allocated())
+            if received.identity not in ended
+            and received.node in self.nodes
+            and received.application in self.applications
+            and received.key in keys
         ]
-        return sorted(live, key=lambda told: keys.index(told.key))
+        return sorted(live, key=lambda received: keys.index(received.key))
 
     def gangs(self) -> list[Gang]:
         """The applications that are gangs."""
@@ -58,7 +58,7 @@ class ModelState:
     def loses_application(self, application: Application) -> None:
         """The application is removed, and with it all that belongs to it."""
         self.applications.remove(application)
-        self.asks = [ask for ask in self.asks if ask.said.application != application]
+        self.asks = [ask for ask in self.asks if ask.sent.application != application]
 
 
 def chosen(of: Sequence[T], number: int) -> T | None:

@@ -21,9 +21,9 @@ from siconform.recording.history import Content
 
 @dataclass
 class ModelStateByKey(ModelState):
-    """As of any RM; ``tells_foreign`` is whether it says what others hold."""
+    """As of any RM; ``reports_foreign`` is whether it says what others hold."""
 
-    tells_foreign: bool = True
+    reports_foreign: bool = True
     reported: list[Allocated] = field(default_factory=list)  # from before, whatever became of them
     foreign: dict[str, tuple[str, int]] = field(default_factory=dict)  # key to node and memory
 
@@ -34,8 +34,8 @@ class ModelStateByKey(ModelState):
         """
         held = _Held()
         for entry in self.rm.exchange.entries():
-            if entry.rm == self.rm.connection.rm_id and not entry.fence:
-                held.hears(entry.content)
+            if entry.rm == self.rm.connection.rm_id and not entry.barrier:
+                held.observe(entry.content)
         return [
             held.live[key]
             for key in held.named
@@ -63,7 +63,7 @@ class _Held:
         self.named: dict[str, None] = {}  # in the order said
         self._announced: set[str] = set()
 
-    def hears(self, content: Content) -> None:
+    def observe(self, content: Content) -> None:
         match content:
             case AskRequest(key=key, resource=resource):
                 self.named.setdefault(key)

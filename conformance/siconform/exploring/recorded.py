@@ -11,22 +11,22 @@ from siconform.exploring.counterexample import EXPECTED
 from siconform.protocol.notifications import Fact, UpdateKind
 from siconform.protocol.requests import Request
 from siconform.recording.elements import Unreplayable, fact_of, request_of
-from siconform.recording.history_verdict import JUDGED, HistoryVerdict
+from siconform.recording.history_verdict import EVALUATED, HistoryVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Sent:
     """One message of an RM."""
 
     rm: str
     moment: float
     kind: UpdateKind
     requests: tuple[Request, ...]
-    fence: bool
+    barrier: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Received:
     """One message of the scheduler."""
 
     rm: str
@@ -41,7 +41,7 @@ class Registers:
     request: Mapping[str, Any]
 
 
-Message = Said | Told | Registers
+Message = Sent | Received | Registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,30 +50,30 @@ class Recorded:
 
     messages: tuple[Message, ...]
     expected: Fact | None = None
-    judged: HistoryVerdict | None = None  # what was said of it
+    evaluated: HistoryVerdict | None = None  # what was said of it
 
-    def told(self, pattern: Fact) -> int:
+    def received(self, pattern: Fact) -> int:
         """How often something of the kind was told."""
-        facts = [f for m in self.messages if isinstance(m, Told) for f in m.facts]
+        facts = [f for m in self.messages if isinstance(m, Received) for f in m.facts]
         return sum(pattern.matches(fact) for fact in facts)
 
     @property
     def rms(self) -> list[str]:
         """Every RM that says something, in order."""
-        return list(dict.fromkeys(m.rm for m in self.messages if not isinstance(m, Told)))
+        return list(dict.fromkeys(m.rm for m in self.messages if not isinstance(m, Received)))
 
 
 def read_history(path: Path) -> Recorded:
     """What is in the file; Unreplayable, with the line, where it is no history of this kit."""
     records: list[dict[str, Any]] = []
-    expected = judged = None
+    expected = evaluated = None
     for number, line in enumerate(_lines(path), start=1):
         try:
             record = json.loads(line)
             if EXPECTED in record:
                 expected = fact_of(record[EXPECTED])
-            elif JUDGED in record:
-                judged = HistoryVerdict.read(record[JUDGED])
+            elif EVALUATED in record:
+                evaluated = HistoryVerdict.read(record[EVALUATED])
             else:
                 records.append(record)
         except (ValueError, TypeError) as error:
@@ -85,9 +85,9 @@ def read_history(path: Path) -> Recorded:
         raise Unreplayable(
             f"{path} is no history of siconform that can be replayed: {why}"
         ) from None
-    if not any(isinstance(message, Said) for message in messages):
+    if not any(isinstance(message, Sent) for message in messages):
         raise Unreplayable(f"{path}: no RM says anything in it")
-    return Recorded(messages, expected, judged)
+    return Recorded(messages, expected, evaluated)
 
 
 def _lines(path: Path) -> list[str]:
@@ -104,12 +104,12 @@ def _messages(records: Sequence[dict[str, Any]]) -> Iterator[Message]:
         elements = list(grouped)
         first = elements[0]
         if first["from"] != "rm":
-            told = [e for e in elements if e["element"] is not None and not e["fence"]]
-            yield Told(first["rm"], tuple(fact_of(e["element"]) for e in told))
+            received = [e for e in elements if e["element"] is not None and not e["fence"]]
+            yield Received(first["rm"], tuple(fact_of(e["element"]) for e in received))
         elif first["element"] is None:
             yield Registers(first["rm"], first["json"] or {})
         else:
             requests = tuple(request_of(e["element"]) for e in elements)
-            yield Said(
+            yield Sent(
                 first["rm"], first["moment"], UpdateKind(first["stream"]), requests, first["fence"]
             )

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 
+from siconform.expecting.barriers import Barriers
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.fences import Fences
 from siconform.expecting.link import Link
 from siconform.expecting.observations import Observations
 from siconform.exploring.counterexample import Counterexample, violations
 from siconform.exploring.leak_check import REQUIREMENTS
-from siconform.exploring.recorded import Message, Recorded, Registers, Said, Told
-from siconform.outcomes import NotAsTheTextSays, TargetLost
+from siconform.exploring.recorded import Message, Received, Recorded, Registers, Sent
+from siconform.outcomes import ConformanceFailure, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
@@ -41,7 +41,7 @@ from siconform.rm.sender import Sender
 from siconform.rm.session import Session
 from siconform.verdicts import Verdict
 
-EXPECTED_AT_THE_END: Final = "what_was_expected_is_told"
+EXPECTED_AT_THE_END: Final = "what_was_expected_is_received"
 _WORTH_WAITING: Final = 0.25  # seconds between two words that are not just the time it takes
 
 _KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
@@ -64,7 +64,7 @@ class Again(Enum):
 
     COMES = "the same verdict comes again"
     COMES_NOT = "this verdict does not come again; it may hang on the time between two messages"
-    CANNOT_TELL = "whether this verdict comes again cannot be told from the messages alone"
+    CANNOT_DECIDE = "whether this verdict comes again cannot be told from the messages alone"
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Replayed:
     exchange: Exchange
     counterexamples: list[Counterexample]
     verdict: "Again | None" = None  # about what was said of the history, if anything was
-    not_told: list[Fact] = field(default_factory=list)  # though they were when it was recorded
+    not_received: list[Fact] = field(default_factory=list)  # though they were when it was recorded
 
 
 class Repeater(Observations, Sender):
@@ -82,7 +82,7 @@ class Repeater(Observations, Sender):
 
     def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
         connection, deadlines = session.connects(registered=registered), session.deadlines
-        link = Link(connection, Fences(connection, deadlines))
+        link = Link(connection, Barriers(connection, deadlines))
         alive = session.target.alive
         super().__init__(Endpoint(link, exchange, deadlines, alive, prefix=connection.rm_id))
         self._spoke = False  # since the last fence that was put up when nothing needed one
@@ -90,19 +90,19 @@ class Repeater(Observations, Sender):
     def repeats(self, *requests: Request) -> None:
         """Say all of a message in one again, whatever was said on another stream."""
         with self.unordered(), self.one_message():
-            self.says(*requests)
+            self.send(*requests)
         self._spoke = True
 
-    def fences_where_it_spoke(self, kind: UpdateKind) -> None:
+    def synchronise_where_it_sent(self, kind: UpdateKind) -> None:
         """Fence the stream, unless that was done since it spoke on it last.
 
         That of allocations is fenced once more, as what is certain may take both.
         """
-        if self._fencing.needs_fence(kind):
-            self.fences(kind)
+        if self._synchronisation.needs_barrier(kind):
+            self.barriers(kind)
         elif kind is UpdateKind.ALLOCATIONS and self._spoke:
             self._spoke = False
-            self.fences(kind)
+            self.barriers(kind)
 
 
 class Replay:
@@ -117,7 +117,7 @@ class Replay:
         self._recorded = recorded
         self._rms: dict[str, Repeater] = {}
         self._identities: dict[str, str] = {}  # recorded to given this time
-        self._told: list[tuple[str, Fact]] = []  # recorded and not seen yet
+        self._received: list[tuple[str, Fact]] = []  # recorded and not seen yet
         self._missing: list[Fact] = []
         self._moment: float | None = None
 
@@ -126,14 +126,14 @@ class Replay:
         exchange = Exchange(self._session.history, start=len(self._session.history))
         lost = None
         try:
-            self._speaks_all(exchange)
+            self._implements_all(exchange)
             expectation = self._expects(exchange)
-            own = self._judges_again()
+            own = self._evaluates_again()
         except TargetLost as error:
             if not exchange.entries():
                 raise
-            lost = Counterexample("the_scheduler_lives", error.says, (), exchange, error)
-            expectation, own = None, Again.CANNOT_TELL
+            lost = Counterexample("the_scheduler_lives", error.message, (), exchange, error)
+            expectation, own = None, Again.CANNOT_DECIDE
         finally:
             for rm in self._rms.values():
                 rm.connection.close()
@@ -147,7 +147,7 @@ class Replay:
     def _lacks(self) -> frozenset[str]:
         return self._session.observed.lacks(self._session.target.terms.without)
 
-    def _speaks_all(self, exchange: Exchange) -> None:
+    def _implements_all(self, exchange: Exchange) -> None:
         registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
         for name in self._recorded.rms:
             registered = name not in registering
@@ -156,27 +156,27 @@ class Replay:
             self._plays(message)
         self._catches_up()
         for rm in self._rms.values():
-            rm.fences_all()
+            rm.synchronise_all()
             rm.stays_quiet()
 
     def _plays(self, message: Message) -> None:
         rm = self._rms.get(message.rm)
         match message:
-            case Told(facts=facts):
-                self._told += [(message.rm, fact) for fact in facts]
+            case Received(facts=facts):
+                self._received += [(message.rm, fact) for fact in facts]
             case Registers(request=request) if rm is not None:
                 rm.connection.registers(
                     _registration(rm.connection.rm_id, request), rm.deadlines.register
                 )
-            case Said() if rm is not None:
-                self._says(rm, message)
+            case Sent() if rm is not None:
+                self._message(rm, message)
             case _:
                 pass
 
-    def _says(self, rm: Repeater, message: Said) -> None:
-        if message.fence:
+    def _message(self, rm: Repeater, message: Sent) -> None:
+        if message.barrier:
             if not all(isinstance(request, StreamOpening) for request in message.requests):
-                rm.fences_where_it_spoke(message.kind)
+                rm.synchronise_where_it_sent(message.kind)
             return
         self._catches_up()
         self._lets_pass(rm, message.moment)
@@ -191,15 +191,15 @@ class Replay:
 
     def _catches_up(self) -> None:
         """Wait until all that was told by now is told again, or note that it is missing."""
-        told, self._told = self._told, []
-        for name, fact in told:
+        received, self._received = self._received, []
+        for name, fact in received:
             rm, pattern = self._rms.get(name), self._pattern(fact)
             if rm is None or pattern is None:
                 continue
             timeout = rm.deadlines.quiet if self._missing else rm.deadlines.place
             try:
-                seen = rm.is_told(pattern, timeout=timeout)
-            except NotAsTheTextSays:
+                seen = rm.expect(pattern, timeout=timeout)
+            except ConformanceFailure:
                 self._missing.append(fact)
             else:
                 if isinstance(fact, Allocated) and isinstance(seen, Allocated):
@@ -241,44 +241,44 @@ class Replay:
             now = self._identities.get(expected.identity, expected.identity)
             pattern = replace(expected, identity=now)
         rm = next(iter(self._rms.values()))
-        if rm.hears(pattern):
+        if rm.observe(pattern):
             return None
         try:
-            rm.is_told(pattern)
-        except NotAsTheTextSays as failure:
-            says = failure.says
+            rm.expect(pattern)
+        except ConformanceFailure as failure:
+            message = failure.message
             return Counterexample(
-                EXPECTED_AT_THE_END, says, REQUIREMENTS, exchange, failure, expected
+                EXPECTED_AT_THE_END, message, REQUIREMENTS, exchange, failure, expected
             )
         return None
 
     def _of_monitor(self, found: list[Counterexample], own: Again) -> Again | None:
         """The verdict on the verdict, where a monitor's word is asked for too."""
-        judged = self._recorded.judged
-        if judged is None:
+        evaluated = self._recorded.evaluated
+        if evaluated is None:
             return None
-        if not judged.monitor:
+        if not evaluated.monitor:
             return own
-        if any(counterexample.name == judged.monitor for counterexample in found):
+        if any(counterexample.name == evaluated.monitor for counterexample in found):
             return Again.COMES
-        return Again.CANNOT_TELL if self._missing else Again.COMES_NOT
+        return Again.CANNOT_DECIDE if self._missing else Again.COMES_NOT
 
-    def _judges_again(self) -> Again:
+    def _evaluates_again(self) -> Again:
         """What the test expected, where it was a matter of facts."""
-        judged = self._recorded.judged
-        if judged is None or judged.verdict != Verdict.FAIL.value:
-            return Again.CANNOT_TELL
+        evaluated = self._recorded.evaluated
+        if evaluated is None or evaluated.verdict != Verdict.FAIL.value:
+            return Again.CANNOT_DECIDE
         rm = next(iter(self._rms.values()))
-        if judged.unwanted:
-            usual = {p: self._recorded.told(p) for p in judged.unwanted}
-            return _comes(any(len(rm.hears(p)) >= n > 0 for p, n in usual.items()))
-        if not judged.awaited:
-            return Again.CANNOT_TELL
-        usual = {p: self._recorded.told(p) for p in judged.awaited}
-        if any(len(rm.hears(p)) > n for p, n in usual.items()):
+        if evaluated.unwanted:
+            usual = {p: self._recorded.received(p) for p in evaluated.unwanted}
+            return _comes(any(len(rm.observe(p)) >= n > 0 for p, n in usual.items()))
+        if not evaluated.awaited:
+            return Again.CANNOT_DECIDE
+        usual = {p: self._recorded.received(p) for p in evaluated.awaited}
+        if any(len(rm.observe(p)) > n for p, n in usual.items()):
             return Again.COMES_NOT
         rm.stays_quiet(window=rm.deadlines.place)
-        return _comes(all(len(rm.hears(p)) <= n for p, n in usual.items()))
+        return _comes(all(len(rm.observe(p)) <= n for p, n in usual.items()))
 
 
 def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about

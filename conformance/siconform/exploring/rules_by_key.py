@@ -28,7 +28,7 @@ def _can_report(self: "ArbitraryRMByKey") -> bool:
 
 
 def _reports_foreign(self: "ArbitraryRMByKey") -> bool:
-    return self.state.tells_foreign and bool(self.has.nodes)
+    return self.state.reports_foreign and bool(self.has.nodes)
 
 
 def _has_foreign(self: "ArbitraryRMByKey") -> bool:
@@ -82,7 +82,7 @@ class ArbitraryRMByKey(ArbitraryRM):
         if application is not None:
             memory = self.state.memory_left() + 1
             ask = self.rm.asks(application, memory=memory)
-            self.rm.fences_all()
+            self.rm.synchronise_all()
             self.has.asks.append(self.rm.asks_again(ask, memory=memory + more))
             self._sees_it_certain()
             self.has.nodes.append(self.rm.registers_node(memory=memory + more))
@@ -104,18 +104,18 @@ class ArbitraryRMByKey(ArbitraryRM):
         ask = chosen([ask for ask in self.has.asks if ask not in held], which)
         node = chosen(self.has.nodes, where)
         if ask is not None and node is not None:
-            said = ask.said
+            sent = ask.sent
             placed = self.rm.remembers_allocation(
-                said.application,
+                sent.application,
                 node,
                 memory=memory,
-                priority=said.priority,
-                task_group=said.task_group,
-                placeholder=said.placeholder,
-                policy=said.preemption_policy,
+                priority=sent.priority,
+                task_group=sent.task_group,
+                placeholder=sent.placeholder,
+                policy=sent.preemption_policy,
             )
-            named = replace(placed, key=said.key, identity=said.key)
-            self.rm.says(ExistingAllocationRequest(named))
+            named = replace(placed, key=sent.key, identity=sent.key)
+            self.rm.send(ExistingAllocationRequest(named))
 
     @precondition(_can_report)
     @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
@@ -125,7 +125,7 @@ class ArbitraryRMByKey(ArbitraryRM):
         if application is not None and node is not None:
             existing = self.rm.remembers_allocation(application, node, memory=memory)
             self.state.reported.append(existing)
-            self.rm.says(ExistingAllocationRequest(existing))
+            self.rm.send(ExistingAllocationRequest(existing))
 
     @precondition(lambda self: bool(self.state.reported))
     @step(which=ANY_ONE)
@@ -133,7 +133,7 @@ class ArbitraryRMByKey(ArbitraryRM):
         """Report an allocation once more, be it that it lives or that it has ended."""
         existing = chosen(self.state.reported, which)
         if existing is not None and existing.node in self.has.nodes:
-            self.rm.says(ExistingAllocationRequest(existing))
+            self.rm.send(ExistingAllocationRequest(existing))
 
     @precondition(_has_asks)
     @step(which=ANY_ONE)
@@ -192,8 +192,8 @@ class ArbitraryRMByKey(ArbitraryRM):
             self.has.asks.append(self.rm.asks(application, memory=memory))
 
     def _sees_it_certain(self) -> None:
-        self.rm.fences_all()
-        self.rm.fences(UpdateKind.ALLOCATIONS)
+        self.rm.synchronise_all()
+        self.rm.barriers(UpdateKind.ALLOCATIONS)
 
 
 def by_key(has: ModelState) -> ModelStateByKey:

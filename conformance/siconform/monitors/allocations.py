@@ -4,10 +4,16 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import Final
 
-from siconform.monitors.bulk_ends import BulkEnds, Crossing
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.bulk_ends import BulkEnds, Race
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.monitors.retold import AllocatedAgain, Updated
+from siconform.monitors.restated import AllocatedAgain, Updated
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -19,12 +25,12 @@ from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
-def allocations_carry_their_ask() -> Judge:
+def allocations_carry_their_ask() -> Evaluator:
     """A new allocation names an ask of this RM, its application, and its amount or a larger one."""
     asks: dict[str, list[AskRequest]] = defaultdict(list)
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest() as ask:
                 asks[ask.key].append(ask)
@@ -34,9 +40,9 @@ def allocations_carry_their_ask() -> Judge:
                 return _not_as_asked(new, asks[new.key])
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def _not_as_asked(new: Allocated, asks: list[AskRequest]) -> str:
@@ -53,7 +59,7 @@ def _is_given(asked: Amounts, given: Amounts) -> bool:
     return all(given.get(name, 0) >= amount for name, amount in asked.items())
 
 
-def identities_are_unique() -> Judge:
+def identities_are_unique() -> Evaluator:
     """Every new allocation has an identity of its own, announced once.
 
     What the RM itself reported without one may be told back as it is.
@@ -61,28 +67,28 @@ def identities_are_unique() -> Judge:
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case Allocated(identity="", key=key) if "" not in recovered:
                 return f"an allocation of {key} has no identity"
             case Allocated(identity=identity, key=key) if identity in recovered:
-                says = f"{key} got {identity}, the identity of a recovered one"
-                return violated_if(key != recovered[identity], says)
+                message = f"{key} got {identity}, the identity of a recovered one"
+                return violated_if(key != recovered[identity], message)
             case Allocated(identity=identity) if identity in announced:
                 return f"allocation {identity} was announced twice"
-            case AllocatedAgain(allocation=told):
-                return f"allocation {told.identity} was announced twice"
+            case AllocatedAgain(allocation=received):
+                return f"allocation {received.identity} was announced twice"
             case Allocated(identity=identity):
                 announced.add(identity)
                 return ""
             case content:
                 recovered.update({e.identity: e.key for e in recovered_in(content)})
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def ended_allocations_stay_ended() -> Judge:
+def ended_allocations_stay_ended() -> Evaluator:
     """An allocation ends once: no release follows its release.
 
     A release of the scheduler is final only when confirmed, and may be repeated until it has taken
@@ -92,17 +98,17 @@ def ended_allocations_stay_ended() -> Judge:
     """
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
-    said: Counter[str] = Counter()  # releases by the RM that were not answered yet
-    bulk_ends, crossing = BulkEnds(), Crossing()
+    sent: Counter[str] = Counter()  # releases by the RM that were not answered yet
+    bulk_ends, race = BulkEnds(), Race()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        crossing.hears(entry)
-        ending = set(bulk_ends.hears(entry.content))
-        said.update(i for i in ending if i not in ended or i in unconfirmed or i in crossing)
+    def evaluate(entry: Entry) -> EntryFinding:
+        race.observe(entry)
+        ending = set(bulk_ends.observe(entry.content))
+        sent.update(i for i in ending if i not in ended or i in unconfirmed or i in race)
         match entry.content:
             case Released(subject=AllOf()) | ReleaseRequest(subject=AllOf()):
                 pass
-            case Released() as again if _is_repeated(again, unconfirmed, crossing):
+            case Released() as again if _is_repeated(again, unconfirmed, race):
                 pass
             case Released(identity=identity, termination=kind) if kind in BY_THE_SCHEDULER:
                 if identity in ended:
@@ -111,7 +117,7 @@ def ended_allocations_stay_ended() -> Judge:
                 unconfirmed[identity] = kind
                 return ""
             case Released(identity=identity):
-                asked_for, said[identity] = said[identity] > 0, max(0, said[identity] - 1)
+                asked_for, sent[identity] = sent[identity] > 0, max(0, sent[identity] - 1)
                 was_open = unconfirmed.pop(identity, None) is not None
                 if identity in ended and not asked_for and not was_open:
                     return f"allocation {identity} was released twice"
@@ -119,25 +125,23 @@ def ended_allocations_stay_ended() -> Judge:
                 return ""
             case ReleaseRequest(OneAllocation(identity=identity), termination):
                 is_confirmation = unconfirmed.get(identity) is termination
-                said[identity] += not is_confirmation
+                sent[identity] += not is_confirmation
                 if is_confirmation or termination not in BY_THE_SCHEDULER:
-                    crossing.begins(identity, unconfirmed.pop(identity, None))
+                    race.begins(identity, unconfirmed.pop(identity, None))
             case content:
                 ended.difference_update(existing.identity for existing in recovered_in(content))
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def _is_repeated(
-    release: Released, unconfirmed: dict[str, Termination], crossing: Crossing
-) -> bool:
+def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: Race) -> bool:
     """Whether the scheduler says again what it was not, or may not be, confirmed yet."""
     is_open = unconfirmed.get(release.identity) is release.termination
-    return is_open or crossing.has_repeated(release)
+    return is_open or race.has_repeated(release)
 
 
-def releases_name_what_was_announced() -> Judge:
+def releases_name_what_was_announced() -> Evaluator:
     """A release names an announced allocation, with that allocation's application and key.
 
     An answer to a release of the RM repeats what that said, right or wrong. The end of what was
@@ -145,23 +149,23 @@ def releases_name_what_was_announced() -> Judge:
     """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}
-    said: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
+    sent: set[tuple[str, str]] = set()  # application and identity, in releases of the RM
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case Allocated(identity=identity, application=application, key=key):
                 owners[identity], keys[identity] = application, key
             case ReleaseRequest(subject=OneAllocation(application, identity)):
-                said.add((application, identity))
+                sent.add((application, identity))
             case Released(identity=identity, application=application) as release if identity:
-                repeated = (application, identity) in said and owners.get(identity) != application
-                return NOTHING_TO_JUDGE if repeated else _wrong_name(release, owners, keys)
+                repeated = (application, identity) in sent and owners.get(identity) != application
+                return NOTHING_TO_EVALUATE if repeated else _wrong_name(release, owners, keys)
             case content:
                 owners.update({a.identity: a.application for a in recovered_in(content)})
                 keys.update({a.identity: a.key for a in recovered_in(content)})
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str]) -> str:

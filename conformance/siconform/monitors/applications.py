@@ -4,7 +4,13 @@ from collections import Counter
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
 from siconform.protocol.application_states import (
     ACCEPTED,
     COMPLETED,
@@ -29,12 +35,12 @@ ACTIVE: Final = (NEW, ACCEPTED, RUNNING, RESUMING, WAITING)
 """States of an application that has not ended."""
 
 
-def each_application_gets_at_most_one_verdict() -> Judge:
+def each_application_gets_at_most_one_verdict() -> Evaluator:
     """There are never more verdicts on an application than additions of it."""
     added: Counter[str] = Counter()
-    judged: Counter[str] = Counter()
+    evaluated: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case ApplicationRequest(application=application):
                 added[application] += 1
@@ -42,22 +48,22 @@ def each_application_gets_at_most_one_verdict() -> Judge:
                 ApplicationAccepted(application=application)
                 | ApplicationRejected(application=application)
             ):
-                judged[application] += 1
-                surplus = judged[application] > added[application]
+                evaluated[application] += 1
+                surplus = evaluated[application] > added[application]
                 return violated_if(surplus, f"one verdict too many on application {application}")
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def removed_applications_get_nothing() -> Judge:
+def removed_applications_get_nothing() -> Evaluator:
     """Nothing is allocated to an application that is removed for certain, and not added anew."""
     partitions: dict[str, str] = {}
     certainty: Certainty[str] = Certainty()
     removed: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        removed.update(certainty.hears(entry))
+    def evaluate(entry: Entry) -> EntryFinding:
+        removed.update(certainty.observe(entry))
         match entry.content:
             case ApplicationRequest(application=application, partition=partition):
                 partitions[application] = partition
@@ -65,31 +71,31 @@ def removed_applications_get_nothing() -> Judge:
                 certainty.forgets(lambda name: name == application)
             case ApplicationRemoval(application=application, partition=partition):
                 if partitions.get(application) == partition:
-                    certainty.says(application, UpdateKind.APPLICATIONS)
+                    certainty.send(application, UpdateKind.APPLICATIONS)
                     return ""
             case Allocated(application=application, identity=identity) if application in removed:
                 return f"allocation {identity} is for {application}, which was removed"
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def state_changes_are_complete() -> Judge:
+def state_changes_are_complete() -> Evaluator:
     """A state change names an application of this RM, a state and a time.
 
     News of an application from before a new registration may have been under way.
     """
     known: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case ApplicationRequest(application=application):
                 known.add(application)
             case ApplicationUpdated() as update:
                 return _incomplete(update, known)
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
@@ -102,42 +108,42 @@ def _incomplete(update: ApplicationUpdated, known: set[str]) -> str:
     return ""
 
 
-def state_timestamps_do_not_go_back() -> Judge:
+def state_timestamps_do_not_go_back() -> Evaluator:
     """Timestamps of successive state changes of one application never decrease."""
     last: dict[str, int] = {}
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case ApplicationRequest(application=application):
                 last.pop(application, None)
             case ApplicationUpdated(application=application, timestamp=timestamp) as update:
                 before, last[application] = last.get(application), timestamp
                 if before is not None:
-                    says = f"{application} became {update.state} before its former state"
-                    return violated_if(timestamp < before, says)
-        return NOTHING_TO_JUDGE
+                    message = f"{application} became {update.state} before its former state"
+                    return violated_if(timestamp < before, message)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def completed_applications_stay_completed() -> Judge:
+def completed_applications_stay_completed() -> Evaluator:
     """After Completed no state comes that is not an end, unless the application is added anew."""
     return _last_state(COMPLETED)
 
 
-def failed_applications_stay_failed() -> Judge:
+def failed_applications_stay_failed() -> Evaluator:
     """After Failed no state comes that is not an end, nor Completed, unless it is added anew."""
     return _last_state(FAILED, COMPLETED)
 
 
-def _last_state(final: State, *besides: State) -> Judge:
+def _last_state(final: State, *besides: State) -> Evaluator:
     """Judges what comes after this state, which may itself be told again.
 
     Until an application that is added anew is accepted, its news may be of its former life.
     """
     reached: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case (
                 ApplicationRequest(application=application)
@@ -152,9 +158,9 @@ def _last_state(final: State, *besides: State) -> Judge:
                     other.accepts(state) for other in (*ACTIVE, *besides)
                 ):
                     return f"{application} became {state} after it was {final}"
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 MONITORS: Final = (

@@ -5,15 +5,15 @@ from typing import Final
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.monitor import (
-    NOTHING_TO_JUDGE,
-    EntryJudgement,
-    Judge,
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
     Monitor,
     violated_if,
     without_reason,
 )
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.monitors.retold import Updated, UpdateRejected
+from siconform.monitors.restated import Updated, UpdateRejected
 from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
@@ -26,7 +26,7 @@ from siconform.protocol.subjects import AllOf, AllThereIs, OneAsk
 from siconform.recording.history import Entry
 
 
-def asks_are_not_served_too_often() -> Judge:
+def asks_are_not_served_too_often() -> Evaluator:
     """A key never yields more allocations than all its asks together wanted.
 
     What an ask for zero or fewer means is another, weaker rule (SI-ASK-007): not judged here.
@@ -36,7 +36,7 @@ def asks_are_not_served_too_often() -> Judge:
     recovered: set[str] = set()
     unclear: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest(key=key, max_allocations=most) if most <= 0:
                 unclear.add(key)
@@ -47,16 +47,16 @@ def asks_are_not_served_too_often() -> Judge:
             case Allocated(key=key, identity=identity) if identity not in recovered:
                 served[key] += 1
                 surplus = served[key] > wanted[key]
-                says = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
-                return violated_if(surplus, says)
+                message = f"{served[key]} allocations of {key}, asked were {wanted[key]}"
+                return violated_if(surplus, message)
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def rejections_of_asks_are_complete() -> Judge:
+def rejections_of_asks_are_complete() -> Evaluator:
     """A rejection names key and application of an ask, once for each ask.
 
     The end of what was asked for before a new registration may be told after it.
@@ -64,16 +64,16 @@ def rejections_of_asks_are_complete() -> Judge:
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest() as ask:
                 asked[ask.key].append(ask.application)
             case AskRejected(key=key) as rejection:
                 rejected[key] += 1
                 return _incomplete(rejection, asked[key], rejected[key])
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> str:
@@ -86,24 +86,24 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
     return ""
 
 
-def rejections_of_asks_give_a_reason() -> Judge:
+def rejections_of_asks_give_a_reason() -> Evaluator:
     """A rejection, be it of an update, has a reason that is not empty."""
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRejected() | UpdateRejected() as rejection:
                 return without_reason(rejection)
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def rejected_asks_stay_rejected() -> Judge:
+def rejected_asks_stay_rejected() -> Evaluator:
     """After the rejection of its only ask a key is not allocated until it is asked for again."""
     open_asks: Counter[str] = Counter()
     rejected: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest(key=key):
                 open_asks[key] += 1
@@ -115,12 +115,12 @@ def rejected_asks_stay_rejected() -> Judge:
                     return ""
             case Allocated(key=key) if key in rejected:
                 return f"{key} was allocated after its rejection"
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def withdrawn_asks_are_not_allocated() -> Judge:
+def withdrawn_asks_are_not_allocated() -> Evaluator:
     """An ask withdrawn for certain is not allocated until it is asked for again.
 
     Real asks of a task group may wait for a placeholder to go; what becomes of those is another,
@@ -130,8 +130,8 @@ def withdrawn_asks_are_not_allocated() -> Judge:
     certainty: Certainty[str] = Certainty()
     withdrawn: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        withdrawn.update(certainty.hears(entry))
+    def evaluate(entry: Entry) -> EntryFinding:
+        withdrawn.update(certainty.observe(entry))
         match entry.content:
             case AskRequest(key=key) as ask:
                 asks[key] = ask
@@ -142,13 +142,13 @@ def withdrawn_asks_are_not_allocated() -> Judge:
             case AskReleaseRequest() as withdrawal:
                 keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
                 for key in keys:
-                    certainty.says(key, UpdateKind.ALLOCATIONS)
-                return "" if keys else NOTHING_TO_JUDGE
+                    certainty.send(key, UpdateKind.ALLOCATIONS)
+                return "" if keys else NOTHING_TO_EVALUATE
             case Allocated(key=key) if key in withdrawn:
                 return f"{key} was allocated after it was withdrawn"
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
@@ -160,12 +160,12 @@ def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
     )
 
 
-def allocated_asks_are_not_rejected() -> Judge:
+def allocated_asks_are_not_rejected() -> Evaluator:
     """An ask that was allocated in full is not rejected afterwards."""
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest() as ask:
                 wanted[ask.key] += max(ask.max_allocations, 0)
@@ -175,12 +175,12 @@ def allocated_asks_are_not_rejected() -> Judge:
                     return ""
             case AskRejected(key=key) if wanted[key] and served[key] >= wanted[key]:
                 return f"{key} was rejected after it had been allocated"
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def released_asks_were_asked_for() -> Judge:
+def released_asks_were_asked_for() -> Evaluator:
     """The release of an ask names one of this RM and its application, or repeats the RM's words.
 
     The key of what exists was that of an ask as well. The end of what was asked for before a new
@@ -188,32 +188,32 @@ def released_asks_were_asked_for() -> Judge:
     """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()
-    said: set[OneAsk | AllOf | AllThereIs] = set()  # in withdrawals of the RM
+    sent: set[OneAsk | AllOf | AllThereIs] = set()  # in withdrawals of the RM
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case ApplicationRequest(application=application):
                 applications.add(application)
             case AskRequest(key=key, application=application):
                 owners[key].add(application)
             case AskReleaseRequest(subject=subject):
-                said.add(subject)
-            case AskReleased(key=key, application=application) as told:
-                if told.subject in said:
+                sent.add(subject)
+            case AskReleased(key=key, application=application) as received:
+                if received.subject in sent:
                     return ""
                 if not key:
-                    says = f"release of every ask of {application!r}, which was never added"
-                    return violated_if(application not in applications, says)
+                    message = f"release of every ask of {application!r}, which was never added"
+                    return violated_if(application not in applications, message)
                 if key not in owners:
                     return f"release of ask {key!r}, which nobody asked for"
-                says = f"release of ask {key} names application {application!r}"
-                return violated_if(application not in owners[key], says)
+                message = f"release of ask {key} names application {application!r}"
+                return violated_if(application not in owners[key], message)
             case content:
                 for existing in recovered_in(content):
                     owners[existing.key].add(existing.application)
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 MONITORS: Final = (

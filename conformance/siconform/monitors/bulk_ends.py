@@ -1,6 +1,6 @@
 """What of the RM's words ends many allocations at once: each may then be told as stopped."""
 
-from siconform.monitors.answered_fences import NEVER, AnsweredFences, Moment
+from siconform.monitors.answered_barriers import NEVER, AnsweredBarriers, Moment
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
@@ -27,7 +27,7 @@ class BulkEnds:
         self._placed: dict[str, Allocated] = {}
         self._over: set[str] = set()  # applications and nodes, until they are there again
 
-    def hears(self, content: Content) -> list[str]:
+    def observe(self, content: Content) -> list[str]:
         """The identities of what ends with this; what is announced too late ends at once."""
         placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         self._placed.update({allocation.identity: allocation for allocation in placed})
@@ -55,7 +55,7 @@ class BulkEnds:
                 return []
 
 
-class Crossing:
+class Race:
     """Confirmed allocations of which the scheduler may not have taken the confirmation yet.
 
     What it hears on another stream may cross with it. Once a fence is answered that was put up
@@ -64,28 +64,28 @@ class Crossing:
     """
 
     def __init__(self) -> None:
-        self._fences = AnsweredFences()
+        self._barriers = AnsweredBarriers()
         self._confirmed: dict[str, tuple[Termination, Moment]] = {}
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._confirmed
 
-    def hears(self, entry: Entry) -> None:
+    def observe(self, entry: Entry) -> None:
         """Whether a fence was answered."""
         match entry.content:
             case StreamEnded(kind=UpdateKind.ALLOCATIONS):  # and the confirmation may be lost
-                for identity, (said, _) in self._confirmed.items():
-                    self._confirmed[identity] = (said, NEVER)
-        answer = self._fences.hears(entry)
+                for identity, (sent, _) in self._confirmed.items():
+                    self._confirmed[identity] = (sent, NEVER)
+        answer = self._barriers.observe(entry)
         if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
             for identity, (_, since) in list(self._confirmed.items()):
                 if answer.is_of_one_after(since):
                     del self._confirmed[identity]
 
-    def begins(self, identity: str, said: Termination | None) -> None:
+    def begins(self, identity: str, sent: Termination | None) -> None:
         """The RM said what ends this; the scheduler had asked for its release, or had not."""
-        if said is not None:
-            self._confirmed[identity] = (said, self._fences.now)
+        if sent is not None:
+            self._confirmed[identity] = (sent, self._barriers.now)
 
     def has_repeated(self, release: Released) -> bool:
         """Whether this is what was confirmed, said once more."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from siconform.monitors.answered_fences import Answer, AnsweredFences, Moment
+from siconform.monitors.answered_barriers import Answer, AnsweredBarriers, Moment
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.recording.history import Entry
 
@@ -37,22 +37,22 @@ class Certainty(Generic[T]):
     """Things the RM said, on their way to be certain."""
 
     def __init__(self) -> None:
-        self._fences = AnsweredFences()
+        self._barriers = AnsweredBarriers()
         self._waiting: list[_Waiting[T]] = []
 
-    def says(self, what: T, kind: UpdateKind) -> None:
+    def send(self, what: T, kind: UpdateKind) -> None:
         """The RM said this on the stream of this kind."""
-        self._waiting.append(_Waiting(what, kind, self._fences.now))
+        self._waiting.append(_Waiting(what, kind, self._barriers.now))
 
-    def hears(self, entry: Entry) -> Sequence[T]:
+    def observe(self, entry: Entry) -> Sequence[T]:
         """What is certain with this entry."""
         if isinstance(entry.content, StreamEnded):
             ended = entry.content.kind
             self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
-        answer = self._fences.hears(entry)
+        answer = self._barriers.observe(entry)
         if answer is None or not self._waiting:
             return ()
-        now = self._fences.now
+        now = self._barriers.now
         settled = [one for one in self._waiting if one.is_settled_by(answer, now)]
         self._waiting = [one for one in self._waiting if one not in settled]
         return [one.what for one in settled]

@@ -42,16 +42,16 @@ class ForeignOccupancy:
             for possible in self._possible.values()
         )
 
-    def holds_room_on(self, node: str) -> bool:
+    def holds_capacity_on(self, node: str) -> bool:
         """Whether there is such an allocation for certain."""
         return any(
             all(report is not None and report.node == node for report in possible)
             for possible in self._possible.values()
         )
 
-    def hears(self, entry: Entry) -> None:
+    def observe(self, entry: Entry) -> None:
         """What is reported, what is certain, and what ends, with this."""
-        for report in self._certainty.hears(entry):
+        for report in self._certainty.observe(entry):
             possible = self._possible.get(report.key, [])
             if report in possible and not report.doubtful:
                 self._possible[report.key] = possible[possible.index(report) :]
@@ -59,7 +59,7 @@ class ForeignOccupancy:
             case ForeignAllocationRequest(key=key, node=node, resource=resource):
                 report = _Report(key, node, resource or {})
                 self._possible.setdefault(key, [None]).append(report)
-                self._certainty.says(report, UpdateKind.ALLOCATIONS)
+                self._certainty.send(report, UpdateKind.ALLOCATIONS)
             case AllocationRejected(key=key, application="") if key in self._possible:
                 self._is_doubtful(key)
             case ReleaseRequest(subject=OneAllocation(application="", identity=key)):

@@ -4,9 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.monitors.retold import Updated
+from siconform.monitors.restated import Updated
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
     Action,
@@ -24,7 +30,7 @@ class _Group(NamedTuple):
     name: str
 
 
-def replacements_wait_for_their_confirmation() -> Judge:
+def replacements_wait_for_their_confirmation() -> Evaluator:
     """While a placeholder is to be replaced, one real ask of its group is still to be served.
 
     Each open release is for a real ask of its own, whichever that is. One that the RM withdrew
@@ -35,7 +41,7 @@ def replacements_wait_for_their_confirmation() -> Judge:
     groups: defaultdict[str, set[_Group]] = defaultdict(set)  # a key was asked for in
     recovered: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case AskRequest(task_group=name, placeholder=False) as ask if name:
                 wanted[_Group(ask.application, name)] += max(ask.max_allocations, 0)
@@ -51,14 +57,14 @@ def replacements_wait_for_their_confirmation() -> Judge:
                 group = _Group(new.application, name)
                 wanted[group] -= 1
                 if group in replacements.seen:
-                    says = f"allocation {identity} came before its placeholder was confirmed"
-                    return violated_if(replacements.open(group) > wanted[group], says)
+                    message = f"allocation {identity} came before its placeholder was confirmed"
+                    return violated_if(replacements.open(group) > wanted[group], message)
             case content:
                 recovered.update(existing.identity for existing in recovered_in(content))
-                replacements.hears(content)
-        return NOTHING_TO_JUDGE
+                replacements.observe(content)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 class _Replacements:
@@ -74,7 +80,7 @@ class _Replacements:
         """How many placeholders of this group are to be replaced and still hold their room."""
         return sum(_group(self._placeholders[identity]) == group for identity in self._open)
 
-    def hears(self, content: Content) -> None:
+    def observe(self, content: Content) -> None:
         match content:
             case Allocated(placeholder=True):
                 self._placeholders[content.identity] = content

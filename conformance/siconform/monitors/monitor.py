@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from siconform.monitors.retold import UpdateRejected
+from siconform.monitors.restated import UpdateRejected
 from siconform.protocol.notifications import AllocationRejected, AskRejected, Fact
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
-EntryJudgement = str | None
+EntryFinding = str | None
 """Of one entry: None where there is nothing to judge, "" where the rule holds, or what is wrong."""
 
-Judge = Callable[[Entry], EntryJudgement]
+Evaluator = Callable[[Entry], EntryFinding]
 """Hears every entry of one life of an RM in order, and says of each what it makes of it."""
 
-NOTHING_TO_JUDGE: Final = None
+NOTHING_TO_EVALUATE: Final = None
 
 F = TypeVar("F", bound=Fact)
 
@@ -28,7 +28,7 @@ class Monitor:
     the judge of a rule that ``outlives_registrations`` hears all lives of the RM.
     """
 
-    begins: Callable[[], Judge]
+    begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
     outlives_registrations: bool = False
     presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
@@ -54,13 +54,13 @@ class MonitorResult:
     seen_at: int | None = None  # the index of the entry with which it was violated first
 
 
-def of_each(kind: type[F], judgement: Callable[[F], str]) -> Judge:
+def of_each(kind: type[F], evaluation: Callable[[F], str]) -> Evaluator:
     """A judge of every fact of one kind by itself: what is wrong with it, or ""."""
 
-    def judge(entry: Entry) -> EntryJudgement:
-        return judgement(entry.content) if isinstance(entry.content, kind) else NOTHING_TO_JUDGE
+    def evaluate(entry: Entry) -> EntryFinding:
+        return evaluation(entry.content) if isinstance(entry.content, kind) else NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 def without_reason(rejection: AskRejected | AllocationRejected | UpdateRejected) -> str:
@@ -69,6 +69,6 @@ def without_reason(rejection: AskRejected | AllocationRejected | UpdateRejected)
     return violated_if(missing, f"rejection of {rejection.key} gives no reason")
 
 
-def violated_if(wrong: object, says: str) -> str:
+def violated_if(wrong: object, message: str) -> str:
     """The judgement of a rule that is violated with this sentence, or holds."""
-    return says if wrong else ""
+    return message if wrong else ""

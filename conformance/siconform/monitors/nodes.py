@@ -4,7 +4,13 @@ from collections import Counter
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.protocol.notifications import (
     Allocated,
@@ -20,63 +26,63 @@ from siconform.recording.history import Entry
 _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
-def creations_get_at_most_one_verdict() -> Judge:
+def creations_get_at_most_one_verdict() -> Evaluator:
     """Verdicts on a node never outnumber what was said of it.
 
     Another action than a creation may be answered as well, by an acceptance that acknowledges it.
     """
     named: Counter[str] = Counter()
-    judged: Counter[str] = Counter()
+    evaluated: Counter[str] = Counter()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case NodeRequest(node=node):
                 named[node] += 1
             case NodeAccepted(node=node) | NodeRejected(node=node):
-                judged[node] += 1
-                surplus = judged[node] > named[node]
+                evaluated[node] += 1
+                surplus = evaluated[node] > named[node]
                 return violated_if(surplus, f"one verdict too many on node {node}")
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def nodes_of_allocations_exist() -> Judge:
+def nodes_of_allocations_exist() -> Evaluator:
     """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
     known: set[str] = set()
     leaving: Certainty[str] = Certainty()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        known.difference_update(leaving.hears(entry))
+    def evaluate(entry: Entry) -> EntryFinding:
+        known.difference_update(leaving.observe(entry))
         match entry.content:
             case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
                 known.add(node)
                 leaving.forgets(lambda left: left == node)
             case NodeRequest(action=Action.DECOMMISSION, node=node):
-                leaving.says(node, UpdateKind.NODES)
+                leaving.send(node, UpdateKind.NODES)
             case Allocated(node=node, identity=identity):
-                says = f"allocation {identity} is on {node}, no node of this RM"
-                return violated_if(node not in known, says)
-        return NOTHING_TO_JUDGE
+                message = f"allocation {identity} is on {node}, no node of this RM"
+                return violated_if(node not in known, message)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def draining_nodes_get_nothing_new() -> Judge:
+def draining_nodes_get_nothing_new() -> Evaluator:
     """Nothing is placed on a node that drains for certain, until it is told otherwise.
 
     What exists there is no new allocation, and neither is one that takes the place of another.
     """
     drains = _Draining()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        begins = drains.hears(entry)
+    def evaluate(entry: Entry) -> EntryFinding:
+        begins = drains.observe(entry)
         match entry.content:
             case Allocated(node=node) as new if node in drains.nodes and not drains.excuses(new):
                 return f"allocation {new.identity} is on {node}, which is draining"
-        return "" if begins and not entry.fence else NOTHING_TO_JUDGE
+        return "" if begins and not entry.barrier else NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 class _Draining:
@@ -88,15 +94,15 @@ class _Draining:
         self._certainty: Certainty[str] = Certainty()
         self._excused: set[str] = set()  # identities that exist, groups where one is replaced
 
-    def hears(self, entry: Entry) -> bool:
+    def observe(self, entry: Entry) -> bool:
         """Whether the RM has another node drain with this."""
         self._excused |= {existing.identity for existing in recovered_in(entry.content)}
-        self.nodes.update(self._certainty.hears(entry))
+        self.nodes.update(self._certainty.observe(entry))
         match entry.content:
             case NodeRequest(node=node, action=action) if action in _CREATIONS:
                 return self._creates(node, action)
             case NodeRequest(node=node, action=Action.DRAIN) if node in self._known:
-                self._certainty.says(node, UpdateKind.NODES)
+                self._certainty.send(node, UpdateKind.NODES)
                 return True
             case NodeRequest(node=node, action=Action.UNDRAIN | Action.DECOMMISSION as action):
                 self._forgets(node)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.recovered_allocations import TakenOver, recovered_in
-from siconform.monitors.retold import Echoed, Placed, Updated, UpdateRejected
+from siconform.monitors.restated import Echoed, Placed, Updated, UpdateRejected
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -80,9 +80,9 @@ class Occupancy:
         """How much of a resource is held in this place for certain."""
         return sum(least(held.amounts, resource) for held in self._in.get(place, {}).values())
 
-    def is_not_new(self, told: Allocated) -> bool:
+    def is_not_new(self, received: Allocated) -> bool:
         """Whether the RM said of it that it is there: it needs no room."""
-        return self._existing.knows(told) or (told.identity, told.node) in self._placed
+        return self._existing.knows(received) or (received.identity, received.node) in self._placed
 
     def takes(self, new: Allocated) -> str:
         """Give it room; too much of what is then where, or nothing.
@@ -110,13 +110,13 @@ class Occupancy:
         if self.takes(existing):
             self._ends([existing.identity])
 
-    def hears(self, entry: Entry) -> None:
+    def observe(self, entry: Entry) -> None:
         """What is taken over, what is updated, and what ends, with this."""
-        for existing in self._existing.hears(entry):
+        for existing in self._existing.observe(entry):
             self.takes_if_it_fits(existing)
-        for update in self._updates.hears(entry):
+        for update in self._updates.observe(entry):
             self._is_certain(update)
-        if entry.fence:
+        if entry.barrier:
             return
         self._released.difference_update(a.identity for a in recovered_in(entry.content))
         match entry.content:
@@ -135,9 +135,9 @@ class Occupancy:
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
             case _:
-                self._hears_of_one(entry)
+                self._observe_one(entry)
 
-    def _hears_of_one(self, entry: Entry) -> None:
+    def _observe_one(self, entry: Entry) -> None:
         match entry.content:
             case ReleaseRequest(subject=OneAllocation(identity=identity)):
                 self._released.add(identity)
@@ -152,8 +152,8 @@ class Occupancy:
                 self._placed.add((placed.identity, placed.node))
                 self._may_become(placed.identity, placed.resource)
                 self._may_be_on(placed.identity, placed.node)
-            case Echoed(allocation=told):
-                self._may_be_on(told.identity, told.node)
+            case Echoed(allocation=received):
+                self._may_be_on(received.identity, received.node)
             case UpdateRejected(key=identity, certain=True):
                 self._is_refused(identity)
             case UpdateRejected(key=identity):
@@ -162,7 +162,7 @@ class Occupancy:
     def _may_become(self, identity: str, amounts: Amounts) -> None:
         update = _Update(identity, amounts)
         self._open.setdefault(identity, []).append(update)
-        self._updates.says(update, UpdateKind.ALLOCATIONS)
+        self._updates.send(update, UpdateKind.ALLOCATIONS)
         if identity in self._live:
             self._live[identity].amounts.append(amounts)
 

@@ -26,7 +26,7 @@ class Quotas:
         self._limits = self._wanted = _NO_LIMITS
         self._queue_of: dict[str, str] = {}
 
-    def hears(self, entry: Entry) -> None:
+    def observe(self, entry: Entry) -> None:
         """The registration, a change of it, the submission of an application."""
         match entry.content:
             case RegistrationRequested():

@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from siconform.monitors.lives import Lives
-from siconform.monitors.monitor import Judge, Monitor, MonitorResult
+from siconform.monitors.key_lifecycles import Lives
+from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult
 from siconform.monitors.registry import MONITORS
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.subjects import Identity
@@ -25,8 +25,8 @@ class _Life:
     """The judges of one RM, from one successful registration to the next."""
 
     def __init__(self, former: "_Life | None" = None) -> None:
-        self.judges: list[Judge] = [
-            former.judges[number]
+        self.evaluators: list[Evaluator] = [
+            former.evaluators[number]
             if former is not None and monitor.outlives_registrations
             else monitor.begins()
             for number, monitor in enumerate(MONITORS)
@@ -35,8 +35,8 @@ class _Life:
     def was_asked_for(self, registration: Entry | None) -> None:
         """The call that it began with was said before it did."""
         if registration is not None:
-            for judge in self.judges:
-                judge(registration)
+            for evaluate in self.evaluators:
+                evaluate(registration)
 
 
 class Reading:
@@ -54,7 +54,7 @@ class Reading:
     def reads(self, history: History, end: int) -> None:
         """Let the judges hear what has been added before the index ``end``."""
         for entry in history.between(self._read, end):
-            self._hears(self._read, entry)
+            self._observe(self._read, entry)
             self._read += 1
 
     def results(self, start: int, end: int) -> list[MonitorResult]:
@@ -64,27 +64,27 @@ class Reading:
             for monitor, record in zip(MONITORS, self._records, strict=True)
         ]
 
-    def _hears(self, index: int, entry: Entry) -> None:
+    def _observe(self, index: int, entry: Entry) -> None:
         life = self._lives.get(entry.rm)
-        if life is None or _begins_anew(entry):
+        if life is None or _starts_over(entry):
             life = self._lives[entry.rm] = _Life(life)
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
-        told = (entry,) if self._by_key is None else self._by_key[entry.rm].retells(entry)
-        for retold in told:
-            self._is_judged(index, retold, life)
+        received = (entry,) if self._by_key is None else self._by_key[entry.rm].restates(entry)
+        for restated in received:
+            self._evaluate_entry(index, restated, life)
 
-    def _is_judged(self, index: int, entry: Entry, life: _Life) -> None:
-        for judge, record in zip(life.judges, self._records, strict=True):
-            judgement = judge(entry)
-            if judgement is not None:
+    def _evaluate_entry(self, index: int, entry: Entry, life: _Life) -> None:
+        for evaluate, record in zip(life.evaluators, self._records, strict=True):
+            evaluation = evaluate(entry)
+            if evaluation is not None:
                 record.held.append(index)
-                if judgement:
-                    record.violations.append((index, judgement))
+                if evaluation:
+                    record.violations.append((index, evaluation))
 
 
-def _begins_anew(entry: Entry) -> bool:
+def _starts_over(entry: Entry) -> bool:
     content = entry.content
     return isinstance(content, RegistrationAnswered) and content.status == "OK"
 
@@ -93,9 +93,9 @@ def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorR
     held = bisect_left(record.held, end) - bisect_left(record.held, start)
     first = bisect_left(record.violations, (start, ""))
     violated = record.violations[first : first + 1]
-    for index, says in violated:
+    for index, message in violated:
         if index < end:
-            return MonitorResult(monitor.name, monitor.requirements, held, says, index)
+            return MonitorResult(monitor.name, monitor.requirements, held, message, index)
     return MonitorResult(monitor.name, monitor.requirements, held, None)
 
 

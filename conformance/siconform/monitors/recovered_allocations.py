@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from siconform.monitors.answered_fences import Answer, AnsweredFences, Moment
-from siconform.monitors.retold import Placed, ReportedAnew
+from siconform.monitors.answered_barriers import Answer, AnsweredBarriers, Moment
+from siconform.monitors.restated import Placed, ReportedAgain
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -42,17 +42,17 @@ class TakenOver:
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._with_node: dict[str, tuple[Allocated, ...]] = {}
-        self._fences = AnsweredFences()
+        self._barriers = AnsweredBarriers()
         self._reported: dict[str, tuple[Allocated, Moment]] = {}
 
-    def knows(self, told: Allocated) -> bool:
+    def knows(self, received: Allocated) -> bool:
         """What is told as new is one of those, repeated with its key and identity."""
-        return self._keys.get(told.identity) == told.key
+        return self._keys.get(received.identity) == received.key
 
-    def hears(self, entry: Entry) -> Sequence[Allocated]:
+    def observe(self, entry: Entry) -> Sequence[Allocated]:
         """What has been taken over with this entry."""
-        if entry.fence:
-            return self._certain(self._fences.hears(entry))
+        if entry.barrier:
+            return self._certain(self._barriers.observe(entry))
         if not isinstance(entry.content, Placed):
             for reported in recovered_in(entry.content):
                 self._keys[reported.identity] = reported.key
@@ -63,7 +63,7 @@ class TakenOver:
                 self._with_node.pop(node, None)
             case NodeAccepted(node=node):
                 self._reports(self._with_node.pop(node, ()))
-            case ReportedAnew():
+            case ReportedAgain():
                 pass  # it may be passed over
             case ExistingAllocationRequest(allocation=allocation):
                 self._reports((allocation,))
@@ -81,7 +81,7 @@ class TakenOver:
         return certain
 
     def _reports(self, existing: tuple[Allocated, ...]) -> None:
-        now = self._fences.now
+        now = self._barriers.now
         self._reported |= {allocation.identity: (allocation, now) for allocation in existing}
 
     def forgets(self, which: Callable[[Allocated], bool]) -> None:

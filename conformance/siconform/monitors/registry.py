@@ -6,11 +6,11 @@ from siconform.monitors import (
     allocations,
     applications,
     asks,
+    capacity,
     gangs,
     nodes,
     recovery,
     releases,
-    room,
     updates,
     wire,
 )
@@ -24,7 +24,7 @@ MONITORS: Final[tuple[Monitor, ...]] = (
     *nodes.MONITORS,
     *recovery.MONITORS,
     *releases.MONITORS,
-    *room.MONITORS,
+    *capacity.MONITORS,
     *updates.MONITORS,
     *wire.MONITORS,
 )

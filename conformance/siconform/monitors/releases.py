@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from siconform.monitors.bulk_ends import BulkEnds, Crossing
+from siconform.monitors.bulk_ends import BulkEnds, Race
 from siconform.monitors.monitor import (
-    NOTHING_TO_JUDGE,
-    EntryJudgement,
-    Judge,
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
     Monitor,
     of_each,
     violated_if,
@@ -33,48 +33,48 @@ from siconform.protocol.subjects import AllOf, Identity, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
 
 
-def confirmations_are_not_confirmed() -> Judge:
+def confirmations_are_not_confirmed() -> Evaluator:
     """Once the RM has confirmed a release of the scheduler nothing more is said about it.
 
     What the RM released by itself, before or after that, may be answered as often.
     """
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
-    said: Counter[str] = Counter()  # releases by the RM itself that were not answered
-    bulk_ends, crossing = BulkEnds(), Crossing()
+    sent: Counter[str] = Counter()  # releases by the RM itself that were not answered
+    bulk_ends, race = BulkEnds(), Race()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        crossing.hears(entry)
-        ending = bulk_ends.hears(entry.content)
-        said.update(i for i in ending if i not in confirmed or i in crossing)
+    def evaluate(entry: Entry) -> EntryFinding:
+        race.observe(entry)
+        ending = bulk_ends.observe(entry.content)
+        sent.update(i for i in ending if i not in confirmed or i in race)
         match entry.content:
             case Released(identity=identity, termination=termination) if identity in confirmed:
-                if termination not in BY_THE_SCHEDULER and said[identity] > 0:
-                    said[identity] -= 1
-                    return NOTHING_TO_JUDGE
-                if crossing.has_repeated(entry.content):
-                    return NOTHING_TO_JUDGE
+                if termination not in BY_THE_SCHEDULER and sent[identity] > 0:
+                    sent[identity] -= 1
+                    return NOTHING_TO_EVALUATE
+                if race.has_repeated(entry.content):
+                    return NOTHING_TO_EVALUATE
                 return f"the confirmation for {identity} was answered"
             case Released(identity=identity, termination=kind) if kind in BY_THE_SCHEDULER:
                 started[identity] = kind
             case Released(identity=identity):
-                said[identity] -= 1
+                sent[identity] -= 1
             case ReleaseRequest(OneAllocation(identity=identity), termination):
                 if started.get(identity) is termination:
                     confirmed.add(identity)
-                    crossing.begins(identity, termination)
+                    race.begins(identity, termination)
                     return ""
-                said[identity] += 1
+                sent[identity] += 1
             case content:
                 for existing in recovered_in(content):
                     started.pop(existing.identity, None)
                     confirmed.discard(existing.identity)
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def stops_go_back_to_the_rm() -> Judge:
+def stops_go_back_to_the_rm() -> Evaluator:
     """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
 
     That is a release, the removal of the application or the decommission of the node; a withdrawn
@@ -83,26 +83,28 @@ def stops_go_back_to_the_rm() -> Judge:
     """
     causes = _Causes()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         if isinstance(entry.content, Released):
             if entry.content.termination is Termination.STOPPED_BY_RM:
                 return causes.missing_for(entry.content)
         elif isinstance(entry.content, (RegistrationRequested, RegistrationAnswered)):
-            causes.registers_anew()
+            causes.reregisters()
         else:
-            causes.hears(entry.content)
-        return NOTHING_TO_JUDGE
+            causes.observe(entry.content)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def ask_releases_name_a_partition() -> Judge:
+def ask_releases_name_a_partition() -> Evaluator:
     """The release of an ask names a partition, whether it is a decision or a confirmation."""
 
-    def judgement(told: AskReleased) -> str:
-        return violated_if(not told.partition, f"the release of ask {told.key} names no partition")
+    def evaluation(received: AskReleased) -> str:
+        return violated_if(
+            not received.partition, f"the release of ask {received.key} names no partition"
+        )
 
-    return of_each(AskReleased, judgement)
+    return of_each(AskReleased, evaluation)
 
 
 class _Causes:
@@ -112,11 +114,11 @@ class _Causes:
         self.placed: dict[str, Allocated] = {}
         self.ended: dict[str, set[str]] = defaultdict(set)  # by kind of name
 
-    def registers_anew(self) -> None:
+    def reregisters(self) -> None:
         """Count everything as ended: the RM registers anew."""
         self.ended["identity"].update(self.placed)
 
-    def hears(self, content: Content) -> None:
+    def observe(self, content: Content) -> None:
         placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         for allocation in placed:
             self.placed[allocation.identity] = allocation

@@ -9,71 +9,79 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
-from siconform.monitors.retold import Echoed, Placed, Updated, UpdateRejected
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
+from siconform.monitors.restated import Echoed, Placed, Updated, UpdateRejected
 from siconform.protocol.notifications import Allocated, UpdateKind
 from siconform.protocol.requests import Amounts, AskRequest
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
 
-def updates_are_no_further_allocations() -> Judge:
+def updates_are_no_further_allocations() -> Evaluator:
     """What is updated is told as new once more at most where it is, and for its application."""
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case Updated(announced=True):
                 return ""
-            case Echoed(allocation=told, node=node):
-                says = f"{told.identity} is told on {told.node}, and had been allocated on {node}"
-                return violated_if(told.node != node, says)
-        return NOTHING_TO_JUDGE
+            case Echoed(allocation=received, node=node):
+                message = f"{received.identity} is on {received.node}, but was allocated on {node}"
+                return violated_if(received.node != node, message)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def updates_move_nothing() -> Judge:
+def updates_move_nothing() -> Evaluator:
     """What is updated with another node is not told as allocated there."""
     elsewhere: dict[str, set[str]] = {}
     placed: dict[str, str] = {}
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case Allocated(identity=identity, node=node):
                 placed[identity] = node
             case Updated(key=key, node=node, announced=True) if node and placed.get(key) != node:
                 elsewhere.setdefault(key, set()).add(node)
                 return ""
-            case Echoed(allocation=told) if told.node in elsewhere.get(told.identity, ()):
-                return f"{told.identity} was moved to {told.node} by an update"
-        return NOTHING_TO_JUDGE
+            case Echoed(allocation=received) if received.node in elsewhere.get(
+                received.identity, ()
+            ):
+                return f"{received.identity} was moved to {received.node} by an update"
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def requests_are_given_the_amount_last_asked_for() -> Judge:
+def requests_are_given_the_amount_last_asked_for() -> Evaluator:
     """A pending request that was updated for certain is allocated with the new amount or more.
 
     Where one of its updates was rejected nothing is judged: which one is not said.
     """
     waiting = _WaitingUpdates()
 
-    def judge(entry: Entry) -> EntryJudgement:
-        waiting.hears(entry)
+    def evaluate(entry: Entry) -> EntryFinding:
+        waiting.observe(entry)
         match entry.content:
             case Allocated(identity=identity, resource=given):
                 wanted = waiting.wanted.pop(identity, None)
                 waiting.given.add(identity)
                 if wanted is not None:
-                    says = f"allocation {identity} is {dict(given)}, asked was {dict(wanted)}"
-                    return violated_if(not _covers(given, wanted), says)
-        return NOTHING_TO_JUDGE
+                    message = f"allocation {identity} is {dict(given)}, asked was {dict(wanted)}"
+                    return violated_if(not _covers(given, wanted), message)
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
 @dataclass(slots=True, eq=False)
-class _Said:
+class _Sent:
     key: str
     amounts: Amounts
 
@@ -85,21 +93,21 @@ class _WaitingUpdates:
     wanted: dict[str, Amounts] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)  # what has been allocated
     _asked: set[str] = field(default_factory=set)
-    _last: dict[str, _Said] = field(default_factory=dict)
+    _last: dict[str, _Sent] = field(default_factory=dict)
     _unclear: set[str] = field(default_factory=set)
-    _certainty: Certainty[_Said] = field(default_factory=Certainty)
+    _certainty: Certainty[_Sent] = field(default_factory=Certainty)
 
-    def hears(self, entry: Entry) -> None:
-        for said in self._certainty.hears(entry):
-            if self._last[said.key] is said and said.key not in self.given | self._unclear:
-                self.wanted[said.key] = said.amounts
+    def observe(self, entry: Entry) -> None:
+        for sent in self._certainty.observe(entry):
+            if self._last[sent.key] is sent and sent.key not in self.given | self._unclear:
+                self.wanted[sent.key] = sent.amounts
         match entry.content:
             case AskRequest(key=key):
                 self._asked.add(key)
             case Updated(key=key, resource=resource) if key in self._asked - self.given:
-                said = self._last[key] = _Said(key, resource)
+                sent = self._last[key] = _Sent(key, resource)
                 self.wanted.pop(key, None)
-                self._certainty.says(said, UpdateKind.ALLOCATIONS)
+                self._certainty.send(sent, UpdateKind.ALLOCATIONS)
             case UpdateRejected(key=key):
                 self._is_unclear(key)
             case Placed(allocation=placed):

@@ -10,59 +10,65 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from siconform.monitors.latest import of_the_latest
-from siconform.monitors.monitor import NOTHING_TO_JUDGE, EntryJudgement, Judge, Monitor, violated_if
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
-from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.events import EventReceived, Subject
 from siconform.protocol.notifications import Released, Termination, Unreadable
 from siconform.protocol.requests import ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
-def every_field_is_declared() -> Judge:
+def every_field_is_declared() -> Evaluator:
     """What the scheduler sends decodes as its type, without unknown fields and enum numbers.
 
     A message with nothing in it shows none of that. The numbers of events are left to their reader,
     who decides nothing by them.
     """
 
-    def judge_message(message: Message) -> EntryJudgement:
+    def evaluate_message(message: Message) -> EntryFinding:
         if not message.ByteSize():
-            return NOTHING_TO_JUDGE
+            return NOTHING_TO_EVALUATE
         undeclared = next(chain(_unknown(message), _undefined(message)), None)
         return f"undeclared {undeclared}" if undeclared else ""
 
-    told = _of_messages(judge_message)
+    received = _of_messages(evaluate_message)
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         if isinstance(entry.content, Unreadable):
             return f"undecodable bytes: {entry.content.problem}"
-        return told(entry)
+        return received(entry)
 
-    return judge
+    return evaluate
 
 
-def reserved_numbers_are_not_used() -> Judge:
+def reserved_numbers_are_not_used() -> Evaluator:
     """No message carries a number its definition reserves."""
 
-    def judge_message(message: Message) -> EntryJudgement:
+    def evaluate_message(message: Message) -> EntryFinding:
         if not _can_reserve(message):
-            return NOTHING_TO_JUDGE
+            return NOTHING_TO_EVALUATE
         used = [f"{name} {number}" for name, number in _unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
         return f"reserved number: {reserved[0]}" if reserved else ""
 
-    return _of_messages(judge_message)
+    return _of_messages(evaluate_message)
 
 
-def what_has_a_meaning_is_set() -> Judge:
+def what_has_a_meaning_is_set() -> Evaluator:
     """A release the scheduler started, an event and a container state have a type.
 
     Echoes of a release that was sent without one do not count.
     """
     unset: set[str] = set()
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case ReleaseRequest(AllOf(application=name), Termination.UNKNOWN):
                 unset.add(name)
@@ -72,38 +78,38 @@ def what_has_a_meaning_is_set() -> Judge:
                 if not {identity, application} & unset:
                     missing = termination is Termination.UNKNOWN
                     return violated_if(missing, f"release of {identity} has no type")
-            case EventTold(about=about, subject=subject):
+            case EventReceived(about=about, subject=subject):
                 return violated_if(subject is Subject.UNSET, f"event about {about} has no type")
             case SchedulingReported(key=key, state=state):
                 return violated_if(state is Scheduling.UNSET, f"report on {key} has no state")
-        return NOTHING_TO_JUDGE
+        return NOTHING_TO_EVALUATE
 
-    return judge
+    return evaluate
 
 
-def a_priority_is_said_in_one_way() -> Judge:
+def a_priority_is_sent_in_one_way() -> Evaluator:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
-    def judge_message(message: Message) -> EntryJudgement:
-        said = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
-        if not said:
-            return NOTHING_TO_JUDGE
-        both = any(all(p.HasField(field.name) for field in p.DESCRIPTOR.fields) for p in said)
+    def evaluate_message(message: Message) -> EntryFinding:
+        sent = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
+        if not sent:
+            return NOTHING_TO_EVALUATE
+        both = any(all(p.HasField(field.name) for field in p.DESCRIPTOR.fields) for p in sent)
         return violated_if(both, "a priority by number and by name at once")
 
-    return _of_messages(judge_message)
+    return _of_messages(evaluate_message)
 
 
-def the_action_is_resync_or_none() -> Judge:
+def the_action_is_resync_or_none() -> Evaluator:
     """The control code of 2021-02 is not used for anything else."""
 
-    def judge_message(message: Message) -> EntryJudgement:
+    def evaluate_message(message: Message) -> EntryFinding:
         if message.DESCRIPTOR.full_name != "si.v1.UpdateResponse":
-            return NOTHING_TO_JUDGE
+            return NOTHING_TO_EVALUATE
         action = getattr(message, "action", _NO_ACTION)
         return violated_if(action not in (_NO_ACTION, _RESYNC), f"action {action}, which is none")
 
-    return _of_messages(judge_message)
+    return _of_messages(evaluate_message)
 
 
 _NO_ACTION, _RESYNC = 0, 1
@@ -120,18 +126,18 @@ _RESERVED = {
 _CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
-def _of_messages(judge_message: Callable[[Message], EntryJudgement]) -> Judge:
+def _of_messages(evaluate_message: Callable[[Message], EntryFinding]) -> Evaluator:
     """A judge of what the scheduler says, once a message, whatever number of elements it has."""
     last = -1
 
-    def judge(entry: Entry) -> EntryJudgement:
+    def evaluate(entry: Entry) -> EntryFinding:
         nonlocal last
-        if entry.said_by_rm or entry.message is None or entry.number == last:
-            return NOTHING_TO_JUDGE
+        if entry.sent_by_rm or entry.message is None or entry.number == last:
+            return NOTHING_TO_EVALUATE
         last = entry.number
-        return judge_message(entry.message)
+        return evaluate_message(entry.message)
 
-    return judge
+    return evaluate
 
 
 def _can_reserve(message: Message) -> bool:
@@ -189,6 +195,6 @@ MONITORS: Final = (
     Monitor(every_field_is_declared, ("SI-WIRE-006",)),
     Monitor(reserved_numbers_are_not_used, ("SI-WIRE-008",)),
     Monitor(what_has_a_meaning_is_set, ("SI-WIRE-010",)),
-    Monitor(a_priority_is_said_in_one_way, ("SI-WIRE-012",)),
+    Monitor(a_priority_is_sent_in_one_way, ("SI-WIRE-012",)),
     Monitor(the_action_is_resync_or_none, ("SI-CONN-012",)),
 )

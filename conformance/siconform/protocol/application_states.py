@@ -22,9 +22,9 @@ class State(Matcher):
         state.names = frozenset(name.casefold() for name in names)
         return state
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether the state is called so."""
-        return isinstance(told, str) and told.casefold() in self.names
+        return isinstance(received, str) and received.casefold() in self.names
 
     @property
     def only(self) -> str | None:
@@ -46,9 +46,11 @@ class AnotherState(Matcher):
         state.names = frozenset(names)
         return state
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it is the name of a state, and of none of these."""
-        return isinstance(told, str) and told != "" and told.casefold() not in self.names
+        return (
+            isinstance(received, str) and received != "" and received.casefold() not in self.names
+        )
 
 
 def _names(states: Iterable[State]) -> set[str]:

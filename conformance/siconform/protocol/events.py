@@ -113,7 +113,7 @@ ALLOCATION_ENDINGS: Final = frozenset(d for d in Detail if d.value.startswith("A
 
 
 @dataclass(frozen=True, slots=True)
-class EventTold(Fact):
+class EventReceived(Fact):
     """A record. ``reference`` is the second object, ``group`` and ``reason`` are of 2021-02.
 
     ``time`` is in nanoseconds since 1970; ``resource`` None where the record has none.

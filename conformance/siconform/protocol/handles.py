@@ -38,14 +38,14 @@ class Application(str):
 class Ask(str):
     """An ask's allocation key, with the ask as it was last said."""
 
-    __slots__ = ("said",)
+    __slots__ = ("sent",)
 
-    said: AskRequest
+    sent: AskRequest
 
-    def __new__(cls, said: AskRequest) -> Self:
+    def __new__(cls, sent: AskRequest) -> Self:
         """The key of the ask, with the ask."""
-        ask = super().__new__(cls, said.key)
-        ask.said = said
+        ask = super().__new__(cls, sent.key)
+        ask.sent = sent
         return ask
 
 

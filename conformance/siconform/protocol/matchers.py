@@ -16,7 +16,7 @@ class Matcher(str):
     __slots__ = ()
 
     @abstractmethod
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether this value will do."""
 
     @property
@@ -38,9 +38,9 @@ class AnotherThan(Matcher):
         matcher.unwanted = str(unwanted)
         return matcher
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it is a text, and another one."""
-        return isinstance(told, str) and told != self.unwanted
+        return isinstance(received, str) and received != self.unwanted
 
 
 class OneOf(Matcher):
@@ -57,9 +57,9 @@ class OneOf(Matcher):
         matcher.names = known
         return matcher
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it is among them."""
-        return isinstance(told, str) and told in self.names
+        return isinstance(received, str) and received in self.names
 
     @property
     def only(self) -> str | None:
@@ -75,9 +75,9 @@ class PartitionNamed(Matcher):
 
     __slots__ = ()
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it contains the name."""
-        return isinstance(told, str) and self.casefold() in told.casefold()
+        return isinstance(received, str) and self.casefold() in received.casefold()
 
 
 class Including(Matcher):
@@ -93,9 +93,9 @@ class Including(Matcher):
         matcher._entries = dict(entries)
         return matcher
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it is a map that has them."""
-        return isinstance(told, Mapping) and self._entries.items() <= told.items()
+        return isinstance(received, Mapping) and self._entries.items() <= received.items()
 
 
 class Lacking(Matcher):
@@ -111,9 +111,9 @@ class Lacking(Matcher):
         matcher._key = key
         return matcher
 
-    def accepts(self, told: object) -> bool:
+    def accepts(self, received: object) -> bool:
         """Whether it is a map without the key."""
-        return isinstance(told, Mapping) and self._key not in told
+        return isinstance(received, Mapping) and self._key not in received
 
 
 class _Unsaid(str):
@@ -124,15 +124,15 @@ UNSAID: Final = _Unsaid()
 """Told where the revision has no field: no text, and yet as whatever pattern wants it."""
 
 
-def agree(wanted: Any, told: Any) -> bool:
+def agree(wanted: Any, received: Any) -> bool:
     """Whether a value is as a pattern wants it; in amounts a type left out counts as zero."""
-    if told is UNSAID:
+    if received is UNSAID:
         return True
     if isinstance(wanted, Matcher):
-        return wanted.accepts(told)
-    if isinstance(wanted, Mapping) and isinstance(told, Mapping):
-        return _present(wanted) == _present(told)
-    return bool(wanted == told)
+        return wanted.accepts(received)
+    if isinstance(wanted, Mapping) and isinstance(received, Mapping):
+        return _present(wanted) == _present(received)
+    return bool(wanted == received)
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:

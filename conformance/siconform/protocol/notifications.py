@@ -73,14 +73,14 @@ class PreemptionPolicy:
 class Fact:
     """Base of everything that can be told."""
 
-    def matches(self, told: "Fact") -> bool:
-        """Whether ``told`` is of this kind and agrees in every field this pattern names."""
-        if type(told) is not type(self):
+    def matches(self, received: "Fact") -> bool:
+        """Whether ``received`` is of this kind and agrees in every field this pattern names."""
+        if type(received) is not type(self):
             return False
         kind: type = type(self)
         for name in field_names(kind):
             wanted = getattr(self, name)
-            given = getattr(told, name)
+            given = getattr(received, name)
             if wanted is not ANY and given is not ANY and not agree(wanted, given):
                 return False
         return True
@@ -92,8 +92,8 @@ class Fact:
         """As text, without these fields."""
         kind: type = type(self)
         named = {n: getattr(self, n) for n in field_names(kind) if n not in left_out}
-        told = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
-        return f"{self.words()} {told}".strip()
+        received = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
+        return f"{self.words()} {received}".strip()
 
     def in_short(self) -> str:
         """What happened, without whom it happened to."""
@@ -303,7 +303,7 @@ class NotInTheText(Fact):
     kind: UpdateKind | None = ANY
     element: str = ANY
     why: str = ANY
-    said: bool = False  # by the RM; not by the scheduler
+    sent: bool = False  # by the RM; not by the scheduler
 
     def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # it is one sentence
         return f"{self.element} is not in the edited text: {self.why}"

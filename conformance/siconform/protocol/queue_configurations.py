@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from siconform import shipped
-from siconform.outcomes import PremiseLost
+from siconform.outcomes import PreconditionFailed
 
 POLICY_GROUP: Final = "conformance"
 _SMALL: Final = resources.files("siconform").joinpath("queues")
@@ -111,5 +111,5 @@ def policy_groups() -> Mapping[str, Path]:
 def _conformance_file() -> Path:
     file = shipped.fixtures("queues") / "conformance.yaml"
     if not file.is_file():
-        raise PremiseLost(f"the cluster configuration {file} is missing")
+        raise PreconditionFailed(f"the cluster configuration {file} is missing")
     return file

@@ -250,10 +250,10 @@ class LegacyRequest:
     """An ask or its withdrawal as an RM of 2023-12 says it, in a field reserved from 2024-10 on."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
-    said: AskRequest | AskReleaseRequest
+    sent: AskRequest | AskReleaseRequest
 
     def __str__(self) -> str:
-        return f"in fields of an older RM: {self.said}"
+        return f"in fields of an older RM: {self.sent}"
 
 
 Request = (

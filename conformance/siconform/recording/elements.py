@@ -24,14 +24,14 @@ class Unreplayable(ValueError):
 
 def element(content: Request | Fact) -> dict[str, Any]:
     """The kind and the fields of an element, without those that may be anything or are unsaid."""
-    return {_IS: type(content).__name__, **_said(content)}
+    return {_IS: type(content).__name__, **_sent(content)}
 
 
-def _said(content: Request | Fact) -> dict[str, Any]:
+def _sent(content: Request | Fact) -> dict[str, Any]:
     """The fields that say something; of what is part of another, too."""
     kind: type = type(content)
     return {
-        name: _said(value)
+        name: _sent(value)
         if isinstance(value, Fact)
         else value
         if type(value) in _PLAIN

@@ -18,7 +18,7 @@ from siconform.protocol.requests import Request
 from siconform.protocol.subjects import Identity
 from siconform.recording.clock import WALL, Clock
 from siconform.recording.elements import element
-from siconform.recording.telling import lines
+from siconform.recording.exchange_text import lines
 
 T = TypeVar("T")
 
@@ -44,12 +44,12 @@ class Entry:
 
     at: float  # seconds since the history began, with those that passed in no time
     rm: str
-    said_by_rm: bool
+    sent_by_rm: bool
     kind: UpdateKind | None
     content: Content
     message: Message | None
     number: int  # of the message: elements of one message share it
-    fence: bool = False  # the kit's own probe, not part of the test
+    barrier: bool = False  # the kit's own probe, not part of the test
     moment: float = 0.0  # by the clock of the target's timers
 
     def brief(self) -> str:
@@ -60,24 +60,24 @@ class Entry:
         """As JSON values: the element, its message in proto3 JSON, and the bytes in hex."""
         message = self.message
         return {
-            **self.told(),
+            **self.received(),
             "message": message.DESCRIPTOR.full_name if message is not None else None,
             "json": json_format.MessageToDict(message) if message is not None else None,
             "hex": message.SerializeToString().hex() if message is not None else None,
         }
 
-    def told(self) -> dict[str, Any]:
+    def received(self) -> dict[str, Any]:
         """As JSON values, without the message the element came in."""
         return {
             "at": round(self.at, 6),
             "moment": round(self.moment, 6),
             "rm": self.rm,
-            "from": "rm" if self.said_by_rm else "scheduler",
+            "from": "rm" if self.sent_by_rm else "scheduler",
             "stream": self.kind.value if self.kind else None,
             "says": str(self.content),
             "brief": self.brief(),
             "same": self.content.in_essence() if isinstance(self.content, Fact) else self.brief(),
-            "fence": self.fence,
+            "fence": self.barrier,
             "number": self.number,
             "element": _element(self.content),
         }
@@ -136,9 +136,9 @@ class History:
         rm: str,
         contents: Sequence[Content],
         *,
-        said_by_rm: bool,
+        sent_by_rm: bool,
         message: Message | None = None,
-        fence: Callable[[Content], bool] = lambda _: False,
+        barrier: Callable[[Content], bool] = lambda _: False,
     ) -> list[Entry]:
         """Append one message's elements; everyone who waits on ``changed`` looks again."""
         with self.changed:
@@ -147,12 +147,12 @@ class History:
                 Entry(
                     self.now(),
                     rm,
-                    said_by_rm,
+                    sent_by_rm,
                     _kind(content),
                     content,
                     message,
                     self._messages,
-                    fence(content),
+                    barrier(content),
                     self.moment(),
                 )
                 for content in contents
@@ -201,8 +201,8 @@ class Exchange:
     def records(self, *, with_messages: bool = False) -> Iterator[dict[str, Any]]:
         """Every entry as JSON values, and whether it was said aside."""
         for index, entry in enumerate(self.entries(), self.start):
-            record = entry.record() if with_messages else entry.told()
-            yield {**record, "aside": any(index in told for told in self._asides)}
+            record = entry.record() if with_messages else entry.received()
+            yield {**record, "aside": any(index in received for received in self._asides)}
 
     def until(self) -> int:
         """The index of the first entry after it."""
@@ -210,8 +210,8 @@ class Exchange:
 
     def render(self) -> str:
         """The exchange with times for a person; of fences only that they were put up."""
-        told = lines(self.records())
-        shown = (f"{line.at:8.3f}   {line}" for line in told)
+        received = lines(self.records())
+        shown = (f"{line.at:8.3f}   {line}" for line in received)
         return "\n".join(["  time s   this target", *shown, *self.remarks()])
 
     def remarks(self) -> list[str]:

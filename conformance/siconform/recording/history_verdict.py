@@ -6,13 +6,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from siconform.outcomes import NotAsTheTextSays, Outcome
+from siconform.outcomes import ConformanceFailure, Outcome
 from siconform.protocol.matchers import Matcher
 from siconform.protocol.notifications import Fact
 from siconform.recording.elements import Unreplayable, element, fact_of
 from siconform.verdicts import Evidence
 
-JUDGED: Final = "judged"
+EVALUATED: Final = "judged"
 """The key of the record."""
 
 
@@ -22,7 +22,7 @@ class HistoryVerdict:
 
     requirement: str
     verdict: str
-    says: str
+    message: str
     test: str = ""
     monitor: str = ""
     awaited: tuple[Fact, ...] = ()  # patterns; none of them was told
@@ -31,11 +31,11 @@ class HistoryVerdict:
     @classmethod
     def of(cls, evidence: Evidence, outcome: Outcome | None) -> Self:
         """What the evidence says; the outcome is that of the test itself."""
-        own = outcome if isinstance(outcome, NotAsTheTextSays) and not evidence.monitor else None
+        own = outcome if isinstance(outcome, ConformanceFailure) and not evidence.monitor else None
         return cls(
             evidence.requirement,
             evidence.verdict.value,
-            evidence.says,
+            evidence.message,
             evidence.test,
             evidence.monitor,
             _plain(own.awaited) if own is not None else (),
@@ -63,14 +63,14 @@ class HistoryVerdict:
         record = {
             "requirement": self.requirement,
             "verdict": self.verdict,
-            "says": self.says,
+            "says": self.message,
             "test": self.test,
             "monitor": self.monitor,
             "awaited": [element(fact) for fact in self.awaited],
             "unwanted": [element(fact) for fact in self.unwanted],
         }
         with history.open("a", encoding="utf-8") as out:
-            out.write(json.dumps({JUDGED: record}, ensure_ascii=False) + "\n")
+            out.write(json.dumps({EVALUATED: record}, ensure_ascii=False) + "\n")
 
 
 def _plain(patterns: Iterable[object]) -> tuple[Fact, ...]:

@@ -22,16 +22,16 @@ def badge(part: Part) -> dict[str, Any]:
 
     A scheduler with known failures only is not conformant, and is not shown in red.
     """
-    judged = sum(part.counts[verdict] for verdict in REACHED)
+    evaluated = sum(part.counts[verdict] for verdict in REACHED)
     of_all = sum(part.counts.values()) - part.counts[Verdict.OF_THE_RM]
     unexplained = sum(part.counts[verdict] for verdict in FAILED)
     as_recorded = part.verdict == RunVerdict.NON_CONFORMANT and not unexplained
-    told = [part.verdict.lower(), f"{judged} of {of_all} judged"]
-    told += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
+    received = [part.verdict.lower(), f"{evaluated} of {of_all} judged"]
+    received += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
     return {
         "schemaVersion": 1,
         "label": f"SI {part.revision}{f', profile {part.profile}' if part.profile else ''}",
-        "message": ", ".join(told),
+        "message": ", ".join(received),
         "color": _AS_RECORDED if as_recorded else _COLOURS.get(part.verdict, "lightgrey"),
     }
 

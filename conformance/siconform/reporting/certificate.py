@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from siconform.reporting.judged_run import JudgedRun, Outcome, Pace, deviation, run_in
+from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome, deviation, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.verdicts import SHOWN, VIOLATED, Verdict
 
@@ -91,7 +91,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     without: tuple[str, ...]
     conditions: dict[str, Any]
     environment: dict[str, Any]
-    paces: dict[str, Pace]
+    paces: dict[str, Latency]
     histories: Histories
     command: str
     started: str
@@ -131,12 +131,12 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
     others only, or where a failure is disputed. What does not apply or was left out stands in
     no list.
     """
-    bad = {one: said for one, said in requirements.items() if said.verdict in _WARNED}
+    bad = {one: sent for one, sent in requirements.items() if sent.verdict in _WARNED}
     failed = tuple(
-        one for one, said in bad.items() if said.level == "MUST" and said.verdict in _FAILED
+        one for one, sent in bad.items() if sent.level == "MUST" and sent.verdict in _FAILED
     )
     warned = tuple(one for one in bad if one not in failed)
-    passed = tuple(one for one, said in requirements.items() if said.verdict is Verdict.PASS)
+    passed = tuple(one for one, sent in requirements.items() if sent.verdict is Verdict.PASS)
     return {
         "result": "FAILED" if failed else "WARNED" if warned else "PASSED",
         "passed_tests": passed,
@@ -147,7 +147,7 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
 
 def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
     """How many requirements have each verdict, zeros included."""
-    found = Counter(said.verdict for said in requirements.values())
+    found = Counter(sent.verdict for sent in requirements.values())
     return {verdict.value: found[verdict] for verdict in SHOWN}
 
 
@@ -158,8 +158,8 @@ def written(certificate: Certificate) -> str:
     plain["predicate"][PART]["requirements"] = {}
     text = json.dumps(plain, indent=1, ensure_ascii=False)
     lines = ",\n".join(
-        f"    {json.dumps(one)}: {json.dumps(said, ensure_ascii=False)}"
-        for one, said in requirements.items()
+        f"    {json.dumps(one)}: {json.dumps(sent, ensure_ascii=False)}"
+        for one, sent in requirements.items()
     )
     return text.replace('"requirements": {}', f'"requirements": {{\n{lines}\n   }}') + "\n"
 
@@ -176,18 +176,18 @@ def read_certificate(file: Path) -> Certificate:
     return certificate
 
 
-def judged_in(path: Path) -> JudgedRun:
+def evaluated_in(path: Path) -> EvaluatedRun:
     """The run this certificate or results folder is about; RecordError where there is none."""
     if not path.is_file() or "predicateType" not in read_object(path):
         return run_in(path)
     part = read_certificate(path).part
-    return JudgedRun(
+    return EvaluatedRun(
         str(path),
         part.implementation.target,
         part.implementation.version,
         part.revision,
         part.sentence,
-        {one: Outcome(said.level, outcome(said)) for one, said in part.requirements.items()},
+        {one: Outcome(sent.level, outcome(sent)) for one, sent in part.requirements.items()},
         part.paces,
         {
             **{name: part.conditions.get(name) for name in ("time_scale", "workers")},
@@ -197,9 +197,9 @@ def judged_in(path: Path) -> JudgedRun:
     )
 
 
-def outcome(said: Certified) -> Verdict:
+def outcome(sent: Certified) -> Verdict:
     """What came of it, whatever was expected."""
-    return deviation(set(said.known)) if said.verdict is Verdict.BASELINED else said.verdict
+    return deviation(set(sent.known)) if sent.verdict is Verdict.BASELINED else sent.verdict
 
 
 def schema() -> dict[str, Any]:
@@ -239,8 +239,8 @@ def _refuse_changed(certificate: Certificate, file: Path) -> None:
                 f"{file} was changed: it counts {part.counts.get(verdict, 0)} "
                 f"{verdict} and lists {found.get(verdict, 0)}"
             )
-    for name, told in result_of(part.requirements).items():
-        if getattr(predicate, name) != told:
+    for name, received in result_of(part.requirements).items():
+        if getattr(predicate, name) != received:
             shown = name.replace("_", " ")
             raise RecordError(f"{file} was changed: {shown} and requirements do not agree")
 

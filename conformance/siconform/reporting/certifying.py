@@ -20,7 +20,7 @@ from siconform.reporting.certificate import (
     Part,
     Resource,
 )
-from siconform.reporting.judged_run import paces_in
+from siconform.reporting.evaluated_run import paces_in
 from siconform.reporting.stored import RecordError, read_document
 from siconform.results import FILE as RESULTS
 from siconform.verdicts import REACHED, Verdict
@@ -52,17 +52,17 @@ def certify(folder: Path, about: About | None = None) -> Certificate:
     broke, a part of the suite was chosen, or another kit made it.
     """
     results = read_document(folder)
-    told = about or About()
+    received = about or About()
     _refuse(results, folder)
     try:
-        part = _part(results, folder, told)
-        subject = (*_artifacts(results, told), _resource(folder / RESULTS))
+        part = _part(results, folder, received)
+        subject = (*_artifacts(results, received), _resource(folder / RESULTS))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
     configuration = tuple(
         Resource(name, {"sha256": digest}) for name, digest in results["judged_by"].items()
     )
-    return certificate.new(subject, configuration, part, told.url)
+    return certificate.new(subject, configuration, part, received.url)
 
 
 def write(folder: Path, made: Certificate, output: Path | None = None) -> Path:
@@ -143,7 +143,7 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
         exit_code=results["exit_code"],
         counts=certificate.counted(requirements),
         requirements=requirements,
-        not_armed=_not_armed(requirements),
+        not_armed=_not_killed(requirements),
         left_out={one["test"]: one["reason"] for one in results["left_out"]},
         without=tuple(results["target"]["without"]),
         conditions=results.get("conditions", {}),
@@ -191,7 +191,7 @@ def _by_monitors_alone(requirement: Mapping[str, Any], verdict: Verdict) -> bool
     return bool(speaking) and all(one["monitor"] for one in speaking)
 
 
-def _not_armed(requirements: Iterable[str]) -> tuple[str, ...]:
+def _not_killed(requirements: Iterable[str]) -> tuple[str, ...]:
     """The MUSTs without a mutant; a selftest holds that the catalogue names each of them."""
     known = catalogue()
     return tuple(

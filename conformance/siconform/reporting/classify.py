@@ -19,7 +19,7 @@ class Row:
     """A requirement, what a run said about it, and what is known of that."""
 
     requirement: Requirement
-    judged: RequirementRecord
+    evaluated: RequirementRecord
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline
     is_recorded: bool = True  # False where the requirement is newer than the record
 
@@ -29,14 +29,14 @@ class Row:
 
         A test that the target died of was conclusive.
         """
-        if not self.is_recorded and self.judged.verdict is not Verdict.OF_THE_RM:
+        if not self.is_recorded and self.evaluated.verdict is not Verdict.OF_THE_RM:
             return Verdict.NO_TEST_YET
-        if self.judged.verdict is Verdict.BASELINED and all(
-            entry.outcome == Verdict.COULD_NOT_RUN.value and DIED not in entry.says
+        if self.evaluated.verdict is Verdict.BASELINED and all(
+            entry.outcome == Verdict.COULD_NOT_RUN.value and DIED not in entry.message
             for entry in self.entries
         ):
             return Verdict.COULD_NOT_RUN
-        return self.judged.verdict
+        return self.evaluated.verdict
 
     @property
     def passes(self) -> bool:
@@ -52,7 +52,7 @@ class Row:
         """The reason a page sorts by."""
         if self.entries:
             return " ".join(entry.reason for entry in self.entries)
-        return self.judged.reason or self.requirement.not_tested
+        return self.evaluated.reason or self.requirement.not_tested
 
 
 def rows(record: Record, baseline: Baseline) -> list[Row]:
@@ -77,10 +77,10 @@ def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
 
 
 def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
-    for identifier, judged in record.requirements.items():
+    for identifier, evaluated in record.requirements.items():
         if identifier not in catalogue():
             raise RecordError(f"{identifier} in the record of {record.target} is no requirement")
-        yield identifier, judged
+        yield identifier, evaluated
 
 
 def _unrecorded(requirement: Requirement) -> Row:
@@ -90,6 +90,6 @@ def _unrecorded(requirement: Requirement) -> Row:
     return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False)
 
 
-def _row(identifier: str, judged: RequirementRecord, baseline: Baseline) -> Row:
-    known = baseline.about(identifier) if judged.verdict is Verdict.BASELINED else ()
-    return Row(catalogue()[identifier], judged, known)
+def _row(identifier: str, evaluated: RequirementRecord, baseline: Baseline) -> Row:
+    known = baseline.about(identifier) if evaluated.verdict is Verdict.BASELINED else ()
+    return Row(catalogue()[identifier], evaluated, known)

@@ -15,7 +15,7 @@ class Difference:
     second: RequirementRecord | None
 
     def __str__(self) -> str:
-        return f"{self.requirement}: {_told(self.first)}, then {_told(self.second)}"
+        return f"{self.requirement}: {_received(self.first)}, then {_received(self.second)}"
 
 
 def differences(first: Record, second: Record) -> Iterator[Difference]:
@@ -28,10 +28,10 @@ def differences(first: Record, second: Record) -> Iterator[Difference]:
             yield difference
 
 
-def _verdict(judged: RequirementRecord | None) -> str:
-    return "unknown" if judged is None else judged.verdict.label
+def _verdict(evaluated: RequirementRecord | None) -> str:
+    return "unknown" if evaluated is None else evaluated.verdict.label
 
 
-def _told(judged: RequirementRecord | None) -> str:
-    reason = "" if judged is None else judged.reason
-    return f"{_verdict(judged)} ({reason})" if reason else _verdict(judged)
+def _received(evaluated: RequirementRecord | None) -> str:
+    reason = "" if evaluated is None else evaluated.reason
+    return f"{_verdict(evaluated)} ({reason})" if reason else _verdict(evaluated)

@@ -8,7 +8,7 @@ from typing import Final
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import AREAS, Authority, Level, Requirement, subjects
 from siconform.catalogue.document import anchor, title
-from siconform.listing import SAYS_SO
+from siconform.listing import STATED
 from siconform.reporting.classify import Row, by_reason
 from siconform.reporting.record import Record
 from siconform.verdicts import SHOWN, VIOLATED, Verdict
@@ -105,14 +105,14 @@ def _heading(outcome: Verdict) -> str:
 
 
 def _counted(rows: Sequence[Row]) -> str:
-    judged = of_the_scheduler(rows)
+    evaluated = of_the_scheduler(rows)
     shown = occurring(rows)
     groups: list[tuple[str, list[Row]]] = [
-        (f"SI-{area}: {subjects()[area]}", [r for r in judged if r.requirement.area == area])
+        (f"SI-{area}: {subjects()[area]}", [r for r in evaluated if r.requirement.area == area])
         for area in AREAS
     ]
-    groups += [(level, [r for r in judged if r.requirement.level is level]) for level in Level]
-    groups.append(("**all**", judged))
+    groups += [(level, [r for r in evaluated if r.requirement.level is level]) for level in Level]
+    groups.append(("**all**", evaluated))
     lines = [
         (name, len(some), *(counts(some)[outcome] or "" for outcome in shown))
         for name, some in groups
@@ -132,7 +132,7 @@ def _failures(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]
 def _failure(row: Row, revision: str, place: Place) -> Iterator[str]:
     requirement = row.requirement
     yield (
-        f"- **{requirement.level}**; {SAYS_SO[requirement.authority]} says so "
+        f"- **{requirement.level}**; {STATED[requirement.authority]} says so "
         f"({_place(requirement, revision)}): "
         f"[the requirement]({place(requirement)})"
     )
@@ -140,7 +140,7 @@ def _failure(row: Row, revision: str, place: Place) -> Iterator[str]:
         for entry in row.entries:
             yield from _entry(entry)
     else:
-        yield f"- {row.judged.verdict.label}: `{row.judged.reason}`"
+        yield f"- {row.evaluated.verdict.label}: `{row.evaluated.reason}`"
 
 
 def _place(requirement: Requirement, revision: str) -> str:
@@ -153,7 +153,7 @@ def _place(requirement: Requirement, revision: str) -> str:
 def _entry(entry: KnownDeviation) -> Iterator[str]:
     where = f" in `{entry.test}`" if entry.test else ""
     yield f"- {entry.reason}"
-    yield f"- ends with {Verdict(entry.outcome).label}{where}: `{entry.says}`"
+    yield f"- ends with {Verdict(entry.outcome).label}{where}: `{entry.message}`"
     if entry.issue:
         yield f"- upstream: {entry.issue}"
 
@@ -172,7 +172,7 @@ def _partly(rows: Sequence[Row], place: Place) -> Iterator[str]:
     lines = [
         f"- {link(row.requirement, place)} without {test}"
         for row in rows
-        for test in row.judged.without
+        for test in row.evaluated.without
     ]
     if lines:
         yield "### What was judged by some of its tests only"
@@ -181,9 +181,9 @@ def _partly(rows: Sequence[Row], place: Place) -> Iterator[str]:
 
 def _freedoms(rows: Sequence[Row], place: Place) -> Iterator[str]:
     lines = [
-        (link(row.requirement, place), row.requirement.level, "; ".join(row.judged.recorded))
+        (link(row.requirement, place), row.requirement.level, "; ".join(row.evaluated.recorded))
         for row in rows
-        if row.judged.recorded
+        if row.evaluated.recorded
     ]
     if lines:
         yield "### What it does where the text leaves it free"

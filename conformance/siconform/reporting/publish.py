@@ -109,14 +109,14 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
     lines = []
     for target, sections in by_target.items():
         for section in sections:
-            told = counts(of_the_scheduler(section.rows))
+            received = counts(of_the_scheduler(section.rows))
             lines.append(
                 (
                     _name(target),
                     section.record.revision,
                     section.record.sentence,
-                    told.total(),
-                    *(told[outcome] for outcome in shown),
+                    received.total(),
+                    *(received[outcome] for outcome in shown),
                 )
             )
     heads = ["scheduler", "SI", "verdict", "requirements", *(one.label for one in shown)]

@@ -12,7 +12,7 @@ from siconform.reporting.stored import RecordError, read_document
 from siconform.verdicts import REACHED, Verdict
 
 _SPOKE: Final = REACHED | {Verdict.CHALLENGED}
-_SAYS_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
+_STATES_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
 """Verdicts whose reason stands in the baseline or in the catalogue."""
 
 
@@ -44,14 +44,14 @@ def record_of(results: Mapping[str, Any]) -> Record:
         revision=results["revision"],
         command=results["command"],
         sentence=results["sentence"],
-        requirements={r["id"]: _judged(r) for r in results["requirements"]},
+        requirements={r["id"]: _evaluated(r) for r in results["requirements"]},
     )
 
 
 def known_in(results: Mapping[str, Any]) -> Baseline:
     """The entries of a baseline that explained something in this run."""
     entries = (
-        KnownDeviation(requirement["id"], **known)
+        msgspec.convert({"requirement": requirement["id"], **known}, KnownDeviation)
         for requirement in results["requirements"]
         for known in requirement["known"]
     )
@@ -83,11 +83,11 @@ def read_record(path: Path) -> Record:
 def written(record: Record) -> str:
     """As JSON, one line a requirement, so that a difference shows where it is."""
     plain = msgspec.to_builtins(record)
-    judged = [f"  {_json(key)}: {_json(value)}" for key, value in plain["requirements"].items()]
+    evaluated = [f"  {_json(key)}: {_json(value)}" for key, value in plain["requirements"].items()]
     lines = [
         f"{_json(key)}: {_json(value)}" for key, value in plain.items() if key != "requirements"
     ]
-    lines.append('"requirements": {\n' + ",\n".join(judged) + "\n}")
+    lines.append('"requirements": {\n' + ",\n".join(evaluated) + "\n}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -95,14 +95,14 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _judged(requirement: Mapping[str, Any]) -> RequirementRecord:
+def _evaluated(requirement: Mapping[str, Any]) -> RequirementRecord:
     verdict = Verdict(requirement["verdict"])
     tests = [test for test in requirement["tests"] if not test["monitor"]]
     return RequirementRecord(
         verdict,
-        "" if verdict in _SAYS_ENOUGH else requirement["reason"],
+        "" if verdict in _STATES_ENOUGH else requirement["reason"],
         tuple(sorted(set(_silent(tests)))) if verdict in _SPOKE else (),
-        tuple(sorted({said for test in tests for said in test["recorded"]})),
+        tuple(sorted({sent for test in tests for sent in test["recorded"]})),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
-from siconform.reporting.judged_run import JudgedRun, Outcome, Pace
+from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome
 from siconform.verdicts import FAILED, Verdict
 
 _BAD: Final = FAILED | {Verdict.COULD_NOT_RUN}
@@ -25,7 +25,7 @@ class Kind(Enum):
     """How a requirement's outcome changed; the value is the heading it stands under."""
 
     BROKEN = "newly broken"
-    MENDED = "mended"
+    FIXED = "mended"
     CHANGED = "changed"
 
 
@@ -44,16 +44,16 @@ class Slower:
     """A class of answers that takes longer than before, beyond what noise can do."""
 
     deadline: str
-    before: Pace
-    after: Pace
+    before: Latency
+    after: Latency
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two runs, requirement by requirement."""
 
-    before: JudgedRun
-    after: JudgedRun
+    before: EvaluatedRun
+    after: EvaluatedRun
     compared: int
     changes: tuple[Changed, ...]
     slower: tuple[Slower, ...]
@@ -72,7 +72,7 @@ class Comparison:
         return bool(self.of(Kind.BROKEN))
 
 
-def compare(before: JudgedRun, after: JudgedRun) -> Comparison:
+def compare(before: EvaluatedRun, after: EvaluatedRun) -> Comparison:
     """What is different in the second run, apart from what one of the two did not look at."""
     both = [one for one in before.outcomes if one in after.outcomes]
     seen = [one for one in both if _selected(before, one) and _selected(after, one)]
@@ -110,15 +110,15 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _selected(run: JudgedRun, requirement: str) -> bool:
+def _selected(run: EvaluatedRun, requirement: str) -> bool:
     return run.outcomes[requirement].verdict is not Verdict.NOT_SELECTED
 
 
-def _only_in(run: JudgedRun, other: JudgedRun) -> tuple[str, ...]:
+def _only_in(run: EvaluatedRun, other: EvaluatedRun) -> tuple[str, ...]:
     return tuple(one for one in run.outcomes if one not in other.outcomes)
 
 
-def _changes(before: JudgedRun, after: JudgedRun, seen: list[str]) -> Iterator[Changed]:
+def _changes(before: EvaluatedRun, after: EvaluatedRun, seen: list[str]) -> Iterator[Changed]:
     for requirement in seen:
         former, latter = before.outcomes[requirement], after.outcomes[requirement]
         if former.verdict is not latter.verdict:
@@ -135,11 +135,11 @@ def _kind(before: Verdict, after: Verdict) -> Kind:
     if before is Verdict.NOT_APPLICABLE and after in FAILED:
         return Kind.BROKEN
     if before in _BAD and after is Verdict.PASS:
-        return Kind.MENDED
+        return Kind.FIXED
     return Kind.CHANGED
 
 
-def _why_no_times(before: JudgedRun, after: JudgedRun) -> str:
+def _why_no_times(before: EvaluatedRun, after: EvaluatedRun) -> str:
     if not before.paces or not after.paces:
         return "one of the runs tells none"
     differ = [
@@ -150,14 +150,14 @@ def _why_no_times(before: JudgedRun, after: JudgedRun) -> str:
     return f"the runs differ in {', '.join(differ)}" if differ else ""
 
 
-def _slower(before: JudgedRun, after: JudgedRun) -> Iterator[Slower]:
+def _slower(before: EvaluatedRun, after: EvaluatedRun) -> Iterator[Slower]:
     for deadline, former in before.paces.items():
         latter = after.paces.get(deadline)
         if latter is not None and _is_slower(former, latter):
             yield Slower(deadline, former, latter)
 
 
-def _is_slower(before: Pace, after: Pace) -> bool:
+def _is_slower(before: Latency, after: Latency) -> bool:
     return (
         min(before.count, after.count) >= ENOUGH
         and after.median >= SLOWER_BY * before.median
@@ -165,7 +165,7 @@ def _is_slower(before: Pace, after: Pace) -> bool:
     )
 
 
-def _run_as_json(run: JudgedRun) -> dict[str, str]:
+def _run_as_json(run: EvaluatedRun) -> dict[str, str]:
     return {
         "where": run.where,
         "target": run.target,
@@ -179,6 +179,6 @@ def _changes_as_json(comparison: Comparison, kind: Kind) -> list[dict[str, str]]
     return [
         {"requirement": one.requirement, "level": one.after.level,
          "before": one.before.verdict.value, "after": one.after.verdict.value,
-         "reason": (one.after if kind is not Kind.MENDED else one.before).reason}
+         "reason": (one.after if kind is not Kind.FIXED else one.before).reason}
         for one in comparison.of(kind)
     ]  # fmt: skip

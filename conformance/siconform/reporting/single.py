@@ -25,10 +25,10 @@ def page_of(folders: Sequence[Path]) -> str:
     if len(targets) > 1:
         raise RecordError(f"these are runs against {' and '.join(targets)}: give those of one")
     sections = [Section(record, rows(record, baseline)) for record, baseline in found]
-    told = page(next(iter(targets)), _ABOUT, sections, _on_this_page)
+    received = page(next(iter(targets)), _ABOUT, sections, _on_this_page)
     shown = {row.requirement.id for section in sections for row in section.rows}
     chosen = [one for one in catalogue().values() if one.id in shown]
-    return f"{told}\n{_SENTENCES}\n" + "\n".join(map(_sentence, chosen)) + "\n"
+    return f"{received}\n{_SENTENCES}\n" + "\n".join(map(_sentence, chosen)) + "\n"
 
 
 def _on_this_page(requirement: Requirement) -> str:

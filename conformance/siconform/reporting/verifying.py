@@ -9,7 +9,7 @@ from typing import Final
 from siconform import __version__, digests
 from siconform.reporting import certifying
 from siconform.reporting.certificate import Certificate, outcome
-from siconform.reporting.judged_run import JudgedRun
+from siconform.reporting.evaluated_run import EvaluatedRun
 from siconform.reporting.stored import read_document
 from siconform.results import FILE as RESULTS
 from siconform.verdicts import Verdict
@@ -47,8 +47,8 @@ def population(certificate: Certificate, with_tests: Collection[str]) -> list[st
     """The requirements of which a sample can be taken: those that tests of their own decided."""
     return [
         identifier
-        for identifier, said in certificate.part.requirements.items()
-        if outcome(said) in _SHOWN and not said.by_monitors_alone and identifier in with_tests
+        for identifier, sent in certificate.part.requirements.items()
+        if outcome(sent) in _SHOWN and not sent.by_monitors_alone and identifier in with_tests
     ]
 
 
@@ -58,7 +58,7 @@ def sample(all_of: Sequence[str], count: int, seed: int) -> list[str]:
     return [one for one in all_of if one in drawn]
 
 
-def compared(certificate: Certificate, run: JudgedRun, chosen: Sequence[str]) -> list[Again]:
+def compared(certificate: Certificate, run: EvaluatedRun, chosen: Sequence[str]) -> list[Again]:
     """The sample, requirement by requirement."""
     requirements = certificate.part.requirements
     return [
@@ -77,8 +77,8 @@ def other_kit(certificate: Certificate) -> list[str]:
     """What judged then and is not what would judge now; [] where it is the same kit."""
     kit, here = certificate.part.kit, digests.of_the_kit()
     certified = {"catalogue": kit.catalogue, "suite": kit.suite, "kit": kit.kit}
-    told = [] if kit.version == __version__ else [f"version {kit.version}, here {__version__}"]
-    return told + [
+    received = [] if kit.version == __version__ else [f"version {kit.version}, here {__version__}"]
+    return received + [
         f"another {name} ({found.get('sha256', '')[:12]}, here {here[name][:12]})"
         for name, found in certified.items()
         if found.get("sha256") != here[name]

@@ -26,7 +26,7 @@ class _Version:
     section: Section
     rows: Mapping[str, Row]  # by the id of the requirement
 
-    def says(self, requirement: Requirement) -> str:
+    def send(self, requirement: Requirement) -> str:
         """The cell of a table."""
         row = self.rows.get(requirement.id)
         if row is None:
@@ -80,16 +80,16 @@ def _overview(versions: Sequence[_Version]) -> str:
     shown = occurring(*(version.section.rows for version in versions))
     lines = []
     for version in versions:
-        judged = of_the_scheduler(version.section.rows)
-        told = counts(judged)
+        evaluated = of_the_scheduler(version.section.rows)
+        received = counts(evaluated)
         page = f"{version.target.name}-{version.target.version}.md"
         lines.append(
             (
                 f"[{version.target.version}]({page})",
                 version.target.revision.name,
                 version.section.record.sentence,
-                len(judged),
-                *(told[outcome] for outcome in shown),
+                len(evaluated),
+                *(received[outcome] for outcome in shown),
             )
         )
     heads = ["version", "SI", "verdict", "requirements", *(outcome.label for outcome in shown)]
@@ -101,7 +101,7 @@ def _side_by_side(versions: Sequence[_Version]) -> Iterator[str]:
     heads = ["requirement", "", "level", *(version.target.version for version in versions)]
     for area in AREAS:
         lines = [
-            (link(one), one.title, one.level, *(version.says(one) for version in versions))
+            (link(one), one.title, one.level, *(version.send(one) for version in versions))
             for one in catalogue().values()
             if one.area == area and any(version.deviates(one) for version in versions)
         ]
@@ -114,22 +114,22 @@ def _changes(former: _Version, latter: _Version) -> Iterator[str]:
     """What is different, and why: what was wrong in the former, or is in the latter."""
     yield f"## From {former.target.version} to {latter.target.version}"
     every = catalogue().values()
-    mended = [one for one in every if former.deviates(one) and latter.passes(one)]
+    fixed = [one for one in every if former.deviates(one) and latter.passes(one)]
     broke = [one for one in every if former.passes(one) and latter.deviates(one)]
     new = [one for one in every if not former.knows(one) and latter.deviates(one)]
     gone = [one for one in every if former.deviates(one) and not latter.knows(one)]
     kinds = {
-        "Mended": (mended, former),
+        "Mended": (fixed, former),
         "Broken": (broke, latter),
         f"Deviates from what {latter.target.revision.name} is the first to ask": (new, latter),
         f"Deviated from what {former.target.revision.name} is the last to ask": (gone, former),
     }
-    told = [kind for kind in kinds.items() if kind[1][0]]
-    for heading, (requirements, version) in told:
+    received = [kind for kind in kinds.items() if kind[1][0]]
+    for heading, (requirements, version) in received:
         yield f"### {heading}"
         yield "\n".join(
             f"- {link(one)} ({one.level}), {one.title}: {version.rows[one.id].why()}"
             for one in requirements
         )
-    if not told:
+    if not received:
         yield "Nothing was mended, and nothing broke."

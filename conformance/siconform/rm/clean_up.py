@@ -60,7 +60,7 @@ class CleanUp(Observations):
         last_first, self._compensations = self._compensations[::-1], []
         undone = [one.undo for one in sorted(last_first, key=lambda one: one.of_a_node)]
         seen = len(self.exchange.history)
-        problems = [*self._all_fenced(), *self._undoes(undone)]
+        problems = [*self._all_synchronised(), *self._undoes(undone)]
         if self._ended_since(seen):
             for undo in undone:
                 for _ in range(_AGAIN):
@@ -76,14 +76,14 @@ class CleanUp(Observations):
             try:
                 undo()
             except Outcome as outcome:
-                problems.append(outcome.says)
-        return [*problems, *self._all_fenced()]
+                problems.append(outcome.message)
+        return [*problems, *self._all_synchronised()]
 
-    def _all_fenced(self) -> list[str]:
+    def _all_synchronised(self) -> list[str]:
         try:
-            self.fences_all()
+            self.synchronise_all()
         except Outcome as outcome:
-            return [outcome.says]
+            return [outcome.message]
         return []
 
     def _ended_since(self, seen: int) -> bool:

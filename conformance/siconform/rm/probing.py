@@ -6,7 +6,7 @@ from typing import Final
 from siwire import Capability, Revision
 
 from siconform.catalogue.features import Feature
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.outcomes import Outcome, TargetLost
 from siconform.protocol.handles import Application, Ask
 from siconform.protocol.notifications import (
@@ -21,11 +21,11 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 
 _PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
-_ROOM: Final = 10  # memory of the node
+_CAPACITY: Final = 10  # memory of the node
 _SEVERAL: Final = 2
 
 
-def probe(rm: ResourceManager, observed: TargetHabits, revision: Revision) -> None:
+def probe(rm: ResourceManager, observed: ProbedBehaviour, revision: Revision) -> None:
     """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
     try:
         _look(rm, observed, several=revision.can(Capability.ASKS_APART))
@@ -36,19 +36,21 @@ def probe(rm: ResourceManager, observed: TargetHabits, revision: Revision) -> No
     except Outcome:
         pass  # the tests will say what is wrong
     finally:
-        observed.reported_states |= {told.state for told in rm.hears(ApplicationUpdated())}
+        observed.reported_states |= {
+            received.state for received in rm.observe(ApplicationUpdated())
+        }
         observed.probed = True
         rm.leaves()
 
 
-def _look(rm: ResourceManager, observed: TargetHabits, *, several: bool) -> None:
-    rm.has_node(memory=_ROOM, vcore=_ROOM)
+def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> None:
+    rm.has_node(memory=_CAPACITY, vcore=_CAPACITY)
     app = rm.has_application()
     for _ in range(_PLACEMENTS):
         ask = rm.asks(app)
-        rm.measured(partial(rm.is_told, Allocated(ask)), observed.pace.measured)
-    waiting = rm.asks(app, memory=_ROOM)
-    oversized = rm.asks(app, memory=10 * _ROOM)
+        rm.measured(partial(rm.expect, Allocated(ask)), observed.latency.measured)
+    waiting = rm.asks(app, memory=_CAPACITY)
+    oversized = rm.asks(app, memory=10 * _CAPACITY)
     if several:
         observed.serves_several_allocations = _serves_several(rm, app)
     rejected = _rejected(rm, waiting, oversized)
@@ -59,37 +61,37 @@ def _look(rm: ResourceManager, observed: TargetHabits, *, several: bool) -> None
         observed.heeds_quotas = _heeds_quotas(rm)
 
 
-def _look_at_foreign(rm: ResourceManager, observed: TargetHabits) -> None:
+def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
     """Whether what others hold on the only node that is large enough keeps an ask from it."""
     if Feature.FOREIGN_ALLOCATIONS in rm.terms.without:
         return
-    node = rm.has_node(memory=3 * _ROOM)
-    foreign = rm.has_foreign(node, memory=3 * _ROOM)
-    beside = rm.asks(rm.has_application(), memory=3 * _ROOM)
-    told = rm.may_be_told(Allocated(beside), AllocationRejected(foreign))
-    observed.counts_foreign_allocations = told is None
+    node = rm.has_node(memory=3 * _CAPACITY)
+    foreign = rm.has_foreign(node, memory=3 * _CAPACITY)
+    meanwhile = rm.asks(rm.has_application(), memory=3 * _CAPACITY)
+    received = rm.receive_if_any(Allocated(meanwhile), AllocationRejected(foreign))
+    observed.counts_foreign_allocations = received is None
 
 
 def _serves_several(rm: ResourceManager, app: Application) -> bool:
     """Whether an ask for several allocations gets them all."""
     ask = rm.asks(app, times=_SEVERAL)
-    rm.is_told(Allocated(ask))
+    rm.expect(Allocated(ask))
     rm.settles()
-    return len(rm.hears(Allocated(ask))) == _SEVERAL
+    return len(rm.observe(Allocated(ask))) == _SEVERAL
 
 
 def _heeds_quotas(rm: ResourceManager) -> bool | None:
     """Whether an ask that fits a node and not its queue is left alone; None where none is taken."""
     app = rm.submits_application(queue=QUOTA_QUEUE)
-    told = rm.is_told_one_of(ApplicationAccepted(app), ApplicationRejected(app))
-    if not isinstance(told, ApplicationAccepted):
+    received = rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))
+    if not isinstance(received, ApplicationAccepted):
         return None
-    rm.has_node(memory=2 * _ROOM)
-    beyond = rm.asks(app, memory=2 * _ROOM)
-    return rm.may_be_told(Allocated(beyond)) is None
+    rm.has_node(memory=2 * _CAPACITY)
+    beyond = rm.asks(app, memory=2 * _CAPACITY)
+    return rm.receive_if_any(Allocated(beyond)) is None
 
 
 def _rejected(rm: ResourceManager, *asks: Ask) -> set[str]:
     """Those that are rejected within the time of an ask's answer at this target's pace."""
     rm.settles()
-    return {told.key for told in rm.hears(AskRejected()) if told.key in asks}
+    return {received.key for received in rm.observe(AskRejected()) if received.key in asks}

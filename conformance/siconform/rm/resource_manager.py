@@ -57,10 +57,10 @@ class ResourceManager(
                 self.connection.listeners.remove(self.confirms_by_itself)
 
     control = staticmethod(checks.control)
-    premise = staticmethod(checks.premise)
-    says_why = staticmethod(checks.says_why)
+    precondition = staticmethod(checks.precondition)
+    states_reason = staticmethod(checks.states_reason)
     agrees = staticmethod(checks.agrees)
-    is_told_none_of = staticmethod(checks.is_told_none_of)
+    expect_none_of = staticmethod(checks.expect_none_of)
     agrees_if_repeated = staticmethod(checks.agrees_if_repeated)
     has_at_least = staticmethod(checks.has_at_least)
     needs_some = staticmethod(checks.needs_some)

@@ -22,7 +22,7 @@ class Sender(Steps):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._counter = count(1)
-        self._fences_between_streams = True
+        self._synchronise_streams = True
         self._collecting: list[Request] | None = None
 
     def new_name(self, what: str) -> str:
@@ -34,7 +34,7 @@ class Sender(Steps):
         """Who names an allocation."""
         return self.connection.dialect.identity
 
-    def says(self, *requests: Request) -> None:
+    def send(self, *requests: Request) -> None:
         """Say these elements, one message for each unless inside ``one_message``."""
         if self._collecting is not None:
             self._collecting.extend(requests)
@@ -60,19 +60,19 @@ class Sender(Steps):
     @contextmanager
     def unordered(self) -> Iterator[None]:
         """No fences between the streams: what is said inside may overtake each other."""
-        self._fences_between_streams = False
+        self._synchronise_streams = False
         try:
             yield
         finally:
-            self._fences_between_streams = True
+            self._synchronise_streams = True
 
     def _send(self, kind: UpdateKind, requests: list[Request]) -> None:
         kinds = {request.kind for request in requests}
-        if self._fences_between_streams:
-            self._fencing.fences_all_but(kinds)
+        if self._synchronise_streams:
+            self._synchronisation.synchronise_all_but(kinds)
         since = len(self.connection.history)
-        self.connection.say(kind, requests)
-        self._fencing.has_said(requests, since)
+        self.connection.send_all(kind, requests)
+        self._synchronisation.has_sent(requests, since)
 
 
 def amounts(

@@ -8,11 +8,11 @@ from typing import Protocol, TypeVar
 
 from siwire import Revision, find_revision
 
+from siconform.expecting.barriers import BarrierBehaviour, Barriers
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.fences import FenceHabits, Fences
 from siconform.expecting.link import Link
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.outcomes import NotForThisTarget, TargetLost, Unreachable, in_short
 from siconform.protocol.facets import Facet, Facets
 from siconform.protocol.notifications import UpdateKind
@@ -26,7 +26,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import Terms
-from siconform.targets.traits import pace_for
+from siconform.targets.traits import latency_for
 from siconform.transport.connection import Connection
 from siconform.transport.dialects import dialect_for
 from siconform.transport.extension import Extension
@@ -71,26 +71,26 @@ class Session:
         target: TargetInUse,
         deadlines: Deadlines,
         name: str,
-        observed: TargetHabits | None = None,
+        observed: ProbedBehaviour | None = None,
     ) -> None:
         self.target = target
         self.deadlines = deadlines
         self.name = name
         self.history = self._new_history()
         self._numbers = count(1)
-        self._habits = FenceHabits()
+        self._behaviour = BarrierBehaviour()
         self._main: Connection | None = None
-        self._fences: Fences | None = None
+        self._barriers: Barriers | None = None
         self._serves_several: bool | None = None
         self._compared = False
         self._extension: Extension | None = None
         self._facets: Facets | None = None
-        self.observed = TargetHabits() if observed is None else observed
+        self.observed = ProbedBehaviour() if observed is None else observed
 
     def resource_manager(self, test: str) -> ResourceManager:
         """The registered RM, seen by one test; registers first where that has not happened yet."""
-        connection, fences = self._reaches(self._probed)
-        return self._view(connection, fences, test)
+        connection, barriers = self._reaches(self._probed)
+        return self._view(connection, barriers, test)
 
     def second_rm(self, exchange: Exchange, test: str) -> UnregisteredRM:
         """Another RM, not registered, beside the one that is."""
@@ -137,7 +137,7 @@ class Session:
         self.renew()
         connection = self._connection(rm_id, history)
         connection.connects(self.deadlines.connect)
-        extension = self._beside()
+        extension = self._meanwhile()
         if isinstance(history.clock, VirtualClock):
             history.clock.serves(extension)
         unregistered_rm.moves_to(connection, extension)
@@ -149,7 +149,7 @@ class Session:
             self._register(connection)
         return connection
 
-    def begins_anew(self) -> None:
+    def starts_over(self) -> None:
         """The RM registers anew under another id, where the target serves a second one."""
         if self.serves_several():
             self.discard()
@@ -166,7 +166,7 @@ class Session:
             self._main.close()
         if self._extension is not None:
             self._extension.close()
-        self._main = self._fences = self._extension = None
+        self._main = self._barriers = self._extension = None
         self.history = self._new_history()
 
     def _new_history(self) -> History:
@@ -185,52 +185,57 @@ class Session:
             self.renew()
             return begin()
 
-    def _probed(self) -> tuple[Connection, Fences]:
+    def _probed(self) -> tuple[Connection, Barriers]:
         """The registered connection; the first time the habits of the target are looked at."""
-        connection, fences = self._registered()
+        connection, barriers = self._registered()
         if not self.observed.probed:
             probe(
-                self._view(connection, fences, f"{self.name}-probe"),
+                self._view(connection, barriers, f"{self.name}-probe"),
                 self.observed,
                 connection.revision,
             )
-        return connection, fences
+        return connection, barriers
 
-    def _view(self, connection: Connection, fences: Fences, test: str) -> ResourceManager:
+    def _view(self, connection: Connection, barriers: Barriers, test: str) -> ResourceManager:
         exchange = Exchange(self.history, start=len(self.history))
         connection.listeners.clear()  # of a test that did not come to its end
-        return self._as(ResourceManager, connection, exchange, fences, test)
+        return self._as(ResourceManager, connection, exchange, barriers, test)
 
     def _as(
-        self, kind: type[R], connection: Connection, exchange: Exchange, fences: Fences, test: str
+        self,
+        kind: type[R],
+        connection: Connection,
+        exchange: Exchange,
+        barriers: Barriers,
+        test: str,
     ) -> R:
         """An RM of this kind on the connection, with everything that is known of the target."""
-        target, link = self.target, Link(connection, fences, self._beside())
+        target, link = self.target, Link(connection, barriers, self._meanwhile())
         profile = TargetProfile(target.timers, target.stated, target.terms)
         return kind(
             Endpoint(link, exchange, self.deadlines, target.alive, test, profile, self.observed)
         )
 
-    def _registered(self) -> tuple[Connection, Fences]:
+    def _registered(self) -> tuple[Connection, Barriers]:
         if not self.target.alive():
             if not self.target.restartable:
                 raise TargetLost("the target is gone")
             self.renew()
-        if self._main is None or self._fences is None:
+        if self._main is None or self._barriers is None:
             self._main = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
             self._register(self._main)
-            self._fences = Fences(self._main, self.deadlines, self._habits)
-        elif self._was_dropped(self._main, self._fences):
+            self._barriers = Barriers(self._main, self.deadlines, self._behaviour)
+        elif self._was_dropped(self._main, self._barriers):
             self._register(self._main)
-        return self._main, self._fences
+        return self._main, self._barriers
 
-    def _was_dropped(self, connection: Connection, fences: Fences) -> bool:
+    def _was_dropped(self, connection: Connection, barriers: Barriers) -> bool:
         """Whether a stream of this RM has ended, and nobody serves it on another.
 
         The scheduler may have dropped it for what an earlier test did: it registers once more.
         """
         ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
-        return any(not fences.are_answered(kind) for kind in ended)
+        return any(not barriers.are_answered(kind) for kind in ended)
 
     def _register(self, connection: Connection) -> None:
         outcome = self._asks_to_register(connection)
@@ -259,15 +264,15 @@ class Session:
         return connection.registers(registration, self.deadlines.register)
 
     def _connection(self, rm_id: str, history: History) -> Connection:
-        pace = pace_for(self.target.traits)
+        latency = latency_for(self.target.traits)
         target, terms = self.target, self.target.terms
         return Connection(
             target.address,
             target.revision,
             rm_id,
             history,
-            pace,
-            speaks=partial(dialect_for, edited=terms.edited),
+            latency,
+            implements=partial(dialect_for, edited=terms.edited),
             access=terms.access,
         )
 
@@ -275,7 +280,7 @@ class Session:
         connection = self._connection(rm_id, self.history)
         try:
             connection.connects(self.deadlines.connect)
-            self._beside()
+            self._meanwhile()
             self._compares(connection)
         except Unreachable:
             connection.close()
@@ -294,7 +299,7 @@ class Session:
             _describes(description, self.target.revision)
         self._compared = True
 
-    def _beside(self) -> Extension:
+    def _meanwhile(self) -> Extension:
         """What the target offers beside the SI; asked of it once, whatever process it is now."""
         if self._extension is None:
             target = self.target
@@ -302,7 +307,7 @@ class Session:
                 target.address, self.deadlines.ack, self._facets, target.terms.access
             )
             self._facets = extension.facets
-            _speaks(self._facets, self.target.revision)
+            _implements(self._facets, self.target.revision)
             if extension.offers(Facet.VIRTUAL_CLOCK):
                 self.history.clock = VirtualClock(extension)
             self._extension = extension
@@ -310,13 +315,13 @@ class Session:
 
     def _unregistered_rm(self, exchange: Exchange, test: str) -> UnregisteredRM:
         connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
-        fences = Fences(connection, self.deadlines, self._habits)
-        return self._as(UnregisteredRM, connection, exchange, fences, test)
+        barriers = Barriers(connection, self.deadlines, self._behaviour)
+        return self._as(UnregisteredRM, connection, exchange, barriers, test)
 
     def serves_several(self) -> bool:
         """Whether a second RM can register beside the first: asked of the target once."""
         if self._serves_several is None:
-            self._serves_several = self._beside().facets.several_rms
+            self._serves_several = self._meanwhile().facets.several_rms
         if self._serves_several is None:
             self._registered()
             probe = self._connect(f"siconform-{self.name}-probe-{next(self._numbers)}")
@@ -326,22 +331,24 @@ class Session:
         return self._serves_several
 
 
-def _speaks(facets: Facets, revision: Revision) -> None:
+def _implements(facets: Facets, revision: Revision) -> None:
     """TargetLost where the target says that it speaks another revision: nothing would be right."""
     try:
-        told = find_revision(facets.revision)
+        received = find_revision(facets.revision)
     except LookupError:
         return  # it does not say, or in words of its own
-    if told is not revision:
-        raise _another(revision, told.name)
+    if received is not revision:
+        raise _another(revision, received.name)
 
 
 def _describes(description: Description | None, revision: Revision) -> None:
     """TargetLost where the target describes another text, and nothing of this one."""
-    spoken = frozenset[str]() if description is None else description.spoken()
-    if spoken and revision.name not in spoken:
-        raise _another(revision, max(spoken))
+    implemented = frozenset[str]() if description is None else description.implemented()
+    if implemented and revision.name not in implemented:
+        raise _another(revision, max(implemented))
 
 
-def _another(revision: Revision, told: str) -> TargetLost:
-    return TargetLost(f"the scheduler speaks SI {told}, not {revision}: give --revision {told}")
+def _another(revision: Revision, received: str) -> TargetLost:
+    return TargetLost(
+        f"the scheduler speaks SI {received}, not {revision}: give --revision {received}"
+    )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from siconform.expecting.fences import Fences
+from siconform.expecting.barriers import Barriers
 from siconform.expecting.link import Link
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.connection import ConnectionSteps
@@ -19,8 +19,8 @@ class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, Reg
         """An RM of this other id that speaks to the same scheduler; it leaves with this one."""
         connection = self.connection.another(rm_id)
         connection.connects(self.deadlines.connect)
-        fences = Fences(connection, self.deadlines, self._link.fences.habits)
-        link = Link(connection, fences, self._link.extension)
+        barriers = Barriers(connection, self.deadlines, self._link.barriers.behaviour)
+        link = Link(connection, barriers, self._link.extension)
         other = UnregisteredRM(replace(self._endpoint, link=link))
         self.compensates(connection.close)
         return other
@@ -30,8 +30,8 @@ class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, Reg
         self.connection.close()
         self._link.connection = connection
         self._link.extension = extension
-        self._link.fences = Fences(connection, self.deadlines, self._link.fences.habits)
-        self._fencing.forgets()
+        self._link.barriers = Barriers(connection, self.deadlines, self._link.barriers.behaviour)
+        self._synchronisation.forgets()
         self.discards_clean_up()
         connection.listeners.append(self.confirms_by_itself)
 

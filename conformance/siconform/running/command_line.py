@@ -158,10 +158,10 @@ def _without_selection(options: Sequence[str]) -> Iterator[str]:
             next(words, None)
         elif flag == _RESULTS:
             yield _RESULTS
-            yield _beside(value if is_pair else next(words, ""))
+            yield _meanwhile(value if is_pair else next(words, ""))
         else:
             yield word
 
 
-def _beside(results: str) -> str:
+def _meanwhile(results: str) -> str:
     return f"{results.rstrip('/')}-again"

@@ -96,8 +96,8 @@ class RunCommand(click.Command):
         incomplete: str,
     ) -> list[CompletionItem]:
         """Options of the kit that begin like this."""
-        told = [(option.flag, option.help) for option in OPTIONS]
-        return _matching(told, incomplete) if incomplete.startswith("-") else []
+        received = [(option.flag, option.help) for option in OPTIONS]
+        return _matching(received, incomplete) if incomplete.startswith("-") else []
 
 
 def _values(flag: str, incomplete: str) -> list[CompletionItem]:
@@ -114,4 +114,6 @@ def _takes_value(flag: str) -> bool:
 
 def _matching(offered: Offered, incomplete: str) -> list[CompletionItem]:
     start = incomplete.upper()
-    return [CompletionItem(w, help=told) for w, told in offered if w.upper().startswith(start)]
+    return [
+        CompletionItem(w, help=received) for w, received in offered if w.upper().startswith(start)
+    ]

@@ -43,7 +43,7 @@ class Console:
         self._terminal = terminal
         self._stream = terminal.stream
         self.broken = ""  # why nothing can be written there any more
-        self.told_first: Sequence[str] = ()  # at the end, before anything else
+        self.received_first: Sequence[str] = ()  # at the end, before anything else
         self.last_lines: Sequence[str] = ()  # at the end, after everything else
         self._verbosity = verbosity
         self._screen: Screen | None = None
@@ -79,7 +79,7 @@ class Console:
         if self._verbosity < 0:
             return
         target = f"{name} ({version})" if version and version not in name else name
-        self._text(f"siconform {__version__}   SI {settings.spoken}   target: {target}")
+        self._text(f"siconform {__version__}   SI {settings.implemented}   target: {target}")
         if settings.target_file is not None:
             self._text(f"target file: {_from_here(settings.target_file)}")
         self._lines(summary.chosen(settings.filters.words, settings.chosen, self._terminal.width()))
@@ -92,8 +92,8 @@ class Console:
             for address in addresses:
                 host, _, port = address.rpartition(":")
                 ports.setdefault(host, []).append(port)
-            told = ", ".join(f"{host}:{', '.join(some)}" for host, some in ports.items())
-            self._text(f"target at {told}")
+            received = ", ".join(f"{host}:{', '.join(some)}" for host, some in ports.items())
+            self._text(f"target at {received}")
             self.line()
 
     def test(self, report: pytest.TestReport) -> None:
@@ -117,34 +117,34 @@ class Console:
         """Everything there is to say at the end."""
         self.stops_drawing()
         width = self._terminal.width()
-        judged = () if run.status.unreachable else run.requirements
-        self._lines(self.told_first)
-        if self._verbosity >= 0 and judged:
+        evaluated = () if run.status.unreachable else run.requirements
+        self._lines(self.received_first)
+        if self._verbosity >= 0 and evaluated:
             self._failures(run)
             self._lines(summary.by_area(run.asked(), width))
             self.line()
-        self._text(run.judgement.sentence, _COLOURS[run.judgement.verdict])
+        self._text(run.evaluation.sentence, _COLOURS[run.evaluation.verdict])
         if self._verbosity >= -1:
-            self._lines(summary.failing(judged, width))
-            self._lines(summary.challenged(judged, width))
-            self._lines(summary.not_offered(judged, width))
-            self._lines(summary.excluded(run.asked_by_name() if judged else (), width))
+            self._lines(summary.failing(evaluated, width))
+            self._lines(summary.challenged(evaluated, width))
+            self._lines(summary.not_offered(evaluated, width))
+            self._lines(summary.excluded(run.asked_by_name() if evaluated else (), width))
             self._lines(summary.stale(run.status.stale, width))
             self._lines(summary.flaky(run.status.flaky, width))
             for error in run.status.kit_errors:
                 self._text(f"  {Verdict.KIT_ERROR.label.upper()}  {error}")
         if self._verbosity > 0:
-            self._lines(summary.recorded(judged, width))
+            self._lines(summary.recorded(evaluated, width))
         if self._verbosity >= 0:
             self._lines(summary.counts(run, width))
             self._lines(summary.observed(run, width))
             self._text(f"  results in {_shown(settings)}: {_files(run, settings)}")
-            self._lines(summary.next_steps(run, settings.command_line) if judged else ())
+            self._lines(summary.next_steps(run, settings.command_line) if evaluated else ())
             for text in summary.not_looked_for(run, settings.explore, settings.command_line):
                 self._text(text)
         self._lines(self.last_lines)
-        if run.judgement.exit_code:
-            self.line(f"(exit code {int(run.judgement.exit_code)})")
+        if run.evaluation.exit_code:
+            self.line(f"(exit code {int(run.evaluation.exit_code)})")
 
     def line(self, text: str = "", colour: str = "") -> None:
         """One line; what the terminal cannot show becomes a question mark."""
@@ -178,17 +178,17 @@ class Console:
             self.line(text)
 
     def _failures(self, run: Run) -> None:
-        told = [
+        received = [
             f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN and not f.known
         ]
-        shown = told if self._verbosity > 0 else told[:_FULL_TEXTS]
+        shown = received if self._verbosity > 0 else received[:_FULL_TEXTS]
         for text in shown:
             self._lines(
                 row for line in text.splitlines() for row in _fitted(line, self._terminal.width())
             )
             self.line()
-        if len(told) > len(shown):
-            self.line(f"{len(told) - len(shown)} more are told in failures.txt")
+        if len(received) > len(shown):
+            self.line(f"{len(received) - len(shown)} more are told in failures.txt")
             self.line()
 
 

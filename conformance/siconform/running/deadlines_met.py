@@ -34,12 +34,12 @@ class DeadlinesMet:
 
     _by_class: dict[str, list[tuple[float, float, str]]] = field(default_factory=dict)
 
-    def hears(self, test: str, waits: Sequence[tuple[str, float, float]]) -> None:
+    def observe(self, test: str, waits: Sequence[tuple[str, float, float]]) -> None:
         """Take up the waits of one test."""
         for kind, allowed, took in waits:
             self._by_class.setdefault(kind, []).append((allowed, took, test))
 
-    def told(self) -> list[DeadlineFacts]:
+    def received(self) -> list[DeadlineFacts]:
         """Of each class the wait that used most of what it was allowed, and how many there were."""
         return [_facts(kind, waits) for kind, waits in sorted(self._by_class.items())]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from siconform.outcomes import CannotBeSaid
+from siconform.outcomes import NotExpressible
 from siconform.protocol.notifications import NotInTheText
 from siconform.recording.history import Entry, Exchange
 from siconform.running.outcome_mapping import PhaseResult
@@ -17,13 +17,13 @@ def unless_unsaid(result: PhaseResult, exchange: Exchange | None) -> PhaseResult
 
     What does not apply may hang on what was found out about the target before the test.
     """
-    if isinstance(result.outcome, CannotBeSaid) or result.verdict not in _SPOILT:
+    if isinstance(result.outcome, NotExpressible) or result.verdict not in _SPOILT:
         return result
     entries = [] if exchange is None else exchange.entries()
     if exchange is not None and result.verdict is Verdict.NOT_APPLICABLE:
         entries = exchange.everything()
     lost = _lost(entries)
-    return result if lost is None else PhaseResult(Verdict.COULD_NOT_RUN, lost.says, lost)
+    return result if lost is None else PhaseResult(Verdict.COULD_NOT_RUN, lost.message, lost)
 
 
 def unless_unheard(monitored: list[Evidence], exchange: Exchange) -> list[Evidence]:
@@ -32,26 +32,26 @@ def unless_unheard(monitored: list[Evidence], exchange: Exchange) -> list[Eviden
     if lost is None:
         return monitored
     return [
-        replace(e, verdict=Verdict.COULD_NOT_RUN, says=lost.says, monitor="") if e.bad else e
+        replace(e, verdict=Verdict.COULD_NOT_RUN, message=lost.message, monitor="") if e.bad else e
         for e in monitored
     ]
 
 
-def _lost(entries: Sequence[Entry]) -> CannotBeSaid | None:
-    fences = _answers_to_fences(entries)
-    said: dict[str, str] = {}
-    heard: dict[str, str] = {}
+def _lost(entries: Sequence[Entry]) -> NotExpressible | None:
+    barriers = _answers_to_barriers(entries)
+    sent: dict[str, str] = {}
+    observed: dict[str, str] = {}
     for entry in entries:
         content = entry.content
-        if isinstance(content, NotInTheText) and entry.number not in fences:
-            (said if content.said else heard)[content.element] = content.why
-    if said:
-        return CannotBeSaid(said)
-    return CannotBeSaid(heard, what="heard") if heard else None
+        if isinstance(content, NotInTheText) and entry.number not in barriers:
+            (sent if content.sent else observed)[content.element] = content.why
+    if sent:
+        return NotExpressible(sent)
+    return NotExpressible(observed, what="heard") if observed else None
 
 
-def _answers_to_fences(entries: Iterable[Entry]) -> frozenset[int]:
+def _answers_to_barriers(entries: Iterable[Entry]) -> frozenset[int]:
     """The numbers of the messages that tell nothing of the test itself."""
-    told = [e for e in entries if not e.said_by_rm and not isinstance(e.content, NotInTheText)]
-    own = {entry.number for entry in told if not entry.fence}
-    return frozenset(entry.number for entry in told if entry.fence) - own
+    received = [e for e in entries if not e.sent_by_rm and not isinstance(e.content, NotInTheText)]
+    own = {entry.number for entry in received if not entry.barrier}
+    return frozenset(entry.number for entry in received if entry.barrier) - own

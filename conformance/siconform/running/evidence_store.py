@@ -24,7 +24,7 @@ class EvidenceStore:
     evidence: list[Evidence] = field(default_factory=list)
     monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
     tests: dict[str, list[str]] = field(default_factory=dict)
-    heard: set[str] = field(default_factory=set)  # tests of which something came
+    tests_seen: set[str] = field(default_factory=set)  # tests of which something came
     left_out: dict[str, str] = field(default_factory=dict)
     observed: dict[str, dict[str, None]] = field(default_factory=dict)
     addresses: dict[str, None] = field(default_factory=dict)  # of targets the kit started
@@ -43,7 +43,7 @@ class EvidenceStore:
         """Enter one payload of a report."""
         match payload:
             case Payload.EVIDENCE:
-                self._hears(test, content)
+                self._observe(test, content)
             case Payload.MONITORED:
                 for requirement, monitor, verdict in content:
                     key = (requirement, monitor, Verdict(verdict))
@@ -54,9 +54,9 @@ class EvidenceStore:
             case Payload.TARGET:
                 self._note_contact(content)
             case Payload.OBSERVED:
-                self._note_habits(content)
+                self._note_behaviour(content)
             case Payload.WAITED:
-                self.deadlines.hears(test, content)
+                self.deadlines.observe(test, content)
             case Payload.KIT_ERROR | Payload.NOTE | Payload.FAILURE:
                 self._note_for_people(payload, content)
 
@@ -68,17 +68,17 @@ class EvidenceStore:
         else:
             self.failures.append(msgspec.convert(content, FailureBlock))
 
-    def _note_contact(self, told: Mapping[str, Any]) -> None:
-        self.met_target = self.met_target or told.get("met", False)
-        if told.get("address"):
-            self.addresses[told["address"]] = None
-        if told.get("at_start") and not self.lost_at_start:
-            self.lost_at_start = told["lost"]
+    def _note_contact(self, received: Mapping[str, Any]) -> None:
+        self.met_target = self.met_target or received.get("met", False)
+        if received.get("address"):
+            self.addresses[received["address"]] = None
+        if received.get("at_start") and not self.lost_at_start:
+            self.lost_at_start = received["lost"]
 
-    def _note_habits(self, told: Mapping[str, Any]) -> None:
-        self.on_virtual_time = self.on_virtual_time or told["virtual"]
-        self.slowest_placement = max(self.slowest_placement, told["slowest"])
-        for name, value in told["habits"].items():
+    def _note_behaviour(self, received: Mapping[str, Any]) -> None:
+        self.on_virtual_time = self.on_virtual_time or received["virtual"]
+        self.slowest_placement = max(self.slowest_placement, received["slowest"])
+        for name, value in received["habits"].items():
             self.observed.setdefault(name, {})[value] = None
 
     def broke(self, what: str) -> None:
@@ -86,37 +86,37 @@ class EvidenceStore:
         if what not in self.kit_errors:  # every worker says it
             self.kit_errors.append(what)
 
-    def crashed(self, test: str, says: str) -> None:
+    def crashed(self, test: str, message: str) -> None:
         """A worker died in this test."""
         ids = self.tests.get(test) or _cited_by(test)
         for identifier in ids:
-            self.evidence.append(Evidence(identifier, Verdict.KIT_ERROR, test, says))
+            self.evidence.append(Evidence(identifier, Verdict.KIT_ERROR, test, message))
         if not ids:
-            self.broke(f"{test}: {says}")
+            self.broke(f"{test}: {message}")
 
-    def habits(self) -> dict[str, str]:
+    def behaviour(self) -> dict[str, str]:
         """What the kit found out about the target by itself; workers may see several things."""
-        pace = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
+        latency = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
         observed = sorted(self.observed.items())  # whichever worker saw it first
-        return {**pace, **{name: " / ".join(values) for name, values in observed}}
+        return {**latency, **{name: " / ".join(values) for name, values in observed}}
 
     def requirements(self) -> list[RequirementResult]:
         """The result of every requirement of the revision, in the order of the catalogue."""
         revision = self.settings.revision.name
-        spoken = self._by_requirement()
+        by_requirement = self._by_requirement()
         citing = self._citing()
         return [
-            self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
+            self._result(r, by_requirement.get(r.id, []), citing.get(r.id, ()))
             for r in catalogue().values()
             if revision in r.revisions
         ]
 
     def own_requirements(self) -> list[RequirementResult]:
         """The result of every requirement that another project has of its own."""
-        spoken = self._by_requirement()
+        by_requirement = self._by_requirement()
         citing = self._citing()
         return [
-            self._result(r, spoken.get(r.id, []), citing.get(r.id, ()))
+            self._result(r, by_requirement.get(r.id, []), citing.get(r.id, ()))
             for r in own_requirements().values()
         ]
 
@@ -126,7 +126,7 @@ class EvidenceStore:
         whole = ended_by in (ExitCode.OK, ExitCode.NON_CONFORMANT) and not self.not_begun
         evidence = [*self.evidence, *self._monitor_evidence()]
         return RunStatus(
-            revision=self.settings.spoken,
+            revision=self.settings.implemented,
             unreachable=self.unreachable(),
             kit_errors=tuple(self.kit_errors),
             stale=baseline.stale(evidence, self._unfinished()) if whole else (),
@@ -145,8 +145,8 @@ class EvidenceStore:
         lost = self.not_begun or ("" if self.met_target else self.lost_at_start)
         return f"siconform: {lost}" if lost else ""
 
-    def _hears(self, test: str, records: Iterable[Mapping[str, Any]]) -> None:
-        self.heard.add(test)
+    def _observe(self, test: str, records: Iterable[Mapping[str, Any]]) -> None:
+        self.tests_seen.add(test)
         self.evidence.extend(map(Evidence.read, records))
 
     def _monitor_evidence(self) -> Iterator[Evidence]:
@@ -155,11 +155,11 @@ class EvidenceStore:
         for (identifier, monitor, verdict), times in self.monitored.items():
             test = f"monitor {monitor}"
             if verdict is Verdict.PASS:
-                says = f"held in {times} tests"
-                yield Evidence(identifier, verdict, test, says, monitor=monitor)
+                message = f"held in {times} tests"
+                yield Evidence(identifier, verdict, test, message, monitor=monitor)
             elif (identifier, monitor, Verdict.PASS) not in self.monitored:
-                says = "its premise never held in the tests that ran"
-                yield Evidence(identifier, unseen, test, says, monitor=monitor)
+                message = "its premise never held in the tests that ran"
+                yield Evidence(identifier, unseen, test, message, monitor=monitor)
 
     def _unseen(self) -> Verdict:
         """Of a premise that no test had: whether one could have had it."""
@@ -178,11 +178,11 @@ class EvidenceStore:
 
     def not_reached(self) -> Mapping[str, list[str]]:
         """The tests that were to run and of which nothing came, with their requirements."""
-        heard = self.heard.union(e.test for e in self.evidence)
+        observed = self.tests_seen.union(e.test for e in self.evidence)
         return {
             test: ids
             for test, ids in self.tests.items()
-            if test not in self.left_out and test not in heard
+            if test not in self.left_out and test not in observed
         }
 
     def _missing(self) -> Iterator[Evidence]:
@@ -201,10 +201,10 @@ class EvidenceStore:
                 yield Evidence(identifier, verdict, test, reason)
 
     def _by_requirement(self) -> Mapping[str, list[Evidence]]:
-        spoken: dict[str, list[Evidence]] = {}
+        by_requirement: dict[str, list[Evidence]] = {}
         for evidence in (*self.evidence, *self._monitor_evidence(), *self._missing()):
-            spoken.setdefault(evidence.requirement, []).append(evidence)
-        return spoken
+            by_requirement.setdefault(evidence.requirement, []).append(evidence)
+        return by_requirement
 
     def _citing(self) -> Mapping[str, tuple[str, ...]]:
         citing = {identifier: list(names) for identifier, names in cited().items()}
@@ -214,18 +214,20 @@ class EvidenceStore:
         return {identifier: tuple(dict.fromkeys(names)) for identifier, names in citing.items()}
 
     def _result(
-        self, requirement: Requirement, spoken: list[Evidence], tests: tuple[str, ...]
+        self, requirement: Requirement, evidence: list[Evidence], tests: tuple[str, ...]
     ) -> RequirementResult:
         chosen = self.settings.chosen
         if chosen is not None and requirement.id not in chosen:
             words = Verdict.NOT_SELECTED.label
             return RequirementResult(requirement, Verdict.NOT_SELECTED, words, tests=tests)
         entries = self.settings.baseline.about(requirement.id)
-        judged = tuple(self.explained(e) for e in spoken)
-        settled = decisive(judged)
+        evaluated = tuple(self.explained(e) for e in evidence)
+        settled = decisive(evaluated)
         if settled is not None:
-            reason = "" if settled.verdict is Verdict.PASS else settled.says
-            return RequirementResult(requirement, settled.verdict, reason, judged, tests, entries)
+            reason = "" if settled.verdict is Verdict.PASS else settled.message
+            return RequirementResult(
+                requirement, settled.verdict, reason, evaluated, tests, entries
+            )
         if not tests:
             return _untested(requirement)
         if self.not_begun:
@@ -247,8 +249,8 @@ class EvidenceStore:
         if not entries:
             return evidence
         known = "known, flaky" if entries[0].flaky else "known"
-        says = f"{evidence.says} ({known}: {entries[0].reason})"
-        return replace(evidence, verdict=Verdict.BASELINED, says=says)
+        message = f"{evidence.message} ({known}: {entries[0].reason})"
+        return replace(evidence, verdict=Verdict.BASELINED, message=message)
 
     def _unfinished(self) -> frozenset[str]:
         """Requirements with a test that this run did not get to, by choice or not."""

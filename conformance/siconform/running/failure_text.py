@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import msgspec
 
 from siconform.catalogue import Requirement, find_requirement
-from siconform.listing import SAYS_SO
+from siconform.listing import STATED
 from siconform.outcomes import Outcome
-from siconform.recording.telling import named
+from siconform.recording.exchange_text import named
 from siconform.running import side_by_side
 from siconform.running.command_line import CommandLine
 from siconform.running.side_by_side import Row
@@ -25,7 +25,7 @@ class FailureBlock(msgspec.Struct, frozen=True):
     test: str
     requirement: str
     verdict: Verdict
-    says: str  # as a baseline would record it
+    message: str  # as a baseline would record it
     expected: str
     happened: str
     monitor: str = ""  # that noticed it
@@ -37,20 +37,20 @@ class FailureBlock(msgspec.Struct, frozen=True):
 
 
 def block(
-    told: Sequence[Evidence], outcome: Outcome | None, details: str, notes: Sequence[str]
+    received: Sequence[Evidence], outcome: Outcome | None, details: str, notes: Sequence[str]
 ) -> FailureBlock:
-    """About the first of ``told``, the worst."""
-    evidence = told[0]
+    """About the first of ``received``, the worst."""
+    evidence = received[0]
     own = outcome if outcome is not None and not evidence.monitor else None
     return FailureBlock(
         test=evidence.test,
         requirement=evidence.requirement,
         verdict=evidence.verdict,
-        says=evidence.says,
+        message=evidence.message,
         expected=named(own.expected) if own is not None else "",
-        happened=named(own.happened) if own is not None else evidence.says,
+        happened=named(own.happened) if own is not None else evidence.message,
         monitor=evidence.monitor,
-        also=tuple(_mention(e) for e in told[1:] if e.says != evidence.says),
+        also=tuple(_mention(e) for e in received[1:] if e.message != evidence.message),
         details=details,
         notes=tuple(named(note) for note in notes),
         history=evidence.history,
@@ -82,7 +82,7 @@ def text_of(
 def source_of(requirement: Requirement) -> str:
     """Who says so and where, in the newest text that does."""
     where = requirement.sources[-1].where if requirement.sources else requirement.level_reason
-    return f"{SAYS_SO[requirement.authority]} ({where})"
+    return f"{STATED[requirement.authority]} ({where})"
 
 
 def _heading(verdict: Verdict, requirement: Requirement) -> str:
@@ -94,21 +94,21 @@ def _heading(verdict: Verdict, requirement: Requirement) -> str:
 
 def _mention(evidence: Evidence) -> str:
     seen_by = f" (seen by the monitor {evidence.monitor})" if evidence.monitor else ""
-    return f"{evidence.verdict.label} {evidence.requirement}: {evidence.says}{seen_by}"
+    return f"{evidence.verdict.label} {evidence.requirement}: {evidence.message}{seen_by}"
 
 
 def _entry(block: FailureBlock) -> str:
-    says = block.says.replace("\\", "\\\\").replace('"', '\\"')
+    message = block.message.replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"- {{requirement: {block.requirement}, outcome: {block.verdict},\n"
         f'   reason: "TODO: why it deviates, or where that is tracked",\n'
-        f'   says: "{says}"}}'
+        f'   says: "{message}"}}'
     )
 
 
 def _labelled(label: str, text: str) -> str:
-    room = " " * _LABELS
-    return textwrap.indent(text, room).replace(room, f"  {label:<{_LABELS - 2}}", 1)
+    capacity = " " * _LABELS
+    return textwrap.indent(text, capacity).replace(capacity, f"  {label:<{_LABELS - 2}}", 1)
 
 
 def _wrapped(text: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from siconform.recording import telling
-from siconform.recording.telling import Line
+from siconform.recording import exchange_text
+from siconform.recording.exchange_text import Line
 from siconform.results import Failure
 from siconform.running import side_by_side
 from siconform.running.command_line import CommandLine
@@ -14,15 +14,15 @@ AskReference = Callable[[Sequence[str]], Mapping[str, str]]
 """From tests to the files with the reference's histories, as far as it has them."""
 
 
-def told(
+def received(
     blocks: Sequence[FailureBlock], results: Path, command: CommandLine, ask: AskReference
 ) -> list[Failure]:
     """All of them, in the order given."""
     of_the_reference = ask([block.test for block in blocks if block.history])
-    return [_told(b, of_the_reference.get(b.test, ""), results, command) for b in blocks]
+    return [_received(b, of_the_reference.get(b.test, ""), results, command) for b in blocks]
 
 
-def _told(block: FailureBlock, reference: str, results: Path, command: CommandLine) -> Failure:
+def _received(block: FailureBlock, reference: str, results: Path, command: CommandLine) -> Failure:
     ours = _lines(results, block.history) or []
     its = _lines(results, reference)
     rows = side_by_side.rows(ours, its)
@@ -45,6 +45,6 @@ def _lines(results: Path, history: str) -> list[Line] | None:
     if not history:
         return None
     try:
-        return telling.lines(telling.records(results / history))
+        return exchange_text.lines(exchange_text.records(results / history))
     except (OSError, ValueError):
         return None

@@ -39,11 +39,11 @@ class HistoryFiles:
         except OSError as error:
             raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
 
-    def add_verdict(self, test: str, judged: HistoryVerdict) -> None:
+    def add_verdict(self, test: str, evaluated: HistoryVerdict) -> None:
         """Append to the history of this test what was said of it; NotKept as above."""
         file = self._file(test)
         try:
-            judged.add_to(file)
+            evaluated.add_to(file)
         except OSError as error:
             raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
 

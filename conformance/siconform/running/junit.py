@@ -16,7 +16,7 @@ class Junit:
     def __init__(self) -> None:
         self._open: dict[tuple[str, Any], pytest.TestReport] = {}
 
-    def hears(self, report: pytest.TestReport) -> None:
+    def observe(self, report: pytest.TestReport) -> None:
         """Remember which tests have begun and not come to their end."""
         key = report.nodeid, getattr(report, "node", None)
         if report.when == "teardown":
@@ -24,28 +24,30 @@ class Junit:
         else:
             self._open[key] = report
 
-    def tell(self, config: pytest.Config, run: Run, not_reached: Mapping[str, list[str]]) -> None:
+    def report(self, config: pytest.Config, run: Run, not_reached: Mapping[str, list[str]]) -> None:
         """What is left to say, before pytest writes."""
         xml = config.stash.get(xml_key, None)
         if xml is None:
             return
-        _tell_verdicts(xml, run)
-        _tell_failures(xml, {failure.test: failure.text for failure in run.failures})
-        self._close_what_was_judged(xml, not_reached)
+        _report_verdicts(xml, run)
+        _report_failures(xml, {failure.test: failure.text for failure in run.failures})
+        self._close_what_was_evaluated(xml, not_reached)
         nodes = {nodeid: node for nodeid, node in self._open if nodeid in not_reached}
         for test, ids in not_reached.items():
-            _tell_not_reached(xml, test, nodes.get(test), ids, run.status.ended_early)
+            _report_not_reached(xml, test, nodes.get(test), ids, run.status.ended_early)
 
-    def _close_what_was_judged(self, xml: LogXML, not_reached: Mapping[str, list[str]]) -> None:
+    def _close_what_was_evaluated(self, xml: LogXML, not_reached: Mapping[str, list[str]]) -> None:
         """Tests that were judged, and of which the run did not hear that they cleared up."""
-        for (nodeid, node), heard in self._open.items():
+        for (nodeid, node), observed in self._open.items():
             if nodeid not in not_reached:
-                told = heard.user_properties
-                xml.pytest_runtest_logreport(_report(nodeid, node, "teardown", told))
-        self._open = {key: heard for key, heard in self._open.items() if key[0] in not_reached}
+                received = observed.user_properties
+                xml.pytest_runtest_logreport(_report(nodeid, node, "teardown", received))
+        self._open = {
+            key: observed for key, observed in self._open.items() if key[0] in not_reached
+        }
 
 
-def _tell_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
+def _report_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
     """As people read them elsewhere: beside what the reference does, which is known by now only."""
     by_name = {".".join(mangle_test_address(test)): text for test, text in texts.items()}
     for reporter in xml.node_reporters_ordered:
@@ -55,10 +57,10 @@ def _tell_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
             failure.text = bin_xml_escape(by_name[name])
 
 
-def _tell_verdicts(xml: LogXML, run: Run) -> None:
+def _report_verdicts(xml: LogXML, run: Run) -> None:
     """The verdict of the run, and how many requirements have each, as suite properties."""
-    xml.add_global_property("verdict", run.judgement.verdict.value)
-    xml.add_global_property("sentence", run.judgement.sentence)
+    xml.add_global_property("verdict", run.evaluation.verdict.value)
+    xml.add_global_property("sentence", run.evaluation.sentence)
     xml.add_global_property("revision", run.status.revision)
     xml.add_global_property("target", run.target.name)
     for verdict, count in run.counts().items():
@@ -68,19 +70,19 @@ def _tell_verdicts(xml: LogXML, run: Run) -> None:
             xml.add_global_property(result.requirement.id, result.verdict.value)
 
 
-def _tell_not_reached(
+def _report_not_reached(
     xml: LogXML, test: str, node: Any, ids: Sequence[str], ended_early: str
 ) -> None:
     verdict = Verdict.NOT_REACHED
-    told: list[tuple[str, object]] = [("requirement", one) for one in ids]
-    told += [("verdict", f"{one} {verdict}") for one in ids]
+    received: list[tuple[str, object]] = [("requirement", one) for one in ids]
+    received += [("verdict", f"{one} {verdict}") for one in ids]
     why = f"{verdict.label}: {ended_early or 'nothing came from it'}"
     xml.pytest_runtest_logreport(_report(test, node, "setup", [], why))
-    xml.pytest_runtest_logreport(_report(test, node, "teardown", told))
+    xml.pytest_runtest_logreport(_report(test, node, "teardown", received))
 
 
 def _report(
-    test: str, node: Any, when: str, told: list[tuple[str, object]], skipped: str = ""
+    test: str, node: Any, when: str, received: list[tuple[str, object]], skipped: str = ""
 ) -> pytest.TestReport:
     """As pytest makes one; ``node`` is the worker that began the test."""
     file, _, name = test.partition("::")
@@ -91,7 +93,7 @@ def _report(
         outcome="skipped" if skipped else "passed",
         longrepr=(file, 0, f"Skipped: {skipped}") if skipped else None,
         when=when,  # type: ignore[arg-type]  # one of its phases
-        user_properties=told,
+        user_properties=received,
     )
     if node is not None:
         setattr(report, "node", node)  # noqa: B010  # as xdist does

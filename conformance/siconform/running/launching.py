@@ -172,8 +172,8 @@ class _Sentences:
     def write(self, text: str) -> int:
         wrong = re.search(r"ERROR: usage: .*?error: ([^\n]*)", text, re.DOTALL)
         if wrong:
-            said = re.sub(r"unrecognized arguments: (\S+).*", r"No such option '\1'", wrong[1])
-            text = f"siconform: {said} (see siconform run --help)"
+            sent = re.sub(r"unrecognized arguments: (\S+).*", r"No such option '\1'", wrong[1])
+            text = f"siconform: {sent} (see siconform run --help)"
         if text.startswith("ERROR: ") or wrong:
             text = text.replace("ERROR: ", "siconform: ", 1).rstrip() + "\n"
         return self._stream.write(text)

@@ -26,14 +26,14 @@ def prepare(settings: Settings) -> None:
     """
     address, access = settings.address, settings.terms.access
     if address and settings.wait is not None:
-        await_address(address, settings.revision, access, settings.wait, _tell)
+        await_address(address, settings.revision, access, settings.wait, _report)
     elif address:
         check_address(address, settings.revision, access)
     elif settings.named is not None:
         settings.named.build()
 
 
-def _tell(sentence: str) -> None:
+def _report(sentence: str) -> None:
     sys.stderr.write(f"siconform: {sentence}\n")
     sys.stderr.flush()
 

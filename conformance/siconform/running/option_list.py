@@ -45,8 +45,8 @@ class Option:
 _EACH: Final = "may be given several times, or several after commas"
 
 
-def _chooses(flag: str, metavar: str, says: str) -> Option:
-    return Option(flag, metavar, says, of_the_target=False, several=True)
+def _chooses(flag: str, metavar: str, message: str) -> Option:
+    return Option(flag, metavar, message, of_the_target=False, several=True)
 
 
 SELECTION: Final = (

@@ -81,7 +81,7 @@ class Settings:
     chosen: frozenset[str] | None = None  # their ids; None for all of the revision
 
     @property
-    def spoken(self) -> str:
+    def implemented(self) -> str:
         """The revision as results name it: a run with an edited text is none of the revision."""
         return f"{self.revision}{EDITED_MARK * bool(self.terms.edited)}"
 

@@ -6,21 +6,21 @@ import pytest
 
 from siconform.outcomes import (
     CameLate,
-    LacksWhatIsDemanded,
-    NotAsTheTextSays,
+    ConformanceFailure,
+    LacksMandatoryFeature,
     NotForThisTarget,
     NotOffered,
     Outcome,
-    PremiseLost,
+    PreconditionFailed,
 )
 from siconform.verdicts import FAILED, Verdict
 
 _VERDICTS: tuple[tuple[type[Outcome], Verdict], ...] = (
     (CameLate, Verdict.LATE),  # before the class it refines
-    (NotAsTheTextSays, Verdict.FAIL),
+    (ConformanceFailure, Verdict.FAIL),
     (NotForThisTarget, Verdict.NOT_SELECTED),
     (NotOffered, Verdict.NOT_APPLICABLE),
-    (PremiseLost, Verdict.COULD_NOT_RUN),
+    (PreconditionFailed, Verdict.COULD_NOT_RUN),
 )
 
 
@@ -29,7 +29,7 @@ class PhaseResult:
     """What a phase of a test came to."""
 
     verdict: Verdict
-    says: str = ""
+    message: str = ""
     outcome: Outcome | None = None
 
 
@@ -38,10 +38,10 @@ def result_of_setup(raised: BaseException | None) -> PhaseResult | None:
     if raised is None:
         return None
     result = result_of_body(raised)
-    if isinstance(raised, LacksWhatIsDemanded):
+    if isinstance(raised, LacksMandatoryFeature):
         return result
     if result.verdict in FAILED:
-        return PhaseResult(Verdict.COULD_NOT_RUN, f"premise: {result.says}", result.outcome)
+        return PhaseResult(Verdict.COULD_NOT_RUN, f"premise: {result.message}", result.outcome)
     return result
 
 
@@ -51,7 +51,7 @@ def result_of_body(raised: BaseException | None) -> PhaseResult:
         return PhaseResult(Verdict.PASS)
     if isinstance(raised, Outcome):
         verdict = next((v for kind, v in _VERDICTS if isinstance(raised, kind)), Verdict.KIT_ERROR)
-        return PhaseResult(verdict, raised.says, raised)
+        return PhaseResult(verdict, raised.message, raised)
     if isinstance(raised, pytest.skip.Exception):
         return PhaseResult(Verdict.COULD_NOT_RUN, f"skipped: {raised}")
     return PhaseResult(Verdict.KIT_ERROR, _one_line(raised))

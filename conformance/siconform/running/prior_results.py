@@ -14,7 +14,7 @@ def known_results(requirement: str) -> Mapping[str, str]:
     """Scheduler to what came of it there, with the reason of a deviation; {} outside a checkout."""
     try:
         found = [
-            (in_short(record.target), record.revision, _told(row))
+            (in_short(record.target), record.revision, _received(row))
             for record in records()
             for row in rows(record, baseline_of(record))
             if row.requirement.id == requirement
@@ -23,10 +23,11 @@ def known_results(requirement: str) -> Mapping[str, str]:
         return {}  # the pages of results say what is wrong
     alike = {name: len({t for n, _, t in found if n == name}) == 1 for name, _, _ in found}
     return {
-        name if alike[name] else f"{name} as {revision}": told for name, revision, told in found
+        name if alike[name] else f"{name} as {revision}": received
+        for name, revision, received in found
     }
 
 
-def _told(row: Row) -> str:
+def _received(row: Row) -> str:
     explained = row.fails or row.outcome is Verdict.COULD_NOT_RUN
     return f"{row.outcome.label} ({row.why()})" if explained else row.outcome.label

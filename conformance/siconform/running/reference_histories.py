@@ -33,7 +33,7 @@ def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, s
     if not chosen or settings.of_the_kit or settings.terms.edited or not settings.compare:
         return {}
     with tempfile.TemporaryDirectory(prefix="siconform-") as scratch:
-        _judge(settings.revision.name, chosen, Path(scratch))
+        _evaluate(settings.revision.name, chosen, Path(scratch))
         found = {_scenario(file.stem): file for file in _histories(Path(scratch))}
         kept = {}
         for test in chosen:
@@ -43,7 +43,7 @@ def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, s
         return kept
 
 
-def _judge(revision: str, tests: Iterable[str], scratch: Path) -> None:
+def _evaluate(revision: str, tests: Iterable[str], scratch: Path) -> None:
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
     command += [TARGET_FILE, NO_FILE]

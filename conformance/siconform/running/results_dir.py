@@ -20,7 +20,7 @@ _FILES: Final = (
 )
 _VERDICTS: Final = frozenset({"results.json", "junit.xml", "report.html", *CERTIFIED})
 _FOLDERS: Final = ("histories", "reference", "logs")
-_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+_NO_CAPACITY: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 class CannotWrite(Exception):  # a sentence for the user
@@ -54,7 +54,7 @@ class ResultsDir:
         except OSError as error:
             self.release()
             message = f"results cannot be written to {self._folder}: {error.strerror}"
-            if error.errno in _NO_ROOM:
+            if error.errno in _NO_CAPACITY:
                 raise CannotWrite(message) from None
             raise BadOption(message) from None
         except BadOption:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from siconform import results, shutdown
-from siconform.policy import ExitCode, judge
+from siconform.policy import ExitCode, evaluate
 from siconform.reporting import certifying
 from siconform.reporting.html import report
 from siconform.reporting.stored import RecordError
@@ -22,16 +22,16 @@ from siconform.running.console import Console
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.fork_servers import python_of_workers
 from siconform.running.junit import Junit
-from siconform.running.narrator import Narrator
 from siconform.running.open_target import artifacts, describe
 from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
+from siconform.running.progress_reporter import ProgressReporter
 from siconform.running.reference_histories import of_the_reference
 from siconform.running.results_dir import CannotWrite
 from siconform.running.slowest import Slowest
 from siconform.verdicts import of_monitors_alone
 
-TOLD: Final = "siconform"
+RECEIVED: Final = "siconform"
 """Under this name a worker is told what its command line does not say."""
 
 _INTERRUPTED: Final = "interrupted"
@@ -59,16 +59,16 @@ class RunController:
         self._prints_phases = False
         self._artifacts: Mapping[str, str] = {}
 
-    def narrator(self) -> Narrator:
+    def progress_reporter(self) -> ProgressReporter:
         """Who tells of it while it goes on."""
-        target = " ".join((*describe(self.settings), "as", self.settings.spoken))
-        return Narrator(self.evidence, self._console, target)
+        target = " ".join((*describe(self.settings), "as", self.settings.implemented))
+        return ProgressReporter(self.evidence, self._console, target)
 
     def not_begun(self, why: str) -> ExitCode:
         """There is no target: write down that nothing ran."""
         self.evidence.not_begun = why
         run = self._finish(ended_by=0)
-        return run.judgement.exit_code
+        return run.evaluation.exit_code
 
     def prepares(self) -> None:
         """Begin to look for the target, or to build it."""
@@ -84,7 +84,7 @@ class RunController:
             self._write(run)
         except OSError as error:
             raise CannotWrite(self._unwritten(error)) from None
-        shutdown.report_if_killed(run.judgement.sentence)
+        shutdown.report_if_killed(run.evaluation.sentence)
         self.evidence.ended_early = ""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -117,7 +117,7 @@ class RunController:
         """A worker reads the same command line; this it cannot see there."""
         option = node.config.option
         started_as = getattr(option, STARTED_AS[2:].replace("-", "_"))
-        node.workerinput[TOLD] = (option.results, started_as, os.getpid())
+        node.workerinput[RECEIVED] = (option.results, started_as, os.getpid())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -125,9 +125,9 @@ class RunController:
         self._phases.begin(phases.TESTS)
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
-        self._junit.hears(report)
+        self._junit.observe(report)
         if self._slowest is not None:
-            self._slowest.hears(report)
+            self._slowest.observe(report)
         if report.when == CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         if report.when == "call" or (report.when == "setup" and not report.passed):
@@ -141,8 +141,8 @@ class RunController:
 
     def _waited(self, report: pytest.TestReport) -> bool:
         """Whether it failed by itself: where monitors alone complain nothing was waited for."""
-        told = (one for one in self.evidence.evidence if one.test == report.nodeid)
-        return not of_monitors_alone(told)
+        received = (one for one in self.evidence.evidence if one.test == report.nodeid)
+        return not of_monitors_alone(received)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file of the suite that cannot even be read."""
@@ -152,18 +152,18 @@ class RunController:
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Something in pytest or in this plugin."""
-        said = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
-        self.evidence.broke(f"the run broke: {said[-1].strip()} (see pytest.log)")
+        sent = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
+        self.evidence.broke(f"the run broke: {sent[-1].strip()} (see pytest.log)")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, SIGTERM or pytest.exit()."""
-        said = str(excinfo.value)
+        sent = str(excinfo.value)
         if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
             # pytest's and xdist's own kinds of it: an end by -x or --maxfail
-            self._stopped, self.evidence.ended_early = True, said
+            self._stopped, self.evidence.ended_early = True, sent
             return
-        self._interrupt(said)
+        self._interrupt(sent)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(
@@ -179,9 +179,9 @@ class RunController:
         self._write_early(ended_by)
         self._phases.begin(phases.REFERENCE)
         with self._until_interrupted():
-            self._tell_failures()
+            self._report_failures()
         with self._until_interrupted():
-            self._junit.tell(session.config, self._run(ended_by), self.evidence.not_reached())
+            self._junit.report(session.config, self._run(ended_by), self.evidence.not_reached())
         try:
             self._phases.begin(phases.WORKERS_END)
             with self._until_interrupted():
@@ -224,17 +224,17 @@ class RunController:
         self._concluded = True
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
-        code = int(self._finish(ended_by).judgement.exit_code)
+        code = int(self._finish(ended_by).evaluation.exit_code)
         shutdown.settle(code)
         return code
 
-    def _tell_failures(self) -> None:
+    def _report_failures(self) -> None:
         """In full, and where the run came to its end beside what the reference does."""
         ask: failures.AskReference = partial(of_the_reference, self.settings)
         if self.evidence.ended_early:
-            ask = _nobody
+            ask = _no_one
         blocks, command = self.evidence.failures, self.settings.command_line
-        self._failures = failures.told(blocks, self.settings.results, command, ask)
+        self._failures = failures.received(blocks, self.settings.results, command, ask)
 
     def _finish(self, ended_by: int) -> Run:
         """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
@@ -248,7 +248,7 @@ class RunController:
             run = self._run(ended_by)
         self._certify()
         if self._slowest is not None:
-            self._console.told_first = tuple(self._slowest.told())
+            self._console.received_first = tuple(self._slowest.received())
         if self._prints_phases:
             self._console.last_lines = tuple(self._phases.lines())
         self._console.finish(run, self.settings)
@@ -290,7 +290,7 @@ class RunController:
                 about.contact,
             ),
             status=status,
-            judgement=judge(requirements, status),
+            evaluation=evaluate(requirements, status),
             requirements=requirements,
             baseline=self.settings.baseline,
             started=self._started,
@@ -299,10 +299,10 @@ class RunController:
             command=(*self.settings.command_line.started, *self.settings.command_line.options),
             conditions=self._conditions(),
             notes=self.evidence.notes,
-            observed=self.evidence.habits(),
+            observed=self.evidence.behaviour(),
             without=sorted(self.settings.terms.without),
             failures=self._failures,
-            deadlines=self.evidence.deadlines.told(),
+            deadlines=self.evidence.deadlines.received(),
             selected_by=self.settings.filters.words,
         )
 
@@ -316,13 +316,13 @@ class RunController:
         self._write_failures(run)
 
     def _write_failures(self, run: Run) -> None:
-        told = self.settings.results / "failures.txt"
+        received = self.settings.results / "failures.txt"
         texts = [failure.text for failure in run.failures if not failure.known]
         if texts:
-            told.write_text("\n\n\n".join(texts) + "\n", "utf-8")
+            received.write_text("\n\n\n".join(texts) + "\n", "utf-8")
         else:
             with contextlib.suppress(FileNotFoundError):
-                told.unlink()
+                received.unlink()
 
     def _write_page(self, run: Run) -> None:
         """For people; where no test met the target there is nothing to show them."""
@@ -330,14 +330,14 @@ class RunController:
             report.write(results.document(run), self.settings.results)
 
 
-def _nobody(_: Sequence[str]) -> Mapping[str, str]:
+def _no_one(_: Sequence[str]) -> Mapping[str, str]:
     """There is no time to ask the reference."""
     return {}
 
 
 def _in_short(error: Exception) -> str:
-    said = error.strerror if isinstance(error, OSError) else ""
-    return said or f"{type(error).__name__}: {error}"
+    sent = error.strerror if isinstance(error, OSError) else ""
+    return sent or f"{type(error).__name__}: {error}"
 
 
 def _complain(sentence: str) -> None:

@@ -18,7 +18,7 @@ from siconform.verdicts import Verdict
 REQUIREMENTS = pytest.StashKey[tuple[str, ...]]()
 """The ids a test speaks for."""
 
-FAULT = pytest.StashKey[str]()
+MUTANT = pytest.StashKey[str]()
 """What is wrong with a test itself; it is not run."""
 
 LEFT_OUT_DISRUPTIVE = (
@@ -63,10 +63,10 @@ class Selector:
             item.extra_keyword_matches.update(ids)
             item.user_properties.extend(("requirement", identifier) for identifier in ids)
             self.selection.tests[item.nodeid] = list(ids)
-            fault = _fault(ids)
-            if fault:
-                item.stash[FAULT] = fault
-            reason = "" if fault else self._reason_to_leave_out(item, ids)
+            problem = _problem(ids)
+            if problem:
+                item.stash[MUTANT] = problem
+            reason = "" if problem else self._reason_to_leave_out(item, ids)
             if reason:
                 self.selection.left_out[item.nodeid] = reason
                 dropped.append(item)
@@ -134,7 +134,7 @@ def _waits(item: pytest.Item) -> bool:
     return item.get_closest_marker("waits") is not None
 
 
-def _fault(ids: tuple[str, ...]) -> str:
+def _problem(ids: tuple[str, ...]) -> str:
     if not ids:
         return "it names no requirement"
     unknown = [identifier for identifier in ids if identifier not in known_requirements()]

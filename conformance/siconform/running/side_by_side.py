@@ -10,7 +10,7 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Final
 
-from siconform.recording.telling import Line
+from siconform.recording.exchange_text import Line
 from siconform.results import Moment
 
 WIDTH: Final = 100
@@ -61,13 +61,13 @@ def renamed_like(ours: Sequence[Line], its: Sequence[Line]) -> list[Line]:
     names: dict[str, str] = {}
     for start, its_start, size in matcher.get_matching_blocks():
         for one, other in zip(sent[start : start + size], its_sent[its_start:][:size], strict=True):
-            own = [found[0] for found in _NAME.finditer(one.says)]
-            names.update(zip(map(itemgetter(0), _NAME.finditer(other.says)), own, strict=True))
+            own = [found[0] for found in _NAME.finditer(one.message)]
+            names.update(zip(map(itemgetter(0), _NAME.finditer(other.message)), own, strict=True))
 
-    def renamed(says: str) -> str:
-        return _NAME.sub(lambda found: names.get(found[0], found[0]), says)
+    def renamed(message: str) -> str:
+        return _NAME.sub(lambda found: names.get(found[0], found[0]), message)
 
-    return [replace(line, says=renamed(line.same), same=renamed(line.same)) for line in its]
+    return [replace(line, message=renamed(line.same), same=renamed(line.same)) for line in its]
 
 
 def _unnumbered(lines: Sequence[Line]) -> list[tuple[bool, int, str]]:
@@ -160,7 +160,7 @@ def text(found: Sequence[Row], *, with_reference: bool) -> list[str]:
     if not with_reference:
         return [head, *(line for row in found for line in _alone(row))]
     head = f"{head:<{_TIME + 3 + _COLUMN}}  the reference"
-    return [head, *(line for row in found for line in _beside(row))]
+    return [head, *(line for row in found for line in _meanwhile(row))]
 
 
 def _alone(row: Row) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _alone(row: Row) -> Iterator[str]:
         yield from _laid_out(row.ours.at, "", _cell(row.ours, wide), [])
 
 
-def _beside(row: Row) -> Iterator[str]:
+def _meanwhile(row: Row) -> Iterator[str]:
     at = row.ours.at if row.ours is not None else None
     mark = _DIVERGES if row.is_first_difference else ""
     yield from _laid_out(at, mark, _cell(row.ours, _COLUMN), _cell(row.reference, _COLUMN))

@@ -14,11 +14,11 @@ class Slowest:
         self._at_least = at_least
         self._seconds: dict[str, float] = {}
 
-    def hears(self, report: pytest.TestReport) -> None:
+    def observe(self, report: pytest.TestReport) -> None:
         """One phase of a test."""
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
-    def told(self) -> Iterator[str]:
+    def received(self) -> Iterator[str]:
         """A line a test, the slowest first."""
         slow = [(seconds, test) for test, seconds in self._seconds.items()]
         shown = sorted((one for one in slow if one[0] >= self._at_least), reverse=True)

@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.recording.history import Exchange
 
 HISTORY: Final = pytest.StashKey[Exchange]()
 """What it said and was told."""
 
-TARGET_HABITS: Final = pytest.StashKey[TargetHabits]()
+PROBED_BEHAVIOUR: Final = pytest.StashKey[ProbedBehaviour]()
 """The habits of the target that its worker has seen so far."""

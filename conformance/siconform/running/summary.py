@@ -30,10 +30,10 @@ def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
             if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
         )
         if counts:
-            told = "   ".join(f"{n:>3} {v.label_for(n)}" for v in SHOWN if (n := counts[v]))
+            received = "   ".join(f"{n:>3} {v.label_for(n)}" for v in SHOWN if (n := counts[v]))
             head = f" {area:<6} {_bar(counts, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
             yield from textwrap.wrap(
-                told,
+                received,
                 width,
                 initial_indent=head,
                 subsequent_indent=" " * len(head),
@@ -78,7 +78,7 @@ def failure(evidence: Evidence, width: int) -> str:
     """A requirement that is not kept, and what is said of it, in one line."""
     level = find_requirement(evidence.requirement).level
     head = f"{evidence.verdict.label.upper():<5} {evidence.requirement:<12} {level:<6}"
-    return _clipped(f"{head} {evidence.says}".rstrip(), width)
+    return _clipped(f"{head} {evidence.message}".rstrip(), width)
 
 
 def challenged(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
@@ -91,14 +91,14 @@ def challenged(results: Sequence[RequirementResult], width: int = WIDTH) -> Iter
 def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     """How many requirements have each verdict, and how long it took."""
     found = run.counts()
-    told = ", ".join(
+    received = ", ".join(
         v.counted(found[v])
         for v in SHOWN
         if (found[v] or v in _ALWAYS_COUNTED) and v is not Verdict.OF_THE_RM
     )
     if found[Verdict.OF_THE_RM]:
-        told += f"; {Verdict.OF_THE_RM.counted(found[Verdict.OF_THE_RM])}"
-    lines = textwrap.wrap(told, width - 14, initial_indent="  ", subsequent_indent="  ")
+        received += f"; {Verdict.OF_THE_RM.counted(found[Verdict.OF_THE_RM])}"
+    lines = textwrap.wrap(received, width - 14, initial_indent="  ", subsequent_indent="  ")
     lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines
 
@@ -119,14 +119,14 @@ def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
     if failed:
         yield f"Look closer:  {command.of_the_kit('explain', failed[0].requirement.id)}"
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
-    elif run.judgement.exit_code is ExitCode.OK and not command.options:
+    elif run.evaluation.exit_code is ExitCode.OK and not command.options:
         yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
 
 
 def observed(run: Run, width: int = WIDTH) -> Iterator[str]:
     """Habits of the target that the texts leave free, as the kit found them, and what it lacks."""
-    told = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
-    for what, words in (("seen", told), ("without", ", ".join(run.without))):
+    received = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
+    for what, words in (("seen", received), ("without", ", ".join(run.without))):
         if words:
             yield from textwrap.wrap(
                 f"{what}: {words}", width, initial_indent="  ", subsequent_indent="    "

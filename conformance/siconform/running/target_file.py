@@ -27,7 +27,7 @@ Positive = Annotated[float, Meta(gt=0)]
 Texts = tuple[Text, ...]
 
 
-def _says(description: str, flag: str, **how: Any) -> Meta:
+def _message(description: str, flag: str, **how: Any) -> Meta:
     return Meta(description=description, extra={"flag": flag, **how})
 
 
@@ -38,11 +38,13 @@ class _Table(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit
 class TlsTable(_Table, frozen=True):
     """How TLS is spoken with the scheduler; any key turns it on."""
 
-    enabled: Annotated[bool, _says("speak TLS, with the authorities gRPC trusts", "--tls")] = False
-    ca: Annotated[Text | None, _says("who signed its certificate", "--tls-ca", path=True)] = None
-    cert: Annotated[Text | None, _says("what the RM shows", "--tls-cert", path=True)] = None
-    key: Annotated[Text | None, _says("the key of that", "--tls-key", path=True)] = None
-    name: Annotated[Text | None, _says("the host the certificate is for", "--tls-name")] = None
+    enabled: Annotated[bool, _message("speak TLS, with the authorities gRPC trusts", "--tls")] = (
+        False
+    )
+    ca: Annotated[Text | None, _message("who signed its certificate", "--tls-ca", path=True)] = None
+    cert: Annotated[Text | None, _message("what the RM shows", "--tls-cert", path=True)] = None
+    key: Annotated[Text | None, _message("the key of that", "--tls-key", path=True)] = None
+    name: Annotated[Text | None, _message("the host the certificate is for", "--tls-name")] = None
 
 
 class TimersTable(_Table, frozen=True):
@@ -50,18 +52,18 @@ class TimersTable(_Table, frozen=True):
 
     placeholder: Annotated[
         Positive | Literal["application"] | None,
-        _says("how long a gang waits for its placeholders", "--placeholder-timeout"),
+        _message("how long a gang waits for its placeholders", "--placeholder-timeout"),
     ] = None
     waiting: Annotated[
         Positive | None,
-        _says("until an application with nothing left is completed", "--waiting-timeout"),
+        _message("until an application with nothing left is completed", "--waiting-timeout"),
     ] = None
     connection_loss: Annotated[
         Positive | None,
-        _says("until an RM without a connection is stopped", "--connection-loss-timeout"),
+        _message("until an RM without a connection is stopped", "--connection-loss-timeout"),
     ] = None
     longest: Annotated[
-        Positive | None, _says("how long one test may wait for a timer", "--longest-timer")
+        Positive | None, _message("how long one test may wait for a timer", "--longest-timer")
     ] = None
 
 
@@ -80,20 +82,20 @@ class ContactTable(_Table, frozen=True):
 class ImplementationTable(_Table, frozen=True):
     """What the scheduler is called where its results are read."""
 
-    name: Annotated[Text | None, _says("its name", "--implementation")] = None
-    version: Annotated[Text | None, _says("its version", "--implementation-version")] = None
+    name: Annotated[Text | None, _message("its name", "--implementation")] = None
+    version: Annotated[Text | None, _message("its version", "--implementation-version")] = None
 
 
 class TargetTable(_Table, frozen=True):
     """One scheduler: where it is or how it starts, how to speak with it, what is known of it."""
 
-    address: Annotated[Text | None, _says("HOST:PORT where it listens", "--target")] = None
+    address: Annotated[Text | None, _message("HOST:PORT where it listens", "--target")] = None
     known: Annotated[
-        Text | None, _says("NAME@VERSION of one that comes with the kit", "--target")
+        Text | None, _message("NAME@VERSION of one that comes with the kit", "--target")
     ] = None
     command: Annotated[
         str | Texts | None,  # a pattern for the text beside a list breaks msgspec 0.22
-        _says(
+        _message(
             "what starts it, as a list of words or one string; no shell runs it",
             "--target-command",
             words=True,
@@ -101,80 +103,83 @@ class TargetTable(_Table, frozen=True):
     ] = None
     folder: Annotated[
         Text | None,
-        _says("where the command runs (that of the file)", "--target-folder", path=True),
+        _message("where the command runs (that of the file)", "--target-folder", path=True),
     ] = None
     start_timeout: Annotated[
-        Positive | None, _says("seconds until it listens", "--start-timeout")
+        Positive | None, _message("seconds until it listens", "--start-timeout")
     ] = None
-    wait: Annotated[Positive | None, _says("seconds until its address answers", "--wait")] = None
-    revision: Annotated[Text | None, _says("the SI revision it speaks", "--revision")] = None
-    rm_version: Annotated[Text | None, _says("the version an RM names", "--rm-version")] = None
+    wait: Annotated[Positive | None, _message("seconds until its address answers", "--wait")] = None
+    revision: Annotated[Text | None, _message("the SI revision it speaks", "--revision")] = None
+    rm_version: Annotated[Text | None, _message("the version an RM names", "--rm-version")] = None
     proposals: Annotated[
-        bool, _says("whether it is asked for short timers", "--no-proposals", negated=True)
+        bool, _message("whether it is asked for short timers", "--no-proposals", negated=True)
     ] = True
     configuration: Annotated[
         Text | None,
-        _says('the file an RM sends when it registers, or "none"', "--config", path=True),
+        _message('the file an RM sends when it registers, or "none"', "--config", path=True),
     ] = None
     without: Annotated[
-        Texts | None, _says("features it does not offer", "--without", joined=True)
+        Texts | None, _message("features it does not offer", "--without", joined=True)
     ] = None
-    time_scale: Annotated[Positive | None, _says("a factor on every deadline", "--time-scale")] = (
-        None
-    )
+    time_scale: Annotated[
+        Positive | None, _message("a factor on every deadline", "--time-scale")
+    ] = None
     baseline: Annotated[
         Text | None,
-        _says(f'its {Verdict.BASELINED.label_for(2)}, or "none"', "--baseline", path=True),
+        _message(f'its {Verdict.BASELINED.label_for(2)}, or "none"', "--baseline", path=True),
     ] = None
     metadata: Annotated[
         dict[str, str] | None,
-        _says("for every call; ${NAME} of the environment", "--metadata"),
+        _message("for every call; ${NAME} of the environment", "--metadata"),
     ] = None
     tls: TlsTable | None = None
     timers: TimersTable | None = None
     implementation: ImplementationTable | None = None
-    contact: Annotated[ContactTable | None, _says("whom to ask", "--contact")] = None
+    contact: Annotated[ContactTable | None, _message("whom to ask", "--contact")] = None
 
 
 class RunTable(_Table, frozen=True):
     """How runs are made, whatever the target is."""
 
     results: Annotated[
-        Text | None, _says("the folder the results go to", "--results", path=True)
+        Text | None, _message("the folder the results go to", "--results", path=True)
     ] = None
-    workers: Annotated[Annotated[int, Meta(ge=0)] | None, _says("tests at a time", WORKERS)] = None
+    workers: Annotated[Annotated[int, Meta(ge=0)] | None, _message("tests at a time", WORKERS)] = (
+        None
+    )
     real_clock: Annotated[
-        bool, _says("run the embedded reference by the clock on the wall", "--real-clock")
+        bool, _message("run the embedded reference by the clock on the wall", "--real-clock")
     ] = False
     disruptive: Annotated[
-        bool, _says("also what may leave a scheduler unusable", "--disruptive")
+        bool, _message("also what may leave a scheduler unusable", "--disruptive")
     ] = False
     fail_on: Annotated[
         Literal["MUST", "SHOULD"] | None,
-        _says("the least binding level that decides", "--fail-on"),
+        _message("the least binding level that decides", "--fail-on"),
     ] = None
     explore: Annotated[
         Annotated[float, Meta(ge=0)] | None,
-        _says("seconds of arbitrary histories", "--explore"),
+        _message("seconds of arbitrary histories", "--explore"),
     ] = None
     reference: Annotated[
-        bool, _says("show what the reference does where it fails", "--no-reference", negated=True)
+        bool,
+        _message("show what the reference does where it fails", "--no-reference", negated=True),
     ] = True
-    timings: Annotated[bool, _says("print the time of each phase", "--timings")] = False
+    timings: Annotated[bool, _message("print the time of each phase", "--timings")] = False
     color: Annotated[
         Literal["auto", "always", "never"] | None,
-        _says("whether there are colours", "--color"),
+        _message("whether there are colours", "--color"),
     ] = None
-    area: Annotated[Texts | None, _says("only these areas", "--area")] = None
-    level: Annotated[Texts | None, _says("only these levels", "--level")] = None
-    authority: Annotated[Texts | None, _says("only what these say", "--authority")] = None
-    feature: Annotated[Texts | None, _says("only these features", "--feature")] = None
-    text: Annotated[Texts | None, _says("only what says these words", "--text")] = None
+    area: Annotated[Texts | None, _message("only these areas", "--area")] = None
+    level: Annotated[Texts | None, _message("only these levels", "--level")] = None
+    authority: Annotated[Texts | None, _message("only what these say", "--authority")] = None
+    feature: Annotated[Texts | None, _message("only these features", "--feature")] = None
+    text: Annotated[Texts | None, _message("only what says these words", "--text")] = None
     include: Annotated[
-        Texts | None, _says("only what these files list", "--include", path=True)
+        Texts | None, _message("only what these files list", "--include", path=True)
     ] = None
-    skip: Annotated[Texts | None, _says("not what these files list", "--skip", path=True)] = None
-    profile: Annotated[Texts | None, _says("by these requirements", "--profile")] = None
+    skip: Annotated[Texts | None, _message("not what these files list", "--skip", path=True)] = None
+    profile: Annotated[Texts | None, _message("by these requirements", "--profile")] = None
 
 
 class Document(_Table, frozen=True):
@@ -193,7 +198,7 @@ class Field:
 
     place: str
     flag: str
-    says: str
+    message: str
     how: Mapping[str, Any]
 
 
@@ -201,10 +206,10 @@ def fields(table: type[Struct], place: str = "") -> Iterator[Field]:
     """Every field that stands for an option, those of inner tables too."""
     for field in msgspec.structs.fields(table):
         name = f"{place}{field.encode_name}"
-        told = meta(field.type)
+        received = meta(field.type)
         inner = table_in(field.type)
-        if told is not None and told.extra and "flag" in told.extra:
-            yield Field(name, told.extra["flag"], told.description or "", told.extra)
+        if received is not None and received.extra and "flag" in received.extra:
+            yield Field(name, received.extra["flag"], received.description or "", received.extra)
         elif inner is not None:
             yield from fields(inner, f"{name}.")
 

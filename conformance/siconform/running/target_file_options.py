@@ -25,7 +25,7 @@ from siconform.running.target_file import (
     fields,
     options_of,
 )
-from siconform.running.toml_reading import Faults, convert, parse
+from siconform.running.toml_reading import Mutants, convert, parse
 from siconform.targets.attached import is_address
 
 _WHICH: Final = ("--target", "--target-command", "--target-folder")
@@ -87,19 +87,19 @@ def read_target_file(path: Path) -> TargetFile:
         text, raw = parse(path)
     except LookupError as error:
         raise TargetFileError(str(error)) from None
-    faults = Faults(path, text)
-    document: Document = convert(raw, Document, faults)
+    problems = Mutants(path, text)
+    document: Document = convert(raw, Document, problems)
     if document.target is not None:
-        _check(document.target, "target", path.parent, faults)
+        _check(document.target, "target", path.parent, problems)
     for name, table in ({} if document.targets is None else document.targets).items():
         if isinstance(table, TargetTable):
-            _check(table, f"targets.{name}", path.parent, faults)
+            _check(table, f"targets.{name}", path.parent, problems)
             if is_address(name) or "@" in name:
-                faults.add(f"targets.{name}", "a name is no address and has no @")
+                problems.add(f"targets.{name}", "a name is no address and has no @")
     if document.run is not None:
-        _check_files(document.run, "run", path.parent, faults)
-    if faults:
-        raise TargetFileError(str(faults))
+        _check_files(document.run, "run", path.parent, problems)
+    if problems:
+        raise TargetFileError(str(problems))
     return TargetFile(path, document)
 
 
@@ -185,37 +185,41 @@ def _is_given(flag: str, options: Sequence[str]) -> bool:
     )
 
 
-def _check(table: TargetTable, place: str, folder: Path, faults: Faults) -> None:
+def _check(table: TargetTable, place: str, folder: Path, problems: Mutants) -> None:
     ways = [key for key in ("address", "known", "command") if getattr(table, key) is not None]
     if len(ways) > 1:
-        faults.add(f"{place}.{ways[1]}", f"there is {ways[0]} already: a target has one of them")
+        problems.add(f"{place}.{ways[1]}", f"there is {ways[0]} already: a target has one of them")
     if table.command is not None and not (
         table.command.strip() if isinstance(table.command, str) else table.command
     ):
-        faults.add(f"{place}.command", "it has no words")
+        problems.add(f"{place}.command", "it has no words")
     if table.address is not None and not is_address(table.address):
-        faults.add(f"{place}.address", f'"{table.address}" is no HOST:PORT')
+        problems.add(f"{place}.address", f'"{table.address}" is no HOST:PORT')
     if table.revision is not None:
-        _check_value(find_revision, table.revision, f"{place}.revision", faults)
+        _check_value(find_revision, table.revision, f"{place}.revision", problems)
     for name in () if table.without is None else table.without:
-        _check_value(find_feature, name, f"{place}.without", faults)
-    _check_files(table, place, folder, faults)
+        _check_value(find_feature, name, f"{place}.without", problems)
+    _check_files(table, place, folder, problems)
 
 
-def _check_value(find_it: Callable[[str], object], value: str, place: str, faults: Faults) -> None:
+def _check_value(
+    find_it: Callable[[str], object], value: str, place: str, problems: Mutants
+) -> None:
     try:
         find_it(value)
     except LookupError as error:
-        faults.add(place, str(error))
+        problems.add(place, str(error))
 
 
-def _check_files(table: TargetTable | RunTable, place: str, folder: Path, faults: Faults) -> None:
+def _check_files(
+    table: TargetTable | RunTable, place: str, folder: Path, problems: Mutants
+) -> None:
     """Files that are read have to be there; where results go need not."""
-    says: Mapping[str, Value] = options_of(table, folder)
+    message: Mapping[str, Value] = options_of(table, folder)
     for one in fields(type(table)):
-        value = says.get(one.flag)
+        value = message.get(one.flag)
         if not one.how.get("path") or one.flag == "--results" or value is None:
             continue
         for file in value if isinstance(value, tuple) else (value,):
             if not Path(str(file)).exists() and str(file) != NO_FILE:
-                faults.add(f"{place}.{one.place}", f"{file} is not there")
+                problems.add(f"{place}.{one.place}", f"{file} is not there")

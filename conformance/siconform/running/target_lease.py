@@ -79,7 +79,7 @@ class TargetLease:
         """A test got through to the target."""
         self._losses_at_start = 0
 
-    def lost(self, says: str, *, at_start: bool) -> str:
+    def lost(self, message: str, *, at_start: bool) -> str:
         """A test lost the target; ``at_start`` before it could even begin. The sentence to report.
 
         What is ours is stopped, so that the next test gets a fresh process. When a target is lost
@@ -89,7 +89,7 @@ class TargetLease:
             return self.given_up
         restartable = self.open().restartable
         ended = self.how_it_ended()
-        sentence = f"{says} ({ended})" if ended and ended not in says else says
+        sentence = f"{message} ({ended})" if ended and ended not in message else message
         self._losses_at_start += at_start
         if self._losses_at_start >= _LOSSES_AT_START:
             self.given_up = sentence

@@ -11,22 +11,28 @@ from siconform import monitors
 from siconform.catalogue import known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.waits import listen
-from siconform.outcomes import LacksWhatIsDemanded, NotOffered, PremiseLost, TargetLost, unsaid_in
+from siconform.outcomes import (
+    LacksMandatoryFeature,
+    NotOffered,
+    PreconditionFailed,
+    TargetLost,
+    unsaid_in,
+)
 from siconform.protocol.notifications import StreamEnded
-from siconform.recording import telling
+from siconform.recording import exchange_text
 from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
 from siconform.running import labels, report_payload, side_by_side
+from siconform.running.baseline_match import capabilities_apart, challenged_apart, why_not
 from siconform.running.deadlines_met import FinishedWaits
 from siconform.running.edited_text import unless_unheard, unless_unsaid
 from siconform.running.failure_text import block, text_of
-from siconform.running.held_against import capabilities_apart, challenged_apart, why_not
 from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
-from siconform.running.selecting import FAULT, REQUIREMENTS, Selection
-from siconform.running.stash import HISTORY, TARGET_HABITS
+from siconform.running.selecting import MUTANT, REQUIREMENTS, Selection
+from siconform.running.stash import HISTORY, PROBED_BEHAVIOUR
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
 from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first
@@ -61,8 +67,8 @@ class TestHooks:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Do not even begin a test that is broken or has no target to talk to."""
         labels.label(item, item.stash[REQUIREMENTS])
-        if FAULT in item.stash:
-            raise BrokenTest(item.stash[FAULT])
+        if MUTANT in item.stash:
+            raise BrokenTest(item.stash[MUTANT])
         if _uses_target(item) and self._lease.given_up:
             raise TargetLost(self._lease.given_up)
         self._check_offered(item)
@@ -77,7 +83,7 @@ class TestHooks:
         for feature in sorted(needed & self._settings.terms.without):
             demanded = FEATURES[feature].demanded_by
             if demanded:
-                raise LacksWhatIsDemanded(
+                raise LacksMandatoryFeature(
                     f"said not to offer {feature}, which the text demands", expected=demanded
                 )
             raise NotOffered(not_offered(feature))
@@ -94,32 +100,32 @@ class TestHooks:
             result = result_of_setup(raised)
             if result is not None:
                 result = unless_unsaid(result, item.stash.get(HISTORY, None))
-                self._tell(item, report, result, [])
+                self._report(item, report, result, [])
         elif report.when == "call":
             result = self._unless_dead(item, result_of_body(raised))
             result = unless_unsaid(result, item.stash.get(HISTORY, None))
-            self._tell(item, report, result, self._monitored(item, report))
-            self._tell_observed(item, report)
+            self._report(item, report, result, self._monitored(item, report))
+            self._report_observed(item, report)
         elif raised is not None:
-            self._tell_teardown(item, report, raised)
+            self._report_teardown(item, report, raised)
         return report
 
     def _lacks(self, item: pytest.Item) -> frozenset[str]:
         without = self._settings.terms.without
-        observed = item.stash.get(TARGET_HABITS, None)
+        observed = item.stash.get(PROBED_BEHAVIOUR, None)
         return without if observed is None else observed.lacks(without)
 
-    def _tell_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
+    def _report_observed(self, item: pytest.Item, report: pytest.TestReport) -> None:
         report_payload.put(report, Payload.WAITED, self._waits.taken())
-        observed = item.stash.get(TARGET_HABITS, None)
+        observed = item.stash.get(PROBED_BEHAVIOUR, None)
         if observed is not None:
             exchange = item.stash.get(HISTORY, None)
-            told = {
-                "habits": dict(observed.told()),
-                "slowest": observed.pace.slowest,
+            received = {
+                "habits": dict(observed.received()),
+                "slowest": observed.latency.slowest,
                 "virtual": exchange is not None and exchange.history.clock.is_virtual,
             }
-            report_payload.put(report, Payload.OBSERVED, told)
+            report_payload.put(report, Payload.OBSERVED, received)
 
     def _send_selection(self, report: pytest.TestReport) -> None:
         if self._selection is not None:
@@ -131,8 +137,8 @@ class TestHooks:
 
         Where a premise was lost with its life, that is told.
         """
-        lost_premise = type(result.outcome) is PremiseLost
-        if not (result.verdict in REACHED or lost_premise) or not _uses_target(item):
+        failed_precondition = type(result.outcome) is PreconditionFailed
+        if not (result.verdict in REACHED or failed_precondition) or not _uses_target(item):
             return result
         gone = self._lease.gone(_broken(item.stash.get(HISTORY, None)))
         if not gone:
@@ -154,7 +160,7 @@ class TestHooks:
             return []
         history = self._histories.name(item.nodeid, exchange)
         relevant = frozenset(self._relevant(_identifiers(results)))
-        told = [
+        received = [
             Evidence(
                 identifier,
                 _monitor_verdict(result),
@@ -169,20 +175,20 @@ class TestHooks:
             for identifier in result.requirements
             if identifier in relevant
         ]
-        return unless_unheard(told, exchange)
+        return unless_unheard(received, exchange)
 
-    def _tell(
+    def _report(
         self,
         item: pytest.Item,
         report: pytest.TestReport,
         result: PhaseResult,
         monitored: list[Evidence],
     ) -> None:
-        says = result.says
+        message = result.message
         if isinstance(result.outcome, TargetLost):
             at_start = report.when == "setup" or isinstance(result.outcome, TargetUnavailable)
-            says = self._lease.lost(result.says, at_start=at_start)
-            report_payload.put(report, Payload.TARGET, {"lost": says, "at_start": at_start})
+            message = self._lease.lost(result.message, at_start=at_start)
+            report_payload.put(report, Payload.TARGET, {"lost": message, "at_start": at_start})
         elif report.when == "call" and _uses_target(item):
             self._lease.answered()
             met, address = result.verdict is Verdict.PASS, self._lease.address()
@@ -193,7 +199,7 @@ class TestHooks:
                 identifier,
                 result.verdict,
                 item.nodeid,
-                stable(says),
+                stable(message),
                 report.duration,
                 recorded=_recorded(item),
                 history=history,
@@ -201,7 +207,7 @@ class TestHooks:
             for identifier in self._relevant(item.stash[REQUIREMENTS])
         ]
         if not self._of_revision(item.stash[REQUIREMENTS]) and result.verdict in BAD:
-            report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {says}")
+            report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {message}")
         own = challenged_apart(capabilities_apart(own))
         monitored = challenged_apart(capabilities_apart(monitored))
         everything = own + monitored
@@ -225,33 +231,33 @@ class TestHooks:
         bad = [
             e
             for e in evidence
-            if e.verdict is Verdict.CHALLENGED or (e.bad and not unsaid_in(e.says))
+            if e.verdict is Verdict.CHALLENGED or (e.bad and not unsaid_in(e.message))
         ]
         if not bad:
-            if result.verdict is not Verdict.PASS and FAULT not in item.stash:
+            if result.verdict is not Verdict.PASS and MUTANT not in item.stash:
                 why = Verdict.NOT_SELECTED.label
                 if evidence:
-                    why = f"{evidence[0].verdict.label}: {evidence[0].says}"
+                    why = f"{evidence[0].verdict.label}: {evidence[0].message}"
                 report.outcome = "skipped"
                 report.longrepr = (str(item.path), item.location[1] or 0, why)
             return
         known = self._settings.baseline
         unexplained = [e for e in bad if e.bad and not known.explaining(e)]
-        told = worst_first(unexplained or bad)
-        details = str(report.longrepr) if told[0].verdict is Verdict.KIT_ERROR else ""
+        received = worst_first(unexplained or bad)
+        details = str(report.longrepr) if received[0].verdict is Verdict.KIT_ERROR else ""
         exchange = item.stash.get(HISTORY, None)
-        about = block(told, result.outcome, details, exchange.remarks() if exchange else ())
+        about = block(received, result.outcome, details, exchange.remarks() if exchange else ())
         if exchange is not None and about.history:
-            self._add_verdict(item, report, HistoryVerdict.of(told[0], result.outcome))
-        lines = telling.lines(exchange.records()) if exchange else []
+            self._add_verdict(item, report, HistoryVerdict.of(received[0], result.outcome))
+        lines = exchange_text.lines(exchange.records()) if exchange else []
         rows = side_by_side.rows(lines, None)
         report.longrepr = text_of(about, rows, self._settings.command_line)
         if unexplained:
             report.outcome = "failed"
         else:
             report.outcome = "skipped"
-            reason = why_not(told[0], known)
-            is_known = told[0].verdict is not Verdict.CHALLENGED
+            reason = why_not(received[0], known)
+            is_known = received[0].verdict is not Verdict.CHALLENGED
             report.wasxfail = f"{Verdict.BASELINED.label}: {reason}" if is_known else reason
             about = msgspec.structs.replace(about, known=reason)
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
@@ -264,25 +270,25 @@ class TestHooks:
             report_payload.put(report, Payload.KIT_ERROR, str(error))
 
     def _add_verdict(
-        self, item: pytest.Item, report: pytest.TestReport, judged: HistoryVerdict
+        self, item: pytest.Item, report: pytest.TestReport, evaluated: HistoryVerdict
     ) -> None:
         try:
-            self._histories.add_verdict(item.nodeid, judged)
+            self._histories.add_verdict(item.nodeid, evaluated)
         except NotKept as error:
             report_payload.put(report, Payload.KIT_ERROR, str(error))
 
-    def _tell_teardown(
+    def _report_teardown(
         self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
     ) -> None:
         """Tidying up is no part of the test: what the target does wrong there is only noted."""
         result = result_of_body(raised)
         if isinstance(raised, TargetLost):
-            self._lease.lost(result.says, at_start=False)
+            self._lease.lost(result.message, at_start=False)
         if result.verdict is Verdict.KIT_ERROR:
-            self._tell(item, report, result, [])
+            self._report(item, report, result, [])
         else:
             report_payload.put(
-                report, Payload.NOTE, f"{item.nodeid}: not cleared up: {result.says}"
+                report, Payload.NOTE, f"{item.nodeid}: not cleared up: {result.message}"
             )
             report.outcome = "passed"
             report.longrepr = None
@@ -301,11 +307,11 @@ class BrokenTest(Exception):  # a fault of the suite
     """The test itself is not as a test of the suite has to be."""
 
 
-def stable(says: str) -> str:
+def stable(message: str) -> str:
     """The message without what differs from run to run: our own names, the target's own ids."""
     for pattern, stand_in in _DIFFERS:
-        says = pattern.sub(stand_in, says)
-    return says
+        message = pattern.sub(stand_in, message)
+    return message
 
 
 def _recorded(item: pytest.Item) -> tuple[str, ...]:
@@ -330,9 +336,9 @@ def _uses_target(item: pytest.Item) -> bool:
 
 def _put(report: pytest.TestReport, evidence: Sequence[Evidence]) -> None:
     """Add the evidence to the report: in full, or in brief where it is only counted."""
-    told = [e.record() for e in evidence if not e.is_counted]
+    received = [e.record() for e in evidence if not e.is_counted]
     brief = [[e.requirement, e.monitor, e.verdict.value] for e in evidence if e.is_counted]
-    report_payload.put(report, Payload.EVIDENCE, told)
+    report_payload.put(report, Payload.EVIDENCE, received)
     report_payload.put(report, Payload.MONITORED, brief)
 
 

@@ -24,25 +24,25 @@ _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
 _KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
 
 
-class Faults:
+class Mutants:
     """What is wrong with a file, each with its line and its place."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file = file
         self._lines = _lines(text)
-        self._told: dict[str, None] = {}
+        self._received: dict[str, None] = {}
 
-    def add(self, place: str, says: str) -> None:
+    def add(self, place: str, message: str) -> None:
         """One more; ``place`` is dotted, as in target.tls.ca."""
         line = self._lines.get(place)
         where = f"{self._file}:{line}" if line else str(self._file)
-        self._told[f"{where}: {place}: {says}"] = None
+        self._received[f"{where}: {place}: {message}"] = None
 
     def __bool__(self) -> bool:
-        return bool(self._told)
+        return bool(self._received)
 
     def __str__(self) -> str:
-        return "\n".join(self._told)
+        return "\n".join(self._received)
 
 
 def parse(file: Path) -> tuple[str, dict[str, Any]]:
@@ -56,33 +56,33 @@ def parse(file: Path) -> tuple[str, dict[str, Any]]:
         raise LookupError(f"{file} is no TOML: {' '.join(str(error).split())}") from None
 
 
-def convert(raw: Mapping[str, Any], table: type[Struct], faults: Faults, place: str = "") -> Any:
+def convert(raw: Mapping[str, Any], table: type[Struct], problems: Mutants, place: str = "") -> Any:
     """The table with all that is right in it."""
     known = {field.encode_name: field for field in msgspec.structs.fields(table)}
     found = {}
     for key, value in raw.items():
         at = f"{place}{key}"
         if key not in known:
-            faults.add(at, _unknown(key, known))
+            problems.add(at, _unknown(key, known))
             continue
         kind = known[key].type
-        found[known[key].name] = _converted(value, kind, faults, at)
+        found[known[key].name] = _converted(value, kind, problems, at)
     return table(**{name: value for name, value in found.items() if value is not None})
 
 
-def _converted(value: Any, kind: Any, faults: Faults, at: str) -> Any:
+def _converted(value: Any, kind: Any, problems: Mutants, at: str) -> Any:
     inner = table_in(kind)
     if inner is not None and isinstance(value, dict):
-        return convert(value, inner, faults, f"{at}.")
+        return convert(value, inner, problems, f"{at}.")
     several = _tables_by_name(kind)
     if several is not None and isinstance(value, dict):
         return {
-            name: _converted(one, several, faults, f"{at}.{name}") for name, one in value.items()
+            name: _converted(one, several, problems, f"{at}.{name}") for name, one in value.items()
         }
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        faults.add(at, _in_words(str(error)))
+        problems.add(at, _in_words(str(error)))
         return None
 
 
@@ -103,12 +103,12 @@ def _unknown(key: str, known: Mapping[str, Any]) -> str:
 def _in_words(error: str) -> str:
     """What msgspec says, in words of TOML."""
 
-    def told(found: re.Match[str]) -> str:
+    def received(found: re.Match[str]) -> str:
         kinds = [one for one in found[1].split(" | ") if one != "null"]  # TOML has none
         return " or ".join(_WORDS.get(one, one) for one in kinds)
 
-    said = re.sub(r"`([a-z |]+)`", told, error.partition(" - at")[0])
-    return said[:1].lower() + said[1:]
+    sent = re.sub(r"`([a-z |]+)`", received, error.partition(" - at")[0])
+    return sent[:1].lower() + sent[1:]
 
 
 def _lines(text: str) -> dict[str, int]:

@@ -39,7 +39,7 @@ class Layout:
     blocks: tuple[Block, ...]
     guesses: tuple[str, ...] = ()
     errors: tuple[SpecError, ...] = ()
-    fenced: bool = True
+    synchronised: bool = True
 
 
 _LABELS = {
@@ -50,7 +50,7 @@ _LABELS = {
     "golang": BlockKind.GO,
     "go": BlockKind.GO,
 }
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([^`\s]*)[^`]*$")
+_BARRIER = re.compile(r"^\s*(`{3,}|~{3,})\s*([^`\s]*)[^`]*$")
 _DECLARATION = re.compile(r"^(?:message|enum|service|extend)\s+[\w.]+\s*(?:\{|$)")
 _STATEMENT = re.compile(r"^(?:syntax|package|import|option)\b[^;]*;\s*(?://.*)?$")
 _CONSTANTS = re.compile(r"^const\s*\(")
@@ -67,8 +67,8 @@ _NOT_CODE = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*|/\*|\*/")
 
 def find_blocks(lines: Sequence[str]) -> Layout:
     """The blocks of a text by its fences, or by their first words where no line is a fence."""
-    if any(_FENCE.match(line) for line in lines):
-        return _Fenced(lines).layout()
+    if any(_BARRIER.match(line) for line in lines):
+        return _Synchronised(lines).layout()
     return _Unfenced(lines).layout()
 
 
@@ -103,11 +103,13 @@ def _unbalanced(block: Block) -> SpecError | None:
                 opened.pop()
     if not opened:
         return None
-    says = f"`{block.lines[opened[0]].strip()}` is not closed in its block: add the missing brace"
-    return SpecError(says, block.first + opened[0])
+    message = (
+        f"`{block.lines[opened[0]].strip()}` is not closed in its block: add the missing brace"
+    )
+    return SpecError(message, block.first + opened[0])
 
 
-class _Fenced:
+class _Synchronised:
     """Blocks between fences, by the label of the fence."""
 
     def __init__(self, lines: Sequence[str]) -> None:
@@ -131,30 +133,30 @@ class _Fenced:
     def _cut(self) -> None:
         start, mark, label = 0, "", ""
         for number, line in enumerate(self.lines, 1):
-            fence = _FENCE.match(line)
-            if not fence or (start and not fence[1].startswith(mark)):
+            barrier = _BARRIER.match(line)
+            if not barrier or (start and not barrier[1].startswith(mark)):
                 continue
             if not start:
-                start, mark, label = number, fence[1], fence[2].lower()
-            elif fence[2]:
-                self.errors.append(self._missing_fence(start, number, label))
-                start, mark, label = number, fence[1], fence[2].lower()
+                start, mark, label = number, barrier[1], barrier[2].lower()
+            elif barrier[2]:
+                self.errors.append(self._missing_barrier(start, number, label))
+                start, mark, label = number, barrier[1], barrier[2].lower()
             else:
                 self._add(start, number, label)
                 start = 0
         if start:
-            says = f"the block that starts here is never closed: end it with {mark}"
-            self.errors.append(SpecError(says, start))
+            message = f"the block that starts here is never closed: end it with {mark}"
+            self.errors.append(SpecError(message, start))
 
-    def _missing_fence(self, start: int, number: int, label: str) -> SpecError:
+    def _missing_barrier(self, start: int, number: int, label: str) -> SpecError:
         """What to say of a block that starts where another one, of line `start`, is open."""
         before = self.blocks[-1].last + 1 if self.blocks else 0
         between = [] if label else self.lines[before : start - 1]
         for line, content in enumerate(between, before + 1):
             if _DECLARATION.match(content) and "{" in content:
                 return _outside(line, content, "protobuf")
-        says = f"a block starts inside the one of line {start}: a fence is missing between"
-        return SpecError(says, number)
+        message = f"a block starts inside the one of line {start}: a fence is missing between"
+        return SpecError(message, number)
 
     def _add(self, start: int, end: int, label: str) -> None:
         kind = _LABELS.get(label, BlockKind.OTHER)
@@ -221,8 +223,8 @@ def _of_other_label(label: str, lines: Sequence[int]) -> str:
 
 
 def _outside(line: int, content: str, label: str) -> SpecError:
-    says = f"`{content.strip()}` stands in no block: put a fence ```{label} above it"
-    return SpecError(says, line)
+    message = f"`{content.strip()}` stands in no block: put a fence ```{label} above it"
+    return SpecError(message, line)
 
 
 def _looks_like_protobuf(lines: Sequence[str]) -> bool:
@@ -252,7 +254,7 @@ class _Unfenced:
             start = self._with_comments(at)
             self._add(kind, start, end)
             at = end
-        return Layout(tuple(self.blocks), self._guesses(), tuple(self.errors), fenced=False)
+        return Layout(tuple(self.blocks), self._guesses(), tuple(self.errors), synchronised=False)
 
     def _block_at(self, at: int) -> tuple[BlockKind, int]:
         """The kind of the block that starts at an index, and the index behind it."""
@@ -280,8 +282,8 @@ class _Unfenced:
             if seen and depth <= 0:
                 return at + 1
         before = f" before line {next_one + 1}" if next_one else ""
-        says = f"`{self.lines[start].strip()}` is not closed{before}: add the missing {closing}"
-        self.errors.append(SpecError(says, start + 1))
+        message = f"`{self.lines[start].strip()}` is not closed{before}: add the missing {closing}"
+        self.errors.append(SpecError(message, start + 1))
         return len(self.lines)  # what comes behind cannot be told apart
 
     def _with_comments(self, at: int) -> int:
@@ -302,22 +304,22 @@ class _Unfenced:
     def _guesses(self) -> tuple[str, ...]:
         if not self.blocks:
             return ()
-        says = []
+        message = []
         for kind, called in _CALLED.items():
             found = [block for block in self.blocks if block.kind is kind]
             if found:
                 many = len(found) > 1
-                says.append(
+                message.append(
                     f"The fences are lost: {f'{len(found)} pieces' if many else 'what is'} from "
                     f"line {found[0].first} to {found[-1].last} {'are' if many else 'is'} taken "
                     f"for {called}, by {'their' if many else 'its'} first words"
                 )
-        says.append("Headings are known by the names they have in the older texts")
+        message.append("Headings are known by the names they have in the older texts")
         if self.spaces:
-            says.append("In declarations, spaces that never break a line are read as spaces")
+            message.append("In declarations, spaces that never break a line are read as spaces")
         if self.entities:
-            says.append("&lt; and &gt; in declarations are read as < and >")
-        return tuple(says)
+            message.append("&lt; and &gt; in declarations are read as < and >")
+        return tuple(message)
 
 
 _CALLED = {

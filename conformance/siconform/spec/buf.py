@@ -23,7 +23,7 @@ class Finding:
 
     line: int  # 0 when it is about the whole file
     rule: str  # COMPILE, or the rule's name such as FIELD_SAME_TYPE
-    says: str
+    message: str
     column: int = 0  # counted from 1; 0 where it is not known
 
 
@@ -50,19 +50,19 @@ def run(arguments: Sequence[str], folder: Path, config: str = PLAIN_CONFIG) -> t
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoCompiler(f"buf did not work: {error}") from error
     findings = []
-    said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
-    for line in said.splitlines():
+    sent = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+    for line in sent.splitlines():
         finding = _finding(line)
         if finding:
             findings.append(finding)
     if done.returncode and not findings:
-        raise NoCompiler(f"buf did not work: {' '.join(said.split())}")
+        raise NoCompiler(f"buf did not work: {' '.join(sent.split())}")
     return tuple(findings) if done.returncode else ()
 
 
 def _finding(line: str) -> Finding | None:
     if not line.startswith("{"):
         return None
-    said = json.loads(line)
-    at = said.get("start_line", 0), said.get("start_column", 0)
-    return Finding(at[0], said.get("type", ""), said.get("message", ""), at[1])
+    sent = json.loads(line)
+    at = sent.get("start_line", 0), sent.get("start_column", 0)
+    return Finding(at[0], sent.get("type", ""), sent.get("message", ""), at[1])

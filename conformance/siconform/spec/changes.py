@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from siconform.spec.comments import comments_of, says_otherwise
+from siconform.spec.comments import comments_of, states_otherwise
 from siconform.spec.compiling import line_of_path
 from siconform.spec.go_code import types_of
 from siconform.spec.model import Spec
@@ -95,12 +95,12 @@ class Change:
 
     def __str__(self) -> str:
         sides = " -> ".join(side for side in (self.old, self.new) if side)
-        beside = f": {sides}" if sides.startswith("(") else f" ({sides})" if sides else ""
-        told = f"{self.where}: {self.kind.value}{beside}"
+        meanwhile = f": {sides}" if sides.startswith("(") else f" ({sides})" if sides else ""
+        received = f"{self.where}: {self.kind.value}{meanwhile}"
         same = (
             self.kind is Kind.MESSAGE_RENAMED and self.rename is Rename.MEANING
         )  # its fields stay
-        return told if self.rename is None or same else f"{told}: {self.rename.value}"
+        return received if self.rename is None or same else f"{received}: {self.rename.value}"
 
 
 def compare(old: Spec, new: Spec) -> list[Change]:
@@ -228,7 +228,7 @@ class _Comparison:
         if old.number != new.number:
             yield self._changed(Kind.FIELD_NUMBER, places, old, new)
         if translated(old.type, self.pairs) != new.type:
-            yield self._changed(Kind.FIELD_TYPE, places, *_types_said(old, new))
+            yield self._changed(Kind.FIELD_TYPE, places, *_types_sent(old, new))
         if old.cardinality != new.cardinality and "map<" not in old.type + new.type:
             sides = old.cardinality or "singular", new.cardinality or "singular"
             yield self._changed(Kind.FIELD_CARDINALITY, places, *sides)
@@ -236,9 +236,9 @@ class _Comparison:
             sides = old.oneof or "in no oneof", new.oneof or "in no oneof"
             yield self._changed(Kind.FIELD_ONEOF, places, *sides)
         if old.options != new.options:
-            sides = self.before.options_said(old.options), self.after.options_said(new.options)
+            sides = self.before.options_sent(old.options), self.after.options_sent(new.options)
             yield self._changed(Kind.FIELD_OPTION, places, *sides)
-        if all(remarks) and says_otherwise(*remarks):
+        if all(remarks) and states_otherwise(*remarks):
             yield self._changed(Kind.FIELD_ROLE, places, *remarks)
 
     def _enums(self) -> Iterator[Change]:
@@ -343,7 +343,7 @@ class _Comparison:
                 yield Change(Kind.API_COMMENT, name, *sides, method.line, former)
 
 
-def _types_said(old: Field, new: Field) -> tuple[str, str]:
+def _types_sent(old: Field, new: Field) -> tuple[str, str]:
     """The types of a field; with what a map has in it, where one of them is a map."""
     if "map<" not in old.type + new.type:
         return old.type, new.type

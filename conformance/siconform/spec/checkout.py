@@ -24,7 +24,7 @@ class Published:
     revision: str
     command: str
     file: str  # of the record
-    judged: frozenset[str]
+    evaluated: frozenset[str]
 
 
 class CheckoutError(Exception):
@@ -41,7 +41,7 @@ class Checkout:
     @property
     def mutants(self) -> Path:
         """The folder of the mutants."""
-        return self.root / "conformance" / "proof"
+        return self.root / "conformance" / "mutation"
 
 
 def find_checkout(start: Path | None = None) -> Checkout | None:
@@ -69,10 +69,12 @@ def read_records(root: Path) -> Iterator[Published]:
     known = catalogue()
     for path in sorted((root / RECORDS).glob("*.json")):
         try:
-            said = json.loads(path.read_text("utf-8"))
-            judged = {key for key, one in said["requirements"].items() if one["verdict"] in _SPOKE}
-            target, revision, command = said["target"], said["revision"], said["command"]
+            sent = json.loads(path.read_text("utf-8"))
+            evaluated = {
+                key for key, one in sent["requirements"].items() if one["verdict"] in _SPOKE
+            }
+            target, revision, command = sent["target"], sent["revision"], sent["command"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CheckoutError(f"{path} is no record of a run: {error!r}") from None
         file = str(path.relative_to(root))
-        yield Published(target, revision, command, file, frozenset(judged & known.keys()))
+        yield Published(target, revision, command, file, frozenset(evaluated & known.keys()))

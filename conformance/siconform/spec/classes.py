@@ -29,7 +29,7 @@ class Class(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Evaluation:
     """What one change means."""
 
     change: Change
@@ -120,7 +120,7 @@ _OF_THE_API = frozenset({Kind.API_ADDED, Kind.API_REMOVED, Kind.API_RENAMED}) | 
 _LOSSES = (Decoding.LOST, Decoding.PARTLY, Decoding.REFUSED)
 
 
-def judge(old: Spec, new: Spec) -> list[Judgement]:
+def evaluate(old: Spec, new: Spec) -> list[Evaluation]:
     """Every change between two specifications with what it breaks, in the order of `compare`."""
     changes = compare(old, new)
     exchange = Exchange(old, new)
@@ -129,7 +129,7 @@ def judge(old: Spec, new: Spec) -> list[Judgement]:
     for revision in exchange.memory.revisions:
         schemas[revision] = revision_schema(revision)
     court = _Court(exchange, Teller(schemas, sent))
-    return [court.judgement(change) for change in changes]
+    return [court.evaluation(change) for change in changes]
 
 
 class _Court:
@@ -138,7 +138,7 @@ class _Court:
         self._teller = teller
         self._carried = carried_by_rpc(exchange.before)
 
-    def judgement(self, change: Change) -> Judgement:
+    def evaluation(self, change: Change) -> Evaluation:
         readings = self._exchange.readings(change)
         classes = self._classes(change, readings)
         breaks = classes != (Class.COMPATIBLE,)
@@ -147,11 +147,11 @@ class _Court:
             or change.kind in (Kind.RESERVED_REMOVED, Kind.FIELD_ROLE)
             or (change.kind is Kind.FIELD_ADDED and self._exchange.former_owner(change))
         )
-        return Judgement(
+        return Evaluation(
             change,
             classes,
-            self._told(change, readings, OLD),
-            self._told(change, readings, NEW),
+            self._received(change, readings, OLD),
+            self._received(change, readings, NEW),
             advice(change, self._exchange) if advised else "",
             readings,
         )
@@ -217,7 +217,7 @@ class _Court:
         old = self._exchange.before.messages
         return any(f.type == enum for name in messages for f in old[name].fields.values())
 
-    def _told(self, change: Change, readings: Iterable[Reading], side: str) -> str:
+    def _received(self, change: Change, readings: Iterable[Reading], side: str) -> str:
         mine = [r for r in readings if r.reader == side or (side == OLD and r.reader != NEW)]
         mine.sort(key=lambda r: (r.form is Form.JSON, -r.outcome.badness))
         telling = [r for r in mine if r.outcome is not Decoding.SAME]
@@ -225,9 +225,9 @@ class _Court:
             telling = [r for r in telling if r.form is Form.BYTES]
         if not telling:
             telling = [r for r in mine if r.form is Form.BYTES][:1]
-        said = dict.fromkeys(self._teller.says(reading) for reading in telling)
-        if said:
-            return " ".join([*said][:_SENTENCES])
+        sent = dict.fromkeys(self._teller.send(reading) for reading in telling)
+        if sent:
+            return " ".join([*sent][:_SENTENCES])
         who = self._reader(change, side)
         added = change.kind is Kind.API_ADDED and side == NEW
         if added and not self._must_be_implemented(change):

@@ -53,7 +53,9 @@ class _Function:
     name: str
     words: list[_Word] = field(default_factory=list)
     mentions: set[Mention] = field(default_factory=set)
-    speaks: frozenset[str] = frozenset()  # the revisions its folder speaks for the one asked about
+    implements: frozenset[str] = (
+        frozenset()
+    )  # the revisions its folder speaks for the one asked about
     constants: dict[str, int] = field(default_factory=dict)  # of siwire.constants, by their line
 
 
@@ -81,7 +83,7 @@ class CodeUsage:
         return tuple(sorted(found))
 
     def _of_constant(self, value: str) -> Iterator[Usage]:
-        names = [name for name, said in vars(constants).items() if said == value]
+        names = [name for name, sent in vars(constants).items() if sent == value]
         for function in self._functions:
             for name in names:
                 if name in function.constants:
@@ -90,7 +92,9 @@ class CodeUsage:
 
     def _is_meant(self, function: _Function, owner: str, last: str, owners: list[str]) -> bool:
         """Whether a function with this name speaks of this element, as far as that can be told."""
-        here = {message for revision, message in function.mentions if revision in function.speaks}
+        here = {
+            message for revision, message in function.mentions if revision in function.implements
+        }
         if not owner:
             return last in here
         if function.mentions and not here:
@@ -115,17 +119,17 @@ class CodeUsage:
                     found += self._read(path, revisions | {self.revision})
         return tuple(found)
 
-    def _read(self, path: Path, speaks: frozenset[str]) -> Iterator[_Function]:
+    def _read(self, path: Path, implements: frozenset[str]) -> Iterator[_Function]:
         tree = ast.parse(path.read_text("utf-8"))
         shown = path.relative_to(self.root).as_posix()
         names = _Names(tree, self._unions(path.parent / "messages.py"))
-        rest = _Function(shown, "(module)", speaks=speaks)
+        rest = _Function(shown, "(module)", implements=implements)
         for node in tree.body:
             inner = node.body if isinstance(node, ast.ClassDef) else [node]
             prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
             for one in inner:
                 if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                    function = _Function(shown, f"{prefix}{one.name}", speaks=speaks)
+                    function = _Function(shown, f"{prefix}{one.name}", implements=implements)
                     names.take(one, function)
                     yield function
                 else:

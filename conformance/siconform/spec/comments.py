@@ -14,7 +14,7 @@ _MOSTLY_EQUAL: Final = 0.75  # comments less alike than this are taken for other
 _FEW: Final = 2  # words that one comment may have more than another
 _NAME: Final = re.compile(r"\b(?:[a-z]+(?:[A-Z]+[a-z]*)+|(?:[A-Z][a-z]+){2,}|[A-Z]{2,})\b")
 """What is written as names are: `allocationID`, `AllocationAsk`, `UUID`."""
-_SAYS_LITTLE: Final = frozenset(
+_STATES_LITTLE: Final = frozenset(
     {"a", "an", "and", "any", "at", "be", "been", "by", "for", "from", "has", "have", "in", "is"}
     | {"it", "its", "of", "on", "or", "other", "that", "the", "this", "to", "was", "which", "with"}
 )
@@ -43,7 +43,7 @@ def comments_of(file: FileDescriptorProto) -> dict[str, str]:
     return found
 
 
-def says_otherwise(one: str, other: str) -> bool:
+def states_otherwise(one: str, other: str) -> bool:
     """Whether two comments of a field may give it different roles.
 
     They do where most words differ, where one name stands for another one or `higher` for `lower`,
@@ -85,7 +85,7 @@ def _decides_otherwise(one: str, other: str) -> bool:
 
 
 def _telling(comment: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[\w']+", comment.lower())) - _SAYS_LITTLE
+    return frozenset(re.findall(r"[\w']+", comment.lower())) - _STATES_LITTLE
 
 
 def _words_of(location: SourceCodeInfo.Location) -> str:

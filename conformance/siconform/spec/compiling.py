@@ -58,11 +58,13 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
         findings = buf.run([*arguments, "-o", image.name], Path(folder))
         other = _OTHER_SYNTAX.search(source)
         if findings and other:
-            says = f'`{other[1]}` is not the syntax of the SI: write `syntax = "proto3";`'
-            raise UnreadableSpec(name, [SpecError(says, source.count("\n", 0, other.start(1)) + 1)])
+            message = f'`{other[1]}` is not the syntax of the SI: write `syntax = "proto3";`'
+            raise UnreadableSpec(
+                name, [SpecError(message, source.count("\n", 0, other.start(1)) + 1)]
+            )
         if findings and not _SYNTAX.search(source):
-            says = 'the protobuf does not begin with `syntax = "proto3";`: write that first'
-            raise UnreadableSpec(name, [SpecError(says)])
+            message = 'the protobuf does not begin with `syntax = "proto3";`: write that first'
+            raise UnreadableSpec(name, [SpecError(message)])
         if findings:
             raise UnreadableSpec(name, _errors(findings, source.split("\n")))
         return FileDescriptorSet.FromString(image.read_bytes()).file[0]
@@ -111,25 +113,30 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
     own = [
         found
         for found in findings
-        if not (declared & set(_NOT_FOUND.findall(found.says)) or _FOLLOWS in found.says)
+        if not (declared & set(_NOT_FOUND.findall(found.message)) or _FOLLOWS in found.message)
     ]
     own = _without_members(own, lines)
     last = buf.Finding(-1, "", "")
     for found in sorted(own or findings, key=lambda finding: finding.line):
         before, last = last, found
-        if found.line == before.line or (found.line - 1, found.says) == (before.line, before.says):
+        if found.line == before.line or (found.line - 1, found.message) == (
+            before.line,
+            before.message,
+        ):
             continue
-        twice = _TWICE.match(found.says)
+        twice = _TWICE.match(found.message)
         places = _lines_of(twice[1], lines) if twice else []
         if twice and len(places) > 1:
             yield SpecError(f"`{twice[1]}` is declared on {_listed(places)}: keep one", found.line)
             continue
         code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
         code = code.split("//")[0].strip()
-        beside = f", in `{code}`" if code else ""
-        advice = next((says for pattern, says in _ADVICE if re.search(pattern, found.says)), "")
-        within = f" in {_owner(found, lines)}" if _NUMBER_TWICE.match(found.says) else ""
-        yield SpecError(f"{found.says}{within}{beside}{advice and ': '}{advice}", found.line)
+        meanwhile = f", in `{code}`" if code else ""
+        advice = next(
+            (message for pattern, message in _ADVICE if re.search(pattern, found.message)), ""
+        )
+        within = f" in {_owner(found, lines)}" if _NUMBER_TWICE.match(found.message) else ""
+        yield SpecError(f"{found.message}{within}{meanwhile}{advice and ': '}{advice}", found.line)
 
 
 def _owner(found: buf.Finding, lines: Sequence[str]) -> str:
@@ -146,7 +153,7 @@ def _owner(found: buf.Finding, lines: Sequence[str]) -> str:
 
 def _without_members(findings: Sequence[buf.Finding], lines: Sequence[str]) -> list[buf.Finding]:
     """Without the members of what is declared twice: they are, too."""
-    twice = {found: _TWICE.match(found.says) for found in findings}
+    twice = {found: _TWICE.match(found.message) for found in findings}
     if not any(known and len(_lines_of(known[1], lines)) > 1 for known in twice.values()):
         return [*findings]
     return [f for f, known in twice.items() if not known or len(_lines_of(known[1], lines)) > 1]

@@ -112,8 +112,8 @@ class Exchange:
         """The lowest number above every other number in use, used before, or reserved."""
         declaration, name = split(change.where)
         before = {n for n, _ in self.old_members(declaration)}
-        beside = {k for n, k in self.members(declaration) if n not in before and n != name}
-        taken = beside | {number for _, number in self.old_members(declaration)}
+        meanwhile = {k for n, k in self.members(declaration) if n not in before and n != name}
+        taken = meanwhile | {number for _, number in self.old_members(declaration)}
         return self.memory.next_free(declaration, taken, self.reserved(declaration))
 
     def reserved(self, declaration: str) -> Reserved:
@@ -270,8 +270,8 @@ def _decoder(side: str, spec: Spec) -> Decoder:
     try:
         decoder.check()
     except (ImportError, TypeError) as error:
-        says = f"no peer could speak this schema: {' '.join(str(error).split())}"
-        raise UnreadableSpec(spec.name, [SpecError(says)]) from error
+        message = f"no peer could speak this schema: {' '.join(str(error).split())}"
+        raise UnreadableSpec(spec.name, [SpecError(message)]) from error
     return decoder
 
 

@@ -25,12 +25,12 @@ def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
     folder, and OSError where it cannot be written.
     """
     if not spec.source:
-        says = "there is no protobuf source in it: give a text or a .proto file"
-        raise UnreadableSpec(spec.name, [SpecError(says)])
+        message = "there is no protobuf source in it: give a text or a .proto file"
+        raise UnreadableSpec(spec.name, [SpecError(message)])
     folder = folder.absolute()
     if folder.exists() and not _is_ours(folder):
-        says = f"{folder} holds other files or is none: name a folder that is new or empty"
-        raise OccupiedFolder(says)
+        message = f"{folder} holds other files or is none: name a folder that is new or empty"
+        raise OccupiedFolder(message)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

@@ -36,15 +36,15 @@ def read_constants(blocks: Sequence[Block]) -> tuple[dict[str, Constant], list[S
                 continue
             if constant and constant[1] in found:
                 first = found[constant[1]].line
-                says = f"constant {constant[1]} is on line {first} already: rename or remove one"
-                errors.append(SpecError(says, number))
+                message = f"constant {constant[1]} is on line {first} already: rename or remove one"
+                errors.append(SpecError(message, number))
             elif constant:
                 comment = " ".join([*above, constant[3] or ""]).strip()
                 value = _value(constant[2])
                 found[constant[1]] = Constant(constant[1], value, number, comment)
             elif not _STRUCTURE.match(line):
-                says = f'`{line}` is no constant: write it as Name = "value"'
-                errors.append(SpecError(says, number))
+                message = f'`{line}` is no constant: write it as Name = "value"'
+                errors.append(SpecError(message, number))
             above = []
     return found, errors
 

@@ -46,7 +46,7 @@ class RequirementImpact:
     has_lost_all: bool
     """Whether the sentence of each of its sources is gone."""
     tests: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
+    mutants: tuple[str, ...] = ()
     """The mutants that break it; known in a checkout only."""
 
     @property
@@ -281,6 +281,6 @@ def _results(
 ) -> Iterator[RunAgain]:
     ids = [one.requirement.id for one in touched if not one.is_near]
     for published in checkout.published if checkout is not None else ():
-        judged = tuple(identifier for identifier in ids if identifier in published.judged)
-        if judged and published.revision == revision:
-            yield RunAgain(published, judged)
+        evaluated = tuple(identifier for identifier in ids if identifier in published.evaluated)
+        if evaluated and published.revision == revision:
+            yield RunAgain(published, evaluated)

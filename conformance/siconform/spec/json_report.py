@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from siconform.spec import layout
-from siconform.spec.classes import Judgement
+from siconform.spec.classes import Evaluation
 from siconform.spec.impact import Impact
 from siconform.spec.misreading import Reading
 from siconform.spec.model import Sentence, Spec
@@ -32,16 +32,16 @@ def as_values(report: Report, exit_code: int) -> dict[str, Any]:
             "rules changed": report.rules_changed,
         },
         "changes": [
-            {"group": number, **_judgement(one)}
+            {"group": number, **_evaluation(one)}
             for number, entry in enumerate(report.entries)
-            for one in entry.judgements
+            for one in entry.evaluations
         ],
-        "comments": [_judgement(one) for one in report.words],
+        "comments": [_evaluation(one) for one in report.words],
         "rules": [_rule(change) for change in report.rules],
         "buf": {
             "missing": report.buf_missing,
             "rules": [
-                {"rule": rule.rule, "breaks": rule.breaks.value, "says": rule.says}
+                {"rule": rule.rule, "breaks": rule.breaks.value, "says": rule.message}
                 | {"line": rule.line or None}
                 for rule in report.buf
             ],
@@ -54,7 +54,7 @@ def _side(spec: Spec) -> dict[str, Any]:
     return {"name": spec.name, "guesses": list(spec.guesses)}
 
 
-def _judgement(one: Judgement) -> dict[str, Any]:
+def _evaluation(one: Evaluation) -> dict[str, Any]:
     change = one.change
     return {
         "kind": change.kind.value,
@@ -120,7 +120,7 @@ def _impact(found: Impact) -> dict[str, Any]:
                 "lost_all_sentences": one.has_lost_all,
                 "grounds": list(dict.fromkeys(map(str, one.reasons))),
                 "tests": list(one.tests),
-                "faults": list(one.faults),
+                "faults": list(one.mutants),
             }
             for one in found.requirements
         ],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from siconform.spec.changes import Change, Kind
-from siconform.spec.classes import Judgement
+from siconform.spec.classes import Evaluation
 from siconform.spec.impact import Impact
 from siconform.spec.misreading import Form, Reading
 from siconform.spec.model import Spec
@@ -24,7 +24,7 @@ def counted(number: int, thing: str, things: str = "") -> str:
 def headline(report: Report) -> str:
     """The verdict: what was compared, and whether it breaks somebody."""
     sides = f"{report.old.name} -> {report.new.name}"
-    if report.says_the_same:
+    if report.states_the_same:
         return f"NO CHANGE   {sides}"
     if report.broken():
         return f"BREAKING   {sides}"
@@ -35,7 +35,7 @@ def counts(report: Report) -> str:
     """How many changes of each class, and how many rules."""
     if report.old is report.new:
         return "both are one and the same: there is nothing to compare"
-    if report.says_the_same:
+    if report.states_the_same:
         return f"both declare the same; {_rules_counted(report)}"
     found = [f"{number} {each.value}" for each, number in report.counts.items() if number]
     changes = ", ".join(found) or "no change of the schema"
@@ -65,20 +65,21 @@ def buf_line(report: Report) -> str:
     names: dict[str, int] = {}
     for rule in report.buf:
         names[rule.rule] = names.get(rule.rule, 0) + 1
-    told = ", ".join(f"{name}{f' x {n}' if n > 1 else ''}" for name, n in names.items())
-    return f"buf breaking: {counted(len(report.buf), 'broken rule')}: {told}"
+    received = ", ".join(f"{name}{f' x {n}' if n > 1 else ''}" for name, n in names.items())
+    return f"buf breaking: {counted(len(report.buf), 'broken rule')}: {received}"
 
 
 def beyond_ours(report: Report) -> Iterator[str]:
     """What buf finds broken in a declaration of which our comparison finds nothing broken."""
-    ours = {name for one in report.judgements if one.breaks for name in _declarations(one.change)}
+    ours = {name for one in report.evaluations if one.breaks for name in _declarations(one.change)}
     for rule in report.buf:
         about = {
-            name.removeprefix(f"{report.old.file.package}.") for name in _QUOTED.findall(rule.says)
+            name.removeprefix(f"{report.old.file.package}.")
+            for name in _QUOTED.findall(rule.message)
         }
-        whole = Kind.PACKAGE in {one.change.kind for one in report.judgements}
+        whole = Kind.PACKAGE in {one.change.kind for one in report.evaluations}
         if not whole and ours.isdisjoint(about):
-            yield f"{rule.rule}: {rule.says}"
+            yield f"{rule.rule}: {rule.message}"
 
 
 def _declarations(change: Change) -> Iterator[str]:
@@ -107,8 +108,8 @@ def rule_title(change: RuleChange) -> str:
     """A rule that changed: what became of it, where, and who stands on it."""
     place = change.sentence.place or change.sentence.section
     line = at_line(change.sentence.line, of_old_text=change.new is None)
-    told = f"{change.kind.value} ({line})" if line else change.kind.value
-    return f"{told}: {place}" if place else told
+    received = f"{change.kind.value} ({line})" if line else change.kind.value
+    return f"{received}: {place}" if place else received
 
 
 def comment_title(change: Change) -> str:
@@ -117,19 +118,19 @@ def comment_title(change: Change) -> str:
     return f"{change.kind.value}{f' ({line})' if line else ''}: {change.where}"
 
 
-def advice_of(words: Iterable[Judgement]) -> Iterable[str]:
+def advice_of(words: Iterable[Evaluation]) -> Iterable[str]:
     """What to do instead of giving comments another sense: each advice once."""
     return dict.fromkeys(one.advice for one in words if one.advice)
 
 
 def rule_stands(change: RuleChange) -> str:
     """Which requirements stand on the sentence, before and after."""
-    told = []
+    received = []
     if change.old is not None:
-        told.append(f"was the ground of {listed(change.carried) or 'no requirement'}")
+        received.append(f"was the ground of {listed(change.carried) or 'no requirement'}")
     if change.new is not None:
-        told.append(f"covered by {listed(change.carries) or 'no requirement'}")
-    return "; ".join(told)
+        received.append(f"covered by {listed(change.carries) or 'no requirement'}")
+    return "; ".join(received)
 
 
 def extracted(spec: Spec) -> str:
@@ -165,10 +166,10 @@ def impact_counts(found: Impact) -> Iterator[str]:
         yield "  code, faults and published results are known in a checkout only"
         return
     code = {usage for change in found.changes for usage in change.code}
-    faults = {fault for one in touched for fault in one.faults}
+    mutants = {mutant for one in touched for mutant in one.mutants}
     places = counted(len(code), "place of the code", "places of the code")
     yield f"  {places} that read or write what is changed"
-    yield f"  {counted(len(faults), 'fault')} made for those that are touched"
+    yield f"  {counted(len(mutants), 'fault')} made for those that are touched"
     runs = counted(len(found.results), "published result")
     yield f"  {runs} to be run again"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from siconform.spec import layout
-from siconform.spec.classes import Class, Judgement
+from siconform.spec.classes import Class, Evaluation
 from siconform.spec.impact import Impact, RequirementImpact
 from siconform.spec.report import Entry, Report
 
@@ -26,7 +26,7 @@ def to_markdown(
     lines += [f"{layout.counts(report)}.", ""]
     for spec in (report.old, report.new):
         lines += [f"- {escaped(f'{spec.name}: {guess}')}" for guess in spec.guesses]
-    if not report.says_the_same:
+    if not report.states_the_same:
         lines += [*_classes(report), *_rules(report), *extra, *_buf(report)]
         if report.impact is not None:
             lines += _impact(report.impact)
@@ -56,23 +56,23 @@ def _classes(report: Report) -> Iterator[str]:
 def _entry(entry: Entry, found: Impact | None) -> Iterator[str]:
     line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
     at = f" ({line})" if line else ""
-    beside = [each.value for each in entry.classes if each is not entry.worst]
-    also = f" Also {', '.join(beside)}." if beside else ""
+    meanwhile = [each.value for each in entry.classes if each is not entry.worst]
+    also = f" Also {', '.join(meanwhile)}." if meanwhile else ""
     yield f"- **{escaped(entry.title)}**{at}.{also}"
-    many = len(entry.judgements) > 1
-    for one in entry.judgements:
+    many = len(entry.evaluations) > 1
+    for one in entry.evaluations:
         indent = "  "
         if many:
             yield f"  - {escaped(str(one.change))}"
             indent = "    "
-        told = [escaped(sentence) for sentence in (one.old_peer, one.new_peer) if sentence]
-        told += _touched(one, found) if found is not None else []
-        yield from (f"{indent}- {sentence}" for sentence in told)
+        received = [escaped(sentence) for sentence in (one.old_peer, one.new_peer) if sentence]
+        received += _touched(one, found) if found is not None else []
+        yield from (f"{indent}- {sentence}" for sentence in received)
     if entry.advice:
         yield f"  - *Instead:* {escaped(entry.advice)}"
 
 
-def _touched(one: Judgement, found: Impact) -> Iterator[str]:
+def _touched(one: Evaluation, found: Impact) -> Iterator[str]:
     for change in found.changes:
         if change.change == one.change:
             if change.touched:
@@ -95,9 +95,9 @@ def _rules(report: Report) -> Iterator[str]:
                 yield f"  - {label}: {escaped(sentence.text)}"
     for one in report.words:
         yield f"- **{escaped(layout.comment_title(one.change))}**"
-        for label, said in (("was", one.change.old), ("is", one.change.new)):
-            if said:
-                yield f"  - {label}: {escaped(said)}"
+        for label, sent in (("was", one.change.old), ("is", one.change.new)):
+            if sent:
+                yield f"  - {label}: {escaped(sent)}"
     for advice in layout.advice_of(report.words):
         yield from ("", f"*Instead:* {escaped(advice)}")
     yield ""
@@ -111,9 +111,13 @@ def _buf(report: Report) -> Iterator[str]:
 
 def _impact(found: Impact) -> Iterator[str]:
     yield from ("## Impact", "")
-    for told in layout.impact_counts(found):
-        indented = told.startswith("  ")
-        yield f"- {escaped(told)}" if indented else f"{told[:1].upper()}{escaped(told[1:])}"
+    for received in layout.impact_counts(found):
+        indented = received.startswith("  ")
+        yield (
+            f"- {escaped(received)}"
+            if indented
+            else f"{received[:1].upper()}{escaped(received[1:])}"
+        )
         if not indented:
             yield ""
     if unseen := layout.unseen_line(found):
@@ -128,8 +132,8 @@ def _impact(found: Impact) -> Iterator[str]:
     if found.results:
         yield from ("### To be run again", "")
         for run in found.results:
-            told = layout.counted(len(run.requirements), "touched requirement")
-            yield f"- `{run.published.file}`: {told}"
+            received = layout.counted(len(run.requirements), "touched requirement")
+            yield f"- `{run.published.file}`: {received}"
         yield ""
 
 
@@ -141,7 +145,7 @@ def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[
     for one in rows:
         gone = " (no sentence is left)" if one.has_lost_all else ""
         why = dict.fromkeys(map(str, one.reasons))
-        told = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
-        tests, faults = len(one.tests), len(one.faults)
-        yield f"| {told} | {escaped(layout.listed(why, 2))} | {tests} | {faults} |"
+        received = f"{one.requirement.id}: {escaped(one.requirement.title)}{gone}"
+        tests, mutants = len(one.tests), len(one.mutants)
+        yield f"| {received} | {escaped(layout.listed(why, 2))} | {tests} | {mutants} |"
     yield ""

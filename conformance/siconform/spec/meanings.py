@@ -12,7 +12,7 @@ from siconform.spec.schema import Message, Schema
 class Absence:
     """What a peer concludes from a message without the field."""
 
-    says: str
+    message: str
     misleads: bool = False  # whether that is another order, rather than less of the same one
 
 
@@ -86,7 +86,7 @@ _OF_ANY_MESSAGE: Final[Mapping[str, Absence]] = {
 """What names something else is missed wherever it stands."""
 
 
-_SAYS_NOTHING: Final = frozenset({"unknown", "unspecified", "unset", "undefined", "none", "noop"})
+_STATES_NOTHING: Final = frozenset({"unknown", "unspecified", "unset", "undefined", "none", "noop"})
 """First words of values that order nothing."""
 
 
@@ -99,7 +99,7 @@ def absence_in(place: str, schema: Schema, message: str) -> Absence | None:
     field = reader.fields.get(place.rpartition(".")[2]) if reader is not None else None
     enum = schema.enums.get(field.type) if field is not None and not field.cardinality else None
     zero = enum.named(0) if enum is not None else ""
-    if zero and _SAYS_NOTHING.isdisjoint(words(zero)):
+    if zero and _STATES_NOTHING.isdisjoint(words(zero)):
         return Absence(f"it is taken for {zero}, which is zero", misleads=True)
     return absence_of(place, reader)
 

@@ -178,7 +178,7 @@ class Route:
             outcome = Decoding.MISREAD
         else:
             outcome = _arrived(wrote, value) if whole else Decoding.SAME
-        read = "" if value is None else said(value)
+        read = "" if value is None else sent(value)
         reading = self._reading((field.name, wrote), (data, form), (outcome, taken, read))
         return replace(reading, inside=tuple(_taken_for_others(wrote, value)))
 
@@ -196,7 +196,7 @@ class Route:
         whole = len(understood) == len(wrote)
         outcome = Decoding.SAME if whole else Decoding.PARTLY
         left = element if whole else " and ".join(understood)
-        return self._reading((element, wrote), (data, form), (outcome, left, said(understood)))
+        return self._reading((element, wrote), (data, form), (outcome, left, sent(understood)))
 
     def pass_value(
         self,
@@ -260,7 +260,7 @@ class Route:
             message=self.message,
             taken_for=self.taken_as,
             element=element,
-            wrote=said(value),
+            wrote=sent(value),
             data=data,
             outcome=outcome,
             read_as=read_as,
@@ -274,7 +274,7 @@ def contents(message: Message) -> dict[str, Any]:
     return {field.name: _plain(field, value) for field, value in message.ListFields()}
 
 
-def said(value: Any) -> str:
+def sent(value: Any) -> str:
     """A value as text for a sentence, cut when it is long."""
     text = json.dumps(value, ensure_ascii=True, default=lambda raw: raw.hex())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"

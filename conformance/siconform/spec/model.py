@@ -48,11 +48,11 @@ class Sentence:
 class SpecError:
     """One thing that is wrong with a specification, as one sentence."""
 
-    says: str
+    message: str
     line: int = 0  # of the text; 0 when it is about the whole
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.says}" if self.line else self.says
+        return f"line {self.line}: {self.message}" if self.line else self.message
 
 
 class UnreadableSpec(Exception):

@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-_SAYS_LITTLE = frozenset({"id", "name", "key", "info", "value", "type", "the", "of"})
+_STATES_LITTLE = frozenset({"id", "name", "key", "info", "value", "type", "the", "of"})
 _A_TYPO = 0.85  # applicartionID and applicationID have 0.97, tragetExpressions 0.94
 _SAME_COMMENT = 0.8
 _SHORTEST_FOR_A_TYPO = 5
@@ -53,7 +53,7 @@ def _squeezed(name: str) -> str:
 
 
 def _telling(name: str) -> set[str]:
-    return {word for word in words(name) if word not in _SAYS_LITTLE}
+    return {word for word in words(name) if word not in _STATES_LITTLE}
 
 
 def _opposite(differing: set[str]) -> bool:

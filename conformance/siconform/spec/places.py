@@ -66,17 +66,17 @@ class Footing:
         """The passages at a place by their hash; none where there is no such place."""
         if where not in self._found:
             try:
-                said = self.text.passages(where)
+                sent = self.text.passages(where)
             except LookupError:
-                said = ()
-            self._found[where] = {fingerprint(passage): passage for passage in said}
+                sent = ()
+            self._found[where] = {fingerprint(passage): passage for passage in sent}
         return self._found[where]
 
     def holds(self, source: Source) -> bool:
         """Whether the sentence is there as the source recorded it."""
         return source.sha256 in self.passages(source.where)
 
-    def says_elsewhere(self, source: Source) -> bool:
+    def states_elsewhere(self, source: Source) -> bool:
         """Whether another section says the sentence in the same words."""
         return source.where.startswith(_PROSE) and source.sha256 in self._in_sections
 
@@ -96,14 +96,14 @@ def standing(source: Source, old: Footing, new: Footing) -> Standing:
     hold in the old text cannot be judged by its hash.
     """
     prose = source.where.startswith(_PROSE)
-    judged = new.spec.has_text if not old.has_words else new.has_words and old.holds(source)
+    evaluated = new.spec.has_text if not old.has_words else new.has_words and old.holds(source)
     if not prose and _is_taken_out(name_of(source.where), old, new):
         return Standing.GONE
-    if not judged or (prose and not new.spec.has_text):
+    if not evaluated or (prose and not new.spec.has_text):
         return Standing.UNSEEN
     if new.holds(source):
         return Standing.STANDS
-    if new.says_elsewhere(source):
+    if new.states_elsewhere(source):
         return Standing.MOVED
     return Standing.REWORDED if new.passages(source.where) else Standing.GONE
 
@@ -140,10 +140,10 @@ class Carriers:
 
     def of(self, sentence: str, place: str) -> tuple[str, ...]:
         """The requirements with a source there that says the sentence, or is a part of it."""
-        said = normalised(sentence)
+        sent = normalised(sentence)
         found: dict[str, None] = {}
         for passage, ids in self._by_place.get(_key(place), {}).items():
-            if said and (_within(said, passage) or _within(passage, said)):
+            if sent and (_within(sent, passage) or _within(passage, sent)):
                 found.update(dict.fromkeys(ids))
         return tuple(found)
 
@@ -172,9 +172,9 @@ def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> s
     Likeness is the share of declarations the two have in common, then the number of sources that
     hold in the text, then the newer revision.
     """
-    told = known_revision(footing.spec.name)
-    if told is not None:
-        return told
+    received = known_revision(footing.spec.name)
+    if received is not None:
+        return received
     likeness = {name: _likeness(footing.declared, _elements_of(name)) for name in REVISIONS}
     best = max(likeness.values())
     if best < LEAST_LIKENESS:

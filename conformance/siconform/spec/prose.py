@@ -58,21 +58,21 @@ def modal_words(sentence: str) -> tuple[str, ...]:
     """The modal words of a sentence in order of appearance, forms of one as that one."""
     found = []
     for modal in _MODAL.finditer(sentence):
-        verb, negated, *rest = modal.groups()
-        word = next(filter(None, [verb, *rest])).lower()
+        step, negated, *rest = modal.groups()
+        word = next(filter(None, [step, *rest])).lower()
         found.append(f"{word} not" if negated else "ignored" if word == "ignore" else word)
     return tuple(found)
 
 
 def read_sentences(
-    lines: Sequence[str], blocks: Sequence[Block], *, fenced: bool
+    lines: Sequence[str], blocks: Sequence[Block], *, synchronised: bool
 ) -> tuple[Sentence, ...]:
     """All sentences in order of the text: those between the blocks, and those of comments."""
-    prose = _Prose(fenced=fenced)
+    prose = _Prose(synchronised=synchronised)
     kinds = {
         number: block.kind for block in blocks for number in range(block.first, block.last + 1)
     }
-    if fenced:  # the fences themselves
+    if synchronised:  # the fences themselves
         for block in blocks:
             kinds[block.first - 1] = kinds[block.last + 1] = block.kind
     sections = {}
@@ -104,7 +104,7 @@ def comments(block: Block) -> Iterator[tuple[str, _Words]]:
         if line.startswith("//"):
             above.append((number, line.lstrip("/ ")))
             continue
-        code, _, beside = line.partition("//")
+        code, _, meanwhile = line.partition("//")
         opened = OPENED.match(code)
         member = _MEMBER.match(code)
         place = list(path)
@@ -115,7 +115,7 @@ def comments(block: Block) -> Iterator[tuple[str, _Words]]:
             place.append(next(filter(None, member.groups())))
         elif path and code.startswith("}"):
             path = path[:-1]
-        comment = [*above, *([(number, beside.strip())] if beside.strip() else [])]
+        comment = [*above, *([(number, meanwhile.strip())] if meanwhile.strip() else [])]
         if comment:
             yield ".".join(place), comment
         above = []
@@ -127,7 +127,7 @@ def comments(block: Block) -> Iterator[tuple[str, _Words]]:
 class _Prose:
     """Cuts the lines outside of blocks into sections, paragraphs and sentences."""
 
-    fenced: bool
+    synchronised: bool
     section: str = ""
     title: str = ""
     paragraph: list[tuple[int, str]] = field(default_factory=list)
@@ -142,7 +142,7 @@ class _Prose:
             self.title = line
         elif self._is_drawn(line):
             self.end_paragraph()
-        elif self.fenced and _ROW.match(line):
+        elif self.synchronised and _ROW.match(line):
             for cell in line.strip().strip("|").split("|"):
                 self.end_paragraph()
                 self.paragraph.append((number, cell.strip(" :-")))
@@ -162,7 +162,7 @@ class _Prose:
 
     def _is_drawn(self, line: str) -> bool:
         """Whether a line is of a drawing or a stray comment, where no fences tell."""
-        if self.fenced:
+        if self.synchronised:
             return False
         if line.startswith("//"):
             return True

@@ -13,7 +13,7 @@ from siconform.catalogue import Requirement
 from siconform.spec import buf
 from siconform.spec.changes import Kind
 from siconform.spec.checkout import Checkout
-from siconform.spec.classes import Class, Judgement, judge
+from siconform.spec.classes import Class, Evaluation, evaluate
 from siconform.spec.cross_decoding import OF_VALUES
 from siconform.spec.impact import Impact, impact
 from siconform.spec.impact_reasons import WORDS_ONLY
@@ -47,44 +47,44 @@ _BUF = {
 class Entry:
     """What is told together: one change, or the values of an enum that moved together."""
 
-    judgements: tuple[Judgement, ...]
+    evaluations: tuple[Evaluation, ...]
 
     @property
     def worst(self) -> Class:
         """The worst class of all."""
-        return min((one.worst for one in self.judgements), key=list(Class).index)
+        return min((one.worst for one in self.evaluations), key=list(Class).index)
 
     @property
     def classes(self) -> tuple[Class, ...]:
         """Every class of any of them, worst first."""
-        return tuple(c for c in Class if any(c in one.classes for one in self.judgements))
+        return tuple(c for c in Class if any(c in one.classes for one in self.evaluations))
 
     @property
     def line(self) -> int:
         """The first line that is known; 0 where none is."""
-        return min((one.change.line for one in self.judgements if one.change.line), default=0)
+        return min((one.change.line for one in self.evaluations if one.change.line), default=0)
 
     @property
     def title(self) -> str:
         """What was changed, in one line."""
-        first = self.judgements[0].change
-        if len(self.judgements) == 1:
+        first = self.evaluations[0].change
+        if len(self.evaluations) == 1:
             return str(first)
         enum = first.where.rpartition(".")[0]
-        moved = sum(one.change.kind is not Kind.VALUE_ADDED for one in self.judgements)
+        moved = sum(one.change.kind is not Kind.VALUE_ADDED for one in self.evaluations)
         return f"{enum}: {moved} numbers have another enum value"
 
     @property
     def is_of_old_text(self) -> bool:
         """Whether the line is one of the old text, as all of it is gone in the new one."""
-        return all(one.change.kind in GONE for one in self.judgements)
+        return all(one.change.kind in GONE for one in self.evaluations)
 
     @property
     def advice(self) -> str:
         """What to do instead, for all of them together; "" where there is nothing to say."""
-        if len(self.judgements) == 1:
-            return self.judgements[0].advice
-        new = [one.advice for one in self.judgements if one.change.kind is Kind.VALUE_ADDED]
+        if len(self.evaluations) == 1:
+            return self.evaluations[0].advice
+        new = [one.advice for one in self.evaluations if one.change.kind is Kind.VALUE_ADDED]
         return " ".join([*new, "Keep every older value at its number: a number is never moved."])
 
 
@@ -96,7 +96,7 @@ class Report:
     new: Spec
     entries: tuple[Entry, ...]
     """Changes of the schema, the constants and the Go API: the worst first, then as they stand."""
-    words: tuple[Judgement, ...]
+    words: tuple[Evaluation, ...]
     """Comments that give a field or a method another role."""
     rules: tuple[RuleChange, ...]
     buf: tuple[BrokenRule, ...]
@@ -106,14 +106,14 @@ class Report:
     impact: Impact | None = None
 
     @property
-    def judgements(self) -> tuple[Judgement, ...]:
+    def evaluations(self) -> tuple[Evaluation, ...]:
         """Of all entries."""
-        return tuple(one for entry in self.entries for one in entry.judgements)
+        return tuple(one for entry in self.entries for one in entry.evaluations)
 
     @property
     def counts(self) -> Mapping[Class, int]:
         """How many changes have each class as their worst; 0 for those that none has."""
-        found = Counter(one.worst for one in self.judgements)
+        found = Counter(one.worst for one in self.evaluations)
         return {each: found[each] for each in Class}
 
     @property
@@ -122,13 +122,13 @@ class Report:
         return len(self.rules) + len(self.words)
 
     @property
-    def says_the_same(self) -> bool:
+    def states_the_same(self) -> bool:
         """Whether nothing was found that anybody could depend on."""
         return not (self.entries or self.rules_changed or self.buf)
 
     def broken(self) -> frozenset[Class]:
         """The classes that break somebody, of our own comparison and of buf's."""
-        ours = {c for one in self.judgements for c in one.classes if c is not Class.COMPATIBLE}
+        ours = {c for one in self.evaluations for c in one.classes if c is not Class.COMPATIBLE}
         return frozenset(ours | {_BUF[rule.breaks] for rule in self.buf})
 
     def breaks(self, fail_on: Collection[str] = tuple(NAMES)) -> bool:
@@ -152,13 +152,13 @@ def report(
     """
     with ThreadPoolExecutor() as pool:
         asked = pool.submit(broken_rules, old, new)  # a process of its own, meanwhile
-        judged = judge(old, new)
+        evaluated = evaluate(old, new)
         touched = None
         if with_impact:
-            changes = [one.change for one in judged]
+            changes = [one.change for one in evaluated]
             touched = impact(old, new, changes, requirements, checkout=checkout)
         found = touched.rules if touched is not None else compare_rules(old, new, requirements)
-        rules = tuple(_without_renamed_places(found, judged))
+        rules = tuple(_without_renamed_places(found, evaluated))
     missing = ""
     rules_of_buf: tuple[BrokenRule, ...] = ()
     try:
@@ -168,8 +168,8 @@ def report(
     return Report(
         old,
         new,
-        tuple(sorted(_entries(judged), key=lambda entry: list(Class).index(entry.worst))),
-        tuple(_words(judged, rules)),
+        tuple(sorted(_entries(evaluated), key=lambda entry: list(Class).index(entry.worst))),
+        tuple(_words(evaluated, rules)),
         rules,
         rules_of_buf,
         missing,
@@ -178,10 +178,10 @@ def report(
 
 
 def _without_renamed_places(
-    rules: Iterable[RuleChange], judged: Iterable[Judgement]
+    rules: Iterable[RuleChange], evaluated: Iterable[Evaluation]
 ) -> Iterator[RuleChange]:
     """Without the comments that stand elsewhere only because what they are about is renamed."""
-    changes = (one.change for one in judged if one.change.kind in _RENAMES)
+    changes = (one.change for one in evaluated if one.change.kind in _RENAMES)
     renamed = {change.old_place: change.where for change in changes}
 
     def now(sentence: Sentence | None) -> str:
@@ -198,17 +198,17 @@ def _without_renamed_places(
             yield rule
 
 
-def _words(judged: Iterable[Judgement], rules: Iterable[RuleChange]) -> Iterator[Judgement]:
+def _words(evaluated: Iterable[Evaluation], rules: Iterable[RuleChange]) -> Iterator[Evaluation]:
     """Changed comments; without those of the Go API that a changed rule shows already."""
     shown = {name_of(one.new.place) for one in rules if one.old and one.new}
-    for one in judged:
+    for one in evaluated:
         of_api = one.change.kind is Kind.API_COMMENT
         if one.change.kind in WORDS_ONLY and not (of_api and one.change.where in shown):
             yield one
 
 
-def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:
-    schema = (one for one in judged if one.change.kind not in WORDS_ONLY)
+def _entries(evaluated: Iterable[Evaluation]) -> Iterator[Entry]:
+    schema = (one for one in evaluated if one.change.kind not in WORDS_ONLY)
     for enum, group in groupby(schema, _enum_of):
         together = tuple(group)
         misread = [one for one in together if one.worst is Class.MISREAD]
@@ -219,6 +219,6 @@ def _entries(judged: Iterable[Judgement]) -> Iterator[Entry]:
             yield Entry((one,))
 
 
-def _enum_of(judgement: Judgement) -> str:
-    change = judgement.change
+def _enum_of(evaluation: Evaluation) -> str:
+    change = evaluation.change
     return change.where.rpartition(".")[0] if change.kind in OF_VALUES else ""

@@ -89,9 +89,9 @@ class RuleChange:
 
 def strength(sentence: Sentence) -> Strength:
     """How binding a sentence is: by its strongest modal verb, or a demand where it has none."""
-    verbs = [word for word in sentence.words if word not in _VERDICTS]
-    if verbs:
-        return max(_STRENGTHS.get(verb, Strength.DEMANDS) for verb in verbs)
+    steps = [word for word in sentence.words if word not in _VERDICTS]
+    if steps:
+        return max(_STRENGTHS.get(step, Strength.DEMANDS) for step in steps)
     return Strength.DEMANDS if sentence.words else Strength.STATES
 
 
@@ -107,11 +107,11 @@ def compare_rules(
     if not (old.sentences and new.sentences):
         return ()
     comments_alone = not (old.has_text and new.has_text)
-    said = [
+    sent = [
         [one for one in spec.sentences if name_of(one.place)] if comments_alone else spec.sentences
         for spec in (old, new)
     ]
-    changes = [change for before, after in _pairs(*said) if (change := _change(before, after))]
+    changes = [change for before, after in _pairs(*sent) if (change := _change(before, after))]
     changes.sort(key=lambda change: (change.new is None, change.sentence.line))
     if not requirements:
         return tuple(changes)
@@ -147,7 +147,7 @@ def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
 
 def _reworded(old: Sentence, new: Sentence) -> RuleChangeKind | None:
     """What distinguishes two sentences that are one rule; None where nothing does."""
-    if _said(old) == _said(new):
+    if _sent(old) == _sent(new):
         return RuleChangeKind.MOVED if _place(old) != _place(new) else None
     negated = _negations(old) % 2 != _negations(new) % 2
     if negated and _without_not(old) == _without_not(new):
@@ -254,13 +254,13 @@ def _is_rule(sentence: Sentence) -> bool:
     return sentence.is_rule and not is_caption
 
 
-def _said(sentence: Sentence) -> str:
+def _sent(sentence: Sentence) -> str:
     """The words, and the signs and comparisons between them that change a meaning."""
     return f"{normalised(sentence.text)} {' '.join(_SIGNS.findall(sentence.text))}"
 
 
 def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
-    return _said(sentence), _place(sentence) if with_place else ""
+    return _sent(sentence), _place(sentence) if with_place else ""
 
 
 def _place(sentence: Sentence) -> str:

@@ -144,7 +144,7 @@ class Schema:
     methods: Mapping[str, Method]
     extensions: Mapping[str, Field]
 
-    def options_said(self, options: str) -> str:
+    def options_sent(self, options: str) -> str:
         """The options of a field, those of the text's own by name: `si_secret: true`."""
         for extension in self.extensions.values():
             by_number, by_name = f"({extension.number}): ", f"{extension.name}: "
@@ -272,11 +272,11 @@ def _field(
         cardinality,
         "" if f.proto3_optional else within,
         f.json_name or json_name(f.name),
-        _options_said(f),
+        _options_sent(f),
     )
 
 
-def _options_said(f: FieldDescriptorProto) -> str:
+def _options_sent(f: FieldDescriptorProto) -> str:
     """The options of a field; those of the text's own by number."""
     unknown: Any = UnknownFieldSet(f.options)  # the stubs do not let it be walked
     own = (f"({one.field_number}): {one.data}" for one in unknown)

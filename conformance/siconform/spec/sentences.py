@@ -28,7 +28,7 @@ class Teller:
         self._schemas = schemas
         self._senders = senders
 
-    def says(self, reading: Reading) -> str:
+    def send(self, reading: Reading) -> str:
         """One sentence on what the reader understands."""
         who = self.reader(reading.reader, reading.writer, reading.message)
         what = self._of_value(reading) if reading.carrier else self._of_field(reading)
@@ -47,30 +47,30 @@ class Teller:
         place = f"{reading.message}.{reading.element}"
         match reading.outcome:
             case Decoding.MISREAD:
-                says = self._misread(reading)
+                message = self._misread(reading)
             case Decoding.REFUSED:
                 what = reading.element if reading.is_cut else f"{reading.element} = {reading.wrote}"
-                says = (
+                message = (
                     f"cannot decode {article(reading.message)} with {what}: "
                     "the whole message is refused"
                 )
             case Decoding.LOST:
                 schema = self._schemas[reading.reader]
                 absence = absence_in(place, schema, reading.taken_for)
-                says = f"does not see {place}{f': {absence.says}' if absence else ''}"
+                message = f"does not see {place}{f': {absence.message}' if absence else ''}"
             case Decoding.PARTLY if _TOGETHER in reading.element:
-                says = f"keeps only {reading.read_as} of {article(reading.message)} with "
-                says += reading.element
+                message = f"keeps only {reading.read_as} of {article(reading.message)} with "
+                message += reading.element
             case Decoding.PARTLY if reading.is_cut:
-                says = f"keeps only one of several {place}"
+                message = f"keeps only one of several {place}"
             case Decoding.PARTLY:
                 only = f"{reading.read_as} = {reading.read}"
-                says = f"keeps of {place} = {reading.wrote} only {only}"
+                message = f"keeps of {place} = {reading.wrote} only {only}"
             case _ if reading.read_as not in ("", reading.element):
-                says = f"reads {place} as {reading.read_as}, with the same value"
+                message = f"reads {place} as {reading.read_as}, with the same value"
             case _:
-                says = f"reads {place} as it was written"
-        return says
+                message = f"reads {place} as it was written"
+        return message
 
     def _misread(self, reading: Reading) -> str:
         place = f"{reading.message}.{reading.element}"
@@ -214,7 +214,7 @@ _TAKEN = (
 def without_bytes(change: Change, side: str, who: str) -> str:
     """What the peer `who` of one side understands of a change that no message shows."""
     if change.kind is Kind.METHOD_STREAMING:
-        says = _of_streaming(change, side, who)
+        message = _of_streaming(change, side, who)
     else:
         both = _SAYINGS.get(change.kind)
         if change.kind is Kind.CONSTANT_VALUE and change.taken_from:
@@ -223,7 +223,7 @@ def without_bytes(change: Change, side: str, who: str) -> str:
             "{who} reads the same bytes and the same JSON" if both is None else both[side == NEW]
         )
         absent = "no package" if change.kind is Kind.PACKAGE else ""
-        says = template.format(
+        message = template.format(
             who=who,
             where=change.where if side == NEW else change.old_place,
             member=split(change.where)[1],
@@ -232,7 +232,7 @@ def without_bytes(change: Change, side: str, who: str) -> str:
             taken_from=change.taken_from,
             other=_other(who),
         )
-    return f"{says[0].upper()}{says[1:]}."
+    return f"{message[0].upper()}{message[1:]}."
 
 
 def _other(who: str) -> str:
@@ -254,13 +254,13 @@ def _of_streaming(change: Change, side: str, who: str) -> str:
         tuple(half.startswith(_STREAM) for half in shape.split(" returns "))
         for shape in (mine, other)
     )
-    said = []
+    sent = []
     if their_request and not request:
-        said.append("handles the first message of a stream and loses the others")
+        sent.append("handles the first message of a stream and loses the others")
     if request and not their_request:
-        said.append("gets one message with each call, and no more")
+        sent.append("gets one message with each call, and no more")
     if answer and not their_answer:
-        said.append("is heard when it answers once, and fails the call with a second answer")
+        sent.append("is heard when it answers once, and fails the call with a second answer")
     if their_answer and not answer:
-        said.append("answers once and cannot speak by itself")
-    return f"{who} {'; it '.join(said)}"
+        sent.append("answers once and cannot speak by itself")
+    return f"{who} {'; it '.join(sent)}"

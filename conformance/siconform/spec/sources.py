@@ -50,13 +50,13 @@ def read_spec(argument: str) -> Spec:
         return from_revision(find_revision(argument), argument)
     except LookupError as error:
         if not path.exists():
-            says = f"there is no such file, and {error}"
-            raise UnreadableSpec(argument, [SpecError(says)]) from None
+            message = f"there is no such file, and {error}"
+            raise UnreadableSpec(argument, [SpecError(message)]) from None
     try:
         data = path.read_bytes()
     except OSError as error:
-        says = f"the file cannot be read: {error.strerror}"
-        raise UnreadableSpec(argument, [SpecError(says)]) from error
+        message = f"the file cannot be read: {error.strerror}"
+        raise UnreadableSpec(argument, [SpecError(message)]) from error
     return from_bytes(argument, data, path.suffix)
 
 
@@ -94,8 +94,8 @@ def _dangling(file: FileDescriptorProto, api: Iterable[ApiMethod]) -> Iterator[s
     for method in api:
         for name in GO_MESSAGE.findall(method.signature):
             if name not in declared:
-                says = f"{method.name} names si.{name}, which no block declares"
-                yield f"line {method.line}: {says}"
+                sentence = f"{method.name} names si.{name}, which no block declares"
+                yield f"line {method.line}: {sentence}"
 
 
 def from_revision(revision: Revision, name: str = "") -> Spec:
@@ -122,7 +122,7 @@ def _from_proto(name: str, content: str) -> Spec:
     file = compile_source(name, content)
     lines = content.split("\n")
     block = Block(BlockKind.PROTOBUF, 1, tuple(lines))
-    sentences = read_sentences(lines, [block], fenced=True)
+    sentences = read_sentences(lines, [block], synchronised=True)
     return Spec(name, file, {}, sentences, declared_lines(file), source=content)
 
 
@@ -133,30 +133,30 @@ def _from_descriptor_set(name: str, data: bytes) -> Spec:
     except DecodeError:
         files = []
     if not any(file.name for file in files):
-        says = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
-        raise UnreadableSpec(name, [SpecError(says)])
+        message = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
+        raise UnreadableSpec(name, [SpecError(message)])
     own = [file for file in files if not file.name.startswith("google/protobuf/")]
     chosen = own if len(own) == 1 else [file for file in own if file.name == SI_FILE]
     if len(chosen) != 1:
         names = ", ".join(file.name for file in own) or "none but Google's"
-        says = f"the descriptor set should have one file or an {SI_FILE}; it has {names}"
-        raise UnreadableSpec(name, [SpecError(says)])
+        message = f"the descriptor set should have one file or an {SI_FILE}; it has {names}"
+        raise UnreadableSpec(name, [SpecError(message)])
     return Spec(name, chosen[0], lines=declared_lines(chosen[0]))
 
 
 def _from_git(argument: str) -> Spec:
     revision, separator, path = argument.removeprefix(GIT).partition(":")
     if not (separator and path) or revision.startswith("-"):
-        says = "write git:REV:PATH, for example git:HEAD~1:scheduler-interface-spec.md"
-        raise UnreadableSpec(argument, [SpecError(says)])
+        message = "write git:REV:PATH, for example git:HEAD~1:scheduler-interface-spec.md"
+        raise UnreadableSpec(argument, [SpecError(message)])
     try:
         done = _git("cat-file", "blob", f"{revision}:{path}")
     except GitError as error:
         raise UnreadableSpec(argument, [SpecError(str(error))]) from error
     if done.returncode:
-        said = re.sub(r"^fatal: ", "", " ".join(done.stderr.decode(errors="replace").split()))
-        says = f"git has no such text: {said}"
-        raise UnreadableSpec(argument, [SpecError(says)])
+        sent = re.sub(r"^fatal: ", "", " ".join(done.stderr.decode(errors="replace").split()))
+        message = f"git has no such text: {sent}"
+        raise UnreadableSpec(argument, [SpecError(message)])
     return from_bytes(argument, done.stdout, PurePosixPath(path).suffix)
 
 

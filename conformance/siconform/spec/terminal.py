@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from siconform.spec import layout
-from siconform.spec.classes import Class, Judgement
+from siconform.spec.classes import Class, Evaluation
 from siconform.spec.impact import Impact, RequirementImpact
 from siconform.spec.report import Entry, Report
 
@@ -40,7 +40,7 @@ def report_lines(report: Report, *, details: bool = False, width: int = WIDTH) -
     for spec in (report.old, report.new):
         for guess in spec.guesses:
             yield from _wrapped(f"{spec.name}: {guess}", "  ", width, "yellow")
-    if report.says_the_same:
+    if report.states_the_same:
         return
     yield from _classes(report, details=details, width=width)
     yield from _rules(report, width)
@@ -70,20 +70,20 @@ def _classes(report: Report, *, details: bool, width: int) -> Iterator[Line]:
 def _entry(entry: Entry, found: Impact | None, *, details: bool, width: int) -> Iterator[Line]:
     line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
     at = f"   {line}" if line else ""
-    beside = [each.value for each in entry.classes if each is not entry.worst]
-    also = f"   (also {', '.join(beside)})" if beside else ""
+    meanwhile = [each.value for each in entry.classes if each is not entry.worst]
+    also = f"   (also {', '.join(meanwhile)})" if meanwhile else ""
     yield from _wrapped(f"{entry.title}{at}{also}", "  ", width)
-    for one in entry.judgements:
-        if len(entry.judgements) > 1:
+    for one in entry.evaluations:
+        if len(entry.evaluations) > 1:
             yield from _wrapped(str(one.change), _IN, width)
-        yield from _judgement(one, details=details, width=width)
+        yield from _evaluation(one, details=details, width=width)
         if found is not None:
             yield from _touched(one, found, details=details, width=width)
     if entry.advice:
         yield from _wrapped(f"instead: {entry.advice}", "      ", width, "cyan")
 
 
-def _judgement(one: Judgement, *, details: bool, width: int) -> Iterator[Line]:
+def _evaluation(one: Evaluation, *, details: bool, width: int) -> Iterator[Line]:
     for sentence in (one.old_peer, one.new_peer):
         yield from _wrapped(sentence, "      ", width)
     if details:
@@ -91,16 +91,18 @@ def _judgement(one: Judgement, *, details: bool, width: int) -> Iterator[Line]:
             yield from _wrapped(layout.bytes_line(reading), _DETAIL, width)
 
 
-def _touched(one: Judgement, found: Impact, *, details: bool, width: int) -> Iterator[Line]:
+def _touched(one: Evaluation, found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     for change in found.changes:
         if change.change == one.change and (change.touched or change.near or change.code):
             most = 1000 if details else 6
-            told = (
+            received = (
                 [f"stands on it: {layout.listed(change.touched, most)}"] if change.touched else []
             )
-            told += [f"near: {layout.listed(change.near, most)}"] if change.near else []
-            told += [f"code: {layout.counted(len(change.code), 'place')}"] if change.code else []
-            yield from _wrapped("; ".join(told), "      ", width)
+            received += [f"near: {layout.listed(change.near, most)}"] if change.near else []
+            received += (
+                [f"code: {layout.counted(len(change.code), 'place')}"] if change.code else []
+            )
+            yield from _wrapped("; ".join(received), "      ", width)
             for usage in change.code if details else ():
                 yield from _wrapped(str(usage), _DETAIL, width)
 
@@ -118,9 +120,9 @@ def _rules(report: Report, width: int) -> Iterator[Line]:
         yield from _wrapped(layout.rule_stands(change), "      ", width)
     for one in report.words:
         yield from _wrapped(layout.comment_title(one.change), "  ", width)
-        for mark, said in (("-", one.change.old), ("+", one.change.new)):
-            if said:
-                yield from _wrapped(f"{mark} {' '.join(said.split())}", _IN, width)
+        for mark, sent in (("-", one.change.old), ("+", one.change.new)):
+            if sent:
+                yield from _wrapped(f"{mark} {' '.join(sent.split())}", _IN, width)
     for advice in layout.advice_of(report.words):
         yield from _wrapped(f"instead: {advice}", "      ", width, "cyan")
 
@@ -128,8 +130,8 @@ def _rules(report: Report, width: int) -> Iterator[Line]:
 def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     yield Line("")
     yield Line("impact", "bold")
-    for told in layout.impact_counts(found):
-        yield from _wrapped(told, "  ", width)
+    for received in layout.impact_counts(found):
+        yield from _wrapped(received, "  ", width)
     if unseen := layout.unseen_line(found):
         yield from _wrapped(unseen, _IN, width, "yellow")
     if not details:
@@ -144,8 +146,8 @@ def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     if found.results:
         yield Line("  to be run again")
         for run in found.results:
-            told = layout.counted(len(run.requirements), "touched requirement")
-            yield from _wrapped(f"{run.published.file}: {told}", _IN, width)
+            received = layout.counted(len(run.requirements), "touched requirement")
+            yield from _wrapped(f"{run.published.file}: {received}", _IN, width)
             yield from _wrapped(run.published.command, _DETAIL, width)
 
 
@@ -159,9 +161,9 @@ def _requirements(heading: str, found: Iterable[RequirementImpact], width: int) 
         yield from _wrapped(layout.listed(why, 3), _DETAIL, width)
         if one.tests:
             yield from _wrapped(f"tests: {layout.listed(one.tests, 3)}", _DETAIL, width)
-        if one.faults:
-            told = layout.listed(one.faults, 4)
-            yield from _wrapped(f"faults: {told}", _DETAIL, width)
+        if one.mutants:
+            received = layout.listed(one.mutants, 4)
+            yield from _wrapped(f"faults: {received}", _DETAIL, width)
 
 
 def _wrapped(text: str, indent: str, width: int, colour: str = "") -> Iterator[Line]:

@@ -56,16 +56,16 @@ def decode(name: str, data: bytes) -> str:
     """
     if len(data) > LARGEST_TEXT:
         size, limit = len(data) / 2**20, LARGEST_TEXT // 2**20
-        says = f"the text has {size:.1f} MB, more than the {limit} MB a specification may have"
-        raise UnreadableSpec(name, [SpecError(says)])
+        message = f"the text has {size:.1f} MB, more than the {limit} MB a specification may have"
+        raise UnreadableSpec(name, [SpecError(message)])
     if not data.strip():
         raise UnreadableSpec(name, [SpecError("the text is empty: give one with protobuf blocks")])
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        says = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
-        raise UnreadableSpec(name, [SpecError(says, line)]) from error
+        message = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
+        raise UnreadableSpec(name, [SpecError(message, line)]) from error
     content = content.replace("\r\n", "\n").replace("\r", "\n")
     if conflicts := [*_conflicts(content)]:
         raise UnreadableSpec(name, conflicts)
@@ -79,8 +79,8 @@ def _conflicts(content: str) -> Iterator[SpecError]:
         if line.startswith(_CONFLICT_FRONT):
             front = number
         elif line.startswith(_CONFLICT_END) and front is not None:
-            says = f"a merge left its conflict here, up to line {number}: keep one side of it"
-            yield SpecError(says, front)
+            message = f"a merge left its conflict here, up to line {number}: keep one side of it"
+            yield SpecError(message, front)
             front = None
 
 
@@ -99,7 +99,7 @@ def read_spec_text(name: str, content: str) -> SpecText:
         raise UnreadableSpec(name, errors)
     first, header = _header(lines, layout)
     prose = ["" if number <= first else line for number, line in enumerate(lines, 1)]
-    sentences = read_sentences(prose, layout.blocks, fenced=layout.fenced)
+    sentences = read_sentences(prose, layout.blocks, synchronised=layout.synchronised)
     in_go = tuple(
         f"line {block.first - 1}: constants stand in a block of Go; they are read as constants"
         for block in constants_in_go(layout.blocks)
@@ -112,7 +112,7 @@ def read_spec_text(name: str, content: str) -> SpecText:
 
 def _header(lines: list[str], layout: Layout) -> tuple[int, tuple[str, ...]]:
     """The last line of what a web page puts above a text, and how that is said."""
-    if layout.fenced:
+    if layout.synchronised:
         return 0, ()
     first = next((at for at, line in enumerate(lines) if line.strip() == SI_HEADINGS[0]), 0)
     if not any(line.strip() for line in lines[:first]):

@@ -43,22 +43,22 @@ class Traceability:
 
     def reasons(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Reason]:
         """Why a requirement stands on what is changed."""
-        said = _Said(requirement, self.revision)
+        sent = _Sent(requirement, self.revision)
         citations = self.by_requirement.get(requirement.id, ())
         for change in changes:
             if change.kind not in _SILENT:
                 for element in self._elements(change):
-                    kind = self._reason_kind(element, said, citations)
+                    kind = self._reason_kind(element, sent, citations)
                     if kind is not None:
                         yield Reason(kind, element, change)
 
     def _reason_kind(
-        self, element: str, said: "_Said", citations: Sequence[Citation]
+        self, element: str, sent: "_Sent", citations: Sequence[Citation]
     ) -> ReasonKind | None:
         owner, _, name = element.rpartition(".")
-        if self._is_stated(owner, name, said):
+        if self._is_stated(owner, name, sent):
             return ReasonKind.STATED
-        if self._is_meant(owner, name, said):
+        if self._is_meant(owner, name, sent):
             ours = self._kit_names.get(name, frozenset())
             if ours and any(ours & one.uses or name in one.sets for one in citations):
                 return ReasonKind.USED
@@ -66,22 +66,22 @@ class Traceability:
             return ReasonKind.ALTERED
         return None
 
-    def _is_stated(self, owner: str, name: str, said: "_Said") -> bool:
+    def _is_stated(self, owner: str, name: str, sent: "_Sent") -> bool:
         """Whether a rule has a name that is no word of English, or a value that the field has."""
-        if not said.words.isdisjoint(self._values_of(owner, name)):
-            return said.names(owner)
-        if name not in said.words:
+        if not sent.words.isdisjoint(self._values_of(owner, name)):
+            return sent.names(owner)
+        if name not in sent.words:
             return False
-        if said.names_within(owner, name):
+        if sent.names_within(owner, name):
             return True
-        is_only = len(self._owners[name]) == 1 or said.names(owner)
+        is_only = len(self._owners[name]) == 1 or sent.names(owner)
         return is_only and (is_distinct(name) or (owner in self.schema.enums and name.isupper()))
 
-    def _is_meant(self, owner: str, name: str, said: "_Said") -> bool:
+    def _is_meant(self, owner: str, name: str, sent: "_Sent") -> bool:
         """Whether a rule has the word that is the field's name, and may mean the field."""
-        if name not in said.words - _OF_PROTOBUF:
+        if name not in sent.words - _OF_PROTOBUF:
             return False
-        return said.names(owner) or (len(self._owners[name]) == 1 and self._is_alone(name))
+        return sent.names(owner) or (len(self._owners[name]) == 1 and self._is_alone(name))
 
     def _values_of(self, owner: str, name: str) -> Iterable[str]:
         """The values of an enum field."""
@@ -149,7 +149,7 @@ class Traceability:
         return found
 
 
-class _Said:
+class _Sent:
     """What the catalogue says in a requirement, word by word, and the places it names."""
 
     def __init__(self, requirement: Requirement, revision: str) -> None:

@@ -27,7 +27,7 @@ class BrokenRule:
 
     rule: str  # FIELD_SAME_TYPE
     breaks: Breaks
-    says: str  # in buf's words
+    message: str  # in buf's words
     line: int  # of the newer text; 0 where it is not known
 
 
@@ -87,9 +87,9 @@ def broken_rules(old: Spec, new: Spec) -> tuple[BrokenRule, ...]:
         arguments = ["breaking", "new.binpb", "--against", "old.binpb", "--limit-to-input-files"]
         findings = buf.run(arguments, folder, config)
     broken = [
-        BrokenRule(found.rule, _breaks(found.rule), found.says, found.line) for found in findings
+        BrokenRule(found.rule, _breaks(found.rule), found.message, found.line) for found in findings
     ]
-    return tuple(sorted(broken, key=lambda rule: (rule.line, rule.rule, rule.says)))
+    return tuple(sorted(broken, key=lambda rule: (rule.line, rule.rule, rule.message)))
 
 
 def _breaks(rule: str) -> Breaks:

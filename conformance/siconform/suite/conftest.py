@@ -12,7 +12,7 @@ import pytest
 from siconform.catalogue import known_requirements
 from siconform.catalogue.features import find_feature
 from siconform.expecting.deadlines import Deadlines
-from siconform.expecting.target_habits import TargetHabits
+from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.marks import waits
 from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
@@ -21,7 +21,7 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 from siconform.running.option_list import SEED
 from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
-from siconform.running.stash import HISTORY, TARGET_HABITS
+from siconform.running.stash import HISTORY, PROBED_BEHAVIOUR
 from siconform.targets import Target
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def worker(pytestconfig: pytest.Config) -> str:
     """The name of this process among those that share the tests."""
-    told: dict[str, str] = getattr(pytestconfig, "workerinput", {})
-    return told.get("workerid", "master")
+    received: dict[str, str] = getattr(pytestconfig, "workerinput", {})
+    return received.get("workerid", "master")
 
 
 @pytest.fixture(scope="session")
@@ -66,12 +66,12 @@ def sessions(
     name = f"{worker}-{os.getpid()}-{int(time.time())}"  # no other run has it
     deadlines = Deadlines().scaled(target.time_scale)
     opened: dict[Runs, Session] = {}
-    observed = TargetHabits()
+    observed = ProbedBehaviour()
 
     def session(runs: Runs) -> Session:
         if runs not in opened:
-            judged = target if runs is Runs.AS_GIVEN else target_on_real_clock()
-            opened[runs] = Session(judged, deadlines, name, observed)
+            evaluated = target if runs is Runs.AS_GIVEN else target_on_real_clock()
+            opened[runs] = Session(evaluated, deadlines, name, observed)
         return opened[runs]
 
     yield session
@@ -90,7 +90,7 @@ def rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[ResourceManager]:
     """A registered RM whose ids belong to this test alone."""
-    request.node.stash[TARGET_HABITS] = session.observed
+    request.node.stash[PROBED_BEHAVIOUR] = session.observed
     rm = session.resource_manager(short_name)
     request.node.stash[HISTORY] = rm.exchange
     try:
@@ -115,7 +115,7 @@ def unregistered_rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[UnregisteredRM]:
     """An RM, not registered yet, that has the scheduler to itself as far as it can tell."""
-    request.node.stash[TARGET_HABITS] = session.observed
+    request.node.stash[PROBED_BEHAVIOUR] = session.observed
     unregistered_rm = session.isolated_rm(short_name)
     request.node.stash[HISTORY] = unregistered_rm.exchange
     try:
@@ -136,11 +136,11 @@ def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploratio
     )
 
     def keeps(exploration: "Exploration") -> None:
-        exchange = exploration.judged()
+        exchange = exploration.evaluated()
         if exchange is not None:
             request.node.stash[HISTORY] = exchange
 
-    request.node.stash[TARGET_HABITS] = session.observed
+    request.node.stash[PROBED_BEHAVIOUR] = session.observed
     seconds = read_settings(request.config).explore
     few = Budget(histories=ceil(HISTORIES_A_SECOND * seconds), steps=STEPS, seconds=seconds)
     return Exploration(session, few, SEED, keeps)

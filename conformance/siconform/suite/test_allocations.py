@@ -49,8 +49,8 @@ def test_allocations_are_on_schedulable_nodes(rm: ResourceManager) -> None:
     asks = [rm.asks(app) for _ in range(11)]
 
     for _ in range(10):
-        rm.is_told(Allocated(application=app, node=schedulable))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+        rm.expect(Allocated(application=app, node=schedulable))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-ALLOC-001")
@@ -64,8 +64,8 @@ def test_allocations_are_on_nodes_of_their_rm(
 
     asks = [rm.asks(app) for _ in range(2)]
 
-    rm.is_told(Allocated(application=app, node=own))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect(Allocated(application=app, node=own))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-ALLOC-002")
@@ -76,9 +76,9 @@ def test_an_allocation_has_application_and_resource_of_its_ask(rm: ResourceManag
     large = rm.asks(app, resources={"memory": 2, "gpu": 1})
     small = rm.asks(other, resources={"memory": 1})
 
-    rm.gives(rm.is_told(Allocated(large, app)), {"memory": 2, "gpu": 1}, below={"memory": 4})
-    rm.gives(rm.is_told(Allocated(small, other)), {"memory": 1})
-    rm.is_not_told(Allocated(large), Allocated(small))
+    rm.gives(rm.expect(Allocated(large, app)), {"memory": 2, "gpu": 1}, below={"memory": 4})
+    rm.gives(rm.expect(Allocated(small, other)), {"memory": 1})
+    rm.expect_none(Allocated(large), Allocated(small))
 
 
 @requirement("SI-ALLOC-002")
@@ -89,10 +89,10 @@ def test_each_allocation_of_an_ask_has_its_resource(rm: ResourceManager) -> None
 
     twice = rm.asks(app, resources={"memory": 2, "gpu": 1}, times=2)
 
-    two = rm.is_told(Allocated(twice, app)), *rm.collects(Allocated(twice, app), most=1)
+    two = rm.expect(Allocated(twice, app)), *rm.collects(Allocated(twice, app), most=1)
     for allocation in two:
         rm.gives(allocation, {"memory": 2, "gpu": 1}, below={"memory": 4})  # that is for both
-    rm.is_not_told(Allocated(twice))
+    rm.expect_none(Allocated(twice))
 
 
 @pytest.mark.parametrize("priority", [7, -7])
@@ -106,7 +106,7 @@ def test_an_allocation_repeats_tags_priority_and_partition_of_its_ask(
     ask = rm.asks(app, tags={"t": "v"}, priority=priority)
 
     repeated = Allocated(ask, priority=priority, partition=PartitionNamed("default"))
-    rm.repeats_tags(rm.is_told(repeated), {"t": "v"})
+    rm.repeats_tags(rm.expect(repeated), {"t": "v"})
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
@@ -118,14 +118,14 @@ def test_every_allocation_has_an_identity_of_its_own(rm: ResourceManager) -> Non
     for _ in range(2):
         with rm.one_message():
             asks = [rm.asks(app) for _ in range(50)]
-        latest = [rm.is_told(Allocated(ask)) for ask in asks]
+        latest = [rm.expect(Allocated(ask)) for ask in asks]
         allocations += latest
         rm.have_different_identities(allocations)
         with rm.one_message():
             for allocation in latest:
                 rm.releases(allocation)
         for allocation in latest:
-            rm.is_told(Released(identity=allocation.identity))
+            rm.expect(Released(identity=allocation.identity))
 
 
 @requirement("SI-ALLOC-004", "SI-ALLOC-005")
@@ -133,7 +133,7 @@ def test_a_key_that_is_asked_for_again_gets_another_identity(rm: ResourceManager
     rm.has_node()
     app = rm.has_application()
     ask = rm.asks(app)
-    former = rm.is_told(Allocated(ask))
+    former = rm.expect(Allocated(ask))
     rm.has_released(former)
 
     rm.asks_again(ask)
@@ -150,10 +150,10 @@ def test_an_identity_does_not_come_again_with_the_application(rm: ResourceManage
     former = [rm.has_allocation(app) for _ in range(3)]
 
     rm.removes_application(app)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.submits_application(app)
-    with rm.premise("an application that was removed is accepted again"):
-        rm.is_told(ApplicationAccepted(app))
+    with rm.precondition("an application that was removed is accepted again"):
+        rm.expect(ApplicationAccepted(app))
 
     rm.have_different_identities([*former, *(rm.has_allocation(app) for _ in range(3))])
 
@@ -164,7 +164,7 @@ def test_an_allocation_names_its_queue(rm: ResourceManager) -> None:
 
     for queue in ("root.other", "root.parent.left"):
         ask = rm.asks(rm.has_application(queue=queue))
-        rm.is_told(Allocated(ask, queue=queue))
+        rm.expect(Allocated(ask, queue=queue))
 
 
 @requirement("SI-ALLOC-007")
@@ -177,8 +177,8 @@ def test_an_allocation_repeats_originator_and_preemption_policy(rm: ResourceMana
     first = rm.asks(app, originator=True, policy=takes)
     second = rm.asks(app, originator=False, policy=yields)
 
-    rm.is_told(Allocated(first, originator=True, preemption_policy=takes))
-    rm.is_told(Allocated(second, originator=False, preemption_policy=yields))
+    rm.expect(Allocated(first, originator=True, preemption_policy=takes))
+    rm.expect(Allocated(second, originator=False, preemption_policy=yields))
 
 
 @requirement("SI-ALLOC-008")
@@ -194,30 +194,30 @@ def test_an_allocation_is_announced_once(rm: ResourceManager) -> None:
     rm.submits_application(app)
     rm.releases(rm.has_allocation(app))
 
-    rm.is_not_told(*(Allocated(identity=one.identity) for one in allocations))
+    rm.expect_none(*(Allocated(identity=one.identity) for one in allocations))
 
 
 @requirement("SI-ALLOC-009")
-def test_nothing_is_said_of_an_allocation_that_has_ended(rm: ResourceManager) -> None:
+def test_nothing_is_sent_of_an_allocation_that_has_ended(rm: ResourceManager) -> None:
     node = rm.has_node()
     app = rm.has_application()
     stopped, orphaned = rm.has_allocation(app), rm.has_allocation(app)
-    with rm.premise("the release by the RM is confirmed"):
+    with rm.precondition("the release by the RM is confirmed"):
         rm.releases(stopped)
-        rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+        rm.expect(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
 
     rm.drains(node)
     rm.decommissions(node)
-    with rm.premise("the end with the node is reported"):
-        rm.is_told(Released(identity=orphaned.identity))
+    with rm.precondition("the end with the node is reported"):
+        rm.expect(Released(identity=orphaned.identity))
     rm.removes_application(app)
 
     ended = (stopped.identity, orphaned.identity)
-    rm.is_not_told(*(Released(identity=i) for i in ended), *(Allocated(identity=i) for i in ended))
+    rm.expect_none(*(Released(identity=i) for i in ended), *(Allocated(identity=i) for i in ended))
 
 
 @requirement("SI-ALLOC-010")
-def test_the_room_of_an_ended_allocation_is_free_again(rm: ResourceManager) -> None:
+def test_the_capacity_of_an_ended_allocation_is_free_again(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
@@ -225,7 +225,7 @@ def test_the_room_of_an_ended_allocation_is_free_again(rm: ResourceManager) -> N
 
     rm.releases(allocation)
 
-    rm.is_told(Released(identity=allocation.identity))
+    rm.expect(Released(identity=allocation.identity))
     rm.is_served(waiting, node=node)
 
 
@@ -251,4 +251,4 @@ def test_the_share_of_an_ended_allocation_is_free_again(
     ends(rm, allocation)
     rm.has_node(memory=100)
 
-    rm.is_told(Allocated(rm.asks(other_app, memory=10)))
+    rm.expect(Allocated(rm.asks(other_app, memory=10)))

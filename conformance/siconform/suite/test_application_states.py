@@ -21,10 +21,10 @@ def test_a_state_change_is_reported_in_full(rm: ResourceManager) -> None:
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
 
-    rm.is_not_told(
+    rm.expect_none(
         ApplicationUpdated(""), ApplicationUpdated(state=""), ApplicationUpdated(timestamp=0)
     )
-    rm.presupposes_reports(1, rm.hears(ApplicationUpdated(app)))
+    rm.presupposes_reports(1, rm.observe(ApplicationUpdated(app)))
 
 
 @requirement("SI-APP-022")
@@ -45,7 +45,7 @@ def test_the_first_ask_takes_an_application_from_new_to_accepted(rm: ResourceMan
 
     rm.has_waiting_ask(app)
 
-    rm.is_not_told(*(ApplicationUpdated(app, state=s) for s in (RUNNING, FAILED)))
+    rm.expect_none(*(ApplicationUpdated(app, state=s) for s in (RUNNING, FAILED)))
     rm.has_reached(app, ACCEPTED)
 
 
@@ -54,7 +54,7 @@ def test_the_first_allocation_takes_an_application_out_of_accepted(rm: ResourceM
     since = rm.now()
     app = rm.has_application()
     waiting = rm.has_waiting_ask(app)
-    rm.is_not_told(ApplicationUpdated(app, state=RUNNING))
+    rm.expect_none(ApplicationUpdated(app, state=RUNNING))
 
     rm.has_node()
 
@@ -118,13 +118,13 @@ def test_an_ask_that_waits_for_a_placeholder_keeps_it_from_waiting(rm: ResourceM
 
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
-        release = rm.is_told(replaced(left))
-        rm.has_heard(ApplicationUpdated(gang, state=WAITING))  # with its placeholders, as it may
+        release = rm.expect(replaced(left))
+        rm.has_observed(ApplicationUpdated(gang, state=WAITING))  # with its placeholders, as it may
         rm.still_holds(real)
         rm.is_not_seen_waiting(gang)
         rm.confirms(release)
 
-    rm.is_told(Allocated(parked, placeholder=False))
+    rm.expect(Allocated(parked, placeholder=False))
 
 
 @requirement("SI-APP-028")
@@ -134,11 +134,11 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
     app = rm.has_waiting_application()
 
     with rm.in_its_waiting_time(since=since):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
     rm.is_shown_in_where_shown(app, RUNNING)
-    rm.is_not_told(ApplicationUpdated(app, state=COMPLETED))
-    back = rm.hears(ApplicationUpdated(app, state=RUNNING))
+    rm.expect_none(ApplicationUpdated(app, state=COMPLETED))
+    back = rm.observe(ApplicationUpdated(app, state=RUNNING))
     rm.records("an application back from waiting", *back[-1:], otherwise="not reported")
 
 
@@ -159,7 +159,7 @@ def test_an_application_is_completed_once_it_waited_without_a_break(rm: Resource
     rm.releases(allocation)
 
     rm.is_completed_when_due(returning, seconds=time_to_wait, since=since)
-    rm.is_not_told(ApplicationUpdated(asking, state=COMPLETED))
+    rm.expect_none(ApplicationUpdated(asking, state=COMPLETED))
 
 
 @waits
@@ -184,29 +184,29 @@ def test_the_id_of_a_completed_application_is_free_again(rm: ResourceManager) ->
     allocation = rm.has_allocation(app)
     with rm.control("while it is active its id is taken"):
         rm.submits_application(app)
-        rm.is_told(ApplicationRejected(app))
+        rm.expect(ApplicationRejected(app))
 
     rm.releases(allocation)
     rm.outlasts_waiting()
 
     rm.submits_application(app)
-    rm.is_told(ApplicationAccepted(app))
-    rm.is_told(Allocated(rm.asks(app)))
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @waits
 @requirement("SI-APP-031")
-def test_the_id_is_free_as_soon_as_completed_is_told(rm: ResourceManager) -> None:
+def test_the_id_is_free_as_soon_as_completed_is_reported(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
     completed = ApplicationUpdated(app, state=COMPLETED)
-    rm.may_be_told(completed, window=rm.waiting_timeout() + rm.deadlines.timer)
-    rm.needs_some(rm.hears(completed), of="to report that an application is completed")
+    rm.receive_if_any(completed, window=rm.waiting_timeout() + rm.deadlines.timer)
+    rm.needs_some(rm.observe(completed), of="to report that an application is completed")
 
     rm.submits_application(app)
 
-    rm.is_told(ApplicationAccepted(app))
+    rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-APP-032")
@@ -217,7 +217,7 @@ def test_the_id_of_a_waiting_application_is_taken(rm: ResourceManager) -> None:
 
     with rm.in_its_waiting_time(since=since):
         rm.submits_application(app)
-        rm.is_told(ApplicationRejected(app))
+        rm.expect(ApplicationRejected(app))
 
 
 @requirement("SI-APP-037")
@@ -226,13 +226,13 @@ def test_the_id_of_a_failed_application_is_free_again(rm: ResourceManager) -> No
     gang = partial.gang
     with rm.control("while it is active its id is taken"):
         rm.submits_application(gang)
-        rm.is_told(ApplicationRejected(gang))
+        rm.expect(ApplicationRejected(gang))
     rm.has_expired(partial)
-    with rm.premise("its failure is reported"):
-        rm.is_told_failure(gang)
+    with rm.precondition("its failure is reported"):
+        rm.expect_failure(gang)
     rm.passes_over(ApplicationUpdated(gang))  # nobody says that it is free in the same instant
 
     rm.submits_application(gang)
 
-    rm.is_told(ApplicationAccepted(gang))
-    rm.is_told(Allocated(rm.asks(gang)))
+    rm.expect(ApplicationAccepted(gang))
+    rm.expect(Allocated(rm.asks(gang)))

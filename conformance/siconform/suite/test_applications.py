@@ -23,7 +23,7 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 def test_a_new_application_is_accepted(rm: ResourceManager) -> None:
     app = rm.submits_application()
 
-    rm.is_told(ApplicationAccepted(app))
+    rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-APP-002")
@@ -32,7 +32,7 @@ def test_an_application_that_is_active_is_rejected(rm: ResourceManager) -> None:
 
     rm.submits_application(app)
 
-    rm.is_told(ApplicationRejected(app))
+    rm.expect(ApplicationRejected(app))
 
 
 @requirement("SI-APP-039")
@@ -41,9 +41,9 @@ def test_the_rejection_of_an_application_gives_a_reason(rm: ResourceManager) -> 
 
     rm.submits_application(app)
 
-    with rm.premise("an application that is active is rejected"):
-        rejection = rm.is_told(ApplicationRejected(app))
-    rm.says_why(rejection)
+    with rm.precondition("an application that is active is rejected"):
+        rejection = rm.expect(ApplicationRejected(app))
+    rm.states_reason(rejection)
 
 
 @requirement("SI-APP-003")
@@ -54,10 +54,10 @@ def test_a_rejected_duplicate_keeps_the_asks_and_allocations(rm: ResourceManager
     waiting = rm.has_waiting_ask(app, memory=4)
 
     rm.submits_application(app, queue="root.other")
-    with rm.premise("the duplicate is rejected"):
-        rm.is_told(ApplicationRejected(app))
+    with rm.precondition("the duplicate is rejected"):
+        rm.expect(ApplicationRejected(app))
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     node = rm.has_node(memory=4)
     rm.is_served(waiting, node=node)
     rm.still_holds(allocation)
@@ -71,15 +71,15 @@ def test_a_rejected_duplicate_does_not_move_the_application(rm: ResourceManager)
     held_back = rm.has_ask_left_alone(app, "the quota of its queue", memory=7)
 
     rm.submits_application(app, queue="root.other")
-    with rm.premise("the duplicate is rejected"):
-        rm.is_told(ApplicationRejected(app))
+    with rm.precondition("the duplicate is rejected"):
+        rm.expect(ApplicationRejected(app))
 
     beyond = rm.asks(app, memory=7)
-    rm.is_not_told(Allocated(held_back), Allocated(beyond))
+    rm.expect_none(Allocated(held_back), Allocated(beyond))
 
 
 @requirement("SI-APP-003")
-def test_a_rejected_duplicate_leaves_the_application_the_room_of_its_queue(
+def test_a_rejected_duplicate_leaves_the_application_the_capacity_of_its_queue(
     rm: ResourceManager,
 ) -> None:
     rm.has_node(memory=100)
@@ -87,10 +87,10 @@ def test_a_rejected_duplicate_leaves_the_application_the_room_of_its_queue(
     rm.has_allocation(app, memory=4)
 
     rm.submits_application(app, queue="root.quota")
-    with rm.premise("the duplicate is rejected"):
-        rm.is_told(ApplicationRejected(app))
+    with rm.precondition("the duplicate is rejected"):
+        rm.expect(ApplicationRejected(app))
 
-    rm.is_told(Allocated(rm.asks(app, memory=50)))
+    rm.expect(Allocated(rm.asks(app, memory=50)))
 
 
 @requirement("SI-APP-004")
@@ -104,11 +104,11 @@ def test_every_application_gets_exactly_one_verdict(rm: ResourceManager) -> None
         fourth = rm.submits_application()
 
     for known in (first, third):
-        rm.is_told(ApplicationRejected(known))
+        rm.expect(ApplicationRejected(known))
     for new in (second, fourth):
-        rm.is_told(ApplicationAccepted(new))
+        rm.expect(ApplicationAccepted(new))
     every = (first, second, third, fourth)
-    rm.is_not_told(
+    rm.expect_none(
         *(ApplicationAccepted(app) for app in every), *(ApplicationRejected(app) for app in every)
     )
 
@@ -122,7 +122,7 @@ def test_an_application_that_is_added_twice_in_one_message_gets_two_verdicts(
         rm.submits_application(app)
 
     for _ in range(2):
-        rm.is_told_one_of(ApplicationAccepted(app), ApplicationRejected(app))
+        rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))
 
 
 @requirement("SI-APP-005")
@@ -130,8 +130,8 @@ def test_an_application_for_which_policy_offers_no_queue_is_rejected(rm: Resourc
     there = rm.submits_application(queue="root.other")
     missing = rm.submits_application(queue="root.missing")
 
-    rm.is_told(ApplicationAccepted(there))
-    rm.is_told(ApplicationRejected(missing))
+    rm.expect(ApplicationAccepted(there))
+    rm.expect(ApplicationRejected(missing))
 
 
 @requirement("SI-APP-006")
@@ -144,10 +144,10 @@ def test_the_queue_an_application_asks_for_need_not_be_its_own(
     unregistered_rm.has_accepted(app, "a policy that places by user")
 
     with unregistered_rm.control("an ask within the limit of the user's queue is allocated"):
-        unregistered_rm.is_told(Allocated(unregistered_rm.asks(app, memory=4)))
+        unregistered_rm.expect(Allocated(unregistered_rm.asks(app, memory=4)))
     beyond_it = unregistered_rm.asks(app, memory=4)
 
-    unregistered_rm.is_not_told(Allocated(beyond_it))
+    unregistered_rm.expect_none(Allocated(beyond_it))
 
 
 @requirement("SI-APP-007")
@@ -155,15 +155,15 @@ def test_an_application_of_an_unknown_partition_is_rejected(rm: ResourceManager)
     nowhere = rm.submits_application(partition="nope")
     default = rm.submits_application()
 
-    rm.is_told(ApplicationRejected(nowhere))
-    rm.is_told(ApplicationAccepted(default))
+    rm.expect(ApplicationRejected(nowhere))
+    rm.expect(ApplicationAccepted(default))
 
 
 @requirement("SI-APP-008")
 def test_a_user_needs_no_groups(rm: ResourceManager) -> None:
     app = rm.submits_application(user="somebody", groups=())
 
-    rm.is_told(ApplicationAccepted(app))
+    rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-APP-004", "SI-APP-009")
@@ -172,9 +172,9 @@ def test_an_application_without_user_gets_one_verdict(rm: ResourceManager) -> No
 
     of_missing = (ApplicationAccepted(missing), ApplicationRejected(missing))
     of_empty = (ApplicationAccepted(empty), ApplicationRejected(empty))
-    rm.records("no user information", rm.is_told_one_of(*of_missing))
-    rm.records("an empty user", rm.is_told_one_of(*of_empty))
-    rm.is_not_told(*of_missing, *of_empty, StreamEnded(UpdateKind.APPLICATIONS))
+    rm.records("no user information", rm.expect_one_of(*of_missing))
+    rm.records("an empty user", rm.expect_one_of(*of_empty))
+    rm.expect_none(*of_missing, *of_empty, StreamEnded(UpdateKind.APPLICATIONS))
 
 
 @requirement("SI-APP-010")
@@ -182,8 +182,8 @@ def test_application_tags_are_free_form(rm: ResourceManager) -> None:
     untagged = rm.submits_application(tags={})
     tagged = rm.submits_application(tags={"x": "y"})
 
-    rm.is_told(ApplicationAccepted(untagged))
-    rm.is_told(ApplicationAccepted(tagged))
+    rm.expect(ApplicationAccepted(untagged))
+    rm.expect(ApplicationAccepted(tagged))
 
 
 @requirement("SI-APP-011")
@@ -194,7 +194,7 @@ def test_application_tags_do_not_steer_asks(rm: ResourceManager) -> None:
 
     untagged = rm.asks(app, memory=5)
 
-    rm.is_told(Allocated(untagged, node=roomy))
+    rm.expect(Allocated(untagged, node=roomy))
 
 
 @requirement("SI-APP-012")
@@ -204,7 +204,7 @@ def test_an_application_is_not_kept_running_beyond_its_timeout(rm: ResourceManag
     app = rm.has_application(timeout_ms=500)
     allocation = rm.has_allocation(app)
 
-    rm.is_told_when_due(
+    rm.expect_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
         ApplicationUpdated(app, state=OVER),
         seconds=0.5,
@@ -220,18 +220,18 @@ def test_an_application_timeout_of_zero_or_less_is_no_limit(rm: ResourceManager)
     with rm.control("an application with a positive timeout ends"):
         before = rm.now()
         app = rm.has_application(timeout_ms=500)
-        rm.is_told_when_due(
+        rm.expect_when_due(
             Released(identity=rm.has_allocation(app).identity, termination=Termination.TIMEOUT),
             ApplicationUpdated(app, state=OVER),
             seconds=0.5,
             since=before,
         )
-    rm.is_not_told(
+    rm.expect_none(
         *(Released(identity=one.identity) for one in unlimited),
         *(ApplicationUpdated(one.application, state=OVER) for one in unlimited),
     )
     for one in unlimited:
-        rm.is_told(Allocated(rm.asks(one.application)))
+        rm.expect(Allocated(rm.asks(one.application)))
 
 
 @requirement("SI-APP-014")
@@ -248,7 +248,7 @@ def test_an_application_timeout_does_not_count_queueing(rm: ResourceManager) -> 
     rm.has_node()
     allocation = rm.is_served(ask)
 
-    rm.is_told_when_due(
+    rm.expect_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
         ended,
         seconds=limit,
@@ -263,12 +263,12 @@ def test_an_ask_without_application_is_served_or_rejected(rm: ResourceManager) -
 
     independent = rm.asks("")
 
-    answer = rm.may_be_told(Allocated(independent), AskRejected(independent))
+    answer = rm.receive_if_any(Allocated(independent), AskRejected(independent))
     rm.records("an ask without application", answer, otherwise="no answer")
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(independent), AskRejected(independent), StreamEnded(UpdateKind.ALLOCATIONS)
     )
-    rm.is_told(Allocated(rm.asks(app)))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-CONN-017")
@@ -280,8 +280,8 @@ def test_an_ask_without_application_spoils_nothing(rm: ResourceManager) -> None:
         rm.asks("")
         ask = rm.asks(app)
 
-    rm.is_told(Allocated(ask))
-    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
+    rm.expect(Allocated(ask))
+    rm.expect_none(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-APP-017")
@@ -295,7 +295,7 @@ def test_a_removed_application_loses_its_pending_asks(rm: ResourceManager) -> No
 
     with rm.control("an equal ask of another application is allocated"):
         rm.is_served(waiting)
-    rm.is_not_told(Allocated(orphan))
+    rm.expect_none(Allocated(orphan))
 
 
 @requirement("SI-APP-017")
@@ -306,17 +306,17 @@ def test_the_asks_of_a_removed_application_do_not_come_back_with_it(rm: Resource
     rm.removes_application(app)
     rm.settles()
     rm.submits_application(app)
-    told = rm.is_told_one_of(ApplicationAccepted(app), ApplicationRejected(app))
+    received = rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))
     rm.has_node()
 
-    if isinstance(told, ApplicationAccepted):  # an identity may stay in use
+    if isinstance(received, ApplicationAccepted):  # an identity may stay in use
         with rm.control("an ask of the application that is there now is allocated"):
-            rm.is_told(Allocated(rm.asks(app)))
-    rm.is_not_told(Allocated(orphan))
+            rm.expect(Allocated(rm.asks(app)))
+    rm.expect_none(Allocated(orphan))
 
 
 @requirement("SI-APP-018")
-def test_a_removed_application_frees_its_room(rm: ResourceManager) -> None:
+def test_a_removed_application_frees_its_capacity(rm: ResourceManager) -> None:
     rm.has_node(memory=3)
     app, other = rm.has_application(), rm.has_application()
     for _ in range(3):
@@ -329,7 +329,7 @@ def test_a_removed_application_frees_its_room(rm: ResourceManager) -> None:
 
 
 @requirement("SI-APP-018")
-def test_applications_removed_in_one_message_free_their_room(rm: ResourceManager) -> None:
+def test_applications_removed_in_one_message_free_their_capacity(rm: ResourceManager) -> None:
     rm.has_node(memory=6)
     apps, other = [rm.has_application() for _ in range(3)], rm.has_application()
     for app in apps:
@@ -353,7 +353,7 @@ def test_removing_an_unknown_application_is_harmless(rm: ResourceManager) -> Non
     rm.removes_application(rm.new_name("app"))
     rm.removes_application(app, partition="nope")
 
-    rm.is_not_told(
+    rm.expect_none(
         Released(identity=allocation.identity),
         Allocated(waiting),
         StreamEnded(UpdateKind.APPLICATIONS),
@@ -369,11 +369,11 @@ def test_the_id_of_a_removed_application_is_free_again(rm: ResourceManager) -> N
     app = rm.has_application()
 
     rm.removes_application(app)
-    rm.is_told(AskRejected(rm.asks(app)))
+    rm.expect(AskRejected(rm.asks(app)))
 
     rm.submits_application(app)
-    rm.is_told(ApplicationAccepted(app))
-    rm.is_told(Allocated(rm.asks(app)))
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-APP-023")
@@ -383,9 +383,9 @@ def test_a_rejected_application_does_not_exist(rm: ResourceManager) -> None:
 
     ask = rm.asks(rejected)
 
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
     with rm.control("an equal ask of an accepted application is allocated"):
-        rm.is_told(Allocated(rm.asks(rm.has_application())))
+        rm.expect(Allocated(rm.asks(rm.has_application())))
 
 
 @requirement("SI-APP-035")
@@ -397,8 +397,8 @@ def test_every_allocation_that_ends_with_its_application_is_reported(rm: Resourc
 
     rm.removes_application(app)
 
-    rm.is_told_of_the_end_of(*ending)
-    rm.is_not_told(Released(identity=staying.identity))
+    rm.expect_end_of(*ending)
+    rm.expect_none(Released(identity=staying.identity))
 
 
 @requirement("SI-APP-036")
@@ -411,7 +411,7 @@ def test_the_queue_of_an_application_may_depend_on_its_tags(
     untagged = unregistered_rm.submits_application(queue="")
 
     unregistered_rm.has_accepted(tagged, "a policy that places by tag")
-    unregistered_rm.is_told(ApplicationRejected(untagged))
+    unregistered_rm.expect(ApplicationRejected(untagged))
 
 
 @requirement("SI-APP-036")

@@ -25,8 +25,8 @@ def test_an_ask_that_fits_is_allocated_with_tags_or_without(rm: ResourceManager)
     untagged = rm.asks(app)
     tagged = rm.asks(app, tags={"d/x": "y"})
 
-    rm.is_told(Allocated(untagged))
-    rm.is_told(Allocated(tagged))
+    rm.expect(Allocated(untagged))
+    rm.expect(Allocated(tagged))
 
 
 @requirement("SI-ASK-002")
@@ -37,9 +37,9 @@ def test_the_key_of_an_ask_comes_back_unchanged(rm: ResourceManager) -> None:
 
     shaped = (f" {unique} ", f"{unique}.Key", f"{unique}.key", f"{unique} a  b", f"{unique}/ключ-√")
     for odd in (*shaped, f"{unique}." + "k" * 1_000, "0042"):
-        rm.is_told(Allocated(rm.asks(app, key=odd)))
+        rm.expect(Allocated(rm.asks(app, key=odd)))
 
-    rm.is_not_told(Allocated(application=app))
+    rm.expect_none(Allocated(application=app))
 
 
 @requirement("SI-ASK-003")
@@ -53,11 +53,11 @@ def test_an_ask_with_a_pending_key_adds_no_demand(rm: ResourceManager) -> None:
 
     rm.has_node(memory=10)
 
-    rm.is_told(Allocated(ask))
-    rm.is_not_told(Allocated(ask))
+    rm.expect(Allocated(ask))
+    rm.expect_none(Allocated(ask))
     with rm.control("asks with different keys get an allocation each"):
         for other in others:
-            rm.is_told(Allocated(other))
+            rm.expect(Allocated(other))
 
 
 @requirement("SI-ASK-004", "SI-ASK-032")
@@ -69,9 +69,9 @@ def test_the_values_of_the_replacing_ask_are_used(rm: ResourceManager) -> None:
 
     rm.has_asked_again(ask, memory=3)
 
-    real = rm.is_told(Allocated(ask, node=node))
+    real = rm.expect(Allocated(ask, node=node))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 8})
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-003")
@@ -85,8 +85,8 @@ def test_of_equal_keys_in_one_message_the_last_one_counts(rm: ResourceManager) -
         rm.asks_again(ask, memory=3)
 
     rm.needs_updates_of(ask)
-    rm.gives(rm.is_told(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 20})
-    rm.is_not_told(Allocated(ask))
+    rm.gives(rm.expect(Allocated(ask, node=node)), {"memory": 3}, below={"memory": 20})
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-004", "SI-ASK-029")
@@ -99,8 +99,8 @@ def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager)
     rm.has_node()
 
     # Whether an allocation repeats them at all is another rule (SI-ALLOC-003).
-    rm.is_told_none_of(
-        rm.is_told(Allocated(ask)), Allocated(priority=3), Allocated(tags={"said": "first"})
+    rm.expect_none_of(
+        rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags={"said": "first"})
     )
 
 
@@ -114,8 +114,8 @@ def test_the_priority_of_the_replacing_ask_decides_its_turn(rm: ResourceManager)
     rm.has_asked_again(lowered, priority=1)
     rm.has_node(memory=1)
 
-    rm.is_told(Allocated(other))
-    rm.is_not_told(Allocated(lowered))
+    rm.expect(Allocated(other))
+    rm.expect_none(Allocated(lowered))
 
 
 @requirement("SI-ASK-005")
@@ -126,10 +126,10 @@ def test_an_ask_is_allocated_no_more_often_than_it_wants(rm: ResourceManager) ->
     ask = rm.asks(app, times=3)
 
     with rm.control("the ask is allocated at all"):
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
     more = rm.collects(Allocated(ask), most=2)
     rm.records(f"an ask for 3 allocations: {1 + len(more)} came")
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-004", "SI-ASK-005")
@@ -141,8 +141,8 @@ def test_a_pending_ask_that_wants_fewer_gets_no_more_than_those(rm: ResourceMana
     rm.asks_again(ask, times=1)
     rm.has_node(memory=10)
 
-    rm.is_told(Allocated(ask))
-    rm.is_not_told(Allocated(ask))
+    rm.expect(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-005")
@@ -157,11 +157,11 @@ def test_an_ask_that_wants_fewer_than_it_has_gets_no_more_than_those(rm: Resourc
     rm.has_node(memory=30)
 
     # Whether those it has count for the new number, no text says (C-43): one more may come.
-    one_more = rm.may_be_told(Allocated(ask))
+    one_more = rm.receive_if_any(Allocated(ask))
     if isinstance(one_more, Allocated):
         allocations.append(one_more)
     rm.have_different_identities(allocations)
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-006")
@@ -172,7 +172,7 @@ def test_allocations_of_one_ask_share_its_key_and_nothing_else(rm: ResourceManag
     ask = rm.asks(app, times=4)
 
     allocations = rm.collects(Allocated(ask), most=4)
-    rm.is_not_told(Allocated(application=app))
+    rm.expect_none(Allocated(application=app))
     rm.has_at_least(2, allocations, "one ask is allocated several times")
     rm.have_different_identities(allocations)
 
@@ -183,14 +183,14 @@ def test_an_ask_for_no_allocation_gets_none(rm: ResourceManager) -> None:
     app = rm.has_application()
 
     with rm.control("an ask for one allocation gets it"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
     none, fewer = rm.asks(app, times=0), rm.asks(app, times=-1)
     later = rm.asks(app, times=2)  # what is left undone shows once there is something to do
 
-    rm.may_be_told(Allocated(later), window=rm.deadlines.place)
-    rm.is_not_told(Allocated(none), Allocated(fewer))
-    rejected = [ask for ask in (none, fewer) if rm.hears(AskRejected(ask))]
+    rm.receive_if_any(Allocated(later), window=rm.deadlines.place)
+    rm.expect_none(Allocated(none), Allocated(fewer))
+    rejected = [ask for ask in (none, fewer) if rm.observe(AskRejected(ask))]
     rm.records(f"asks for 0 and -1 allocations: {len(rejected)} of 2 rejected")
 
 
@@ -204,7 +204,7 @@ def test_the_rejection_of_an_ask_gives_a_reason(rm: ResourceManager) -> None:
     rejections = [one for ask in doubtful for one in rm.collects(AskRejected(ask), most=1)]
     rm.needs_some(rejections, of="to reject asks that it need not reject")
     for rejection in rejections:
-        rm.says_why(rejection)
+        rm.states_reason(rejection)
 
 
 @requirement("SI-ASK-008")
@@ -214,9 +214,9 @@ def test_an_ask_of_an_unknown_application_is_rejected(rm: ResourceManager) -> No
 
     stray = rm.asks(unknown)
 
-    rm.is_told(AskRejected(stray, application=unknown))
+    rm.expect(AskRejected(stray, application=unknown))
     with rm.control("an equal ask of an accepted application is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-ASK-009")
@@ -226,9 +226,9 @@ def test_an_ask_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None
 
     stray = rm.asks(app, partition="nope")
 
-    rm.is_told(AskRejected(stray))
+    rm.expect(AskRejected(stray))
     with rm.control("an equal ask of the default partition is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-ASK-010")
@@ -236,12 +236,12 @@ def test_an_ask_with_a_negative_amount_is_rejected(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
     with rm.control("an ask for something is allocated"):
-        rm.is_told(Allocated(rm.asks(app, resources={"memory": 1})))
+        rm.expect(Allocated(rm.asks(app, resources={"memory": 1})))
 
     ask = rm.asks(app, resources={"memory": -1})
 
-    rm.is_told(AskRejected(ask))
-    rm.is_not_told(Allocated(ask))
+    rm.expect(AskRejected(ask))
+    rm.expect_none(Allocated(ask))
 
 
 @requirement("SI-ASK-025")
@@ -252,33 +252,33 @@ def test_an_ask_for_nothing_may_be_allocated_or_rejected(rm: ResourceManager) ->
     asks = [rm.asks(app, without_resource=True), rm.asks(app, resources={"memory": 0})]
 
     for ask in asks:
-        answer = rm.is_told_one_of(AskRejected(ask), Allocated(ask))
+        answer = rm.expect_one_of(AskRejected(ask), Allocated(ask))
         rm.records("an ask for nothing", answer)
 
 
 @requirement("SI-ASK-011")
-def test_an_ask_without_room_is_served_once_there_is_some(rm: ResourceManager) -> None:
+def test_an_ask_without_capacity_is_served_once_there_is_some(rm: ResourceManager) -> None:
     rm.has_node(memory=4)
     app = rm.has_application()
 
     ask = rm.asks(app, memory=6)
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
     roomy = rm.has_node(memory=8)
 
-    end = rm.is_told_one_of(Allocated(ask, node=roomy), AskRejected(ask))
+    end = rm.expect_one_of(Allocated(ask, node=roomy), AskRejected(ask))
     rm.records("an ask without room", end)
 
 
 @requirement("SI-ASK-011", "SI-NODE-006")
-def test_two_applications_do_not_get_the_same_room(rm: ResourceManager) -> None:
+def test_two_applications_do_not_get_the_same_capacity(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     apps = [rm.has_application() for _ in range(3)]
 
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps]
 
-    rm.is_told_one_of(*(Allocated(ask) for ask in asks))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect_one_of(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @pytest.mark.parametrize(
@@ -297,8 +297,8 @@ def test_two_applications_do_not_get_the_same_share(
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps]
 
-    rm.is_told_one_of(*(Allocated(ask) for ask in asks))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect_one_of(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-ASK-012")
@@ -310,18 +310,18 @@ def test_the_ask_with_the_higher_priority_is_served_first(rm: ResourceManager) -
 
     rm.has_node(memory=1)
 
-    rm.is_told(Allocated(high))
-    rm.is_not_told(Allocated(low))
+    rm.expect(Allocated(high))
+    rm.expect_none(Allocated(low))
 
 
 @requirement("SI-ASK-013")
-def test_a_priority_class_nobody_knows_is_no_obstacle(rm: ResourceManager) -> None:
+def test_a_priority_class_no_one_knows_is_no_obstacle(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
 
     ask = rm.asks(app, priority_class="no-such-class")
 
-    answer = rm.is_told_one_of(Allocated(ask), AskRejected(ask))
+    answer = rm.expect_one_of(Allocated(ask), AskRejected(ask))
     rm.records("the ask of an unknown priority class", answer)
 
 
@@ -332,9 +332,9 @@ def test_an_allocation_ends_when_its_execution_timeout_is_over(rm: ResourceManag
     app = rm.has_application()
     before = rm.now()
 
-    allocation = rm.is_told(Allocated(rm.asks(app, timeout_ms=500)))
+    allocation = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
 
-    rm.is_told_when_due(
+    rm.expect_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
         seconds=0.5,
         since=before,
@@ -354,7 +354,7 @@ def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
 
     rm.has_at_least(1, allocations, "an ask is allocated")
     for allocation in allocations:
-        rm.is_told_when_due(
+        rm.expect_when_due(
             Released(identity=allocation.identity, termination=Termination.TIMEOUT),
             seconds=0.5,
             since=before,
@@ -365,14 +365,14 @@ def test_each_allocation_of_an_ask_ends_when_its_execution_timeout_is_over(
 def test_an_execution_timeout_of_zero_or_less_never_ends_it(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
-    unlimited = [rm.is_told(Allocated(rm.asks(app, timeout_ms=never))) for never in (0, -1)]
+    unlimited = [rm.expect(Allocated(rm.asks(app, timeout_ms=never))) for never in (0, -1)]
 
     with rm.control("an allocation with a positive timeout ends"):
         before = rm.now()
-        limited = rm.is_told(Allocated(rm.asks(app, timeout_ms=500)))
+        limited = rm.expect(Allocated(rm.asks(app, timeout_ms=500)))
         ended = Released(identity=limited.identity, termination=Termination.TIMEOUT)
-        rm.is_told_when_due(ended, seconds=0.5, since=before)
-    rm.is_not_told(*(Released(identity=allocation.identity) for allocation in unlimited))
+        rm.expect_when_due(ended, seconds=0.5, since=before)
+    rm.expect_none(*(Released(identity=allocation.identity) for allocation in unlimited))
 
 
 @requirement("SI-ASK-016")
@@ -387,9 +387,9 @@ def test_an_execution_timeout_does_not_count_the_time_before_the_allocation(
     before = rm.now()
 
     rm.has_node()
-    allocation = rm.is_told(Allocated(ask))
+    allocation = rm.expect(Allocated(ask))
 
-    rm.is_told_when_due(
+    rm.expect_when_due(
         Released(identity=allocation.identity, termination=Termination.TIMEOUT),
         seconds=0.5,
         since=before,
@@ -406,11 +406,11 @@ def test_a_rejected_ask_is_over_until_it_is_asked_again(rm: ResourceManager) -> 
     )
 
     rm.submits_application(unknown)
-    with rm.premise("the application is accepted afterwards"):
-        rm.is_told(ApplicationAccepted(unknown))
+    with rm.precondition("the application is accepted afterwards"):
+        rm.expect(ApplicationAccepted(unknown))
 
-    rm.is_not_told(Allocated(ask))
-    rm.is_told(Allocated(rm.asks_again(ask)))
+    rm.expect_none(Allocated(ask))
+    rm.expect(Allocated(rm.asks_again(ask)))
 
 
 @requirement("SI-ASK-018")
@@ -424,8 +424,8 @@ def test_a_withdrawn_ask_is_never_allocated(rm: ResourceManager) -> None:
     rm.has_node()
 
     with rm.control("an equal ask that is not withdrawn is allocated"):
-        rm.is_told(Allocated(waiting))
-    rm.is_not_told(Allocated(withdrawn))
+        rm.expect(Allocated(waiting))
+    rm.expect_none(Allocated(withdrawn))
 
 
 @requirement("SI-ASK-019")
@@ -433,15 +433,15 @@ def test_an_allocated_ask_is_not_rejected_afterwards(rm: ResourceManager) -> Non
     node = rm.has_node()
     app = rm.has_application()
     ask = rm.asks(app)
-    with rm.premise("the ask is allocated"):
-        rm.is_told(Allocated(ask))
+    with rm.precondition("the ask is allocated"):
+        rm.expect(Allocated(ask))
 
     rm.drains(node)
     rm.withdraws(rm.asks(app))
     rm.undrains(node)
     rm.asks(app)
 
-    rm.is_not_told(AskRejected(ask))
+    rm.expect_none(AskRejected(ask))
 
 
 @requirement("SI-ASK-020", "SI-ASK-024")
@@ -449,12 +449,12 @@ def test_the_ask_of_an_originator_is_allocated_or_rejected(rm: ResourceManager) 
     rm.has_node()
     app = rm.has_application()
     with rm.control("an ask without the flag is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
     flagged = rm.asks(app, originator=True)
 
-    answer = rm.is_told_one_of(Allocated(flagged), AskRejected(flagged))
-    rm.is_not_told(Allocated(flagged), AskRejected(flagged), AskReleased(flagged))
+    answer = rm.expect_one_of(Allocated(flagged), AskRejected(flagged))
+    rm.expect_none(Allocated(flagged), AskRejected(flagged), AskReleased(flagged))
     rm.records("the ask of an originator", answer)
 
 
@@ -463,21 +463,21 @@ def test_a_rejection_names_the_ask_and_its_application(rm: ResourceManager) -> N
     rm.has_node()
     app = rm.has_application()
     with rm.control("an ask that fits is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
     doubtful = [
         rm.asks(rm.new_name("app")),
         rm.asks(app, partition="nope"),
         rm.asks(app, without_resource=True),
     ]
-    rm.fences(UpdateKind.ALLOCATIONS)
+    rm.barriers(UpdateKind.ALLOCATIONS)
 
     rejections = [
         rejection
         for ask in doubtful
-        for rejection in rm.collects(AskRejected(ask, ask.said.application), most=1)
+        for rejection in rm.collects(AskRejected(ask, ask.sent.application), most=1)
     ]
-    rm.is_not_told(
+    rm.expect_none(
         AskRejected(),
         AllocationRejected(),  # from 2024-10 on one of an unknown key reads like this
         *(Allocated(rejection.key) for rejection in rejections),
@@ -490,10 +490,10 @@ def test_a_pending_ask_is_allocated_or_rejected_not_both(rm: ResourceManager) ->
     app = rm.has_application()
     ask = rm.asks(app)
     ends = (Allocated(ask), AskRejected(ask))
-    late = rm.may_be_told(AskRejected(ask))
+    late = rm.receive_if_any(AskRejected(ask))
     rm.records("an ask without room", late, otherwise="stays pending")
 
     rm.has_node()
 
-    late = late or rm.is_told_one_of(*ends)
-    rm.is_not_told(*ends)
+    late = late or rm.expect_one_of(*ends)
+    rm.expect_none(*ends)

@@ -30,8 +30,8 @@ def test_what_waits_no_longer_is_not_listed(rm: ResourceManager) -> None:
         rm.sees_outstanding(waiting)
 
     rm.has_node(memory=10)
-    with rm.premise("a new node takes what waits for nodes"):
-        rm.is_told(Allocated(waiting))
+    with rm.precondition("a new node takes what waits for nodes"):
+        rm.expect(Allocated(waiting))
 
     rm.does_not_see_outstanding(waiting)
 
@@ -45,7 +45,7 @@ def test_what_is_withdrawn_is_not_listed(rm: ResourceManager) -> None:
         rm.sees_outstanding(withdrawn, kept)
 
     rm.withdraws(withdrawn)
-    rm.fences_all()
+    rm.synchronise_all()
 
     rm.does_not_see_outstanding(withdrawn)
     rm.sees_outstanding(kept)

@@ -24,18 +24,18 @@ def test_callbacks_go_to_those_of_the_latest_registration(unregistered_rm: Unreg
     unregistered_rm.has_registered()
     first = unregistered_rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
     unregistered_rm.has_node()
-    with unregistered_rm.premise("an RM that takes placement checks is asked"):
+    with unregistered_rm.precondition("an RM that takes placement checks is asked"):
         early = unregistered_rm.asks(unregistered_rm.has_application())
-        unregistered_rm.is_told(PlacementCheck(early, offer=first))
-        unregistered_rm.is_told(Allocated(early))
+        unregistered_rm.expect(PlacementCheck(early, offer=first))
+        unregistered_rm.expect(Allocated(early))
 
     unregistered_rm.has_registered_again()
     second = unregistered_rm.takes_callbacks(Facet.PLACEMENT_CHECKS)
     unregistered_rm.has_node()
     late = unregistered_rm.asks(unregistered_rm.has_application())
 
-    unregistered_rm.is_told(PlacementCheck(late, offer=second))
-    unregistered_rm.is_not_told(PlacementCheck(late, offer=first))
+    unregistered_rm.expect(PlacementCheck(late, offer=second))
+    unregistered_rm.expect_none(PlacementCheck(late, offer=first))
 
 
 @requirement("SI-CB-002")
@@ -45,19 +45,19 @@ def test_an_ask_goes_only_where_the_rm_wants_it(rm: ResourceManager) -> None:
     app = rm.has_application()
     with rm.control("where nothing is refused both nodes are used"):
         for _ in nodes:
-            rm.is_told(Allocated(rm.asks(app, memory=6)))
+            rm.expect(Allocated(rm.asks(app, memory=6)))
 
     for unwanted, wanted in (nodes, reversed(nodes)):
         key = rm.new_name("ask")
         rm.refuses(key, on=unwanted)
         rm.asks(app, key=key)
-        rm.is_told(Allocated(key, node=wanted))
+        rm.expect(Allocated(key, node=wanted))
         rm.came_before(PlacementCheck(key, node=wanted), Allocated(key))
     nowhere = rm.new_name("ask")
     for node in nodes:
         rm.refuses(nowhere, on=node)
     rm.asks(app, key=nowhere)
-    rm.is_not_told(Allocated(nowhere))
+    rm.expect_none(Allocated(nowhere))
 
 
 @requirement("SI-CB-003")
@@ -67,14 +67,14 @@ def test_a_placement_check_names_a_known_ask_and_node(rm: ResourceManager) -> No
     app = rm.has_application()
 
     fitting = rm.asks(app, memory=6)
-    allocation = rm.is_told(Allocated(fitting))
+    allocation = rm.expect(Allocated(fitting))
     too_large_for_one_node = rm.asks(app, memory=8)
-    rm.is_told(Allocated(too_large_for_one_node))
+    rm.expect(Allocated(too_large_for_one_node))
     too_large = rm.asks(app, memory=9)
     rm.settles()
 
     rm.every_check_names([fitting, too_large_for_one_node, too_large], nodes)
-    rm.is_told(PlacementCheck(fitting, node=allocation.node, allocate=True))
+    rm.expect(PlacementCheck(fitting, node=allocation.node, allocate=True))
 
 
 @requirement("SI-CB-004")
@@ -82,7 +82,7 @@ def test_an_rm_that_takes_no_callbacks_is_scheduled_all_the_same(rm: ResourceMan
     node = rm.has_node()
     app = rm.has_application()
 
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-CB-005")
@@ -121,7 +121,7 @@ def test_no_more_is_preempted_than_the_rm_lets_go(rm: ResourceManager) -> None:
     with rm.control("with the RM's consent victims are released"):
         let_go = check.victims[: check.start + 1]
         identities = tuple(one.identity for one in allocations if one.key in let_go)
-        rm.is_told(Released(identity=OneOf(identities)))
+        rm.expect(Released(identity=OneOf(identities)))
     rm.evicts_no_more_than(check, allocations)
 
 
@@ -135,7 +135,7 @@ def test_a_reported_container_state_fits_the_ask(rm: ResourceManager) -> None:
 
     rm.sees_a_report()
     rm.every_report_names_an_ask()
-    rm.is_not_told(
+    rm.expect_none(
         SchedulingReported(huge, application=AnotherThan(app)),
         *(SchedulingReported(huge, state=s) for s in Scheduling if s not in MAY_WAIT),
     )
@@ -148,11 +148,11 @@ def test_allocations_are_assumed_and_later_forgotten(rm: ResourceManager) -> Non
     app = rm.has_application()
 
     ask = rm.asks(app)
-    allocation = rm.is_told(Allocated(ask, node=node))
-    rm.is_told(Assumed(ask, node=node))
-    rm.is_not_told(Forgotten(ask))
+    allocation = rm.expect(Allocated(ask, node=node))
+    rm.expect(Assumed(ask, node=node))
+    rm.expect_none(Forgotten(ask))
 
     rm.releases(allocation)
-    rm.is_told(Released(identity=allocation.identity))
-    forgotten = rm.may_be_told(Forgotten(ask))
+    rm.expect(Released(identity=allocation.identity))
+    forgotten = rm.receive_if_any(Forgotten(ask))
     rm.records("a released allocation", forgotten, otherwise="nothing is told")

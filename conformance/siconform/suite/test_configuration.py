@@ -24,14 +24,14 @@ def test_an_update_takes_effect_without_registering_again(unregistered_rm: Unreg
     unregistered_rm.has_registered(config=queues_with_quotas(first=None))
     with unregistered_rm.control("before the update there is no such queue"):
         early = unregistered_rm.submits_application(queue="root.second")
-        unregistered_rm.is_told(ApplicationRejected(early))
+        unregistered_rm.expect(ApplicationRejected(early))
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=None, second=None))
 
     app = unregistered_rm.submits_application(queue="root.second")
-    unregistered_rm.is_told(ApplicationAccepted(app))
+    unregistered_rm.expect(ApplicationAccepted(app))
     unregistered_rm.has_node()
-    unregistered_rm.is_told(Allocated(unregistered_rm.asks(app)))
+    unregistered_rm.expect(Allocated(unregistered_rm.asks(app)))
 
 
 @requirement("SI-CFG-002")
@@ -46,10 +46,10 @@ def test_an_update_keeps_nodes_applications_and_allocations(
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=7))
 
-    unregistered_rm.is_not_told(Released(application=app), ApplicationUpdated(app))
+    unregistered_rm.expect_none(Released(application=app), ApplicationUpdated(app))
     unregistered_rm.registers_node(node)
-    unregistered_rm.is_told(NodeRejected(node))
-    unregistered_rm.is_told(Allocated(unregistered_rm.asks(app, memory=1), node=node))
+    unregistered_rm.expect(NodeRejected(node))
+    unregistered_rm.expect(Allocated(unregistered_rm.asks(app, memory=1), node=node))
     unregistered_rm.still_holds(allocation)
 
 
@@ -63,9 +63,9 @@ def test_an_update_keeps_pending_asks(unregistered_rm: UnregisteredRM) -> None:
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=10))
 
-    unregistered_rm.is_not_told(AskReleased(application=app), AskRejected(waiting))
+    unregistered_rm.expect_none(AskReleased(application=app), AskRejected(waiting))
     unregistered_rm.still_holds(allocation)
-    unregistered_rm.is_told(Allocated(waiting))
+    unregistered_rm.expect(Allocated(waiting))
 
 
 @requirement("SI-CFG-003")
@@ -77,7 +77,7 @@ def test_an_invalid_configuration_is_refused_and_the_old_one_stays(
     unregistered_rm.is_refused_configuration(UNUSABLE)
 
     app = unregistered_rm.submits_application(queue="root.first")
-    unregistered_rm.is_told(ApplicationAccepted(app))
+    unregistered_rm.expect(ApplicationAccepted(app))
     with unregistered_rm.control("a usable configuration is applied"):
         unregistered_rm.is_reconfigured(queues_with_quotas(first=None, second=None))
 
@@ -94,10 +94,10 @@ def test_an_update_for_an_unknown_rm_or_group_fails_and_changes_nothing(
         other, policy_group=unregistered_rm.new_name("no-group")
     )
 
-    unregistered_rm.is_told(
+    unregistered_rm.expect(
         ApplicationAccepted(unregistered_rm.submits_application(queue="root.first"))
     )
-    unregistered_rm.is_told(
+    unregistered_rm.expect(
         ApplicationRejected(unregistered_rm.submits_application(queue="root.second"))
     )
     with unregistered_rm.control("for the RM and group that are registered it is applied"):
@@ -114,13 +114,13 @@ def test_a_changed_quota_holds_for_what_is_allocated_next(unregistered_rm: Unreg
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=6))
     another = unregistered_rm.asks(app, memory=1)
-    unregistered_rm.is_not_told(Allocated(another), Allocated(beyond))
+    unregistered_rm.expect_none(Allocated(another), Allocated(beyond))
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=10))
     unregistered_rm.is_served(beyond)
     unregistered_rm.is_served(another)
     too_much = unregistered_rm.asks(app, memory=1)
-    unregistered_rm.is_not_told(Allocated(too_much))
+    unregistered_rm.expect_none(Allocated(too_much))
 
 
 @requirement("SI-CFG-005")
@@ -136,7 +136,7 @@ def test_a_quota_below_what_a_queue_holds_stops_what_comes_next(
     unregistered_rm.is_reconfigured(queues_with_quotas(first=5))
 
     another = unregistered_rm.asks(app, memory=6)  # too much, whatever was preempted meanwhile
-    unregistered_rm.is_not_told(Allocated(held_back), Allocated(another))
+    unregistered_rm.expect_none(Allocated(held_back), Allocated(another))
 
 
 @requirement("SI-CFG-008")
@@ -150,14 +150,14 @@ def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager)
     rm.has_allocation(left, memory=6)
     beyond = rm.asks(right, memory=6)
 
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
     with rm.control("what fits beside it is allocated"):
         rm.withdraws(beyond)
-        rm.is_told(Allocated(rm.asks(right, memory=4)))
+        rm.expect(Allocated(rm.asks(right, memory=4)))
 
 
 @requirement("SI-CFG-008")
-def test_two_queues_do_not_get_the_same_room_in_one_go(rm: ResourceManager) -> None:
+def test_two_queues_do_not_get_the_same_capacity_in_one_go(rm: ResourceManager) -> None:
     apps = [rm.has_application(queue=f"root.parent.{leaf}") for leaf in ("left", "right")]
     limited = rm.has_application(queue="root.quota")
     rm.has_node(memory=100)
@@ -166,15 +166,15 @@ def test_two_queues_do_not_get_the_same_room_in_one_go(rm: ResourceManager) -> N
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps for _ in range(2)]
 
-    rm.is_told(Allocated(application=OneOf(apps), resource={"memory": 6, "vcore": 1}))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect(Allocated(application=OneOf(apps), resource={"memory": 6, "vcore": 1}))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-CFG-006")
 def test_extra_settings_of_an_update_replace_those_before(unregistered_rm: UnregisteredRM) -> None:
     queues = queues_with_quotas(first=None)
     unregistered_rm.has_registered(config=queues, extra_config={"siconform.note": "before"})
-    with unregistered_rm.premise("a snapshot shows extra settings"):
+    with unregistered_rm.precondition("a snapshot shows extra settings"):
         unregistered_rm.sees(SettingSeen("siconform.note", "before"))
 
     unregistered_rm.is_reconfigured(queues, extra_config={"siconform.note": "after"})
@@ -194,7 +194,7 @@ def test_the_maximum_of_the_queue_a_policy_chose_holds(unregistered_rm: Unregist
     unregistered_rm.needs_some(placed, of="a policy that places by user")
 
     with unregistered_rm.control("an ask within the limit of the user's queue is allocated"):
-        unregistered_rm.is_told(Allocated(unregistered_rm.asks(app, memory=4)))
+        unregistered_rm.expect(Allocated(unregistered_rm.asks(app, memory=4)))
     beyond_it = unregistered_rm.asks(app, memory=4)
 
-    unregistered_rm.is_not_told(Allocated(beyond_it))
+    unregistered_rm.expect_none(Allocated(beyond_it))

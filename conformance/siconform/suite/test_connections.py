@@ -59,9 +59,9 @@ def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: Unregiste
         unregistered_rm.drops_its_streams()
         unregistered_rm.is_registered()
         unregistered_rm.registers_node(node)
-        unregistered_rm.is_told(NodeAccepted(node))
+        unregistered_rm.expect(NodeAccepted(node))
         unregistered_rm.submits_application(app)
-        unregistered_rm.is_told(ApplicationAccepted(app))
+        unregistered_rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-CONN-003")
@@ -71,51 +71,51 @@ def test_an_rm_cannot_touch_what_belongs_to_another(
     node, app = rm.has_node(memory=10), rm.has_application()
     allocation = rm.has_allocation(app, node=node, memory=10)
     second_rm.joins()
-    with second_rm.premise("the other RM is served"):
+    with second_rm.precondition("the other RM is served"):
         second_rm.is_served_on_every_stream()
 
     second_rm.releases(allocation)
     second_rm.removes_application(app)
     second_rm.decommissions(node)
-    second_rm.fences_all()
+    second_rm.synchronise_all()
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.registers_node(node)
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
     rm.submits_application(app)
-    rm.is_told(ApplicationRejected(app))
+    rm.expect(ApplicationRejected(app))
     rm.still_holds(allocation)
     with rm.control("the same requests by their owner take effect"):
         rm.removes_application(app)
-        rm.is_told(Allocated(rm.asks(rm.has_application(), memory=10)))
+        rm.expect(Allocated(rm.asks(rm.has_application(), memory=10)))
         rm.decommissions(node)
         rm.registers_node(node)
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-CONN-004")
-def test_what_concerns_an_rm_is_told_to_nobody_else(
+def test_what_concerns_an_rm_is_reported_to_no_one_else(
     rm: ResourceManager, second_rm: UnregisteredRM
 ) -> None:
     second_rm.joins()
-    with second_rm.premise("the other RM is served"):
+    with second_rm.precondition("the other RM is served"):
         second_rm.is_served_on_every_stream()
 
     with rm.control("the RM itself gets its verdicts, its allocation and its confirmation"):
         node, app = rm.has_node(), rm.has_application()
         allocation = rm.has_allocation(app)
         rm.registers_node(node)
-        rm.is_told(NodeRejected(node))
+        rm.expect(NodeRejected(node))
         rm.submits_application(app)
-        rm.is_told(ApplicationRejected(app))
+        rm.expect(ApplicationRejected(app))
         rm.still_holds(allocation)
     withdrawn = rm.has_waiting_ask(app, memory=50)
     rm.withdraws(withdrawn)
     unheard_of = rm.new_name("unknown")
     rm.asks(unheard_of)
-    rm.fences_all()
+    rm.synchronise_all()
 
-    second_rm.is_not_told(
+    second_rm.expect_none(
         NodeAccepted(node),
         NodeRejected(node),
         ApplicationAccepted(app),
@@ -139,8 +139,8 @@ def test_several_rms_are_served_at_the_same_time(
 
     second_rm.is_served_on_every_stream()
     app = rm.submits_application()
-    rm.is_told(ApplicationAccepted(app))
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @real_clock
@@ -149,7 +149,7 @@ def test_a_lost_connection_pauses_the_rm(unregistered_rm: UnregisteredRM) -> Non
     unregistered_rm.has_registered()
     node, app = unregistered_rm.has_node(), unregistered_rm.has_application()
     unregistered_rm.has_allocation(app)
-    with unregistered_rm.premise("a registered RM is running"):
+    with unregistered_rm.precondition("a registered RM is running"):
         unregistered_rm.sees(PhaseSeen(Phase.RUNNING))
 
     unregistered_rm.loses_its_connection()
@@ -166,7 +166,7 @@ def test_a_paused_rm_is_stopped_when_its_timeout_passes(unregistered_rm: Unregis
     unregistered_rm.has_node()
     lost = unregistered_rm.now()
     unregistered_rm.loses_its_connection()
-    with unregistered_rm.premise("an RM without connection is paused"):
+    with unregistered_rm.precondition("an RM without connection is paused"):
         unregistered_rm.sees(PhaseSeen(Phase.PAUSED))
 
     too_early = lost + unregistered_rm.connection_loss_timeout() / 2
@@ -179,7 +179,7 @@ def test_a_paused_rm_is_stopped_when_its_timeout_passes(unregistered_rm: Unregis
 def test_a_voluntary_shutdown_stops_the_rm_without_a_pause(unregistered_rm: UnregisteredRM) -> None:
     unregistered_rm.has_registered()
     unregistered_rm.has_node()
-    with unregistered_rm.premise("a registered RM is running"):
+    with unregistered_rm.precondition("a registered RM is running"):
         unregistered_rm.sees(PhaseSeen(Phase.RUNNING))
 
     unregistered_rm.shuts_down()
@@ -197,10 +197,10 @@ def test_nothing_is_allocated_for_an_rm_without_connection(unregistered_rm: Unre
     with unregistered_rm.control("while the RM is running a raised quota serves a pending ask"):
         served = unregistered_rm.has_pending_ask(app)
         unregistered_rm.is_reconfigured(queues_with_quotas(first=2))
-        unregistered_rm.is_told(Allocated(served))
+        unregistered_rm.expect(Allocated(served))
     waiting = unregistered_rm.has_pending_ask(app)
     unregistered_rm.loses_its_connection()
-    with unregistered_rm.premise("an RM without connection is paused"):
+    with unregistered_rm.precondition("an RM without connection is paused"):
         unregistered_rm.sees(PhaseSeen(Phase.PAUSED))
 
     unregistered_rm.has_been_reconfigured(queues_with_quotas(first=3))
@@ -221,7 +221,7 @@ def test_an_rm_that_shut_down_is_served_again_only_once_it_registers(
 
     unregistered_rm.is_registered_again()
     unregistered_rm.registers_node(node)
-    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.expect(NodeAccepted(node))
     unregistered_rm.decommissions(node)
     unregistered_rm.is_served_on_every_stream()
 
@@ -235,11 +235,13 @@ def test_releases_caused_by_a_node_come_on_the_allocation_stream(rm: ResourceMan
     rm.drains(node)
     rm.decommissions(node)
 
-    rm.is_told_of_the_end_of(allocation)
+    rm.expect_end_of(allocation)
 
 
 @requirement("SI-CONN-014")
-def test_nothing_but_applications_is_told_on_the_application_stream(rm: ResourceManager) -> None:
+def test_nothing_but_applications_is_reported_on_the_application_stream(
+    rm: ResourceManager,
+) -> None:
     rm.has_node(memory=10)
     removed, app = rm.has_application(), rm.has_application()
     rm.has_allocation(removed, memory=10)
@@ -250,29 +252,29 @@ def test_nothing_but_applications_is_told_on_the_application_stream(rm: Resource
     with rm.control("the removal ends the allocation"):
         rm.is_served(waiting)
     # A release sent there instead would read as a verdict on an application.
-    rm.is_not_told(
+    rm.expect_none(
         ApplicationAccepted(), ApplicationRejected(), StreamEnded(UpdateKind.APPLICATIONS)
     )
-    reported = len(rm.hears(Released(application=removed)))
+    reported = len(rm.observe(Released(application=removed)))
     rm.records(f"removing an application with one allocation: {reported} releases reported")
 
 
 @requirement("SI-CONN-014")
-def test_nothing_but_allocations_is_told_on_the_allocation_stream(rm: ResourceManager) -> None:
+def test_nothing_but_allocations_is_reported_on_the_allocation_stream(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
 
     ask = rm.asks(app)
 
     with rm.control("the ask is allocated, so the state of its application may have changed"):
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
     # A state sent there instead would read as the release of an ask in a partition of that name.
-    rm.is_not_told(
+    rm.expect_none(
         AskReleased(partition=app),
         Unreadable(UpdateKind.ALLOCATIONS),
         StreamEnded(UpdateKind.ALLOCATIONS),
     )
-    reported = len(rm.hears(ApplicationUpdated(app)))
+    reported = len(rm.observe(ApplicationUpdated(app)))
     rm.records(f"an application got its first allocation: {reported} states reported")
 
 
@@ -291,7 +293,7 @@ def test_requests_on_the_allocation_stream_are_processed_in_order(rm: ResourceMa
 
     with rm.control("an ask that is not withdrawn is allocated"):
         rm.is_served(kept)
-    rm.is_not_told(*(Allocated(ask) for ask in withdrawn))
+    rm.expect_none(*(Allocated(ask) for ask in withdrawn))
 
 
 @requirement("SI-CONN-015")
@@ -302,18 +304,18 @@ def test_requests_on_the_application_stream_are_processed_in_order(rm: ResourceM
     rm.has_allocation(app, memory=10)
     waiting = rm.has_waiting_ask(other_app, memory=10)
     rm.removes_application(app)
-    with rm.premise("the id of an application is free again once its removal was seen"):
+    with rm.precondition("the id of an application is free again once its removal was seen"):
         rm.is_served(waiting)
         rm.submits_application(app)
-        rm.is_told(ApplicationAccepted(app))
+        rm.expect(ApplicationAccepted(app))
 
     for _ in range(10):
         rm.removes_application(app)
         rm.submits_application(app)
 
     for _ in range(10):
-        rm.is_told(ApplicationAccepted(app))
-    rm.is_not_told(ApplicationRejected(app))
+        rm.expect(ApplicationAccepted(app))
+    rm.expect_none(ApplicationRejected(app))
 
 
 @requirement("SI-CONN-016")
@@ -323,10 +325,10 @@ def test_one_request_may_bring_a_node_an_application_and_its_ask(rm: ResourceMan
         app = rm.submits_application()
         ask = rm.asks(app)
 
-    rm.is_told(NodeAccepted(node))
-    rm.is_told(ApplicationAccepted(app))
-    rm.is_told(Allocated(ask, node=node))
-    rm.is_not_told(AskRejected(ask))
+    rm.expect(NodeAccepted(node))
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(ask, node=node))
+    rm.expect_none(AskRejected(ask))
 
 
 @requirement("SI-CONN-017")
@@ -337,24 +339,24 @@ def test_one_bad_element_does_not_spoil_its_request(rm: ResourceManager) -> None
         before = rm.registers_node()
         rm.registers_node(known_node)
         after = rm.registers_node()
-    rm.is_told(NodeRejected(known_node))
-    rm.is_told(NodeAccepted(before))
-    rm.is_told(NodeAccepted(after))
+    rm.expect(NodeRejected(known_node))
+    rm.expect(NodeAccepted(before))
+    rm.expect(NodeAccepted(after))
     with rm.one_message():
         first = rm.submits_application()
         rm.submits_application(known_app)
         last = rm.submits_application()
-    rm.is_told(ApplicationRejected(known_app))
-    rm.is_told(ApplicationAccepted(first))
-    rm.is_told(ApplicationAccepted(last))
+    rm.expect(ApplicationRejected(known_app))
+    rm.expect(ApplicationAccepted(first))
+    rm.expect(ApplicationAccepted(last))
 
     with rm.one_message():
         early = rm.asks(first)
         rm.asks(rm.new_name("unknown"))
         late = rm.asks(last)
-    rm.is_told(Allocated(early))
-    rm.is_told(Allocated(late))
-    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect(Allocated(early))
+    rm.expect(Allocated(late))
+    rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-CONN-017")
@@ -369,13 +371,13 @@ def test_what_names_nothing_does_not_spoil_its_request(rm: ResourceManager) -> N
     with rm.one_message():
         rm.releases(stopped, identity=unknown)
         rm.releases(stopped)
-    rm.is_told(Released(identity=stopped.identity))
+    rm.expect(Released(identity=stopped.identity))
     with rm.one_message():
         rm.removes_application(unknown)
         rm.removes_application(removed)
 
     rm.is_served(waiting)
-    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @waits
@@ -392,12 +394,12 @@ def test_a_restarted_scheduler_knows_all_that_the_rm_replays(
     restart_scheduler(unregistered_rm)
     unregistered_rm.is_registered()
     unregistered_rm.submits_application(app)
-    unregistered_rm.is_told(ApplicationAccepted(app))
+    unregistered_rm.expect(ApplicationAccepted(app))
     unregistered_rm.registers_node(node, existing=(allocation,))
-    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.expect(NodeAccepted(node))
     unregistered_rm.asks_again(waiting)
 
-    unregistered_rm.is_not_told(Allocated(waiting))
+    unregistered_rm.expect_none(Allocated(waiting))
     unregistered_rm.still_holds(allocation)
     unregistered_rm.is_served(waiting, node=node)
 
@@ -406,12 +408,12 @@ def test_a_restarted_scheduler_knows_all_that_the_rm_replays(
 def test_ids_need_no_syntax_and_nothing_needs_tags(rm: ResourceManager) -> None:
     node = rm.registers_node(f"Node/1 (ä) {rm.new_name('')}")
     app = rm.submits_application(f"App #1; ß={rm.new_name('')}")
-    rm.is_told(NodeAccepted(node))
-    rm.is_told(ApplicationAccepted(app))
+    rm.expect(NodeAccepted(node))
+    rm.expect(ApplicationAccepted(app))
 
     ask = rm.asks(app, key=f"Äsk\\1 'x' {rm.new_name('')}")
 
-    rm.is_told(Allocated(ask, application=app, node=node))
+    rm.expect(Allocated(ask, application=app, node=node))
 
 
 @requirement("SI-CONN-021")
@@ -429,14 +431,14 @@ def test_every_list_of_a_request_takes_effect(rm: ResourceManager) -> None:
         added = rm.submits_application()
         rm.removes_application(removed)
 
-    rm.is_told(Allocated(ask))
-    rm.is_told(Released(identity=stopped.identity))
-    rm.is_told(ApplicationAccepted(added))
+    rm.expect(Allocated(ask))
+    rm.expect(Released(identity=stopped.identity))
+    rm.expect(ApplicationAccepted(added))
     rm.is_served(waiting)
 
 
 @requirement("SI-REC-007")
-def test_existing_allocations_take_effect_beside_the_other_lists(rm: ResourceManager) -> None:
+def test_existing_allocations_take_effect_alongside_the_other_lists(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     stopped = rm.has_allocation(app, memory=1)
@@ -447,9 +449,9 @@ def test_existing_allocations_take_effect_beside_the_other_lists(rm: ResourceMan
         rm.releases(stopped)
         rm.adds_existing(existing)
 
-    rm.is_told(Allocated(ask))
-    rm.is_told(Released(identity=stopped.identity))
+    rm.expect(Allocated(ask))
+    rm.expect(Released(identity=stopped.identity))
     too_large = rm.asks(app, memory=5)  # what is left beside the existing one is 4
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     rm.still_holds(existing)
     rm.is_served(too_large)

@@ -30,12 +30,12 @@ def test_the_partition_of_a_node_has_its_well_known_name(rm: ResourceManager) ->
     here = rm.registers_node(memory=30, attributes={"si/node-partition": "default"})
     elsewhere = rm.registers_node(attributes={"si/node-partition": "nope"})
 
-    rm.is_told(NodeAccepted(misnamed))
-    rm.is_told(NodeAccepted(here))
+    rm.expect(NodeAccepted(misnamed))
+    rm.expect(NodeAccepted(here))
     app = rm.has_application()
-    rm.is_told(Allocated(rm.asks(app, memory=25), node=here))
-    rm.is_told(Allocated(rm.asks(app, memory=15), node=misnamed))
-    verdict = rm.is_told_one_of(NodeRejected(elsewhere), NodeAccepted(elsewhere))
+    rm.expect(Allocated(rm.asks(app, memory=25), node=here))
+    rm.expect(Allocated(rm.asks(app, memory=15), node=misnamed))
+    verdict = rm.expect_one_of(NodeRejected(elsewhere), NodeAccepted(elsewhere))
     rm.records("a node of a partition there is not", verdict)  # to be rejected: SI-NODE-009
 
 
@@ -44,7 +44,7 @@ def test_limits_of_memory_are_about_the_resource_of_that_name(rm: ResourceManage
     rm.has_node(resources={"memory": 100, "mem": 100, "vcore": 100})
     app = rm.has_application(queue="root.quota")
 
-    rm.is_told(Allocated(rm.asks(app, resources={"mem": 11, "memory": 10, "vcore": 11})))
+    rm.expect(Allocated(rm.asks(app, resources={"mem": 11, "memory": 10, "vcore": 11})))
 
     rm.has_ask_left_alone(app, "the quota of a queue", memory=1)
 
@@ -57,7 +57,7 @@ def test_the_required_node_tag_may_tie_an_ask_to_a_node(rm: ResourceManager) -> 
 
     ask = rm.asks(app, memory=2, tags={NAMED_NODE: named})
 
-    at_once = rm.may_be_told(Allocated(ask))
+    at_once = rm.receive_if_any(Allocated(ask))
     rm.records("an ask that requires a full node, with another free", at_once, otherwise="it waits")
     rm.updates_node(named, memory=10)
     if at_once is None:
@@ -110,19 +110,19 @@ def test_a_namespace_quota_may_limit_the_queue_created_for_it(rm: ResourceManage
     for _ in range(2):
         rm.asks(app, memory=3)
 
-    rm.is_told(Allocated(application=app))
-    beyond = rm.may_be_told(Allocated(application=app))
+    rm.expect(Allocated(application=app))
+    beyond = rm.receive_if_any(Allocated(application=app))
     rm.records("beyond the quota of its namespace", beyond, otherwise="nothing is allocated")
 
 
 @requirement("SI-CONST-006")
 def test_a_forced_application_is_accepted_where_another_is_not(rm: ResourceManager) -> None:
     with rm.control("without the tag the application is rejected"):
-        rm.is_told(ApplicationRejected(rm.submits_application(queue="root.missing")))
+        rm.expect(ApplicationRejected(rm.submits_application(queue="root.missing")))
 
     forced = rm.submits_application(queue="root.missing", tags={"application.create.force": "true"})
 
-    rm.is_told(ApplicationAccepted(forced))
+    rm.expect(ApplicationAccepted(forced))
 
 
 @requirement("SI-CONST-007")
@@ -131,7 +131,7 @@ def test_a_node_that_is_not_ready_may_be_left_alone(rm: ResourceManager) -> None
     waiting = rm.has_waiting_ask(app)
     node = rm.has_node(attributes={"ready": "false"})
 
-    early = rm.may_be_told(Allocated(waiting), Allocated(rm.asks(app)))
+    early = rm.receive_if_any(Allocated(waiting), Allocated(rm.asks(app)))
     rm.records("on a node that is not ready", early, otherwise="nothing is allocated")
     rm.updates_node(node, attributes={"ready": "true"})
     if early is None:

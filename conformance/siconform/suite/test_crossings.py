@@ -56,19 +56,19 @@ def _stopped(rm: ResourceManager, replacement: Replacement) -> None:
 
 def _stopped_and_confirmed(rm: ResourceManager, replacement: Replacement) -> None:
     rm.releases(replacement.placeholder)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.confirms(replacement.release)
 
 
 def _everything_stopped(rm: ResourceManager, replacement: Replacement) -> None:
     rm.releases_all(replacement.application)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.confirms(replacement.release)
 
 
 def _ask_withdrawn(rm: ResourceManager, replacement: Replacement) -> None:
     rm.withdraws(replacement.real)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.confirms(replacement.release)
 
 
@@ -80,7 +80,7 @@ def _application_removed(rm: ResourceManager, replacement: Replacement) -> None:
 
 def _node_drained(rm: ResourceManager, replacement: Replacement) -> None:
     rm.drains(replacement.placeholder.node)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.confirms(replacement.release)
     rm.settles()
     rm.undrains(replacement.placeholder.node)
@@ -122,12 +122,12 @@ def test_a_placeholder_that_has_ended_gives_its_quota_back_once(
 
     MEANWHILE[meanwhile](rm, replacement)
 
-    rm.has_room_for_the_rest_of(TOTAL, queue=QUOTA_QUEUE, beside=gang)
+    rm.has_capacity_for_the_rest_of(TOTAL, queue=QUOTA_QUEUE, meanwhile=gang)
 
 
 @pytest.mark.parametrize("meanwhile", [name for name in MEANWHILE if "decommission" not in name])
 @requirement("SI-GANG-071")
-def test_a_placeholder_that_has_ended_gives_its_room_back_once(
+def test_a_placeholder_that_has_ended_gives_its_capacity_back_once(
     rm: ResourceManager, meanwhile: str
 ) -> None:
     rm.has_node(memory=TOTAL)
@@ -136,7 +136,7 @@ def test_a_placeholder_that_has_ended_gives_its_room_back_once(
 
     MEANWHILE[meanwhile](rm, replacement)
 
-    rm.has_room_for_the_rest_of(TOTAL, queue=GANG_QUEUE, beside=gang)
+    rm.has_capacity_for_the_rest_of(TOTAL, queue=GANG_QUEUE, meanwhile=gang)
 
 
 @pytest.mark.parametrize("memory", [1, 3, 4, 6], ids=lambda memory: f"real ask of {memory}")
@@ -150,14 +150,14 @@ def test_a_real_ask_of_any_size_leaves_the_rest_free(
     placeholder = rm.has_placeholder(gang)
 
     rm.asks_member(gang, memory=memory)
-    with rm.premise("the placeholder is released"):
-        rm.is_told_one_of(replaced(placeholder), Released(identity=placeholder.identity))
+    with rm.precondition("the placeholder is released"):
+        rm.expect_one_of(replaced(placeholder), Released(identity=placeholder.identity))
 
-    rm.has_room_for_the_rest_of(TOTAL, queue=queue, beside=gang)
+    rm.has_capacity_for_the_rest_of(TOTAL, queue=queue, meanwhile=gang)
 
 
 @requirement("SI-ASK-003", "SI-ASK-004", "SI-ASK-032")
-def test_an_ask_said_again_during_its_replacement_is_served_as_said_last(
+def test_an_ask_sent_again_during_its_replacement_is_served_as_sent_last(
     rm: ResourceManager,
 ) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)
@@ -166,9 +166,9 @@ def test_an_ask_said_again_during_its_replacement_is_served_as_said_last(
     rm.has_asked_again(replacement.real, memory=3)
     rm.confirms(replacement.release)
 
-    real = rm.is_told(Allocated(replacement.real))
+    real = rm.expect(Allocated(replacement.real))
     rm.gives(real, {"memory": 3, "vcore": 1}, below={"memory": 4})
-    rm.is_not_told(Allocated(replacement.real))
+    rm.expect_none(Allocated(replacement.real))
 
 
 @waits
@@ -184,7 +184,7 @@ def test_a_second_wait_is_as_long_as_the_first(rm: ResourceManager) -> None:
     rm.releases(real)
 
     end = (timed_out(left), ApplicationUpdated(gang, state=COMPLETED))
-    rm.is_told_when_due(*end, seconds=rm.waiting_timeout(), since=since)
+    rm.expect_when_due(*end, seconds=rm.waiting_timeout(), since=since)
 
 
 @requirement("SI-GANG-032", "SI-GANG-033")
@@ -198,7 +198,7 @@ def test_the_timeout_ends_what_one_ask_for_several_placeholders_got(rm: Resource
     placeholders = rm.collects(Allocated(ask, placeholder=True, task_group=TASK_GROUP), most=2)
     rm.has_at_least(2, placeholders, "two of three placeholders are allocated")
 
-    rm.is_told_expiry(gang, placeholders)
+    rm.expect_expiry(gang, placeholders)
 
-    rm.is_told_ask_released(ask)
-    rm.is_not_told(Allocated(ask), Released(application=gang, termination=Termination.TIMEOUT))
+    rm.expect_ask_released(ask)
+    rm.expect_none(Allocated(ask), Released(application=gang, termination=Termination.TIMEOUT))

@@ -12,7 +12,7 @@ from siconform.protocol.events import (
     Detail,
     EmptyBatch,
     EventChange,
-    EventTold,
+    EventReceived,
     Subject,
 )
 from siconform.protocol.matchers import OneOf
@@ -35,21 +35,21 @@ GONE_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_ALLOC, Detail.NODE_DECOMMISSIO
 
 @requirement("SI-EVT-001")
 def test_events_come_as_records_by_callback(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
-    rm.is_told(Allocated(rm.asks(rm.has_application())))
+    rm.expect(Allocated(rm.asks(rm.has_application())))
 
     events = rm.events_so_far()
 
-    rm.is_told(EventTold())
+    rm.expect(EventReceived())
     for event in events:
         rm.names_a_known_object(event)
-    rm.is_not_told(EmptyBatch())
+    rm.expect_none(EmptyBatch())
 
 
 @requirement("SI-EVT-002")
 def test_every_record_has_a_type_an_object_and_a_time(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
@@ -59,44 +59,44 @@ def test_every_record_has_a_type_an_object_and_a_time(rm: ResourceManager) -> No
     rm.presupposes_some(events, "anything")
     for event in events:
         rm.names_a_known_object(event)
-        rm.tells_the_time_in_nanoseconds(event)
+        rm.reports_the_time_in_nanoseconds(event)
 
 
 @requirement("SI-EVT-003")
 def test_the_group_of_an_object_is_what_it_belongs_to(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     app = rm.has_application()
     ask = rm.asks(app)
-    rm.is_told(Allocated(ask))
+    rm.expect(Allocated(ask))
 
     rm.events_so_far()
 
-    about_ask = rm.hears(EventTold(ask, Subject.REQUEST))
-    about_app = rm.hears(EventTold(app, Subject.APPLICATION))
+    about_ask = rm.observe(EventReceived(ask, Subject.REQUEST))
+    about_app = rm.observe(EventReceived(app, Subject.APPLICATION))
     rm.presupposes_some([*about_ask, *about_app], "asks and applications")
     for event in about_ask:
-        rm.agrees(event, EventTold(group=app))
+        rm.agrees(event, EventReceived(group=app))
     for event in about_app:
-        rm.agrees(event, EventTold(group=app.queue))
-    rm.is_not_told(EventTold(ask, reason=""), EventTold(app, reason=""))
+        rm.agrees(event, EventReceived(group=app.queue))
+    rm.expect_none(EventReceived(ask, reason=""), EventReceived(app, reason=""))
 
 
 @requirement("SI-EVT-004")
 def test_no_record_is_without_type(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     rm.releases(rm.has_allocation(rm.has_application()))
 
     rm.presupposes_some(rm.events_so_far(), "anything")
 
-    rm.is_not_told(EventTold(subject=Subject.UNSET))
+    rm.expect_none(EventReceived(subject=Subject.UNSET))
 
 
 @waits
 @requirement("SI-EVT-005")
-def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_the_change_reports_what_came_changed_and_went(rm: ResourceManager) -> None:
+    rm.observes_events()
 
     node = rm.has_node(memory=10)
     came = rm.events_of_this_step(node, Subject.NODE)
@@ -106,16 +106,16 @@ def test_the_change_tells_what_came_changed_and_went(rm: ResourceManager) -> Non
     went = rm.events_of_this_step(node, Subject.NODE)
 
     rm.presupposes_some([*came, *changed, *went], "nodes")
-    rm.never_tells(came, EventChange.REMOVE)
-    rm.never_tells(changed, EventChange.ADD, EventChange.REMOVE)
-    rm.never_tells(went, EventChange.ADD)
-    rm.tells_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
-    rm.tells_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
+    rm.never_reports(came, EventChange.REMOVE)
+    rm.never_reports(changed, EventChange.ADD, EventChange.REMOVE)
+    rm.never_reports(went, EventChange.ADD)
+    rm.reports_as(changed, Detail.NODE_CAPACITY, EventChange.SET)
+    rm.reports_as(went, Detail.NODE_DECOMMISSION, EventChange.REMOVE)
 
 
 @requirement("SI-EVT-006")
 def test_the_detail_belongs_to_the_type_of_its_record(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
@@ -127,12 +127,12 @@ def test_the_detail_belongs_to_the_type_of_its_record(rm: ResourceManager) -> No
 
     rm.presupposes_some([e for e in events if e.detail is not Detail.NONE], "details")
     for event in events:
-        rm.tells_a_detail_of_its_type(event)
+        rm.reports_a_detail_of_its_type(event)
 
 
 @requirement("SI-EVT-007")
 def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     app = rm.has_application()
     allocation = rm.has_allocation(app)
@@ -142,13 +142,13 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
 
     rm.events_so_far()
 
-    rm.does_not_tell(running, *FATES, Detail.APP_COMPLETING, Detail.APP_COMPLETED)
-    life = rm.hears(EventTold(app, Subject.APPLICATION))
-    rm.does_not_tell(life, *FATES)
-    refusal = rm.hears(EventTold(rejected, Subject.APPLICATION))
+    rm.does_not_report(running, *FATES, Detail.APP_COMPLETING, Detail.APP_COMPLETED)
+    life = rm.observe(EventReceived(app, Subject.APPLICATION))
+    rm.does_not_report(life, *FATES)
+    refusal = rm.observe(EventReceived(rejected, Subject.APPLICATION))
     rm.presupposes_some([*life, *refusal], "applications")
-    rm.tells_a_life_as_reported(app, life)
-    rm.tells_only_the_refusal(refusal)
+    rm.reports_a_life_as_reported(app, life)
+    rm.reports_only_the_refusal(refusal)
 
 
 @pytest.mark.parametrize("style", [HARD, SOFT])
@@ -156,22 +156,22 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
 def test_the_details_of_a_gang_that_timed_out_follow_its_life(
     rm: ResourceManager, style: Style
 ) -> None:
-    rm.hears_events()
+    rm.observes_events()
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.has_expired(partial)
     rm.settles()
 
     rm.events_so_far()
 
-    life = rm.hears(EventTold(partial.gang, Subject.APPLICATION))
+    life = rm.observe(EventReceived(partial.gang, Subject.APPLICATION))
     rm.presupposes_some(life, "applications")
-    rm.tells_a_life_as_reported(partial.gang, life)
-    rm.does_not_tell(life, *NOT_OF_A_GANG[style])
+    rm.reports_a_life_as_reported(partial.gang, life)
+    rm.does_not_report(life, *NOT_OF_A_GANG[style])
 
 
 @requirement("SI-EVT-008")
-def test_an_allocation_the_rm_ends_is_told_as_cancelled(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_an_allocation_the_rm_ends_is_reported_as_cancelled(rm: ResourceManager) -> None:
+    rm.observes_events()
     rm.has_node(memory=10)
     allocation = rm.has_allocation(rm.has_application())
 
@@ -180,12 +180,12 @@ def test_an_allocation_the_rm_ends_is_told_as_cancelled(rm: ResourceManager) -> 
 
     ends = rm.endings_of(allocation)
     rm.presupposes_some(ends, "the ends of allocations")
-    rm.only_tells(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC)
+    rm.only_reports(ends, Detail.ALLOC_CANCEL, Detail.REQUEST_ALLOC)
 
 
 @requirement("SI-EVT-008")
-def test_an_ask_the_rm_withdraws_is_told_as_cancelled(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_an_ask_the_rm_withdraws_is_reported_as_cancelled(rm: ResourceManager) -> None:
+    rm.observes_events()
     rm.has_node(memory=10)
     withdrawn = rm.has_pending_ask(rm.has_application(), memory=50)
 
@@ -194,12 +194,12 @@ def test_an_ask_the_rm_withdraws_is_told_as_cancelled(rm: ResourceManager) -> No
 
     cancelled = rm.endings_of(withdrawn)
     rm.presupposes_some(cancelled, "the ends of asks")
-    rm.only_tells(cancelled, Detail.REQUEST_CANCEL)
+    rm.only_reports(cancelled, Detail.REQUEST_CANCEL)
 
 
 @requirement("SI-EVT-008")
-def test_what_ends_with_a_timeout_is_told_as_such(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_what_ends_with_a_timeout_is_reported_as_such(rm: ResourceManager) -> None:
+    rm.observes_events()
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     rm.has_expired(partial)
     rm.settles()
@@ -209,14 +209,16 @@ def test_what_ends_with_a_timeout_is_told_as_such(rm: ResourceManager) -> None:
     pending = rm.endings_of(partial.pending)
     placeholders = [event for p in partial.placeholders for event in rm.endings_of(p)]
     rm.presupposes_some([*pending, *placeholders], "a placeholder timeout")
-    rm.only_tells(pending, Detail.REQUEST_TIMEOUT)
+    rm.only_reports(pending, Detail.REQUEST_TIMEOUT)
     # The asks of allocated placeholders may be withdrawn for the same reason.
-    rm.only_tells(placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_TIMEOUT, Detail.REQUEST_ALLOC)
+    rm.only_reports(
+        placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_TIMEOUT, Detail.REQUEST_ALLOC
+    )
 
 
 @requirement("SI-EVT-008")
-def test_a_replaced_placeholder_is_told_as_such(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_a_replaced_placeholder_is_reported_as_such(rm: ResourceManager) -> None:
+    rm.observes_events()
     gang, placeholders = rm.has_complete_gang()
     real, gone = rm.has_replaced(gang, placeholders)
 
@@ -224,28 +226,28 @@ def test_a_replaced_placeholder_is_told_as_such(rm: ResourceManager) -> None:
 
     replaced = rm.endings_of(gone)
     rm.presupposes_some([*replaced, *rm.endings_of(real)], "a replacement")
-    rm.only_tells(replaced, Detail.ALLOC_REPLACED, Detail.REQUEST_ALLOC)
-    rm.only_tells(rm.endings_of(real), Detail.REQUEST_ALLOC)
+    rm.only_reports(replaced, Detail.ALLOC_REPLACED, Detail.REQUEST_ALLOC)
+    rm.only_reports(rm.endings_of(real), Detail.REQUEST_ALLOC)
 
 
 @requirement("SI-EVT-008")
-def test_an_allocation_that_went_with_its_node_is_told_as_such(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_an_allocation_that_went_with_its_node_is_reported_as_such(rm: ResourceManager) -> None:
+    rm.observes_events()
     node = rm.has_node()
     allocation = rm.has_allocation(rm.has_application())
 
     rm.decommissions(node)
-    rm.is_told_of_the_end_of(allocation)
+    rm.expect_end_of(allocation)
     rm.events_so_far()
 
     ends = rm.endings_of(allocation)
     rm.presupposes_some(ends, "the end of an allocation")
-    rm.only_tells(ends, Detail.ALLOC_NODE_REMOVED, Detail.REQUEST_ALLOC)
+    rm.only_reports(ends, Detail.ALLOC_NODE_REMOVED, Detail.REQUEST_ALLOC)
 
 
 @requirement("SI-EVT-008")
-def test_a_preempted_allocation_is_told_as_such(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_a_preempted_allocation_is_reported_as_such(rm: ResourceManager) -> None:
+    rm.observes_events()
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
     allocations = [rm.has_allocation(taker) for _ in range(10)]
@@ -258,13 +260,13 @@ def test_a_preempted_allocation_is_told_as_such(rm: ResourceManager) -> None:
 
     ends = rm.endings_of(victim)
     rm.presupposes_some(ends, "preemption")
-    rm.only_tells(ends, Detail.ALLOC_PREEMPT, Detail.REQUEST_ALLOC)
+    rm.only_reports(ends, Detail.ALLOC_PREEMPT, Detail.REQUEST_ALLOC)
 
 
 @waits
 @requirement("SI-EVT-009")
-def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_the_detail_of_a_node_reports_what_changed_on_it(rm: ResourceManager) -> None:
+    rm.observes_events()
     node = rm.has_node(memory=10)
     app = rm.has_application()
     steps = [(rm.events_of_this_step(node, Subject.NODE), NEW_NODE)]
@@ -284,20 +286,20 @@ def test_the_detail_of_a_node_tells_what_changed_on_it(rm: ResourceManager) -> N
     rm.has_waiting_ask(app, memory=20)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
     rm.decommissions(node)
-    rm.is_told_of_the_end_of(allocation)
+    rm.expect_end_of(allocation)
     gone = [*GONE_NODE, Detail.NODE_RESERVATION]  # which may be made as long as the ask waits
     steps.append((rm.events_of_this_step(node, Subject.NODE), gone))
 
     rm.presupposes_some([event for events, _ in steps for event in events], "nodes")
     for events, details in steps:
-        rm.only_tells(events, *details)
+        rm.only_reports(events, *details)
 
 
 @waits
 @requirement("SI-EVT-009")
-def test_a_detail_tells_that_others_occupy_more_of_a_node(rm: ResourceManager) -> None:
+def test_a_detail_reports_that_others_occupy_more_of_a_node(rm: ResourceManager) -> None:
     rm.has_occupied_resource()
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
     rm.events_of_this_step(node, Subject.NODE)
 
@@ -305,12 +307,12 @@ def test_a_detail_tells_that_others_occupy_more_of_a_node(rm: ResourceManager) -
 
     changed = rm.events_of_this_step(node, Subject.NODE)
     rm.presupposes_some(changed, "the occupied resource of nodes")
-    rm.only_tells(changed, Detail.NODE_OCCUPIED)
+    rm.only_reports(changed, Detail.NODE_OCCUPIED)
 
 
 @requirement("SI-EVT-010")
-def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_the_detail_of_a_dynamic_queue_reports_what_changed(rm: ResourceManager) -> None:
+    rm.observes_events()
     rm.has_node()
     namespace = rm.new_name("space")
     queue = f"root.namespaces.{namespace}"
@@ -319,16 +321,18 @@ def test_the_detail_of_a_dynamic_queue_tells_what_changed(rm: ResourceManager) -
     rm.has_allocation(app)
     rm.events_so_far()
 
-    events = rm.hears(EventTold(queue, Subject.QUEUE))
+    events = rm.observe(EventReceived(queue, Subject.QUEUE))
     rm.presupposes_some(events, "queues")
-    rm.only_tells(events, Detail.QUEUE_DYNAMIC, Detail.QUEUE_APP, Detail.QUEUE_ALLOC, *NEW_QUEUE)
+    rm.only_reports(events, Detail.QUEUE_DYNAMIC, Detail.QUEUE_APP, Detail.QUEUE_ALLOC, *NEW_QUEUE)
 
 
 @waits
 @requirement("SI-EVT-010")
-def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: UnregisteredRM) -> None:
+def test_the_detail_of_a_managed_queue_reports_what_changed(
+    unregistered_rm: UnregisteredRM,
+) -> None:
     unregistered_rm.has_registered(config=queues_with_quotas(first=8, second=8))
-    unregistered_rm.hears_events()
+    unregistered_rm.observes_events()
     unregistered_rm.events_so_far()
 
     unregistered_rm.has_been_reconfigured(queues_with_quotas(first=5, second=8, third=None))
@@ -337,16 +341,16 @@ def test_the_detail_of_a_managed_queue_tells_what_changed(unregistered_rm: Unreg
     same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
     unregistered_rm.presupposes_some([*changed, *added], "queues")
-    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
-    unregistered_rm.only_tells(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
-    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.only_reports(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_MAX)
+    unregistered_rm.only_reports(added, Detail.QUEUE_CONFIG, *NEW_QUEUE)
+    unregistered_rm.only_reports(same, Detail.QUEUE_CONFIG)
 
 
 @waits
 @requirement("SI-EVT-010")
-def test_a_changed_right_of_a_queue_is_told_as_such(unregistered_rm: UnregisteredRM) -> None:
+def test_a_changed_right_of_a_queue_is_reported_as_such(unregistered_rm: UnregisteredRM) -> None:
     unregistered_rm.has_registered(config=queues_with_guarantees(first=2, second=2))
-    unregistered_rm.hears_events()
+    unregistered_rm.observes_events()
     unregistered_rm.events_so_far()
 
     unregistered_rm.has_been_reconfigured(queues_with_guarantees(first=4, second=2))
@@ -354,13 +358,13 @@ def test_a_changed_right_of_a_queue_is_told_as_such(unregistered_rm: Unregistere
     same = unregistered_rm.events_of_this_step("root.second", Subject.QUEUE)
 
     unregistered_rm.presupposes_some(changed, "what queues have a right to")
-    unregistered_rm.only_tells(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
-    unregistered_rm.only_tells(same, Detail.QUEUE_CONFIG)
+    unregistered_rm.only_reports(changed, Detail.QUEUE_CONFIG, Detail.QUEUE_GUARANTEED)
+    unregistered_rm.only_reports(same, Detail.QUEUE_CONFIG)
 
 
 @requirement("SI-EVT-011")
 def test_reference_and_resource_name_the_second_object_and_the_amount(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
     allocation = rm.has_allocation(rm.has_application())
     before = rm.events_of_this_step(node, Subject.NODE)
@@ -372,15 +376,15 @@ def test_reference_and_resource_name_the_second_object_and_the_amount(rm: Resour
     resized = [event for event in after if event.detail is Detail.NODE_CAPACITY]
     rm.presupposes_some([*allocated, *resized], "allocations on nodes and their capacity")
     for event in allocated:
-        rm.agrees(event, EventTold(reference=OneOf([allocation.identity, allocation.key])))
+        rm.agrees(event, EventReceived(reference=OneOf([allocation.identity, allocation.key])))
     for event in resized:
-        rm.agrees(event, EventTold(resource={"memory": 20, "vcore": 20}))
+        rm.agrees(event, EventReceived(resource={"memory": 20, "vcore": 20}))
 
 
 @waits
 @requirement("SI-EVT-012")
-def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_allocations_and_requests_of_an_application_are_reported_apart(rm: ResourceManager) -> None:
+    rm.observes_events()
     app = rm.has_application()
     nothing = rm.events_of_this_step(app, Subject.APPLICATION)
     waiting = rm.has_waiting_ask(app)
@@ -392,62 +396,62 @@ def test_allocations_and_requests_of_an_application_are_told_apart(rm: ResourceM
     released = rm.events_of_this_step(app, Subject.APPLICATION)
 
     both = {Detail.APP_ALLOC, Detail.APP_REQUEST}
-    told = [e for e in (*nothing, *asked, *allocated, *released) if e.detail in both]
-    rm.presupposes_some(told, "the asks and allocations of applications")
-    rm.does_not_tell(nothing, *both)
-    rm.does_not_tell(asked, Detail.APP_ALLOC)
+    received = [e for e in (*nothing, *asked, *allocated, *released) if e.detail in both]
+    rm.presupposes_some(received, "the asks and allocations of applications")
+    rm.does_not_report(nothing, *both)
+    rm.does_not_report(asked, Detail.APP_ALLOC)
     # What was asked for may be said to be over with its allocation, and not to come or change.
     ended = [event for event in released if event.detail is Detail.APP_REQUEST]
-    rm.never_tells(ended, EventChange.ADD, EventChange.SET)
+    rm.never_reports(ended, EventChange.ADD, EventChange.SET)
 
 
 @requirement("SI-EVT-012")
-def test_with_its_allocation_no_request_is_told_to_come(rm: ResourceManager) -> None:
-    rm.hears_events()
+def test_with_its_allocation_no_request_is_reported_to_come(rm: ResourceManager) -> None:
+    rm.observes_events()
     app = rm.has_application()
     waiting = rm.has_pending_ask(app)
     rm.events_of_this_step(app, Subject.APPLICATION)
 
     rm.has_node()
-    rm.is_told(Allocated(waiting))
+    rm.expect(Allocated(waiting))
 
     allocated = rm.events_of_this_step(app, Subject.APPLICATION)
     requests = [event for event in allocated if event.detail is Detail.APP_REQUEST]
     rm.presupposes_some(allocated, "the asks and allocations of applications")
-    rm.never_tells(requests, EventChange.ADD)
+    rm.never_reports(requests, EventChange.ADD)
 
 
 @requirement("SI-EVT-013")
 def test_every_change_of_a_node_leads_to_a_record(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
     allocation = rm.has_allocation(rm.has_application())
     rm.updates_node(node, memory=20, attributes={"ready": "false"})
     rm.drains(node)
     rm.decommissions(node)
-    rm.is_told_of_the_end_of(allocation)
+    rm.expect_end_of(allocation)
 
     rm.events_so_far()
 
     for detail in rm.details_defined(*{*NEW_NODE, *GONE_NODE} - {Detail.NODE_OCCUPIED}):
-        rm.is_told(EventTold(node, Subject.NODE, detail=detail))
+        rm.expect(EventReceived(node, Subject.NODE, detail=detail))
 
 
 @requirement("SI-EVT-013")
 def test_what_others_occupy_leads_to_a_record(rm: ResourceManager) -> None:
     rm.has_occupied_resource()
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
 
     rm.updates_node(node, occupied={"memory": 5})
 
     rm.events_so_far()
-    rm.is_told(EventTold(node, Subject.NODE, detail=Detail.NODE_OCCUPIED))
+    rm.expect(EventReceived(node, Subject.NODE, detail=Detail.NODE_OCCUPIED))
 
 
 @requirement("SI-EVT-013")
 def test_every_change_of_an_application_leads_to_a_record(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     app = rm.has_application()
     rm.releases(rm.has_allocation(app))
@@ -456,18 +460,18 @@ def test_every_change_of_an_application_leads_to_a_record(rm: ResourceManager) -
     rm.events_so_far()
 
     for detail in (Detail.APP_NEW, Detail.APP_ACCEPTED, Detail.APP_REQUEST, Detail.APP_ALLOC):
-        rm.is_told(EventTold(app, Subject.APPLICATION, detail=detail))
-    rm.is_told_one_of(
-        EventTold(app, Subject.APPLICATION, detail=Detail.APP_STARTING),
-        EventTold(app, Subject.APPLICATION, detail=Detail.APP_RUNNING),
+        rm.expect(EventReceived(app, Subject.APPLICATION, detail=detail))
+    rm.expect_one_of(
+        EventReceived(app, Subject.APPLICATION, detail=Detail.APP_STARTING),
+        EventReceived(app, Subject.APPLICATION, detail=Detail.APP_RUNNING),
     )
-    rm.is_told(EventTold(app, Subject.APPLICATION, detail=Detail.APP_COMPLETING))
-    rm.is_told(EventTold(rejected, Subject.APPLICATION, detail=Detail.APP_REJECT))
+    rm.expect(EventReceived(app, Subject.APPLICATION, detail=Detail.APP_COMPLETING))
+    rm.expect(EventReceived(rejected, Subject.APPLICATION, detail=Detail.APP_REJECT))
 
 
 @requirement("SI-EVT-013")
 def test_every_end_of_an_ask_and_an_allocation_leads_to_a_record(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     node = rm.has_node(memory=10)
     app = rm.has_application()
     released, lost = rm.has_allocation(app), rm.has_allocation(app)
@@ -476,10 +480,10 @@ def test_every_end_of_an_ask_and_an_allocation_leads_to_a_record(rm: ResourceMan
     rm.releases(released)
     rm.withdraws(withdrawn)
     rm.decommissions(node)
-    rm.is_told_of_the_end_of(lost)
+    rm.expect_end_of(lost)
     rm.events_so_far()
 
-    rm.told_of(released, Detail.REQUEST_ALLOC)
-    rm.told_of(released, Detail.ALLOC_CANCEL)
-    rm.told_of(withdrawn, Detail.REQUEST_CANCEL)
-    rm.told_of(lost, Detail.ALLOC_NODE_REMOVED)
+    rm.notified_of(released, Detail.REQUEST_ALLOC)
+    rm.notified_of(released, Detail.ALLOC_CANCEL)
+    rm.notified_of(withdrawn, Detail.REQUEST_CANCEL)
+    rm.notified_of(lost, Detail.ALLOC_NODE_REMOVED)

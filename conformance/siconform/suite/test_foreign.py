@@ -21,7 +21,9 @@ NAMED_NODE = "yunikorn.apache.org/requiredNode"
 
 
 @requirement("SI-FOR-001")
-def test_a_foreign_allocation_takes_room_and_is_announced_to_nobody(rm: ResourceManager) -> None:
+def test_a_foreign_allocation_takes_capacity_and_is_announced_to_no_one(
+    rm: ResourceManager,
+) -> None:
     rm.needs(Feature.FOREIGN_ALLOCATIONS)
     node = rm.has_node(memory=10)
     app = rm.has_application()
@@ -29,25 +31,27 @@ def test_a_foreign_allocation_takes_room_and_is_announced_to_nobody(rm: Resource
     foreign = rm.has_foreign(node, memory=6)
 
     too_large = rm.asks(app, memory=5)
-    rm.is_not_told(Allocated(too_large), Allocated(foreign), AllocationRejected(foreign))
+    rm.expect_none(Allocated(too_large), Allocated(foreign), AllocationRejected(foreign))
     with rm.control("an ask that fits beside the foreign allocation is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
 @requirement("SI-FOR-002")
-def test_a_foreign_allocation_holds_the_amount_it_was_told_with_last(rm: ResourceManager) -> None:
+def test_a_foreign_allocation_holds_the_amount_it_was_reported_with_last(
+    rm: ResourceManager,
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     foreign = rm.has_foreign(node, memory=3)
 
     rm.has_foreign(node, key=foreign, memory=6)
     waiting = rm.asks(app, memory=5)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.has_foreign(node, key=foreign, memory=1)
 
     rm.is_served(waiting, node=node)
-    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
 @requirement("SI-FOR-003")
@@ -59,16 +63,16 @@ def test_a_release_by_key_without_application_ends_a_foreign_allocation(
     foreign = rm.has_foreign(node, memory=6)
     waiting = rm.has_waiting_ask(app, memory=10)
     with rm.control("the foreign allocation holds its room before"):
-        rm.is_not_told(Allocated(waiting))
+        rm.expect_none(Allocated(waiting))
 
     rm.releases_foreign(foreign)
 
     all_of_it = rm.is_served(waiting, node=node)
-    confirmed = rm.may_be_told(Released(identity=foreign))
+    confirmed = rm.receive_if_any(Released(identity=foreign))
     rm.records("a release of what is foreign", confirmed, otherwise="no confirmation")
     rm.releases_foreign(foreign)
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more), Released(application=app))
+    rm.expect_none(Allocated(one_more), Released(application=app))
     rm.withdraws(one_more)
     rm.still_holds(all_of_it)
 
@@ -79,7 +83,7 @@ def test_a_foreign_allocation_without_a_place_is_rejected(rm: ResourceManager, p
     node = rm.has_node(memory=10)
     app = rm.has_application()
     with rm.control("a foreign allocation on a known node is not rejected"):
-        rm.is_not_told(AllocationRejected(rm.has_foreign(node, memory=1)))
+        rm.expect_none(AllocationRejected(rm.has_foreign(node, memory=1)))
 
     stray = rm.reports_foreign(
         {"no node": "", "an unknown node": rm.new_name("node")}.get(place, node),
@@ -87,13 +91,13 @@ def test_a_foreign_allocation_without_a_place_is_rejected(rm: ResourceManager, p
         memory=9,
     )
 
-    rejection = rm.is_told(AllocationRejected(stray, application=""))
-    rm.says_why(rejection)
-    rm.is_told(Allocated(rm.asks(app, memory=9), node=node))
+    rejection = rm.expect(AllocationRejected(stray, application=""))
+    rm.states_reason(rejection)
+    rm.expect(Allocated(rm.asks(app, memory=9), node=node))
 
 
 @requirement("SI-FOR-005")
-def test_a_foreign_allocation_is_taken_beyond_the_room_of_its_node(rm: ResourceManager) -> None:
+def test_a_foreign_allocation_is_taken_beyond_the_capacity_of_its_node(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     held = rm.has_allocation(app, memory=6, node=node)
@@ -101,7 +105,7 @@ def test_a_foreign_allocation_is_taken_beyond_the_room_of_its_node(rm: ResourceM
     foreign = rm.has_foreign(node, memory=8)
 
     waiting = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(waiting), AllocationRejected(foreign))
+    rm.expect_none(Allocated(waiting), AllocationRejected(foreign))
     rm.has_foreign(node, key=foreign, memory=3)
     rm.is_served(waiting, node=node)
     rm.still_holds(held)
@@ -116,10 +120,10 @@ def test_a_foreign_allocation_is_taken_on_a_draining_node(rm: ResourceManager) -
     rm.undrains(node)
 
     too_large = rm.asks(app, memory=5)
-    rm.is_not_told(Allocated(too_large), AllocationRejected(foreign))
+    rm.expect_none(Allocated(too_large), AllocationRejected(foreign))
     with rm.control("an ask that fits beside the foreign allocation is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
 @requirement("SI-FOR-006")
@@ -130,9 +134,9 @@ def test_a_foreign_allocation_counts_for_no_queue(rm: ResourceManager) -> None:
 
     rm.has_foreign(others, memory=6)
 
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
     with rm.control("an ask beyond the maximum of the queue is not allocated"):
-        rm.is_not_told(Allocated(rm.asks(app)))
+        rm.expect_none(Allocated(rm.asks(app)))
 
 
 @requirement("SI-FOR-007")
@@ -146,7 +150,7 @@ def test_an_unknown_kind_of_foreign_allocation_counts_as_any(rm: ResourceManager
     rm.records(f"a foreign allocation of an unknown kind is taken: {is_taken}")
     all_of_it = rm.asks(app, memory=10)
     if is_taken:
-        rm.is_not_told(Allocated(all_of_it))
+        rm.expect_none(Allocated(all_of_it))
         rm.releases_foreign(odd)
     rm.is_served(all_of_it, node=node)
 
@@ -159,7 +163,7 @@ def test_a_tag_with_a_domain_makes_no_foreign_allocation(rm: ResourceManager) ->
     other = rm.reports_foreign(node, memory=6, tags={"kubernetes.io/foreign": "default"})
 
     rm.records(f"an allocation of no application is taken: {rm.is_taken(other)}")
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-FOR-008")
@@ -170,7 +174,7 @@ def test_a_foreign_allocation_is_not_preempted(rm: ResourceManager) -> None:
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
     claim = rm.claims(entitled)
     rm.sees_preemption_of(*allocations, by=claim)  # where there is preemption at all
-    rm.is_told(Allocated(claim))
+    rm.expect(Allocated(claim))
     rm.decommissions(ordinary)
 
     node = rm.has_node(memory=10)
@@ -205,9 +209,9 @@ def test_a_foreign_allocation_counts_on_its_node_that_was_updated(rm: ResourceMa
     rm.updates_node(node, memory=12)
 
     too_large = rm.asks(app, memory=7)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
 
 
 @requirement("SI-FOR-009")
@@ -216,23 +220,23 @@ def test_a_foreign_allocation_counts_on_its_node_that_came_back(rm: ResourceMana
     node = rm.has_node(memory=10)
     foreign = rm.has_foreign(node, memory=6)
     rm.decommissions(node)
-    with rm.premise("a node that went is accepted again"):
-        rm.has_heard(NodeAccepted(node))
+    with rm.precondition("a node that went is accepted again"):
+        rm.has_observed(NodeAccepted(node))
         rm.registers_node(node, memory=10)
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
 
     rm.reports_foreign(node, key=foreign, memory=6)
 
     is_taken = rm.is_taken(foreign)
     all_of_it = rm.asks(app, memory=10)
     if is_taken:
-        rm.is_not_told(Allocated(all_of_it))
+        rm.expect_none(Allocated(all_of_it))
         rm.releases_foreign(foreign)
     rm.is_served(all_of_it, node=node)
 
 
 @requirement("SI-FOR-009")
-def test_a_foreign_allocation_counts_on_the_node_it_was_told_with_last(
+def test_a_foreign_allocation_counts_on_the_node_it_was_reported_with_last(
     rm: ResourceManager,
 ) -> None:
     app = rm.has_application()
@@ -242,9 +246,9 @@ def test_a_foreign_allocation_counts_on_the_node_it_was_told_with_last(
     rm.reports_foreign(second, key=foreign, memory=6)
 
     left, holding = (first, second) if rm.is_taken(foreign) else (second, first)
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=left))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=left))
     waiting = rm.asks(app, memory=10)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.releases_foreign(foreign)
     rm.is_served(waiting, node=holding)
 
@@ -256,14 +260,14 @@ def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memor
     app = rm.has_application()
     with rm.control("a foreign allocation of something is not rejected"):
         known = rm.has_foreign(node, memory=1)
-        rm.is_not_told(AllocationRejected(known))
+        rm.expect_none(AllocationRejected(known))
         rm.releases_foreign(known)
 
     foreign = rm.reports_foreign(node, resources={"memory": memory})
 
-    rm.is_told(AllocationRejected(foreign))
+    rm.expect(AllocationRejected(foreign))
     too_large = rm.asks(app, memory=11)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask for all of the node is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))

@@ -21,10 +21,10 @@ def test_leftover_placeholders_do_not_keep_an_application_from_waiting(
     rm.releases(real)
 
     if waiting:
-        rm.is_told(ApplicationUpdated(gang, state=waiting))
+        rm.expect(ApplicationUpdated(gang, state=waiting))
         return
     [left] = [placeholder for placeholder in placeholders if placeholder != gone]
-    rm.is_told_when_due(timed_out(left), seconds=rm.waiting_timeout(), since=since)
+    rm.expect_when_due(timed_out(left), seconds=rm.waiting_timeout(), since=since)
 
 
 @waits
@@ -32,7 +32,7 @@ def test_leftover_placeholders_do_not_keep_an_application_from_waiting(
 def test_the_leftovers_of_a_waiting_application_are_released(rm: ResourceManager) -> None:
     waiting = rm.has_waiting_gang(leftovers=2)
 
-    rm.is_told_clean_up(waiting)
+    rm.expect_clean_up(waiting)
 
 
 @waits
@@ -47,11 +47,11 @@ def test_confirming_its_leftovers_completes_an_application_and_does_nothing_else
         first, left = rm.has_begun_to_clean_up(waiting)
         rm.passes_over(ApplicationUpdated(gang, state=another_state))
         rm.confirms(first)
-        rm.fences_all()
+        rm.synchronise_all()
         rm.confirms(rm.has_release_of(left))
 
-    rm.is_told_completed(gang)
-    rm.is_not_told(
+    rm.expect_completed(gang)
+    rm.expect_none(
         *(Released(identity=p.identity) for p in waiting.leftovers),
         ApplicationUpdated(gang, state=another_state),
     )
@@ -63,10 +63,10 @@ def test_a_real_ask_takes_a_waiting_application_back(rm: ResourceManager) -> Non
 
     real = rm.asks_member(waiting.gang)
 
-    rm.is_told_replacement(real, waiting.leftovers)
-    rm.is_told(Allocated(real, placeholder=False))
-    rm.is_not_told(ApplicationUpdated(waiting.gang, state=COMPLETED))
-    back = rm.hears(ApplicationUpdated(waiting.gang, state=RUNNING))
+    rm.expect_replacement(real, waiting.leftovers)
+    rm.expect(Allocated(real, placeholder=False))
+    rm.expect_none(ApplicationUpdated(waiting.gang, state=COMPLETED))
+    back = rm.observe(ApplicationUpdated(waiting.gang, state=RUNNING))
     rm.records("a gang application back from waiting", *back[-1:], otherwise="not reported")
 
 
@@ -81,10 +81,10 @@ def test_completed_is_reported_after_the_last_confirmation(rm: ResourceManager) 
         first, left = rm.has_begun_to_clean_up(waiting)
         rm.confirms(first)
         second = rm.has_release_of(left)
-        rm.is_not_told(completed)
+        rm.expect_none(completed)
         rm.confirms(second)
 
-    rm.is_told(completed)
+    rm.expect(completed)
 
 
 @waits
@@ -95,8 +95,8 @@ def test_a_stop_counts_as_the_end_of_a_leftover(rm: ResourceManager) -> None:
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_clean_up(waiting)
         rm.releases(next(p for p in waiting.leftovers if p.identity == first.identity))
-        rm.is_told(Released(identity=first.identity, termination=Termination.STOPPED_BY_RM))
+        rm.expect(Released(identity=first.identity, termination=Termination.STOPPED_BY_RM))
         rm.confirms(rm.has_release_of(left))
 
-    rm.is_told_completed(waiting.gang)
-    rm.is_not_told(*(Released(identity=p.identity) for p in waiting.leftovers))
+    rm.expect_completed(waiting.gang)
+    rm.expect_none(*(Released(identity=p.identity) for p in waiting.leftovers))

@@ -11,7 +11,7 @@ from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QU
 
 
 @requirement("SI-GANG-009")
-def test_no_placeholder_is_allocated_before_there_is_room_for_all(rm: ResourceManager) -> None:
+def test_no_placeholder_is_allocated_before_there_is_capacity_for_all(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=20)
     app = rm.has_application(queue=QUOTA_QUEUE)
@@ -19,7 +19,7 @@ def test_no_placeholder_is_allocated_before_there_is_room_for_all(rm: ResourceMa
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=3, memory=2)
 
     asks = rm.asks_placeholders(gang)
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
     rm.releases(released)
     with rm.control("the placeholders are allocated once there is room"):
@@ -28,7 +28,7 @@ def test_no_placeholder_is_allocated_before_there_is_room_for_all(rm: ResourceMa
 
 
 @requirement("SI-GANG-010")
-def test_other_applications_are_served_while_a_gang_waits_for_room(rm: ResourceManager) -> None:
+def test_other_applications_are_served_while_a_gang_waits_for_capacity(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
     app = rm.has_application(queue=QUOTA_QUEUE)
     rm.has_allocation(app, memory=7)
@@ -37,7 +37,7 @@ def test_other_applications_are_served_while_a_gang_waits_for_room(rm: ResourceM
 
     ask = rm.asks(app, memory=1)
 
-    rm.is_told(Allocated(ask))
+    rm.expect(Allocated(ask))
 
 
 @requirement("SI-GANG-012")
@@ -48,7 +48,7 @@ def test_a_placeholder_is_allocated_and_reported_as_one(rm: ResourceManager) -> 
     asks = rm.asks_placeholders(gang)
 
     for ask in asks:
-        rm.is_told(Allocated(ask, application=gang, placeholder=True, task_group=TASK_GROUP))
+        rm.expect(Allocated(ask, application=gang, placeholder=True, task_group=TASK_GROUP))
 
 
 @requirement("SI-GANG-015")
@@ -57,9 +57,9 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
     partial = rm.has_partial_gang()
 
     moved = [ApplicationUpdated(partial.gang, state=s) for s in (running, WAITING, COMPLETED)]
-    first = rm.may_be_told(*moved, *expiry_of(partial.gang))  # a short time may be over by now
+    first = rm.receive_if_any(*moved, *expiry_of(partial.gang))  # a short time may be over by now
     if first is not None:
-        rm.is_told_none_of(first, *moved)
+        rm.expect_none_of(first, *moved)
 
 
 @disruptive  # yunikorn-core leaves such an application where it is for ever
@@ -69,12 +69,12 @@ def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceMan
 
     early, fitting = rm.asks_member(partial.gang), rm.asks_member(partial.gang, memory=1)
     replacements = [replaced(placeholder) for placeholder in partial.placeholders]
-    rm.is_not_told_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
+    rm.expect_none_in_time(partial, Allocated(early), Allocated(fitting), *replacements)
 
     rm.withdraws(fitting)
     rm.has_node(memory=2)
     with rm.control("the last placeholder is allocated, and then a real ask replaces one"):
-        last = rm.is_told(Allocated(partial.pending))
+        last = rm.expect(Allocated(partial.pending))
         rm.expect_allocated_after_retry(early, [*partial.placeholders, last])
 
 
@@ -86,7 +86,7 @@ def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
 
     later = rm.asks_placeholder(gang)
 
-    rm.is_told(Allocated(later, placeholder=True, task_group=TASK_GROUP))
+    rm.expect(Allocated(later, placeholder=True, task_group=TASK_GROUP))
 
 
 @requirement("SI-GANG-027")
@@ -98,10 +98,10 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
 
     too_large = rm.asks(app, memory=3)
 
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits beside them is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=2)))
+        rm.expect(Allocated(rm.asks(app, memory=2)))
 
 
 @requirement("SI-GANG-027")
@@ -112,10 +112,10 @@ def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManag
 
     too_large = rm.asks(app, memory=3)
 
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits beside them is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=2)))
+        rm.expect(Allocated(rm.asks(app, memory=2)))
 
 
 @requirement("SI-GANG-028")
@@ -124,14 +124,14 @@ def test_the_placeholder_flag_means_nothing_without_a_group(rm: ResourceManager)
     ordinary, app = rm.has_application(), rm.has_application()
     rm.has_allocation(ordinary)
 
-    allocation = rm.is_told(Allocated(rm.asks(app, placeholder=True)))
+    allocation = rm.expect(Allocated(rm.asks(app, placeholder=True)))
 
-    rm.is_told_where_reported(
+    rm.expect_where_reported(
         ApplicationUpdated(app, state=RUNNING), like=ApplicationUpdated(ordinary, state=RUNNING)
     )
     for group in ("", TASK_GROUP):
-        rm.is_told(Allocated(rm.asks(app, task_group=group)))
-    rm.is_not_told(Released(identity=allocation.identity))
+        rm.expect(Allocated(rm.asks(app, task_group=group)))
+    rm.expect_none(Released(identity=allocation.identity))
 
 
 @requirement("SI-GANG-030")
@@ -165,14 +165,14 @@ def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceMan
     if not waiting:
         rm.outlasts_waiting(ApplicationUpdated(gang, state=COMPLETED))
         rm.has_node(memory=2)
-        rm.is_told(Allocated(pending, placeholder=True))
+        rm.expect(Allocated(pending, placeholder=True))
         return
-    rm.is_not_told(
+    rm.expect_none(
         ApplicationUpdated(gang, state=waiting), ApplicationUpdated(gang, state=COMPLETED)
     )
     with rm.control("with its last placeholder ask withdrawn it is waiting"):
         rm.withdraws(pending)
-        rm.is_told(ApplicationUpdated(gang, state=waiting))
+        rm.expect(ApplicationUpdated(gang, state=waiting))
 
 
 @requirement("SI-GANG-047")
@@ -183,8 +183,8 @@ def test_a_placeholder_stopped_by_the_rm_is_gone(rm: ResourceManager) -> None:
     rm.releases(stopped)
 
     end = Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM)
-    rm.is_told(end)
-    rm.is_not_told(end, replaced(stopped))  # a timeout may cross with the stop
+    rm.expect(end)
+    rm.expect_none(end, replaced(stopped))  # a timeout may cross with the stop
 
 
 @requirement("SI-GANG-047")
@@ -192,13 +192,13 @@ def test_a_stopped_placeholder_is_not_replaced(rm: ResourceManager) -> None:
     gang, (stopped, left) = rm.has_complete_gang(members=2)
 
     rm.releases(stopped)
-    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
     real = [rm.asks_member(gang), rm.asks_member(gang)]
 
-    rm.is_told(replaced(left))
+    rm.expect(replaced(left))
     for ask in real:
-        rm.is_told(Allocated(ask, placeholder=False))
-    rm.is_not_told(Released(identity=stopped.identity), Released(identity=left.identity))
+        rm.expect(Allocated(ask, placeholder=False))
+    rm.expect_none(Released(identity=stopped.identity), Released(identity=left.identity))
 
 
 @requirement("SI-GANG-047")
@@ -211,11 +211,11 @@ def test_a_leftover_stopped_while_the_application_is_waiting_is_not_replaced(
     rm.releases(stopped)
     real = [rm.asks_member(waiting.gang), rm.asks_member(waiting.gang)]
 
-    rm.is_told_in_time(waiting, replaced(left))
+    rm.expect_in_time(waiting, replaced(left))
     for ask in real:
-        rm.is_told(Allocated(ask, placeholder=False))
-    rm.is_told(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
-    rm.is_not_told(Released(identity=stopped.identity), Released(identity=left.identity))
+        rm.expect(Allocated(ask, placeholder=False))
+    rm.expect(Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect_none(Released(identity=stopped.identity), Released(identity=left.identity))
 
 
 @requirement("SI-GANG-052")
@@ -227,10 +227,10 @@ def test_a_fifo_queue_serves_the_older_gang_first(rm: ResourceManager) -> None:
 
     rm.registers_node(memory=4)
 
-    rm.is_not_told(*(Allocated(ask) for ask in second))
+    rm.expect_none(*(Allocated(ask) for ask in second))
     with rm.control("the placeholders of the older gang are allocated"):
         for ask in first:
-            rm.is_told(Allocated(ask))
+            rm.expect(Allocated(ask))
 
 
 @requirement("SI-GANG-053")
@@ -239,11 +239,11 @@ def test_placeholders_need_no_placeholder_ask(rm: ResourceManager) -> None:
     app = rm.has_application(queue=GANG_QUEUE)
 
     asks = [rm.asks(app, task_group=TASK_GROUP, placeholder=True) for _ in range(2)]
-    placeholders = [rm.is_told(Allocated(ask, placeholder=True)) for ask in asks]
+    placeholders = [rm.expect(Allocated(ask, placeholder=True)) for ask in asks]
     real = rm.asks(app, task_group=TASK_GROUP)
 
-    rm.is_told_replacement(real, placeholders)
-    rm.is_told(Allocated(real, placeholder=False))
+    rm.expect_replacement(real, placeholders)
+    rm.expect(Allocated(real, placeholder=False))
 
 
 @requirement("SI-GANG-067")
@@ -258,5 +258,5 @@ def test_a_preempted_placeholder_is_gone_for_replacements(rm: ResourceManager) -
     rm.agrees(release, Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
     real = rm.asks_member(gang)
 
-    rm.is_told_replacement(real, [p for p in placeholders if p.identity != release.identity])
-    rm.is_not_told(Released(identity=release.identity))
+    rm.expect_replacement(real, [p for p in placeholders if p.identity != release.identity])
+    rm.expect_none(Released(identity=release.identity))

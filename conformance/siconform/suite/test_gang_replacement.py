@@ -28,7 +28,7 @@ def test_a_gang_may_get_more_than_its_placeholder_ask(rm: ResourceManager) -> No
     more = [rm.asks_member(gang), rm.asks_member(gang)]
 
     for ask in more:
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
 
 
 @requirement("SI-GANG-017")
@@ -40,11 +40,11 @@ def test_placeholders_are_matched_by_their_group(rm: ResourceManager) -> None:
     )
 
     real = rm.asks_member(gang, group=ANOTHER_GROUP)
-    rm.is_told_replacement(real, [another])
+    rm.expect_replacement(real, [another])
     real = rm.asks_member(gang, group="middle")
-    rm.is_told_replacement(real, [middle])
+    rm.expect_replacement(real, [middle])
 
-    rm.is_not_told(*(Released(identity=p.identity) for p in (one, third, fourth)))
+    rm.expect_none(*(Released(identity=p.identity) for p in (one, third, fourth)))
 
 
 @requirement("SI-GANG-017")
@@ -56,8 +56,8 @@ def test_a_placeholder_of_another_application_is_not_taken(rm: ResourceManager) 
 
     one_more = rm.asks_member(gang)
 
-    rm.is_told(Allocated(one_more, placeholder=False))
-    rm.is_not_told(replaced(others))
+    rm.expect(Allocated(one_more, placeholder=False))
+    rm.expect_none(replaced(others))
 
 
 @requirement("SI-GANG-019")
@@ -68,8 +68,8 @@ def test_a_real_ask_has_one_placeholder_released(rm: ResourceManager) -> None:
 
     real = rm.asks_member(gang)
 
-    rm.is_told_replacement(real, placeholders)
-    rm.is_not_told(*(Released(identity=p.identity) for p in placeholders))
+    rm.expect_replacement(real, placeholders)
+    rm.expect_none(*(Released(identity=p.identity) for p in placeholders))
 
 
 @requirement("SI-GANG-020")
@@ -81,10 +81,10 @@ def test_nothing_is_allocated_before_the_rm_has_confirmed(rm: ResourceManager) -
     open_one = rm.has_open_replacement(gang, placeholders)
     late = rm.asks(app, memory=4)
 
-    rm.is_not_told(Allocated(open_one.real), Allocated(waiting), Allocated(late))
+    rm.expect_none(Allocated(open_one.real), Allocated(waiting), Allocated(late))
     with rm.control("after the confirmation the real allocation comes"):
         rm.confirms(open_one.release)
-        rm.is_told(Allocated(open_one.real))
+        rm.expect(Allocated(open_one.real))
 
 
 @requirement("SI-GANG-021")
@@ -97,15 +97,15 @@ def test_the_real_allocation_takes_the_place_of_the_placeholder(rm: ResourceMana
 
     rm.confirms(open_one.release)
 
-    real = rm.is_told(
+    real = rm.expect(
         Allocated(open_one.real, node=gone.node, placeholder=False, task_group=TASK_GROUP)
     )
     rm.have_different_identities([*placeholders, real])
-    rm.is_not_told(Released(identity=gone.identity))
+    rm.expect_none(Released(identity=gone.identity))
 
 
 @requirement("SI-GANG-021")
-def test_the_room_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) -> None:
+def test_the_capacity_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) -> None:
     older = rm.has_application(queue=QUOTA_QUEUE)
     rm.has_node(memory=4)
     gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
@@ -115,12 +115,14 @@ def test_the_room_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager) ->
 
     rm.confirms(open_one.release)
 
-    rm.is_told(Allocated(open_one.real, node=open_one.placeholder.node))
-    rm.is_not_told(Allocated(waiting))
+    rm.expect(Allocated(open_one.real, node=open_one.placeholder.node))
+    rm.expect_none(Allocated(waiting))
 
 
 @requirement("SI-GANG-021")
-def test_the_room_of_the_placeholder_is_not_for_who_has_waited_longer(rm: ResourceManager) -> None:
+def test_the_capacity_of_the_placeholder_is_not_for_who_has_waited_longer(
+    rm: ResourceManager,
+) -> None:
     older = rm.has_application(queue=QUOTA_QUEUE)
     rm.has_node(memory=4)
     gang = rm.has_gang(queue=QUOTA_QUEUE, memory=4)
@@ -128,30 +130,30 @@ def test_the_room_of_the_placeholder_is_not_for_who_has_waited_longer(rm: Resour
     waiting = rm.has_waiting_ask(older, memory=4, priority=10)
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
-        release = rm.may_be_told(replaced(placeholder))
+        release = rm.receive_if_any(replaced(placeholder))
         begun = [release] if isinstance(release, Released) else []
         rm.needs_some(begun, of="to overtake an older ask that has no room")
 
     rm.confirms(begun[0])
 
-    rm.is_told(Allocated(real, node=placeholder.node))
-    rm.is_not_told(Allocated(waiting))
+    rm.expect(Allocated(real, node=placeholder.node))
+    rm.expect_none(Allocated(waiting))
 
 
 @requirement("SI-GANG-021")
 def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=2)
-    with rm.premise("a real ask replaces a placeholder"), rm.confirming_nothing():
-        first = rm.is_told_replacement(rm.asks_member(gang), placeholders)
+    with rm.precondition("a real ask replaces a placeholder"), rm.confirming_nothing():
+        first = rm.expect_replacement(rm.asks_member(gang), placeholders)
         others = [p for p in placeholders if p != first.placeholder]
         rm.asks_member(gang)
-        second = rm.may_be_told(*(replaced(p) for p in others))
+        second = rm.receive_if_any(*(replaced(p) for p in others))
     last = second if isinstance(second, Released) else first.release  # one by one is as good
     [node] = [p.node for p in placeholders if p.identity == last.identity]
 
     rm.confirms(last)
 
-    rm.is_told(Allocated(application=gang, node=node, placeholder=False))
+    rm.expect(Allocated(application=gang, node=node, placeholder=False))
 
 
 @requirement("SI-GANG-022")
@@ -163,11 +165,11 @@ def test_a_real_ask_without_placeholder_is_placed_normally(rm: ResourceManager) 
     rm.has_replaced(gang, [used], group=ANOTHER_GROUP)
 
     for group in ("", ANOTHER_GROUP, "unknown-group"):
-        rm.is_told(Allocated(rm.asks_member(gang, group=group), placeholder=False))
+        rm.expect(Allocated(rm.asks_member(gang, group=group), placeholder=False))
 
-    rm.is_not_told(Released(identity=placeholder.identity))
+    rm.expect_none(Released(identity=placeholder.identity))
     with rm.control("a real ask of its group does have the placeholder released"):
-        rm.is_told_replacement(rm.asks_member(gang), [placeholder])
+        rm.expect_replacement(rm.asks_member(gang), [placeholder])
 
 
 @requirement("SI-GANG-023")
@@ -177,16 +179,16 @@ def test_a_placeholder_is_released_for_one_real_ask_only(rm: ResourceManager) ->
     placeholders = rm.has_placeholders(gang)
 
     with rm.confirming_nothing():
-        first = rm.is_told_replacement(rm.asks_member(gang), placeholders)
+        first = rm.expect_replacement(rm.asks_member(gang), placeholders)
         others = [placeholder for placeholder in placeholders if placeholder != first.placeholder]
         second = rm.asks_member(gang)
 
-        if rm.may_be_told(*(replaced(placeholder) for placeholder in others)) is None:
-            rm.is_not_told(Released(identity=first.placeholder.identity))
+        if rm.receive_if_any(*(replaced(placeholder) for placeholder in others)) is None:
+            rm.expect_none(Released(identity=first.placeholder.identity))
             rm.confirms(first.release)  # one after the other is as good
-            rm.is_told(Allocated(first.real))
-            rm.is_told_replacement(second, others)
-        rm.is_not_told(*(Released(identity=p.identity) for p in placeholders))
+            rm.expect(Allocated(first.real))
+            rm.expect_replacement(second, others)
+        rm.expect_none(*(Released(identity=p.identity) for p in placeholders))
 
 
 @requirement("SI-GANG-024")
@@ -198,7 +200,7 @@ def test_scheduling_goes_on_while_a_replacement_is_open(rm: ResourceManager) -> 
     asks = [rm.asks(rm.has_application()), rm.asks(gang)]
 
     for ask in asks:
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
 
 
 @requirement("SI-GANG-025")
@@ -210,13 +212,13 @@ def test_a_real_ask_goes_elsewhere_if_the_node_has_shrunk(rm: ResourceManager) -
 
     rm.confirms(open_one.release)
 
-    rm.is_told(Allocated(open_one.real, node=other))
-    rm.is_told(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
-    rm.is_not_told(Released(identity=open_one.placeholder.identity))
+    rm.expect(Allocated(open_one.real, node=other))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
+    rm.expect_none(Released(identity=open_one.placeholder.identity))
 
 
 @requirement("SI-GANG-025")
-def test_a_real_ask_waits_for_room_if_its_node_has_shrunk(rm: ResourceManager) -> None:
+def test_a_real_ask_waits_for_capacity_if_its_node_has_shrunk(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=2)
     open_one = rm.has_open_replacement(gang, placeholders)
     shrunk = open_one.placeholder.node
@@ -224,12 +226,12 @@ def test_a_real_ask_waits_for_room_if_its_node_has_shrunk(rm: ResourceManager) -
     rm.updates_node(shrunk, memory=1)
 
     rm.confirms(open_one.release)
-    rm.is_not_told(Allocated(open_one.real))
+    rm.expect_none(Allocated(open_one.real))
     other = rm.registers_node(memory=2)
 
     rm.is_served(open_one.real, node=other)
-    rm.is_told(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
-    rm.is_not_told(Released(identity=open_one.placeholder.identity))
+    rm.expect(Allocated(rm.asks(rm.has_application(), memory=1), node=shrunk))
+    rm.expect_none(Released(identity=open_one.placeholder.identity))
 
 
 @requirement("SI-GANG-026")
@@ -245,16 +247,16 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
 
     for _ in range(5):
         real = rm.asks_member(gang)
-        gone = rm.is_told_replacement(real, placeholders).placeholder
-        allocation = rm.is_told(Allocated(real))
+        gone = rm.expect_replacement(real, placeholders).placeholder
+        allocation = rm.expect(Allocated(real))
         placeholders.remove(gone)
 
-    rm.is_not_told(Allocated(other))
+    rm.expect_none(Allocated(other))
     with rm.control("with one real allocation gone another application is served"):
         rm.withdraws(other)
-        rm.is_not_told(Allocated(other))  # or the release might overtake that
+        rm.expect_none(Allocated(other))  # or the release might overtake that
         rm.releases(allocation)
-        rm.is_told(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)))
+        rm.expect(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)))
 
 
 @requirement("SI-GANG-054")
@@ -263,27 +265,27 @@ def test_a_smaller_real_ask_frees_what_it_leaves_over(rm: ResourceManager) -> No
     waiting = rm.has_waiting_ask(rm.has_application(), memory=1)
 
     with rm.confirming_nothing():
-        open_one = rm.is_told_replacement(rm.asks_member(gang, memory=3), placeholders)
-    rm.is_not_told(Allocated(open_one.real), Allocated(waiting))
+        open_one = rm.expect_replacement(rm.asks_member(gang, memory=3), placeholders)
+    rm.expect_none(Allocated(open_one.real), Allocated(waiting))
     rm.confirms(open_one.release)
 
     node = open_one.placeholder.node
-    rm.gives(rm.is_told(Allocated(open_one.real, node=node)), {"memory": 3, "vcore": 1})
+    rm.gives(rm.expect(Allocated(open_one.real, node=node)), {"memory": 3, "vcore": 1})
     rm.is_served(waiting, node=node)
 
 
 @requirement("SI-GANG-055")
-def test_a_larger_real_ask_waits_for_room_of_its_size(rm: ResourceManager) -> None:
+def test_a_larger_real_ask_waits_for_capacity_of_its_size(rm: ResourceManager) -> None:
     gang, (placeholder,) = rm.has_complete_gang(memory=2)
     rm.has_full_node(memory=3)
 
     real = rm.asks_member(gang, memory=3)
-    rm.is_not_told(Allocated(real))
+    rm.expect_none(Allocated(real))
     other = rm.registers_node(memory=3)
 
     rm.gives(rm.is_served(real, node=other), {"memory": 3, "vcore": 1})
-    rm.is_told_one_of(replaced(placeholder), timed_out(placeholder))
-    rm.is_not_told(Allocated(real))
+    rm.expect_one_of(replaced(placeholder), timed_out(placeholder))
+    rm.expect_none(Allocated(real))
 
 
 @requirement("SI-GANG-056")
@@ -294,10 +296,10 @@ def test_a_real_ask_does_not_wait_for_placeholders_in_replacement(rm: ResourceMa
 
     another = rm.asks_member(gang)
 
-    rm.is_told(Allocated(another))
-    rm.is_not_told(Released(identity=open_one.placeholder.identity))
+    rm.expect(Allocated(another))
+    rm.expect_none(Released(identity=open_one.placeholder.identity))
     rm.confirms(open_one.release)
-    rm.is_told(Allocated(open_one.real))
+    rm.expect(Allocated(open_one.real))
 
 
 @requirement("SI-GANG-057")
@@ -311,9 +313,9 @@ def test_a_second_confirmation_changes_nothing(rm: ResourceManager) -> None:
     rm.confirms(open_one.release)
 
     with rm.control("the first confirmation brings the real allocation"):
-        rm.is_told(Allocated(open_one.real))
+        rm.expect(Allocated(open_one.real))
     late = rm.asks(app, memory=4)
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(open_one.real),
         Allocated(waiting),
         Allocated(late),
@@ -328,12 +330,12 @@ def test_a_stop_of_the_placeholder_does_not_lose_the_real_ask(rm: ResourceManage
     placeholder = open_one.placeholder
 
     rm.releases(placeholder)
-    rm.is_told(Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM))
     rm.confirms(open_one.release)
 
-    rm.is_told(Allocated(open_one.real))
+    rm.expect(Allocated(open_one.real))
     other = rm.asks(rm.has_application(), memory=4)
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(open_one.real), Allocated(other), Released(identity=placeholder.identity)
     )
 
@@ -345,10 +347,10 @@ def test_a_real_ask_withdrawn_in_time_is_not_allocated(rm: ResourceManager) -> N
     open_one = rm.has_open_replacement(gang, placeholders)
 
     rm.withdraws(open_one.real)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.confirms(open_one.release)
 
-    rm.is_not_told(Allocated(open_one.real))
+    rm.expect_none(Allocated(open_one.real))
     rm.is_served(waiting)
 
 
@@ -358,13 +360,13 @@ def test_placeholders_of_a_decommissioned_node_are_not_replaced(rm: ResourceMana
     rm.updates_node(left.node, memory=4)
 
     rm.decommissions(ended.node)
-    rm.is_told_one_of(*otherwise_released(ended))
+    rm.expect_one_of(*otherwise_released(ended))
     real = [rm.asks_member(gang), rm.asks_member(gang)]
 
-    rm.is_told(replaced(left))
+    rm.expect(replaced(left))
     for ask in real:
-        rm.is_told(Allocated(ask, node=left.node))
-    rm.is_not_told(Released(identity=ended.identity), Released(identity=left.identity))
+        rm.expect(Allocated(ask, node=left.node))
+    rm.expect_none(Released(identity=ended.identity), Released(identity=left.identity))
 
 
 @disruptive  # some versions of yunikorn-core take a late confirmation badly
@@ -375,13 +377,13 @@ def test_a_real_ask_outlives_the_node_of_its_placeholder(rm: ResourceManager) ->
     placeholder, other = open_one.placeholder, rm.has_node(memory=4)
 
     rm.decommissions(placeholder.node)
-    rm.may_be_told(*otherwise_released(placeholder))
+    rm.receive_if_any(*otherwise_released(placeholder))
     rm.settles()
     rm.confirms(open_one.release)
 
-    rm.is_told(Allocated(open_one.real, node=other))
+    rm.expect(Allocated(open_one.real, node=other))
     late = rm.asks(rm.has_application(), memory=4)
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(open_one.real), Allocated(late), Released(identity=placeholder.identity)
     )
 
@@ -396,11 +398,11 @@ def test_removing_the_application_ends_its_open_replacements(rm: ResourceManager
     rm.confirms(open_one.release)
 
     app = rm.has_application()
-    room = [rm.asks(app, memory=4), rm.asks(app, memory=4)]
-    for ask in room:
-        rm.is_told(Allocated(ask))
+    capacity = [rm.asks(app, memory=4), rm.asks(app, memory=4)]
+    for ask in capacity:
+        rm.expect(Allocated(ask))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more), Allocated(application=gang))
+    rm.expect_none(Allocated(one_more), Allocated(application=gang))
 
 
 @requirement("SI-GANG-048")

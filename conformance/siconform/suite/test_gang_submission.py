@@ -12,18 +12,18 @@ def test_an_application_without_placeholder_ask_is_an_ordinary_one(rm: ResourceM
 
     app = rm.submits_application(placeholders=None)
 
-    rm.is_told(ApplicationAccepted(app))
-    rm.is_told(Allocated(rm.asks(app)))
+    rm.expect(ApplicationAccepted(app))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-GANG-003")
 def test_a_gang_larger_than_the_quota_is_rejected(rm: ResourceManager) -> None:
     with rm.control("a gang within the quota is accepted"):
-        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.quota", memory=10)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue="root.quota", memory=10)))
 
     too_large = rm.submits_gang(queue="root.quota", memory=11)
 
-    rm.is_told(ApplicationRejected(too_large))
+    rm.expect(ApplicationRejected(too_large))
 
 
 @requirement("SI-GANG-004")
@@ -33,37 +33,37 @@ def test_a_gang_within_the_quota_is_accepted_whatever_is_free(rm: ResourceManage
 
     gang = rm.submits_gang(queue="root.quota", memory=10)
 
-    rm.is_told(ApplicationAccepted(gang))
+    rm.expect(ApplicationAccepted(gang))
     with rm.control("a gang above the quota is rejected"):
-        rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.quota", memory=11)))
+        rm.expect(ApplicationRejected(rm.submits_gang(queue="root.quota", memory=11)))
 
 
 @requirement("SI-GANG-005")
 def test_the_quota_of_a_parent_queue_counts_as_well(rm: ResourceManager) -> None:
     with rm.control("a gang within the quota of the parent is accepted"):
-        rm.is_told(ApplicationAccepted(rm.submits_gang(queue="root.parent.left", memory=10)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue="root.parent.left", memory=10)))
 
     too_large = rm.submits_gang(queue="root.parent.left", memory=11)
 
-    rm.is_told(ApplicationRejected(too_large))
+    rm.expect(ApplicationRejected(too_large))
 
 
 @requirement("SI-GANG-006")
 def test_a_gang_for_a_fair_queue_is_rejected(rm: ResourceManager) -> None:
     with rm.control("the same gang for a FIFO queue is accepted"):
-        rm.is_told(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue=GANG_QUEUE)))
 
     unfair = rm.submits_gang(queue="root.fair")
 
-    rm.is_told(ApplicationRejected(unfair))
+    rm.expect(ApplicationRejected(unfair))
 
 
 @requirement("SI-GANG-007")
 def test_fifo_and_stateaware_queues_take_gangs(rm: ResourceManager) -> None:
     for queue in rm.queues_in_force(GANG_QUEUE, "root.stateaware"):
-        rm.is_told(ApplicationAccepted(rm.submits_gang(queue=queue)))
+        rm.expect(ApplicationAccepted(rm.submits_gang(queue=queue)))
     with rm.control("a gang for a FAIR queue is rejected"):
-        rm.is_told(ApplicationRejected(rm.submits_gang(queue="root.fair")))
+        rm.expect(ApplicationRejected(rm.submits_gang(queue="root.fair")))
 
 
 @requirement("SI-APP-004", "SI-GANG-008")
@@ -71,8 +71,8 @@ def test_a_fair_queue_gives_an_ordinary_application_one_verdict(rm: ResourceMana
     app = rm.submits_application(queue="root.fair")
 
     verdicts = (ApplicationAccepted(app), ApplicationRejected(app))
-    verdict = rm.is_told_one_of(*verdicts)
-    rm.is_not_told(*verdicts)
+    verdict = rm.expect_one_of(*verdicts)
+    rm.expect_none(*verdicts)
     rm.records("an application without gang in a FAIR queue", verdict)
 
 
@@ -81,9 +81,9 @@ def test_a_gang_waits_for_nodes_where_they_are_too_small_today(rm: ResourceManag
     rm.has_node(memory=4)
 
     gang = rm.submits_gang(queue="root.quota", members=5, memory=2)
-    rm.is_told(ApplicationAccepted(gang))
+    rm.expect(ApplicationAccepted(gang))
     asks = rm.asks_placeholders(gang)
-    rm.fences_all()
+    rm.synchronise_all()
     rm.registers_node(memory=6)
 
     for ask in asks:

@@ -29,7 +29,7 @@ of_each_style = pytest.mark.parametrize("style", list(Style))
 def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceManager) -> None:
     limit = rm.short_limit(3.0)  # the moments differ by more than a timer that is looked at seldom
     rm.has_node(memory=6, vcore=0)  # enough for all of them, and no room for one
-    first_room, second_room = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
+    first_capacity, second_capacity = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
     gang = rm.has_gang(members=3, memory=2, limit=limit)
     for ask in rm.asks_placeholders(gang):
         rm.is_pending(ask)
@@ -38,14 +38,14 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
     rm.stays_quiet(Allocated(application=gang), *expiry, window=limit.seconds + after)
 
     before_the_first = rm.now()
-    rm.releases(first_room)
-    rm.is_told_one_of(Allocated(application=gang), AskRejected(application=gang))
-    rm.needs_some(rm.hears(Allocated(application=gang)), of="to keep asks of a gang waiting")
+    rm.releases(first_capacity)
+    rm.expect_one_of(Allocated(application=gang), AskRejected(application=gang))
+    rm.needs_some(rm.observe(Allocated(application=gang)), of="to keep asks of a gang waiting")
     rm.stays_quiet(*expiry, window=between)
     before_the_second = rm.now()
-    rm.releases(second_room)  # used or not, by the time the limit is over
+    rm.releases(second_capacity)  # used or not, by the time the limit is over
 
-    rm.is_told_between(
+    rm.expect_between(
         *expiry,
         earliest=before_the_first + limit.seconds,
         latest=before_the_second + limit.seconds,
@@ -57,7 +57,7 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
 def test_an_incomplete_gang_loses_its_placeholders(rm: ResourceManager, style: Style) -> None:
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
 
-    rm.is_told_expiry(partial.gang, partial.placeholders)
+    rm.expect_expiry(partial.gang, partial.placeholders)
 
 
 @of_each_style
@@ -66,12 +66,12 @@ def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: St
     partial = rm.has_partial_gang(style=style, limit=rm.short_limit())
     rm.has_expired(partial)
 
-    rm.is_told_ask_released(partial.pending)
+    rm.expect_ask_released(partial.pending)
 
     rm.has_node(memory=2)
-    rm.is_not_told(Allocated(partial.pending))
+    rm.expect_none(Allocated(partial.pending))
     with rm.control("an equal ask of another application is allocated"):
-        rm.is_told(Allocated(rm.asks(rm.has_application(), memory=2)))
+        rm.expect(Allocated(rm.asks(rm.has_application(), memory=2)))
 
 
 @of_each_style
@@ -81,21 +81,21 @@ def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: 
     rm.has_node(memory=2)
     rm.has_node(memory=4, vcore=0)  # enough for all of them, and no room for one
     asks = rm.asks_placeholders(gang)
-    with rm.premise("the placeholder that fits is allocated"):
-        placeholder = rm.is_told(Allocated(application=gang))
+    with rm.precondition("the placeholder that fits is allocated"):
+        placeholder = rm.expect(Allocated(application=gang))
     pending = [ask for ask in asks if ask != placeholder.key]
     for ask in pending:
         rm.is_pending(ask)
-    with rm.premise("a gang with pending placeholder asks times out"):
-        rm.is_told_expiry(gang, [placeholder])
+    with rm.precondition("a gang with pending placeholder asks times out"):
+        rm.expect_expiry(gang, [placeholder])
 
-    told = rm.is_told_ask_released(pending[0])
+    received = rm.expect_ask_released(pending[0])
     of_all = AskReleased(""), Released("")  # one without a key is for all of them
-    for ask in () if any(one.matches(told) for one in of_all) else pending[1:]:
-        rm.is_told_ask_released(ask)
+    for ask in () if any(one.matches(received) for one in of_all) else pending[1:]:
+        rm.expect_ask_released(ask)
 
     rm.has_node(memory=4)
-    rm.is_not_told(*(Allocated(ask) for ask in pending))
+    rm.expect_none(*(Allocated(ask) for ask in pending))
 
 
 @requirement("SI-GANG-034")
@@ -103,12 +103,12 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(style=HARD, limit=rm.short_limit())
     rm.has_expired(partial)
 
-    rm.is_told_failure(partial.gang)
+    rm.expect_failure(partial.gang)
     rm.settles()  # an ask on the heels of a confirmation may come before its end
     ask = rm.asks(partial.gang)
-    rm.is_not_told(Allocated(ask), ApplicationUpdated(partial.gang, state=COMPLETED))
+    rm.expect_none(Allocated(ask), ApplicationUpdated(partial.gang, state=COMPLETED))
     with rm.control("an equal ask of another application is allocated"):
-        rm.is_told(Allocated(rm.asks(rm.has_application())))
+        rm.expect(Allocated(rm.asks(rm.has_application())))
 
 
 @requirement("SI-GANG-035")
@@ -117,19 +117,19 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
 ) -> None:
     partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
     rm.has_expired(partial)
-    rm.fences_all()  # and no longer: with nothing left it is soon over
+    rm.synchronise_all()  # and no longer: with nothing left it is soon over
 
     real = rm.asks_member(partial.gang)
 
-    rm.is_told(Allocated(real, placeholder=False))
-    rm.is_not_told(
+    rm.expect(Allocated(real, placeholder=False))
+    rm.expect_none(
         ApplicationUpdated(partial.gang, state=FAILURE),
         Released(application=partial.gang, termination=Termination.PLACEHOLDER_REPLACED),
     )
 
 
 @requirement("SI-GANG-035")
-def test_an_ordinary_ask_beside_an_incomplete_gang_is_not_lost(
+def test_an_ordinary_ask_alongside_an_incomplete_gang_is_not_lost(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     unregistered_rm.has_registered()
@@ -141,7 +141,7 @@ def test_an_ordinary_ask_beside_an_incomplete_gang_is_not_lost(
 
     unregistered_rm.has_node(memory=50)
 
-    unregistered_rm.is_told_one_of(
+    unregistered_rm.expect_one_of(
         Allocated(ordinary),
         AskReleased(ordinary),
         AskReleased(application=partial.gang, key=""),
@@ -164,7 +164,7 @@ def test_a_style_of_another_spelling_gets_a_default(rm: ResourceManager) -> None
     for style, partial in zip(styles, gangs, strict=True):
         real = rm.asks_member(partial.gang)
         failure = ApplicationUpdated(partial.gang, state=FAILURE)
-        outcome = rm.is_told_one_of(failure, AskRejected(real), Allocated(real))
+        outcome = rm.expect_one_of(failure, AskRejected(real), Allocated(real))
         rm.records(f"gang style {style!r}", outcome)
 
 
@@ -178,14 +178,14 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
 
     app = rm.has_application()
     with rm.control("the room of a confirmed placeholder is given away"):
-        rm.is_told(Allocated(rm.asks(app, memory=2)))
+        rm.expect(Allocated(rm.asks(app, memory=2)))
     late = rm.asks(app, memory=2)
-    rm.is_not_told(Allocated(late), Allocated(application=partial.gang))
+    rm.expect_none(Allocated(late), Allocated(application=partial.gang))
 
     rm.confirms(second)
-    rm.is_told_failure(partial.gang)
+    rm.expect_failure(partial.gang)
     rm.is_served(late)
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(application=partial.gang), ApplicationUpdated(partial.gang, state=COMPLETED)
     )
 
@@ -204,12 +204,12 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
 
     rm.has_node(memory=20)
     with rm.control("the share of a confirmed placeholder is given away"):
-        rm.is_told(Allocated(rm.asks(other, memory=7)))
+        rm.expect(Allocated(rm.asks(other, memory=7)))
     late = rm.asks(other, memory=3)
-    rm.is_not_told(Allocated(late), Allocated(application=partial.gang))
+    rm.expect_none(Allocated(late), Allocated(application=partial.gang))
 
     rm.confirms(second)
-    rm.is_told_failure(partial.gang)
+    rm.expect_failure(partial.gang)
     rm.is_served(late)
 
 
@@ -232,10 +232,10 @@ def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
         second = rm.has_release_of(left)
     rm.has_confirmed([second])
 
-    rm.is_told_failure(partial.gang)
+    rm.expect_failure(partial.gang)
     for half in (half_of_the_quota, rm.asks(other, memory=5)):
         rm.is_served(half)
-    rm.is_not_told(ApplicationUpdated(partial.gang, state=COMPLETED))
+    rm.expect_none(ApplicationUpdated(partial.gang, state=COMPLETED))
 
 
 @requirement("SI-GANG-039")
@@ -249,16 +249,16 @@ def test_a_complete_gang_neither_fails_nor_resumes(rm: ResourceManager) -> None:
     rm.outwaits_gangs(memory=3)
 
     gangs = (used, hard, soft)
-    rm.is_not_told(
+    rm.expect_none(
         *(ApplicationUpdated(gang, state=state) for gang in gangs for state in (FAILURE, RESUMING)),
         Released(identity=in_use.identity),
     )
     for gang in gangs:
         real = rm.asks_member(gang)
-        told = rm.is_told_one_of(Allocated(real), AskRejected(real))
-        was_given_up = rm.hears(Released(application=gang, termination=Termination.TIMEOUT))
+        received = rm.expect_one_of(Allocated(real), AskRejected(real))
+        was_given_up = rm.observe(Released(application=gang, termination=Termination.TIMEOUT))
         if gang == used or not was_given_up:  # with nothing left it may be completed by now
-            rm.agrees(told, Allocated(real))
+            rm.agrees(received, Allocated(real))
     rm.still_holds(in_use)
 
 
@@ -267,8 +267,8 @@ def test_state_and_releases_come_together_or_apart(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(limit=rm.short_limit())
 
     releases = rm.has_expired(partial)
-    ask = rm.is_told_ask_released(partial.pending)
-    state = rm.is_told(ApplicationUpdated(partial.gang, state=FAILURE))
+    ask = rm.expect_ask_released(partial.pending)
+    state = rm.expect(ApplicationUpdated(partial.gang, state=FAILURE))
 
     together = rm.came_together(*releases, ask, state)
     rm.records(f"the state and the releases of a timeout: {'one' if together else 'several'}")
@@ -287,11 +287,11 @@ def test_removing_the_application_ends_its_open_withdrawals(rm: ResourceManager)
     rm.settles()
 
     app = rm.has_application()
-    room = [rm.asks(app, memory=4) for _ in partial.placeholders]
-    for ask in room:
-        rm.is_told(Allocated(ask))
+    capacity = [rm.asks(app, memory=4) for _ in partial.placeholders]
+    for ask in capacity:
+        rm.expect(Allocated(ask))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more), Allocated(application=partial.gang))
+    rm.expect_none(Allocated(one_more), Allocated(application=partial.gang))
 
 
 @requirement("SI-GANG-063")
@@ -301,11 +301,11 @@ def test_unused_placeholders_outlast_the_timeout(rm: ResourceManager) -> None:
     unused = [p for p in placeholders if p != gone]
 
     rm.outwaits_gangs(memory=3)
-    rm.is_not_told(*(timed_out(p) for p in unused))
+    rm.expect_none(*(timed_out(p) for p in unused))
 
     real = rm.asks_member(gang)
-    rm.is_told_replacement(real, unused)
-    rm.is_told(Allocated(real, placeholder=False))
+    rm.expect_replacement(real, unused)
+    rm.expect(Allocated(real, placeholder=False))
 
 
 @real_clock
@@ -313,8 +313,8 @@ def test_unused_placeholders_outlast_the_timeout(rm: ResourceManager) -> None:
 def test_a_gang_without_limit_of_its_own_does_not_wait_for_ever(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(limit=rm.limit_of_scheduler())
 
-    rm.is_told_expiry(partial.gang, partial.placeholders)
-    rm.is_told_ask_released(partial.pending)
+    rm.expect_expiry(partial.gang, partial.placeholders)
+    rm.expect_ask_released(partial.pending)
 
 
 @requirement("SI-GANG-065")
@@ -325,7 +325,7 @@ def test_a_gang_whose_missing_asks_were_withdrawn_does_not_expire(rm: ResourceMa
     rm.withdraws(partial.pending)
     rm.outwaits_gangs(memory=3)
 
-    rm.is_not_told(*(ApplicationUpdated(partial.gang, state=s) for s in (FAILURE, RESUMING)))
+    rm.expect_none(*(ApplicationUpdated(partial.gang, state=s) for s in (FAILURE, RESUMING)))
 
 
 @requirement("SI-GANG-066")
@@ -335,11 +335,11 @@ def test_the_timeout_leaves_an_open_replacement_alone(rm: ResourceManager) -> No
     again = otherwise_released(open_one.placeholder)  # the same once more would only remind the RM
 
     rm.outwaits_gangs(memory=3)
-    rm.is_not_told(*again, Allocated(open_one.real))
+    rm.expect_none(*again, Allocated(open_one.real))
 
     rm.confirms(open_one.release)
-    rm.is_told(Allocated(open_one.real))
-    rm.is_not_told(*again)
+    rm.expect(Allocated(open_one.real))
+    rm.expect_none(*again)
 
 
 @requirement("SI-GANG-068")
@@ -354,7 +354,7 @@ def test_the_final_failure_comes_after_all_confirmations(rm: ResourceManager) ->
         rm.passes_over(failure)
         rm.confirms(second)
 
-    rm.is_told(failure)
+    rm.expect(failure)
 
 
 @requirement("SI-GANG-070")
@@ -363,8 +363,8 @@ def test_a_stop_counts_as_the_end_of_a_timed_out_placeholder(rm: ResourceManager
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_expire(partial)
         rm.releases(next(p for p in partial.placeholders if p.identity == first.identity))
-        rm.is_told(Released(identity=first.identity, termination=Termination.STOPPED_BY_RM))
+        rm.expect(Released(identity=first.identity, termination=Termination.STOPPED_BY_RM))
         rm.confirms(rm.has_release_of(left))
 
-    rm.is_told_failure(partial.gang)
-    rm.is_not_told(*(Released(identity=p.identity) for p in partial.placeholders))
+    rm.expect_failure(partial.gang)
+    rm.expect_none(*(Released(identity=p.identity) for p in partial.placeholders))

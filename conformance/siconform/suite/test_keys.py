@@ -40,17 +40,17 @@ def test_one_key_has_one_allocation_however_often_it_is_asked_for(rm: ResourceMa
         rm.asks_again(ask)
         rm.asks_again(ask)
     rm.needs_updates_of(ask)
-    held = rm.is_told(Allocated(ask))
+    held = rm.expect(Allocated(ask))
     rm.asks_again(ask)
     rm.asks_again(ask)
 
     another_node = AnotherThan(held.node)
-    rm.is_not_told(Allocated(ask, node=another_node))  # on its own node it is an echo
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=another_node))
+    rm.expect_none(Allocated(ask, node=another_node))  # on its own node it is an echo
+    rm.expect(Allocated(rm.asks(app, memory=10), node=another_node))
     with rm.control("asks with different keys get an allocation each"):
         rm.has_node(memory=30)
         for other in [rm.asks(app, memory=10) for _ in range(3)]:
-            rm.is_told(Allocated(other))
+            rm.expect(Allocated(other))
 
 
 @requirement("SI-ASK-028")
@@ -61,11 +61,11 @@ def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: Resource
 
     again = rm.asks(app, key=ended.key, memory=10)
 
-    told = rm.is_told_one_of(Allocated(again), AskRejected(again))
-    rm.records("an ask with the key of what ended", told)
-    if isinstance(told, Allocated):
-        rm.still_holds(told)
-    rm.is_told(Allocated(rm.asks(app, memory=10)))
+    received = rm.expect_one_of(Allocated(again), AskRejected(again))
+    rm.records("an ask with the key of what ended", received)
+    if isinstance(received, Allocated):
+        rm.still_holds(received)
+    rm.expect(Allocated(rm.asks(app, memory=10)))
 
 
 @requirement("SI-ALLOC-008")
@@ -77,18 +77,18 @@ def test_a_key_that_serves_again_is_announced_once_in_each_life(rm: ResourceMana
     for _ in range(2):
         rm.has_released(live)
         again = rm.asks(app, key=live.key, memory=4)
-        told = rm.is_told_one_of(Allocated(again), AskRejected(again))
-        served = [told] if isinstance(told, Allocated) else []
+        received = rm.expect_one_of(Allocated(again), AskRejected(again))
+        served = [received] if isinstance(received, Allocated) else []
         rm.needs_some(served, of="to serve a key for a second time")
         [live] = served
-        rm.is_not_told(Allocated(again))
+        rm.expect_none(Allocated(again))
 
     rm.still_holds(live)
-    rm.is_not_told(Allocated(live.key))
+    rm.expect_none(Allocated(live.key))
 
 
 @requirement("SI-ASK-029")
-def test_a_pending_ask_has_its_turn_by_the_priority_it_was_told_with_last(
+def test_a_pending_ask_has_its_turn_by_the_priority_it_was_reported_with_last(
     rm: ResourceManager,
 ) -> None:
     rm.serves_higher_priority_first()
@@ -99,8 +99,8 @@ def test_a_pending_ask_has_its_turn_by_the_priority_it_was_told_with_last(
     rm.has_asked_again(raised, priority=9)
     rm.has_node(memory=1)
 
-    rm.is_told(Allocated(raised))
-    rm.is_not_told(Allocated(other))
+    rm.expect(Allocated(raised))
+    rm.expect_none(Allocated(other))
 
 
 @requirement("SI-ASK-029")
@@ -113,25 +113,25 @@ def test_a_pending_ask_that_no_longer_names_a_node_may_go_to_any(rm: ResourceMan
 
     rm.has_asked_again(bound, tags={})
 
-    rm.is_told(Allocated(bound, node=node))
+    rm.expect(Allocated(bound, node=node))
 
 
 @requirement("SI-ASK-029")
-def test_a_pending_ask_that_is_told_to_preempt_does_so(rm: ResourceManager) -> None:
+def test_a_pending_ask_that_is_reported_to_preempt_does_so(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     taker = rm.has_application(queue=TAKING_QUEUE)
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
     allowed = rm.claims(entitled)
     release = rm.sees_preemption_of(*allocations, by=allowed)
-    rm.is_told(Allocated(allowed))
+    rm.expect(Allocated(allowed))
     ask = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
     rm.sees_no_preemption_of(*(a for a in allocations if a.identity != release.identity))
     rm.is_pending(ask)
 
     rm.has_asked_again(ask, policy=MAY_PREEMPT)
 
-    rm.is_told(Allocated(ask), timeout=rm.deadlines.place)
+    rm.expect(Allocated(ask), timeout=rm.deadlines.place)
 
 
 @requirement("SI-ASK-029")
@@ -144,11 +144,11 @@ def test_a_pending_ask_that_becomes_a_placeholder_is_allocated_as_one(rm: Resour
     rm.has_asked_again(ask, task_group=TASK_GROUP, placeholder=True)
     node = rm.has_node(memory=5)
 
-    placeholder = rm.is_told(Allocated(ask, node=node))
+    placeholder = rm.expect(Allocated(ask, node=node))
     rm.agrees(placeholder, Allocated(task_group=TASK_GROUP, placeholder=True))
     real = rm.asks_member(gang)
-    rm.is_told(replaced(placeholder))
-    rm.is_told(Allocated(real, node=node))
+    rm.expect(replaced(placeholder))
+    rm.expect(Allocated(real, node=node))
 
 
 @requirement("SI-ASK-030")
@@ -164,8 +164,8 @@ def test_a_pending_ask_stays_as_it_was_when_another_amount_is_refused(
     rm.has_refused(ask)
 
     rm.releases(full)
-    rm.gives(rm.is_told(Allocated(ask)), {"memory": 8}, below={"memory": 9})
-    rm.is_told(Allocated(rm.asks(app, memory=2)))
+    rm.gives(rm.expect(Allocated(ask)), {"memory": 8}, below={"memory": 9})
+    rm.expect(Allocated(rm.asks(app, memory=2)))
     with rm.control("an amount that an ask may have is not refused"):
         valid = rm.has_pending_ask(app, memory=8)
         rm.has_asked_again(valid, memory=7)
@@ -181,8 +181,8 @@ def test_a_pending_ask_stays_as_it_was_when_a_node_for_it_is_refused(rm: Resourc
     rm.has_refused(ask)
 
     rm.releases(full)
-    rm.gives(rm.is_told(Allocated(ask, node=full.node)), {"memory": 8}, below={"memory": 9})
-    rm.is_told(Allocated(rm.asks(app, memory=2)))
+    rm.gives(rm.expect(Allocated(ask, node=full.node)), {"memory": 8}, below={"memory": 9})
+    rm.expect(Allocated(rm.asks(app, memory=2)))
 
 
 @requirement("SI-ASK-030")
@@ -198,9 +198,9 @@ def test_a_live_allocation_stays_as_it_was_when_another_amount_is_refused(
     rm.has_refused(allocation.key)
 
     waiting = rm.asks(app, memory=9)
-    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.expect_none(Allocated(waiting), Released(identity=allocation.identity))
     rm.withdraws(waiting)
-    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=8), node=node))
     rm.still_holds(allocation)
 
 
@@ -216,9 +216,9 @@ def test_a_live_allocation_stays_as_it_was_when_a_node_for_it_is_refused(
     rm.has_refused(allocation.key)
 
     waiting = rm.asks(app, memory=9)
-    rm.is_not_told(Allocated(waiting), Released(identity=allocation.identity))
+    rm.expect_none(Allocated(waiting), Released(identity=allocation.identity))
     rm.withdraws(waiting)
-    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=8), node=node))
     rm.still_holds(allocation)
 
 
@@ -232,10 +232,10 @@ def test_a_pending_ask_that_comes_again_with_a_node_is_placed_there(rm: Resource
 
     all_of_it = rm.asks(app, memory=10)
     elsewhere = Allocated(ask, node=AnotherThan(node))
-    rm.is_not_told(Allocated(all_of_it), elsewhere)
+    rm.expect_none(Allocated(all_of_it), elsewhere)
     rm.has_node(memory=20)
-    rm.is_not_told(elsewhere)
-    rm.is_told_at_most(1, Allocated(ask))
+    rm.expect_none(elsewhere)
+    rm.expect_at_most(1, Allocated(ask))
     rm.still_holds(placed)
 
 
@@ -252,11 +252,11 @@ def test_each_of_many_asks_is_allocated_under_its_own_key(rm: ResourceManager) -
     while (
         waiting
     ):  # each in its own time: a pass may serve one of an application, and not the first
-        told = rm.is_told_one_of(*waiting)
-        waiting = [pattern for pattern in waiting if not pattern.matches(told)]
-        allocations.append(told)
+        received = rm.expect_one_of(*waiting)
+        waiting = [pattern for pattern in waiting if not pattern.matches(received)]
+        allocations.append(received)
     rm.have_different_identities(allocations)
-    rm.is_not_told(Allocated(application=app))
+    rm.expect_none(Allocated(application=app))
     rm.still_holds(allocations[-1])
 
 
@@ -271,16 +271,16 @@ def test_a_release_with_application_and_key_ends_that_allocation_alone(
 
     rm.releases(first)
 
-    rm.is_told(Released(identity=first.identity, application=app, termination=STOPPED_BY_RM))
+    rm.expect(Released(identity=first.identity, application=app, termination=STOPPED_BY_RM))
     rm.is_served(waiting, node=node)
     larger = rm.asks(app, memory=6)
-    rm.is_not_told(
+    rm.expect_none(
         Released(identity=second.identity),
         Released(application=app, identity=""),
         Allocated(larger),
     )
     rm.releases(second)
-    rm.is_told(Released(identity=second.identity, application=app, termination=STOPPED_BY_RM))
+    rm.expect(Released(identity=second.identity, application=app, termination=STOPPED_BY_RM))
 
 
 @requirement("SI-REL-028")
@@ -296,13 +296,13 @@ def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManage
 
     # An answer that repeats what was said is none that says the allocation had ended.
     its_end = Released(identity=allocation.identity, application=app)
-    rm.is_not_told(
+    rm.expect_none(
         its_end, Released(identity=other.identity), Released(application=other_app, identity="")
     )
     rm.is_not_served(waiting)
     rm.releases(allocation)
-    rm.is_told(its_end)
-    rm.is_not_told(its_end)
+    rm.expect(its_end)
+    rm.expect_none(its_end)
     rm.still_holds(other)
 
 
@@ -317,27 +317,27 @@ def test_an_existing_allocation_that_is_reported_twice_counts_once(rm: ResourceM
 
     with rm.control("an ask that does not fit beside it is not allocated"):
         too_large = rm.asks(app, memory=5)
-        rm.is_not_told(Allocated(too_large))
+        rm.expect_none(Allocated(too_large))
         rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
     rm.still_holds(existing)
-    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
-    rm.is_not_told(Released(identity=existing.identity))
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
+    rm.expect_none(Released(identity=existing.identity))
 
 
 @requirement("SI-REC-026")
-def test_what_ended_with_its_node_is_taken_over_anew_or_rejected(rm: ResourceManager) -> None:
+def test_what_ended_with_its_node_is_taken_over_again_or_rejected(rm: ResourceManager) -> None:
     rm.has_node(memory=1)
     app = rm.has_application()
     rm.has_allocation(app)  # so that the application goes on
     node = rm.has_node(memory=10)
     existing = rm.remembers_allocation(app, node, memory=6)
     rm.adds_existing(existing)
-    with rm.premise("what is on a node ends with it, and the node is accepted again"):
+    with rm.precondition("what is on a node ends with it, and the node is accepted again"):
         rm.decommissions(node)
-        rm.is_told(Released(identity=existing.identity))
+        rm.expect(Released(identity=existing.identity))
         rm.registers_node(node)
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
 
     rm.adds_existing(existing)
 
@@ -345,6 +345,6 @@ def test_what_ended_with_its_node_is_taken_over_anew_or_rejected(rm: ResourceMan
     rm.records(f"what ended with its node is rejected when it is reported anew: {is_rejected}")
     all_of_it = rm.asks(app, memory=10)
     if not is_rejected:
-        rm.is_not_told(Allocated(all_of_it))
+        rm.expect_none(Allocated(all_of_it))
         rm.still_holds(existing)
     rm.is_served(all_of_it, node=node)

@@ -10,7 +10,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement, waits
-from siconform.protocol.events import WAITING_TURNS, Detail, EventChange, EventTold, Subject
+from siconform.protocol.events import WAITING_TURNS, Detail, EventChange, EventReceived, Subject
 from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Released, Termination
 from siconform.protocol.queue_configurations import queue_with_limits, queues_with_enforced_quotas
@@ -26,24 +26,24 @@ OF_THE_QUEUE = [Detail.APP_CANNOT_RUN_QUEUE, Detail.APP_RUNNABLE_QUEUE]
 OF_THE_OWNER = [Detail.APP_CANNOT_RUN_QUOTA, Detail.APP_RUNNABLE_QUOTA]
 
 
-def telling(events: Sequence[EventTold], *details: Detail) -> list[EventTold]:
+def telling(events: Sequence[EventReceived], *details: Detail) -> list[EventReceived]:
     """Those with one of these details."""
     return [event for event in events if event.detail in details]
 
 
-def about(name: str, events: Sequence[EventTold]) -> list[EventTold]:
+def about(name: str, events: Sequence[EventReceived]) -> list[EventReceived]:
     """Those about the user or the group of this name."""
     return [event for event in events if event.about == name]
 
 
 @requirement("SI-EVT-014")
-def test_a_limit_is_told_of_the_user_or_the_group_that_has_it(
+def test_a_limit_is_reported_of_the_user_or_the_group_that_has_it(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     rm = unregistered_rm
     user, group = rm.new_name("user"), rm.new_name("group")
     rm.has_registered(config=queue_with_limits("shared"))
-    rm.hears_events()
+    rm.observes_events()
     rm.events_so_far()
 
     rm.has_been_reconfigured(
@@ -59,13 +59,13 @@ def test_a_limit_is_told_of_the_user_or_the_group_that_has_it(
 
     rm.presupposes_some([*limited, *freed], "the limits of users and groups")
     for who, detail in ((user, Detail.USER_LIMIT), (group, Detail.GROUP_LIMIT)):
-        rm.only_tells(about(who, [*limited, *freed]), detail)
-    rm.never_tells(limited, EventChange.REMOVE)
-    rm.never_tells(freed, EventChange.ADD)
+        rm.only_reports(about(who, [*limited, *freed]), detail)
+    rm.never_reports(limited, EventChange.REMOVE)
+    rm.never_reports(freed, EventChange.ADD)
 
 
 @requirement("SI-EVT-014")
-def test_usage_and_links_are_told_of_the_owner_of_an_application(
+def test_usage_and_links_are_reported_of_the_owner_of_an_application(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     rm = unregistered_rm
@@ -75,7 +75,7 @@ def test_usage_and_links_are_told_of_the_owner_of_an_application(
         {"groups": [group], "maxresources": {"memory": 50}},
     )
     rm.has_registered(config=queue_with_limits("shared", *limits))
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
 
     owner = OneOf([user, group])
@@ -84,29 +84,29 @@ def test_usage_and_links_are_told_of_the_owner_of_an_application(
     allocation = rm.has_allocation(app, memory=3)
     came = rm.events_of_this_step(owner, Subject.USERS)
     rm.releases(allocation)
-    rm.is_told(Released(identity=allocation.identity))
+    rm.expect(Released(identity=allocation.identity))
     released = rm.events_of_this_step(owner, Subject.USERS)
     rm.removes_application(app)
     removed = rm.events_of_this_step(owner, Subject.USERS)
 
     everything = [*joined, *came, *released, *removed]
     rm.presupposes_some(telling(everything, *USAGE, Detail.GROUP_LINK), "users and groups")
-    rm.only_tells(about(user, everything), *USER_DETAILS)
-    rm.only_tells(about(group, everything), *GROUP_DETAILS)
+    rm.only_reports(about(user, everything), *USER_DETAILS)
+    rm.only_reports(about(group, everything), *GROUP_DETAILS)
     for link in telling(everything, Detail.GROUP_LINK):
-        rm.agrees(link, EventTold(reference=app))
-    rm.never_tells(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
-    rm.never_tells(telling(released, *USAGE), EventChange.ADD)
-    rm.never_tells(telling(removed, Detail.GROUP_LINK), EventChange.ADD)
+        rm.agrees(link, EventReceived(reference=app))
+    rm.never_reports(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
+    rm.never_reports(telling(released, *USAGE), EventChange.ADD)
+    rm.never_reports(telling(removed, Detail.GROUP_LINK), EventChange.ADD)
     # Whether the amount is what changed or what there is then is not said.
-    rm.tells_amounts(telling(came, *USAGE), allocation.resource)
-    rm.tells_amounts(telling(released, *USAGE), allocation.resource, {})
+    rm.reports_amounts(telling(came, *USAGE), allocation.resource)
+    rm.reports_amounts(telling(released, *USAGE), allocation.resource, {})
 
 
 @requirement("SI-EVT-015")
-def test_waiting_for_a_slot_of_the_queue_is_told_of_who_waits(rm: ResourceManager) -> None:
+def test_waiting_for_a_slot_of_the_queue_is_reported_of_who_waits(rm: ResourceManager) -> None:
     rm.needs(Feature.APPLICATION_LIMIT)
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     first = rm.has_application(queue="root.single")
     rm.has_allocation(first)
@@ -119,15 +119,15 @@ def test_waiting_for_a_slot_of_the_queue_is_told_of_who_waits(rm: ResourceManage
     let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
     never = rm.events_of_this_step(first, Subject.APPLICATION)
     rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of the queue")
-    rm.does_not_tell(never, *WAITING_TURNS)
-    rm.does_not_tell([*waiting, *let_in], *OF_THE_OWNER)
-    rm.does_not_tell(waiting, Detail.APP_RUNNABLE_QUEUE)
-    rm.tells_nothing_after(let_in, Detail.APP_RUNNABLE_QUEUE, Detail.APP_CANNOT_RUN_QUEUE)
+    rm.does_not_report(never, *WAITING_TURNS)
+    rm.does_not_report([*waiting, *let_in], *OF_THE_OWNER)
+    rm.does_not_report(waiting, Detail.APP_RUNNABLE_QUEUE)
+    rm.reports_nothing_after(let_in, Detail.APP_RUNNABLE_QUEUE, Detail.APP_CANNOT_RUN_QUEUE)
 
 
 @pytest.mark.parametrize("whose", ["users", "groups"])
 @requirement("SI-EVT-015")
-def test_waiting_for_a_slot_of_the_owner_is_told_of_who_waits(
+def test_waiting_for_a_slot_of_the_owner_is_reported_of_who_waits(
     unregistered_rm: UnregisteredRM, whose: str
 ) -> None:
     rm = unregistered_rm
@@ -135,7 +135,7 @@ def test_waiting_for_a_slot_of_the_owner_is_told_of_who_waits(
     user, group = rm.new_name("user"), rm.new_name("group")
     limit = {whose: [user if whose == "users" else group], "maxapplications": 1}
     rm.has_registered(config=queue_with_limits("shared", limit))
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
     first = rm.has_application(queue="root.shared", user=user, groups=(group,))
     rm.has_allocation(first)
@@ -148,19 +148,19 @@ def test_waiting_for_a_slot_of_the_owner_is_told_of_who_waits(
     let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
     never = rm.events_of_this_step(first, Subject.APPLICATION)
     rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of a user or group")
-    rm.does_not_tell(never, *WAITING_TURNS)
-    rm.does_not_tell([*waiting, *let_in], *OF_THE_QUEUE)
-    rm.does_not_tell(waiting, Detail.APP_RUNNABLE_QUOTA)
-    rm.tells_nothing_after(let_in, Detail.APP_RUNNABLE_QUOTA, Detail.APP_CANNOT_RUN_QUOTA)
+    rm.does_not_report(never, *WAITING_TURNS)
+    rm.does_not_report([*waiting, *let_in], *OF_THE_QUEUE)
+    rm.does_not_report(waiting, Detail.APP_RUNNABLE_QUOTA)
+    rm.reports_nothing_after(let_in, Detail.APP_RUNNABLE_QUOTA, Detail.APP_CANNOT_RUN_QUOTA)
 
 
 @requirement("SI-EVT-016")
-def test_quota_preemption_is_told_of_the_queue_whose_maximum_was_lowered(
+def test_quota_preemption_is_reported_of_the_queue_whose_maximum_was_lowered(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     rm = unregistered_rm
     rm.has_registered(config=queues_with_enforced_quotas(2, lowered=10, kept=10))
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node(memory=100)
     app = rm.has_application(queue="root.lowered")
     for _ in range(5):
@@ -170,11 +170,11 @@ def test_quota_preemption_is_told_of_the_queue_whose_maximum_was_lowered(
 
     rm.has_been_reconfigured(queues_with_enforced_quotas(2, lowered=5, kept=10))
     preempted = Released(application=app, termination=Termination.PREEMPTED_BY_SCHEDULER)
-    rm.may_be_told(preempted, window=rm.deadlines.place)
+    rm.receive_if_any(preempted, window=rm.deadlines.place)
     rm.settles()
 
-    told = telling(rm.events_so_far(), Detail.QUEUE_PREEMPTION)
-    rm.presupposes_some(told, "quota preemption")
-    rm.does_not_tell(before, Detail.QUEUE_PREEMPTION)
-    for event in told:
-        rm.agrees(event, EventTold("root.lowered", Subject.QUEUE))
+    received = telling(rm.events_so_far(), Detail.QUEUE_PREEMPTION)
+    rm.presupposes_some(received, "quota preemption")
+    rm.does_not_report(before, Detail.QUEUE_PREEMPTION)
+    for event in received:
+        rm.agrees(event, EventReceived("root.lowered", Subject.QUEUE))

@@ -20,12 +20,12 @@ def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
 
     for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
         action(unknown)
-        rm.is_told_one_of(NodeRejected(unknown), StreamEnded(UpdateKind.NODES))
+        rm.expect_one_of(NodeRejected(unknown), StreamEnded(UpdateKind.NODES))
 
     with rm.control("the same actions on a known node do not fail"):
         for action in (rm.updates_node, rm.drains, rm.undrains, rm.decommissions):
             action(known)
-            rm.is_not_told(NodeRejected(known))
+            rm.expect_none(NodeRejected(known))
 
 
 @requirement("SI-NODE-026", "SI-NODE-028")
@@ -33,12 +33,12 @@ def test_a_draining_node_takes_no_work_until_it_is_undrained(rm: ResourceManager
     node = rm.has_node()
     app = rm.has_application()
     with rm.control("before it is drained the node takes an equal ask"):
-        rm.is_told(Allocated(rm.asks(app), node=node))
+        rm.expect(Allocated(rm.asks(app), node=node))
 
     for _ in range(2):
         rm.drains(node)
         ask = rm.asks(app)
-        rm.is_not_told(Allocated(ask))
+        rm.expect_none(Allocated(ask))
 
         rm.undrains(node)
         rm.is_served(ask, node=node)
@@ -53,7 +53,7 @@ def test_nodes_are_drained_and_undrained_in_one_message(rm: ResourceManager) -> 
         for node in nodes:
             rm.drains(node)
     asks = [rm.asks(app, memory=4) for _ in nodes]
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
     with rm.one_message():
         for node in nodes:
@@ -70,7 +70,7 @@ def test_draining_does_not_end_allocations(rm: ResourceManager) -> None:
 
     rm.drains(node)
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.still_holds(allocation)
 
 
@@ -81,8 +81,8 @@ def test_undraining_a_node_that_is_not_draining_is_an_error(rm: ResourceManager)
 
     rm.undrains(node)
 
-    rm.is_told_one_of(NodeRejected(node), StreamEnded(UpdateKind.NODES))
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect_one_of(NodeRejected(node), StreamEnded(UpdateKind.NODES))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-NODE-029")
@@ -92,7 +92,7 @@ def test_undraining_a_draining_node_is_no_error(rm: ResourceManager) -> None:
 
     rm.undrains(node)
 
-    rm.is_not_told(NodeRejected(node), StreamEnded(UpdateKind.NODES))
+    rm.expect_none(NodeRejected(node), StreamEnded(UpdateKind.NODES))
 
 
 @requirement("SI-NODE-030")
@@ -101,12 +101,12 @@ def test_a_draining_node_can_be_decommissioned(rm: ResourceManager) -> None:
     rm.drains(node)
     with rm.control("while it is there it cannot be created"):
         rm.registers_node(node)
-        rm.is_told(NodeRejected(node))
+        rm.expect(NodeRejected(node))
 
     rm.decommissions(node)
 
     rm.registers_node(node)
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-NODE-030", "SI-NODE-010")
@@ -119,8 +119,8 @@ def test_a_node_that_comes_back_is_like_new(rm: ResourceManager) -> None:
     rm.decommissions(node)
     rm.registers_node(node)
 
-    rm.is_told(NodeAccepted(node))
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-NODE-031")
@@ -130,10 +130,10 @@ def test_a_schedulable_node_can_be_decommissioned(rm: ResourceManager) -> None:
 
     rm.decommissions(node)
     ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
     rm.registers_node(node)
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     rm.is_served(ask, node=node)
 
 
@@ -147,8 +147,8 @@ def test_decommissioning_ends_every_allocation_on_the_node(rm: ResourceManager) 
 
     rm.decommissions(node)
 
-    rm.is_told_of_the_end_of(*allocations)
-    rm.is_not_told(Released(identity=elsewhere.identity))
+    rm.expect_end_of(*allocations)
+    rm.expect_none(Released(identity=elsewhere.identity))
     rm.still_holds(elsewhere)
 
 
@@ -162,8 +162,8 @@ def test_decommissioning_ends_nothing_on_other_nodes(rm: ResourceManager) -> Non
 
     rm.decommissions(node)
 
-    rm.is_told(Released(identity=ending.identity))
-    rm.is_not_told(Released(identity=staying.identity), Released(application=app, identity=""))
+    rm.expect(Released(identity=ending.identity))
+    rm.expect_none(Released(identity=staying.identity), Released(application=app, identity=""))
     rm.still_holds(staying)
 
 
@@ -172,17 +172,17 @@ def test_nothing_is_placed_on_a_decommissioned_node(rm: ResourceManager) -> None
     node = rm.has_node()
     app = rm.has_application()
     with rm.control("the node takes work before"):
-        rm.is_told(Allocated(rm.asks(app), node=node))
+        rm.expect(Allocated(rm.asks(app), node=node))
 
     rm.drains(node)
     rm.decommissions(node)
     ask = rm.asks(app)
-    rm.is_not_told(Allocated(ask))
+    rm.expect_none(Allocated(ask))
 
     rm.undrains(node)  # nothing comes of it, except where the node is there still
     rm.updates_node(node, memory=100)
     another = rm.asks(app)
-    rm.is_not_told(Allocated(ask), Allocated(another))
+    rm.expect_none(Allocated(ask), Allocated(another))
 
 
 @requirement("SI-NODE-034")
@@ -206,7 +206,7 @@ def test_what_ended_with_its_node_counts_in_no_queue(rm: ResourceManager) -> Non
     allocation = rm.has_allocation(app, memory=10)
 
     rm.decommissions(node)
-    rm.is_told_of_the_end_of(allocation)
+    rm.expect_end_of(allocation)
     another = rm.has_node(memory=10)
 
     rm.is_served(rm.asks(app, memory=10), node=another)
@@ -223,17 +223,17 @@ def test_actions_on_a_removed_node_have_no_effect(rm: ResourceManager) -> None:
     for action in (rm.drains, rm.undrains, rm.decommissions):
         for node in (removed, rm.new_name("node")):
             action(node)
-            rm.fences(UpdateKind.NODES)
+            rm.barriers(UpdateKind.NODES)
     too_large = rm.asks(app, memory=6)
 
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(too_large), NodeRejected(other), Released(identity=allocation.identity)
     )
     rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=4), node=other))
+    rm.expect(Allocated(rm.asks(app, memory=4), node=other))
     rm.passes_over(NodeAccepted(removed))
     rm.registers_node(removed)
-    rm.is_told(NodeAccepted(removed))
+    rm.expect(NodeAccepted(removed))
 
 
 @pytest.mark.parametrize("action", ["drains", "undrains", "decommissions"])
@@ -245,8 +245,8 @@ def test_an_action_on_a_node_to_come_leaves_no_trace(rm: ResourceManager, action
 
     rm.registers_node(unknown)
 
-    rm.is_told(NodeAccepted(unknown))
-    rm.is_told(Allocated(rm.asks(rm.has_application()), node=unknown))
+    rm.expect(NodeAccepted(unknown))
+    rm.expect(Allocated(rm.asks(rm.has_application()), node=unknown))
 
 
 @requirement("SI-NODE-036")
@@ -259,7 +259,7 @@ def test_a_node_without_action_is_neither_created_nor_changed(rm: ResourceManage
     rm.names_node_without_action(node, memory=100)
     too_large = rm.asks(app, memory=50)
 
-    rm.is_not_told(NodeAccepted(unknown), Allocated(too_large))
+    rm.expect_none(NodeAccepted(unknown), Allocated(too_large))
     with rm.control("an ask that fits is allocated"):
         rm.withdraws(too_large)
         rm.is_served(rm.asks(app, memory=10), node=node)

@@ -11,7 +11,7 @@ from siconform.rm.resource_manager import ResourceManager
 
 
 @requirement("SI-NODE-017", "SI-NODE-006")
-def test_more_capacity_serves_what_had_no_room(rm: ResourceManager) -> None:
+def test_more_capacity_serves_what_had_no_capacity(rm: ResourceManager) -> None:
     node = rm.has_node(memory=4)
     app = rm.has_application()
     rm.has_allocation(app, memory=4)
@@ -21,7 +21,7 @@ def test_more_capacity_serves_what_had_no_room(rm: ResourceManager) -> None:
 
     rm.is_served(waiting, node=node)
     beyond = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-018")
@@ -32,10 +32,10 @@ def test_less_capacity_stops_placement_beyond_it(rm: ResourceManager) -> None:
     rm.updates_node(node, memory=4)
     too_large = rm.asks(app, memory=6)
 
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits the smaller node is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
 
 @requirement("SI-NODE-018")
@@ -47,10 +47,10 @@ def test_less_capacity_counts_what_is_there(rm: ResourceManager) -> None:
     rm.updates_node(node, memory=6)
     beyond = rm.asks(app, memory=4)
 
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
     with rm.control("an ask that fits beside the allocation is allocated"):
         rm.withdraws(beyond)
-        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-NODE-018")
@@ -63,9 +63,9 @@ def test_a_type_left_out_of_an_update_is_no_more_on_the_node(rm: ResourceManager
     rm.updates_node(node, resources={"memory": 10, "vcore": 10})
 
     too_large = rm.asks(app, resources={"memory": 1, "gpu": 1})
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=1), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=1), node=node))
 
 
 @requirement("SI-NODE-018")
@@ -77,13 +77,13 @@ def test_less_of_any_type_stops_placement_beyond_it(rm: ResourceManager) -> None
     rm.updates_node(node, memory=20, vcore=5)
 
     beyond = rm.asks(app, memory=1, vcore=4)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
     rm.withdraws(beyond)
-    rm.is_told(Allocated(rm.asks(app, memory=19, vcore=3), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=19, vcore=3), node=node))
 
 
 @requirement("SI-NODE-017")
-def test_more_of_any_type_serves_what_had_no_room(rm: ResourceManager) -> None:
+def test_more_of_any_type_serves_what_had_no_capacity(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10, vcore=2)
     app = rm.has_application()
     rm.has_allocation(app, memory=1, vcore=1)
@@ -104,7 +104,7 @@ def test_a_node_that_shrinks_below_its_usage_may_lose_allocations(rm: ResourceMa
     rm.updates_node(node, memory=6)
     rm.settles()
 
-    preempted = rm.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+    preempted = rm.observe(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
     rm.records(f"a node that shrank below its usage: {len(preempted)} allocations preempted")
 
 
@@ -117,19 +117,19 @@ def test_a_shrinking_node_loses_allocations_by_preemption_only(rm: ResourceManag
     rm.updates_node(node, memory=6)
 
     others = [t for t in Termination if t is not Termination.PREEMPTED_BY_SCHEDULER]
-    rm.is_not_told(
+    rm.expect_none(
         *(Released(identity=a.identity, termination=t) for a in allocations for t in others)
     )
-    rm.fences_all()
+    rm.synchronise_all()
     for allocation in allocations:
-        if not rm.hears(Released(identity=allocation.identity)):
+        if not rm.observe(Released(identity=allocation.identity)):
             rm.still_holds(allocation)
 
 
 @requirement("SI-NODE-020")
 def test_attributes_of_an_update_replace_those_before(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
-    with rm.premise("a snapshot shows attributes"):
+    with rm.precondition("a snapshot shows attributes"):
         rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
 
     rm.updates_node(node, attributes={"zone": "b"})
@@ -145,8 +145,8 @@ def test_an_ask_goes_by_the_latest_attributes_of_a_node(rm: ResourceManager) -> 
 
     rm.updates_node(node, attributes={"zone": "b"})
 
-    rm.is_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b"))), node=node))
-    rm.is_not_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
+    rm.expect(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b"))), node=node))
+    rm.expect_none(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
 
 
 @requirement("SI-NODE-038")
@@ -167,17 +167,17 @@ def test_no_ask_goes_by_an_attribute_that_was_left_out_of_an_update(rm: Resource
     app = rm.has_application()
     with rm.control("before the update the attribute is there"):
         fast = on_nodes(where("disk", "ssd"))
-        rm.is_told(Allocated(rm.asks(app, constraint=fast), node=node))
+        rm.expect(Allocated(rm.asks(app, constraint=fast), node=node))
 
     rm.updates_node(node, attributes={"zone": "b"})
 
-    rm.is_not_told(Allocated(rm.asks(app, constraint=fast)))
+    rm.expect_none(Allocated(rm.asks(app, constraint=fast)))
     with rm.control("an ask without constraint goes there still"):
-        rm.is_told(Allocated(rm.asks(app), node=node))
+        rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-NODE-021")
-def test_less_occupied_resource_makes_room(rm: ResourceManager) -> None:
+def test_less_occupied_resource_makes_capacity(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10, occupied={"memory": 8})
     app = rm.has_application()
     waiting = rm.has_waiting_ask(app, memory=6)
@@ -186,21 +186,23 @@ def test_less_occupied_resource_makes_room(rm: ResourceManager) -> None:
 
     rm.is_served(waiting, node=node)
     beyond = rm.asks(app, memory=3)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @pytest.mark.parametrize("capacity", [10, None], ids=["with-capacity", "alone"])
 @requirement("SI-NODE-021", "SI-NODE-007")
-def test_more_occupied_resource_takes_room_away(rm: ResourceManager, capacity: int | None) -> None:
+def test_more_occupied_resource_takes_capacity_away(
+    rm: ResourceManager, capacity: int | None
+) -> None:
     node = rm.has_node(memory=10, occupied={"memory": 1})
     app = rm.has_application()
     with rm.control("before the update an equal ask is allocated"):
-        rm.has_released(rm.is_told(Allocated(rm.asks(app, memory=7), node=node)))
+        rm.has_released(rm.expect(Allocated(rm.asks(app, memory=7), node=node)))
 
     rm.updates_node(node, memory=capacity, occupied={"memory": 4})
 
     beyond = rm.asks(app, memory=7)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-022")
@@ -211,24 +213,24 @@ def test_a_capacity_left_out_of_an_update_stays(rm: ResourceManager) -> None:
 
     rm.updates_node(node, attributes={"zone": "b"})
 
-    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=8), node=node))
     beyond = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-022")
-def test_a_capacity_left_out_beside_an_occupied_resource_stays(rm: ResourceManager) -> None:
+def test_a_capacity_left_out_alongside_an_occupied_resource_stays(rm: ResourceManager) -> None:
     rm.has_occupied_resource()
     node = rm.has_node(memory=10, occupied={"memory": 2})
     app = rm.has_application()
 
     rm.updates_node(node, attributes={"zone": "b"})
-    rm.is_told(Allocated(rm.asks(app, memory=4), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=4), node=node))
     rm.updates_node(node, occupied={"memory": 3})
 
-    rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=3), node=node))
     beyond = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-022")
@@ -239,13 +241,13 @@ def test_an_occupied_resource_left_out_of_an_update_stays(rm: ResourceManager) -
 
     rm.updates_node(node, attributes={"zone": "b"})
     beyond = rm.asks(app, memory=9)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
     rm.withdraws(beyond)
     rm.updates_node(node, memory=12)
 
     rm.is_served(rm.asks(app, memory=10), node=node)
     beyond = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-025")
@@ -258,7 +260,7 @@ def test_an_update_does_not_end_draining(rm: ResourceManager) -> None:
     rm.updates_node(node, memory=100)
 
     later = rm.asks(app)
-    rm.is_not_told(Allocated(waiting), Allocated(later))
+    rm.expect_none(Allocated(waiting), Allocated(later))
     with rm.control("undrained, the node takes the ask"):
         rm.undrains(node)
         rm.is_served(waiting, node=node)
@@ -271,7 +273,7 @@ def test_an_update_may_carry_any_attribute(rm: ResourceManager) -> None:
 
     rm.updates_node(node, attributes={"si/local-images": "two"})
 
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-NODE-040")
@@ -281,14 +283,14 @@ def test_an_update_may_name_another_partition(rm: ResourceManager) -> None:
 
     rm.updates_node(node, attributes={"si/node-partition": "another"})
 
-    still_used = rm.may_be_told(Allocated(rm.asks(app), node=node))
+    still_used = rm.receive_if_any(Allocated(rm.asks(app), node=node))
     rm.records(
         f"a node whose partition changed {'goes on' if still_used else 'is not used any more'}"
     )
 
 
 @requirement("SI-NODE-020")
-def test_readiness_reported_anew_counts(rm: ResourceManager) -> None:
+def test_readiness_reported_again_counts(rm: ResourceManager) -> None:
     app = rm.has_application()
     node = rm.has_node(attributes={"ready": "false"})
     ask = rm.has_ask_left_alone(app, "a node that is not ready")

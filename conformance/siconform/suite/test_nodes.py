@@ -21,7 +21,7 @@ from siconform.rm.resource_manager import ResourceManager
 def test_a_new_node_is_accepted(rm: ResourceManager) -> None:
     node = rm.registers_node(memory=16, vcore=4)
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-NODE-002")
@@ -30,7 +30,7 @@ def test_a_known_node_is_rejected(rm: ResourceManager) -> None:
 
     rm.registers_node(node)
 
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
 
 
 @requirement("SI-NODE-042")
@@ -39,14 +39,14 @@ def test_the_rejection_of_a_node_gives_a_reason(rm: ResourceManager) -> None:
 
     rm.registers_node(node)
 
-    with rm.premise("a known node is rejected"):
-        rejection = rm.is_told(NodeRejected(node))
-    rm.says_why(rejection)
+    with rm.precondition("a known node is rejected"):
+        rejection = rm.expect(NodeRejected(node))
+    rm.states_reason(rejection)
 
 
 @pytest.mark.parametrize("memory", [100, 5], ids=["larger", "smaller"])
 @requirement("SI-NODE-003")
-def test_a_rejected_duplicate_changes_neither_room_nor_allocations(
+def test_a_rejected_duplicate_changes_neither_capacity_nor_allocations(
     rm: ResourceManager, memory: int
 ) -> None:
     node = rm.has_node(memory=10)
@@ -54,11 +54,11 @@ def test_a_rejected_duplicate_changes_neither_room_nor_allocations(
     held = rm.has_allocation(app, memory=3)
 
     rm.registers_node(node, memory=memory)
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
 
-    rm.is_told(Allocated(rm.asks(app, memory=7), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=7), node=node))
     beyond = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(beyond), Released(identity=held.identity))
+    rm.expect_none(Allocated(beyond), Released(identity=held.identity))
     rm.still_holds(held)
 
 
@@ -69,21 +69,21 @@ def test_a_rejected_duplicate_leaves_what_others_occupy_as_it_is(rm: ResourceMan
     app = rm.has_application()
 
     rm.registers_node(node, memory=10, occupied={"memory": 0})
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
 
-    rm.is_told(Allocated(rm.asks(app, memory=8), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=8), node=node))
     beyond = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @requirement("SI-NODE-003")
 def test_a_rejected_duplicate_leaves_the_attributes_as_they_are(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"zone": "a"})
-    with rm.premise("a snapshot shows attributes"):
+    with rm.precondition("a snapshot shows attributes"):
         rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
 
     rm.registers_node(node, attributes={"zone": "b"})
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
 
     rm.does_not_see(NodeSeen(node, attributes=Including({"zone": "b"})))
     rm.sees(NodeSeen(node, attributes=Including({"zone": "a"})))
@@ -96,10 +96,10 @@ def test_a_rejected_duplicate_does_not_change_where_an_ask_may_go(rm: ResourceMa
     app = rm.has_application()
 
     rm.registers_node(node, attributes={"zone": "b"})
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
 
-    rm.is_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a"))), node=node))
-    rm.is_not_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b")))))
+    rm.expect(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a"))), node=node))
+    rm.expect_none(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b")))))
 
 
 @requirement("SI-NODE-004")
@@ -113,10 +113,10 @@ def test_every_creation_gets_exactly_one_verdict(rm: ResourceManager) -> None:
             rm.registers_node(known[number])
 
     for node in new:
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
     for node in known:
-        rm.is_told(NodeRejected(node))
-    rm.is_not_told(*(NodeAccepted(n) for n in known), *(NodeRejected(n) for n in new))
+        rm.expect(NodeRejected(node))
+    rm.expect_none(*(NodeAccepted(n) for n in known), *(NodeRejected(n) for n in new))
 
 
 @requirement("SI-NODE-004")
@@ -128,18 +128,18 @@ def test_a_node_that_is_created_twice_in_one_message_gets_two_verdicts(
         rm.registers_node(node)
 
     for _ in range(2):
-        rm.is_told_one_of(NodeAccepted(node), NodeRejected(node))
+        rm.expect_one_of(NodeAccepted(node), NodeRejected(node))
 
 
 @requirement("SI-NODE-005")
 def test_a_node_without_id_is_not_accepted(rm: ResourceManager) -> None:
     with rm.control("a node with an id is accepted"):
-        rm.is_told(NodeAccepted(rm.registers_node()))
+        rm.expect(NodeAccepted(rm.registers_node()))
 
     rm.registers_node("")
 
-    rm.is_told_one_of(NodeRejected(""), StreamEnded(UpdateKind.NODES))
-    rm.is_not_told(NodeAccepted(""))
+    rm.expect_one_of(NodeRejected(""), StreamEnded(UpdateKind.NODES))
+    rm.expect_none(NodeAccepted(""))
 
 
 @requirement("SI-NODE-006")
@@ -150,12 +150,12 @@ def test_a_node_is_filled_to_its_capacity_and_no_further(rm: ResourceManager) ->
     asks = [rm.asks(app, memory=1, vcore=1) for _ in range(11)]
 
     for _ in range(10):
-        rm.is_told(Allocated(node=node))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+        rm.expect(Allocated(node=node))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-NODE-006")
-def test_applications_that_ask_in_one_message_do_not_get_the_same_room(
+def test_applications_that_ask_in_one_message_do_not_get_the_same_capacity(
     rm: ResourceManager,
 ) -> None:
     rm.has_node(memory=10)
@@ -164,8 +164,8 @@ def test_applications_that_ask_in_one_message_do_not_get_the_same_room(
     with rm.one_message():
         asks = [rm.asks(app, memory=6) for app in apps]
 
-    rm.is_told_one_of(*(Allocated(ask) for ask in asks))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
+    rm.expect_one_of(*(Allocated(ask) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
 
 
 @requirement("SI-NODE-007")
@@ -173,9 +173,9 @@ def test_occupied_resource_is_not_available(rm: ResourceManager) -> None:
     rm.has_node(memory=10, occupied={"memory": 6})
     app = rm.has_application()
 
-    rm.is_told(Allocated(rm.asks(app, memory=4)))
+    rm.expect(Allocated(rm.asks(app, memory=4)))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more))
+    rm.expect_none(Allocated(one_more))
 
 
 @requirement("SI-NODE-008")
@@ -183,8 +183,8 @@ def test_attributes_are_free_form(rm: ResourceManager) -> None:
     odd = rm.registers_node(attributes={"foo": "bar"})
     none = rm.registers_node()
 
-    rm.is_told(NodeAccepted(odd))
-    rm.is_told(NodeAccepted(none))
+    rm.expect(NodeAccepted(odd))
+    rm.expect(NodeAccepted(none))
 
 
 @requirement("SI-NODE-009")
@@ -192,8 +192,8 @@ def test_a_node_of_an_unknown_partition_is_rejected(rm: ResourceManager) -> None
     nowhere = rm.registers_node(attributes={"si/node-partition": "nope"})
     default = rm.registers_node()
 
-    rm.is_told(NodeRejected(nowhere))
-    rm.is_told(NodeAccepted(default))
+    rm.expect(NodeRejected(nowhere))
+    rm.expect(NodeAccepted(default))
 
 
 @requirement("SI-NODE-010")
@@ -212,12 +212,12 @@ def test_a_node_created_draining_takes_work_only_once_it_is_undrained(rm: Resour
     waiting = rm.has_waiting_ask(app)
 
     node = rm.registers_node(draining=True)
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     later = rm.asks(app)
-    rm.is_not_told(Allocated(waiting), Allocated(later))
+    rm.expect_none(Allocated(waiting), Allocated(later))
     rm.updates_node(node, memory=100)
     latest = rm.asks(app)
-    rm.is_not_told(Allocated(waiting), Allocated(later), Allocated(latest))
+    rm.expect_none(Allocated(waiting), Allocated(later), Allocated(latest))
 
     rm.undrains(node)
     rm.is_served(waiting, node=node)
@@ -232,8 +232,8 @@ def test_creating_a_known_node_draining_is_rejected_and_does_not_drain_it(
 
     rm.registers_node(node, draining=True)
 
-    rm.is_told(NodeRejected(node))
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect(NodeRejected(node))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-NODE-015")
@@ -246,9 +246,9 @@ def test_an_update_does_not_create_a_node(rm: ResourceManager) -> None:
 
     rm.passes_over(NodeAccepted(unknown))  # of its creation an acknowledgement says nothing
     ask = rm.asks(app)
-    rm.is_not_told(Allocated(waiting), Allocated(ask))
+    rm.expect_none(Allocated(waiting), Allocated(ask))
     rm.registers_node(unknown)
-    rm.is_told(NodeAccepted(unknown))
+    rm.expect(NodeAccepted(unknown))
     with rm.control("created, the same node takes the ask"):
         rm.is_served(waiting, node=unknown)
 
@@ -261,7 +261,7 @@ def test_entries_for_one_node_in_one_request_take_effect_in_order(rm: ResourceMa
         node = rm.registers_node()
         rm.drains(node)
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     rm.sees_draining(node, app)
 
 
@@ -275,8 +275,8 @@ def test_more_than_two_entries_for_one_node_take_effect_in_order(rm: ResourceMan
         rm.drains(node)
         rm.undrains(node)
 
-    rm.is_told(NodeAccepted(node))
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-NODE-039")
@@ -287,7 +287,7 @@ def test_a_draining_node_counts_as_known(rm: ResourceManager) -> None:
 
     rm.registers_node(node)
 
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
     rm.sees_draining(node, app)
 
 
@@ -301,5 +301,5 @@ def test_creating_a_draining_node_draining_is_rejected_and_leaves_it_draining(
 
     rm.registers_node(node, draining=True)
 
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
     rm.sees_draining(node, app)

@@ -15,7 +15,7 @@ ONE_X_PER_HOST = Affinity(HOST, (where("app", "x"),), at_most=1)
 
 
 @requirement("SI-PLACE-001")
-def test_an_ask_without_constraint_goes_wherever_there_is_room(rm: ResourceManager) -> None:
+def test_an_ask_without_constraint_goes_wherever_there_is_capacity(rm: ResourceManager) -> None:
     full = rm.has_node(memory=10, attributes={"zone": "a", HOST: rm.new_name("host")})
     app = rm.has_application()
     rm.has_allocation(app, memory=10, tags={"app": "x"}, node=full)
@@ -23,7 +23,7 @@ def test_an_ask_without_constraint_goes_wherever_there_is_room(rm: ResourceManag
 
     for _ in range(2):  # the second has the first beside it
         ask = rm.asks(app, memory=5, tags={"app": "x"})
-        rm.is_told(Allocated(ask, node=free))
+        rm.expect(Allocated(ask, node=free))
 
 
 @requirement("SI-PLACE-002")
@@ -35,9 +35,9 @@ def test_a_condition_without_operator_asks_for_one_of_its_values(rm: ResourceMan
     for operator in (Operator.IN, Operator.EMPTY):
         for zone, node in (("a", in_a), ("b", in_b)):
             ask = rm.asks(app, constraint=on_nodes(where("zone", zone, operator=operator)))
-            rm.is_told(Allocated(ask, node=node))
+            rm.expect(Allocated(ask, node=node))
 
-    rm.is_not_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
+    rm.expect_none(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a")))))
 
 
 @requirement("SI-PLACE-003")
@@ -49,9 +49,9 @@ def test_an_attribute_is_one_of_the_values(rm: ResourceManager) -> None:
 
     for values in (("a",), ("c", "a")):
         ask = rm.asks(app, constraint=on_nodes(where("zone", *values)))
-        rm.is_told(Allocated(ask, node=in_a))
+        rm.expect(Allocated(ask, node=in_a))
 
-    rm.is_not_told(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a", "c")))))
+    rm.expect_none(Allocated(rm.asks(app, constraint=on_nodes(where("zone", "a", "c")))))
 
 
 @requirement("SI-PLACE-003")
@@ -64,9 +64,9 @@ def test_an_attribute_is_none_of_the_values(rm: ResourceManager) -> None:
 
     for values in (("b",), ("c", "b")):
         ask = rm.asks(app, constraint=on_nodes(where("zone", *values, operator=not_in)))
-        rm.is_told(Allocated(ask, node=in_a))
+        rm.expect(Allocated(ask, node=in_a))
 
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(rm.asks(app, constraint=on_nodes(where("zone", "b", operator=not_in))))
     )
 
@@ -81,9 +81,9 @@ def test_for_an_attribute_to_be_there_its_value_is_no_matter(rm: ResourceManager
 
     for value in ("hdd", "ssd"):
         ask = rm.asks(app, constraint=on_nodes(where("disk", value, operator=exists)))
-        rm.is_told(Allocated(ask, node=with_disk))
+        rm.expect(Allocated(ask, node=with_disk))
 
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(rm.asks(app, constraint=on_nodes(where("disk", "hdd", operator=exists))))
     )
 
@@ -98,9 +98,9 @@ def test_for_an_attribute_to_be_missing_its_value_is_no_matter(rm: ResourceManag
 
     for value in ("hdd", "ssd"):
         ask = rm.asks(app, constraint=on_nodes(where("disk", value, operator=missing)))
-        rm.is_told(Allocated(ask, node=without_disk))
+        rm.expect(Allocated(ask, node=without_disk))
 
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(rm.asks(app, constraint=on_nodes(where("disk", "hdd", operator=missing))))
     )
 
@@ -113,9 +113,9 @@ def test_all_conditions_on_a_node_hold_together(rm: ResourceManager) -> None:
     app = rm.has_application()
     both = on_nodes(where("zone", "a"), where("disk", "ssd"))
 
-    rm.is_told(Allocated(rm.asks(app, constraint=both), node=fitting))
+    rm.expect(Allocated(rm.asks(app, constraint=both), node=fitting))
 
-    rm.is_not_told(Allocated(rm.asks(app, constraint=both)))
+    rm.expect_none(Allocated(rm.asks(app, constraint=both)))
 
 
 @requirement("SI-PLACE-006")
@@ -128,10 +128,10 @@ def test_conditions_on_the_node_and_on_what_runs_there_hold_together(rm: Resourc
     both = Constraint((where("zone", "a"),), ONE_X_PER_HOST)
 
     first = rm.asks(app, tags={"app": "x"}, constraint=both)
-    rm.is_told(Allocated(first, node=fitting))
+    rm.expect(Allocated(first, node=fitting))
     second = rm.asks(app, tags={"app": "x"}, constraint=both)
 
-    rm.is_not_told(Allocated(second))
+    rm.expect_none(Allocated(second))
 
 
 @requirement("SI-PLACE-007")
@@ -142,12 +142,12 @@ def test_at_most_one_for_each_host_is_one_for_each_host(rm: ResourceManager) -> 
 
     first = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
     with rm.control("the first ask is allocated"):
-        there = rm.is_told(Allocated(first)).node
+        there = rm.expect(Allocated(first)).node
     second = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
-    rm.is_told(Allocated(second, node=AnotherThan(there)))
+    rm.expect(Allocated(second, node=AnotherThan(there)))
     third = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=ONE_X_PER_HOST))
 
-    rm.is_not_told(Allocated(third))
+    rm.expect_none(Allocated(third))
 
 
 @requirement("SI-PLACE-007")
@@ -158,13 +158,13 @@ def test_nodes_with_one_value_of_the_scope_count_as_one(rm: ResourceManager) -> 
     rm.has_node(attributes={"rack": "r1"})
     one_per_rack = Constraint(others=Affinity("rack", (where("app", "x"),), at_most=1))
 
-    beside_it = rm.asks(app, tags={"app": "x"}, constraint=one_per_rack)
-    rm.is_not_told(Allocated(beside_it))
-    rm.withdraws(beside_it)
+    alongside = rm.asks(app, tags={"app": "x"}, constraint=one_per_rack)
+    rm.expect_none(Allocated(alongside))
+    rm.withdraws(alongside)
     in_another_rack = rm.has_node(attributes={"rack": "r2"})
 
     elsewhere = rm.asks(app, tags={"app": "x"}, constraint=one_per_rack)
-    rm.is_told(Allocated(elsewhere, node=in_another_rack))
+    rm.expect(Allocated(elsewhere, node=in_another_rack))
 
 
 @requirement("SI-PLACE-008")
@@ -176,12 +176,12 @@ def test_as_many_as_are_needed_have_to_be_there(rm: ResourceManager) -> None:
     empty = rm.has_node(memory=100, attributes={"zone": "b"})
     two_in_its_zone = Constraint(others=Affinity("zone", (where("app", "x"),), at_least=2))
 
-    rm.is_told(Allocated(rm.asks(app, constraint=two_in_its_zone), node=crowded))
+    rm.expect(Allocated(rm.asks(app, constraint=two_in_its_zone), node=crowded))
     with rm.control("without the constraint an ask goes where there is room"):
-        rm.is_told(Allocated(rm.asks(app), node=empty))
-    without_room = rm.asks(app, constraint=two_in_its_zone)
+        rm.expect(Allocated(rm.asks(app), node=empty))
+    without_capacity = rm.asks(app, constraint=two_in_its_zone)
 
-    rm.is_not_told(Allocated(without_room))
+    rm.expect_none(Allocated(without_capacity))
 
 
 @requirement("SI-PLACE-009")
@@ -192,11 +192,11 @@ def test_what_is_required_holds_back_and_what_is_preferred_does_not(rm: Resource
 
     preferred = Affinity("zone", company, at_least=1, required=False)
     with rm.control("the same ask with a preferred constraint is allocated"):
-        rm.is_told(Allocated(rm.asks(app, constraint=Constraint(others=preferred))))
+        rm.expect(Allocated(rm.asks(app, constraint=Constraint(others=preferred))))
     required = Affinity("zone", company, at_least=1, required=True)
     alone = rm.asks(app, constraint=Constraint(others=required))
 
-    rm.is_not_told(Allocated(alone))
+    rm.expect_none(Allocated(alone))
 
 
 @requirement("SI-PLACE-009")
@@ -208,7 +208,7 @@ def test_a_preferred_constraint_that_cannot_be_met_is_passed_over(rm: ResourceMa
 
     ask = rm.asks(app, tags={"app": "x"}, constraint=Constraint(others=rather_not))
 
-    rm.is_told(Allocated(ask, node=host))
+    rm.expect(Allocated(ask, node=host))
 
 
 @requirement("SI-PLACE-010")
@@ -222,7 +222,7 @@ def test_a_constraint_binds_what_comes_with_it_and_not_what_comes_later(
 
     unbound = rm.asks(app, tags={"app": "y"})
 
-    rm.is_told(Allocated(unbound, node=host))
+    rm.expect(Allocated(unbound, node=host))
 
 
 @requirement("SI-PLACE-011")
@@ -235,8 +235,8 @@ def test_for_a_tag_to_be_there_its_value_is_no_matter(rm: ResourceManager) -> No
 
     no_more_with_other = Affinity(HOST, (where("other", "x", operator=Operator.EXIST),), at_most=1)
     with rm.control("an ask whose tag no allocation carries is allocated"):
-        rm.is_told(Allocated(rm.asks(app, constraint=Constraint(others=no_more_with_other))))
+        rm.expect(Allocated(rm.asks(app, constraint=Constraint(others=no_more_with_other))))
     no_more_with_app = Affinity(HOST, (where("app", "x", operator=Operator.EXIST),), at_most=1)
     crowded_out = rm.asks(app, constraint=Constraint(others=no_more_with_app))
 
-    rm.is_not_told(Allocated(crowded_out))
+    rm.expect_none(Allocated(crowded_out))

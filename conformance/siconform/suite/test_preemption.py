@@ -42,7 +42,7 @@ def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceMan
         rm.sees_nothing_given_away(Allocated(ask))
 
         rm.confirms_everything()
-    rm.is_told(Allocated(ask))
+    rm.expect(Allocated(ask))
 
 
 @requirement("SI-PRE-003")
@@ -57,7 +57,7 @@ def test_a_task_that_opted_out_is_not_preempted(rm: ResourceManager) -> None:
     first = rm.claims(entitled)
     release = rm.sees_preemption_of(*spared, victim, by=first)
     rm.agrees(release, Released(identity=victim.identity))
-    rm.is_told(Allocated(first))
+    rm.expect(Allocated(first))
 
     rm.claims(entitled)
     rm.sees_no_preemption_of(*spared)
@@ -71,7 +71,7 @@ def test_only_an_ask_that_may_preempt_does_so(rm: ResourceManager) -> None:
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
     allowed = rm.claims(entitled)
     release = rm.sees_preemption_of(*allocations, by=allowed)
-    rm.is_told(Allocated(allowed))
+    rm.expect(Allocated(allowed))
 
     not_allowed = rm.claims(entitled, policy=MAY_NOT_PREEMPT)
 
@@ -93,7 +93,7 @@ def test_victims_do_not_have_a_higher_priority_than_the_ask(rm: ResourceManager)
     first = rm.claims(entitled, priority=5)
     release = rm.sees_preemption_of(*higher, lower, by=first)
     rm.agrees(release, Released(identity=lower.identity))
-    rm.is_told(Allocated(first))
+    rm.expect(Allocated(first))
 
     rm.claims(entitled, priority=5)
     rm.sees_no_preemption_of(*higher)
@@ -143,12 +143,12 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
     with rm.confirming_nothing():
         ask = rm.claims(entitled, memory=3)
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
-        rm.is_not_told(Allocated(ask))
+        rm.expect_none(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.sees_nothing_given_away(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.confirms_everything()  # it may have chosen more of them than it needs
-    rm.is_told(Allocated(ask))
+    rm.expect(Allocated(ask))
 
 
 @requirement("SI-PRE-009")
@@ -165,8 +165,8 @@ def test_a_lowered_maximum_may_be_enforced_down_to_the_guarantee(
 
     rm.has_been_reconfigured(queues_with_enforced_quotas(5, first=5, second=10))
 
-    release = rm.may_be_told(Released(termination=PREEMPTED), window=rm.deadlines.place)
+    release = rm.receive_if_any(Released(termination=PREEMPTED), window=rm.deadlines.place)
     rm.records("above its lowered maximum", release, otherwise="nothing is preempted")
     rm.settles()
-    rm.is_not_told(Released(application=other))
+    rm.expect_none(Released(application=other))
     rm.keeps_memory(5, *allocations)

@@ -20,19 +20,19 @@ from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, TASK_GROUP, otherwise_re
 
 
 @requirement("SI-REC-001")
-def test_existing_allocations_of_a_new_node_hold_their_room_on_it(rm: ResourceManager) -> None:
+def test_existing_allocations_of_a_new_node_hold_their_capacity_on_it(rm: ResourceManager) -> None:
     app = rm.has_application()
     node = rm.new_name("node")
     existing = rm.remembers_allocation(app, node, memory=7)
 
     rm.registers_node(node, memory=10, existing=(existing,))
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     too_large = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits beside the existing allocation is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-REC-001")
@@ -44,16 +44,16 @@ def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceMan
 
     rm.registers_node(node, memory=100, existing=(existing,))
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     too_large = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits the quota beside it is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=3)))
+        rm.expect(Allocated(rm.asks(app, memory=3)))
 
 
 @requirement("SI-REC-023")
-def test_existing_allocations_of_a_node_that_comes_drained_hold_their_room(
+def test_existing_allocations_of_a_node_that_comes_drained_hold_their_capacity(
     rm: ResourceManager,
 ) -> None:
     app = rm.has_application()
@@ -62,13 +62,13 @@ def test_existing_allocations_of_a_node_that_comes_drained_hold_their_room(
 
     rm.registers_node(node, memory=10, draining=True, existing=(existing,))
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     rm.undrains(node)
     too_large = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits beside the existing allocation is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-REC-002")
@@ -80,12 +80,12 @@ def test_a_recovered_allocation_is_not_allocated_again(rm: ResourceManager) -> N
 
     rm.has_recovered_node(node, existing)
 
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(existing.key, node=other_node),
         Allocated(existing.key, identity=AnotherThan(existing.identity)),
     )
     with rm.control("an ask of the same application is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
+        rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-REC-003")
@@ -97,8 +97,8 @@ def test_a_recovered_allocation_is_released_by_the_identity_it_had(rm: ResourceM
 
     rm.releases(existing)
 
-    rm.is_told(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-REC-004")
@@ -108,14 +108,14 @@ def test_an_existing_allocation_without_identity_is_refused(rm: ResourceManager)
         known = rm.new_name("node")
         existing = rm.remembers_allocation(app, known)
         rm.registers_node(known, existing=(existing,))
-        rm.is_told(NodeAccepted(known))
+        rm.expect(NodeAccepted(known))
         rm.still_holds(existing)
 
     node = rm.new_name("node")
     nameless = rm.remembers_allocation(app, node, identity="")
     rm.registers_node(node, existing=(nameless,))
 
-    rm.is_told_one_of(NodeRejected(node), AllocationRejected(nameless.key))
+    rm.expect_one_of(NodeRejected(node), AllocationRejected(nameless.key))
 
 
 @requirement("SI-REC-006")
@@ -130,7 +130,7 @@ def test_a_node_with_an_allocation_of_an_unknown_application_is_refused(
     stray = rm.remembers_allocation(rm.new_name("app"), node, memory=10)
     rm.registers_node(node, memory=10, existing=(stray,))
 
-    rm.is_told_one_of(NodeRejected(node), AllocationRejected(stray.key))
+    rm.expect_one_of(NodeRejected(node), AllocationRejected(stray.key))
 
 
 @requirement("SI-REC-006")
@@ -140,16 +140,16 @@ def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManage
     good = rm.remembers_allocation(app, node, memory=4)
     stray = rm.remembers_allocation(rm.new_name("app"), node, memory=6)
     rm.registers_node(node, memory=10, existing=(good, stray))
-    with rm.premise("the node or the allocation is refused"):
-        rm.is_told_one_of(NodeRejected(node), AllocationRejected(stray.key))
+    with rm.precondition("the node or the allocation is refused"):
+        rm.expect_one_of(NodeRejected(node), AllocationRejected(stray.key))
 
     rm.passes_over(NodeAccepted(node), NodeRejected(node))
     rm.registers_node(node, memory=10, existing=(good,))
 
-    rm.is_told_one_of(NodeAccepted(node), NodeRejected(node))
-    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    rm.expect_one_of(NodeAccepted(node), NodeRejected(node))
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more))
+    rm.expect_none(Allocated(one_more))
     rm.releases(good)
     rm.is_served(one_more, node=node)
 
@@ -163,15 +163,15 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
     rm.adds_existing(existing)
 
     too_large = rm.asks(app, memory=4)
-    rm.is_not_told(
+    rm.expect_none(
         Allocated(too_large), Allocated(existing.key, identity=AnotherThan(existing.identity))
     )
     with rm.control("an ask that fits beside the existing allocation is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
     rm.releases(existing)
-    rm.is_told(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
-    rm.is_told(Allocated(rm.asks(app, memory=7), node=node))
+    rm.expect(Released(identity=existing.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Allocated(rm.asks(app, memory=7), node=node))
 
 
 @requirement("SI-REC-007")
@@ -186,10 +186,10 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
     rm.adds_existing(existing)
 
     too_large = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     with rm.control("an ask that fits the quota beside it is allocated"):
         rm.withdraws(too_large)
-        rm.is_told(Allocated(rm.asks(app, memory=3)))
+        rm.expect(Allocated(rm.asks(app, memory=3)))
 
 
 @requirement("SI-REC-007")
@@ -201,9 +201,9 @@ def test_each_amount_of_an_existing_allocation_counts(rm: ResourceManager) -> No
     rm.adds_existing(existing)
 
     too_large = rm.asks(app, memory=1, vcore=4)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
     rm.withdraws(too_large)
-    rm.is_told(Allocated(rm.asks(app, memory=9, vcore=3), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=9, vcore=3), node=node))
 
 
 @requirement("SI-REC-008")
@@ -224,7 +224,7 @@ def test_existing_allocations_of_nowhere_are_rejected(rm: ResourceManager) -> No
         rm.adds_existing(allocation)
 
     for allocation in misplaced:
-        rm.is_told(AllocationRejected(allocation.key, application=allocation.application))
+        rm.expect(AllocationRejected(allocation.key, application=allocation.application))
     rm.is_served(rm.asks(app, memory=10), node=node)
 
 
@@ -236,14 +236,14 @@ def test_a_draining_node_is_filled_with_what_exists_before_it_takes_work(
     waiting = rm.has_waiting_ask(app, memory=10)
     node = rm.has_node(memory=10, draining=True)
 
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.adds_existing(rm.remembers_allocation(app, node, memory=7))
     rm.undrains(node)
 
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     with rm.control("an ask that fits beside the existing allocation is allocated"):
         rm.withdraws(waiting)
-        rm.is_told(Allocated(rm.asks(app, memory=3), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
 
 @requirement("SI-REC-011")
@@ -256,12 +256,12 @@ def test_a_recovered_placeholder_is_replaced_like_any_other(rm: ResourceManager)
 
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
-        release = rm.is_told_one_of(replaced(placeholder), *otherwise_released(placeholder))
+        release = rm.expect_one_of(replaced(placeholder), *otherwise_released(placeholder))
         rm.agrees(release, replaced(placeholder))
-        rm.is_not_told(Allocated(real))
+        rm.expect_none(Allocated(real))
 
     rm.confirms(release)
-    rm.is_told(Allocated(real, node=node))
+    rm.expect(Allocated(real, node=node))
 
 
 @requirement("SI-REC-021")
@@ -274,11 +274,11 @@ def test_a_placeholder_added_by_itself_is_replaced_like_any_other(rm: ResourceMa
 
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
-        release = rm.is_told(replaced(placeholder))
-        rm.is_not_told(Allocated(real))
+        release = rm.expect(replaced(placeholder))
+        rm.expect_none(Allocated(real))
 
     rm.confirms(release)
-    rm.is_told(Allocated(real, node=node))
+    rm.expect(Allocated(real, node=node))
 
 
 @requirement("SI-REC-012")
@@ -296,19 +296,19 @@ def test_a_recovered_allocation_with_incomplete_gang_data_is_a_regular_one(
     regular = rm.remembers_allocation(gang, node, task_group=task_group, placeholder=placeholder)
     complete = rm.remembers_placeholder(gang, node)
     handle = rm.registers_node(node, existing=(regular, complete))
-    rm.is_told(NodeAccepted(handle))
+    rm.expect(NodeAccepted(handle))
 
     first = rm.asks_member(gang)
     with rm.control("a recovered allocation with complete gang data is replaced"):
-        release = rm.is_told_one_of(replaced(complete), replaced(regular))
-        first_real = rm.is_told(Allocated(first))
+        release = rm.expect_one_of(replaced(complete), replaced(regular))
+        first_real = rm.expect(Allocated(first))
     rm.agrees(release, replaced(complete))
-    second_real = rm.is_told(Allocated(rm.asks_member(gang)))
+    second_real = rm.expect(Allocated(rm.asks_member(gang)))
 
-    rm.is_not_told(Released(identity=regular.identity), AllocationRejected(regular.key))
+    rm.expect_none(Released(identity=regular.identity), AllocationRejected(regular.key))
     rm.still_holds(first_real)
     rm.still_holds(second_real)
-    rm.is_not_told(
+    rm.expect_none(
         ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
     )
     rm.still_holds(regular)
@@ -325,9 +325,9 @@ def test_a_recovered_allocation_beyond_the_quota_only_holds_back_new_ones(
 
     rm.registers_node(node, memory=100, existing=(existing,))
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     waiting = rm.asks(app)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.still_holds(existing)
     rm.is_served(waiting)
 
@@ -343,9 +343,9 @@ def test_a_recovered_allocation_beyond_the_capacity_only_holds_back_new_ones(
 
     rm.registers_node(node, memory=10, existing=(existing,))
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     waiting = rm.asks(app)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.still_holds(existing)
     rm.is_served(waiting)
 
@@ -360,13 +360,13 @@ def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceM
 
     with rm.control("an application with nothing left goes to waiting"):
         rm.releases(rm.has_allocation(other))
-        rm.is_told_waiting(other)
-    rm.is_not_told(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
-    later = rm.is_told(Allocated(rm.asks(app)))
+        rm.expect_waiting(other)
+    rm.expect_none(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
+    later = rm.expect(Allocated(rm.asks(app)))
 
     rm.releases(later)
     rm.releases(existing)
-    rm.is_told_waiting(app)
+    rm.expect_waiting(app)
 
 
 @requirement("SI-REC-014")
@@ -391,11 +391,11 @@ def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> N
 
     rm.updates_node(node, memory=20, existing=(rm.remembers_allocation(app, node, memory=9),))
 
-    rm.is_told(Allocated(rm.asks(app, memory=19), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=19), node=node))
     with rm.control("given at a creation it holds its room"):
         created = rm.new_name("node")
         rm.has_recovered_node(created, rm.remembers_allocation(app, created, memory=9))
-        rm.is_not_told(Allocated(rm.asks(app, memory=9)))
+        rm.expect_none(Allocated(rm.asks(app, memory=9)))
 
 
 @requirement("SI-REC-017")
@@ -410,11 +410,11 @@ def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
 
     for rejection in rejections:
         rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
-    everything = rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+    everything = rm.expect(Allocated(rm.asks(app, memory=10), node=node))
     with rm.control("an existing allocation of a known application holds its room"):
         rm.still_holds(everything)
         rm.adds_existing(rm.remembers_allocation(app, node, memory=10))
-        rm.is_not_told(Allocated(rm.asks(app)))
+        rm.expect_none(Allocated(rm.asks(app)))
 
 
 @requirement("SI-REC-022")
@@ -426,7 +426,7 @@ def test_the_rejection_of_an_existing_allocation_gives_a_reason(rm: ResourceMana
     rejections = rm.collects(AllocationRejected(), most=1)
     rm.needs_some(rejections, of="to reject existing allocations that it need not reject")
     for rejection in rejections:
-        rm.says_why(rejection)
+        rm.states_reason(rejection)
 
 
 @requirement("SI-REC-019")
@@ -440,11 +440,11 @@ def test_recovered_placeholders_and_real_allocations_are_kept_apart(rm: Resource
 
     ask = rm.asks_member(gang)
 
-    rm.is_told(replaced(placeholder))
-    replacement = rm.is_told(Allocated(ask))
-    rm.is_not_told(Released(identity=real.identity))
+    rm.expect(replaced(placeholder))
+    replacement = rm.expect(Allocated(ask))
+    rm.expect_none(Released(identity=real.identity))
     rm.still_holds(real)
-    rm.is_not_told(
+    rm.expect_none(
         ApplicationUpdated(gang, state=WAITING), ApplicationUpdated(gang, state=COMPLETED)
     )
     rm.still_holds(replacement)
@@ -458,5 +458,5 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: ResourceManager)
     rm.has_recovered_node(node, placeholder, memory=1)
     rm.asks_placeholder(gang)
 
-    rm.is_told_expiry(gang, [placeholder])
-    rm.is_told_failure(gang)
+    rm.expect_expiry(gang, [placeholder])
+    rm.expect_failure(gang)

@@ -25,10 +25,10 @@ def test_a_registration_succeeds(unregistered_rm: UnregisteredRM) -> None:
 
 
 @requirement("SI-REG-002")
-def test_an_rm_whose_registration_failed_is_told_so(unregistered_rm: UnregisteredRM) -> None:
+def test_an_rm_whose_registration_failed_is_reported_so(unregistered_rm: UnregisteredRM) -> None:
     outcome = unregistered_rm.registers(config=UNUSABLE)
 
-    unregistered_rm.is_treated_as_told(outcome)
+    unregistered_rm.is_treated_as_reported(outcome)
     with unregistered_rm.control("the same registration with usable input succeeds"):
         unregistered_rm.is_registered()
 
@@ -57,14 +57,14 @@ def test_registering_again_forgets_the_nodes(unregistered_rm: UnregisteredRM) ->
     node = unregistered_rm.has_node()
     with unregistered_rm.control("without registering again the node is a duplicate"):
         unregistered_rm.registers_node(node)
-        unregistered_rm.is_told(NodeRejected(node))
+        unregistered_rm.expect(NodeRejected(node))
 
     unregistered_rm.has_registered_again()
     homeless = unregistered_rm.asks(unregistered_rm.has_application())
-    unregistered_rm.is_not_told(Allocated(homeless))
+    unregistered_rm.expect_none(Allocated(homeless))
     unregistered_rm.registers_node(node)
 
-    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-REG-006")
@@ -76,12 +76,12 @@ def test_registering_again_forgets_the_applications(unregistered_rm: Unregistere
     unregistered_rm.has_allocation(app)
     with unregistered_rm.control("without registering again the application is a duplicate"):
         unregistered_rm.submits_application(app)
-        unregistered_rm.is_told(ApplicationRejected(app))
+        unregistered_rm.expect(ApplicationRejected(app))
 
     unregistered_rm.has_registered_again()
     unregistered_rm.submits_application(app)
 
-    unregistered_rm.is_told(ApplicationAccepted(app))
+    unregistered_rm.expect(ApplicationAccepted(app))
 
 
 @requirement("SI-REG-007")
@@ -93,15 +93,15 @@ def test_registering_again_forgets_asks_and_allocations(unregistered_rm: Unregis
     unregistered_rm.has_allocation(app, memory=10)
     waiting = unregistered_rm.has_waiting_ask(app, memory=10)
     with unregistered_rm.control("without registering again there is no room"):
-        unregistered_rm.is_not_told(Allocated(waiting))
+        unregistered_rm.expect_none(Allocated(waiting))
 
     unregistered_rm.has_registered_again()
     unregistered_rm.registers_node(node)
-    unregistered_rm.is_told(NodeAccepted(node))
+    unregistered_rm.expect(NodeAccepted(node))
     fresh = unregistered_rm.asks(unregistered_rm.has_application(queue="root.quota"), memory=10)
 
-    unregistered_rm.is_told(Allocated(fresh, node=node))
-    unregistered_rm.is_not_told(Allocated(application=app))
+    unregistered_rm.expect(Allocated(fresh, node=node))
+    unregistered_rm.expect_none(Allocated(application=app))
 
 
 @requirement("SI-REG-008")
@@ -116,9 +116,9 @@ def test_registering_again_leaves_other_rms_alone(
 
     second_rm.has_registered_again()
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.registers_node(node)
-    rm.is_told(NodeRejected(node))
+    rm.expect(NodeRejected(node))
     rm.still_holds(allocation)
 
 
@@ -133,9 +133,9 @@ def test_the_policy_group_decides_which_queues_an_rm_has(
     of_the_other = second_rm.submits_application(queue="root.plain")
     foreign = rm.submits_application(queue="root.first")
 
-    second_rm.is_told(ApplicationAccepted(own))
-    second_rm.is_told(ApplicationRejected(of_the_other))
-    rm.is_told(ApplicationRejected(foreign))
+    second_rm.expect(ApplicationAccepted(own))
+    second_rm.expect(ApplicationRejected(of_the_other))
+    rm.expect(ApplicationRejected(foreign))
 
 
 @requirement("SI-REG-013")
@@ -147,9 +147,9 @@ def test_rms_of_the_same_configuration_share_a_policy_group(
 
     second_rm.is_accepted_in_the_policy_group_of_another()
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.still_holds(allocation)
-    rm.is_told(Allocated(rm.asks(app), node=node))
+    rm.expect(Allocated(rm.asks(app), node=node))
 
 
 @requirement("SI-REG-014")
@@ -161,8 +161,8 @@ def test_the_configuration_is_in_force_once_registration_returns(
     configured = unregistered_rm.submits_application(queue="root.first")
     unknown = unregistered_rm.submits_application(queue="root.plain")
 
-    unregistered_rm.is_told(ApplicationAccepted(configured))
-    unregistered_rm.is_told(ApplicationRejected(unknown))
+    unregistered_rm.expect(ApplicationAccepted(configured))
+    unregistered_rm.expect(ApplicationRejected(unknown))
 
 
 @requirement("SI-REG-015")
@@ -176,7 +176,7 @@ def test_a_configuration_that_cannot_be_used_fails_the_registration(
     with unregistered_rm.control("with a usable configuration the RM is registered and served"):
         unregistered_rm.is_registered()
         unregistered_rm.registers_node(node)
-        unregistered_rm.is_told(NodeAccepted(node))
+        unregistered_rm.expect(NodeAccepted(node))
 
 
 @requirement("SI-REG-016")
@@ -184,10 +184,10 @@ def test_unknown_extra_configuration_changes_nothing(unregistered_rm: Unregister
     unregistered_rm.needs(Feature.QUEUES)
     unregistered_rm.is_registered(extra_config={"siconform.unknown": "x", "": "no key"})
 
-    unregistered_rm.is_told(
+    unregistered_rm.expect(
         ApplicationRejected(unregistered_rm.submits_application(queue="root.unknown"))
     )
-    unregistered_rm.is_told(
+    unregistered_rm.expect(
         ApplicationAccepted(unregistered_rm.submits_application(queue="root.quota"))
     )
     unregistered_rm.is_served_on_every_stream()
@@ -195,7 +195,7 @@ def test_unknown_extra_configuration_changes_nothing(unregistered_rm: Unregister
 
 @pytest.mark.parametrize("build_info", [{}, {"version": "", "anything": "ä" * 1000, "": "x"}])
 @requirement("SI-REG-017")
-def test_build_information_is_not_judged(
+def test_build_information_is_not_tested(
     unregistered_rm: UnregisteredRM, build_info: dict[str, str]
 ) -> None:
     unregistered_rm.is_registered(build_info=build_info)
@@ -210,7 +210,7 @@ def test_values_of_a_second_registration_replace_those_of_the_first(
 ) -> None:
     unregistered_rm.has_registered(config=queues("only-first"))
     with unregistered_rm.control("the first configuration is in force"):
-        unregistered_rm.is_told(
+        unregistered_rm.expect(
             ApplicationAccepted(unregistered_rm.submits_application(queue="root.first"))
         )
 
@@ -218,8 +218,8 @@ def test_values_of_a_second_registration_replace_those_of_the_first(
     replaced = unregistered_rm.submits_application(queue="root.first")
     replacing = unregistered_rm.submits_application(queue="root.second")
 
-    unregistered_rm.is_told(ApplicationAccepted(replacing))
-    unregistered_rm.is_told(ApplicationRejected(replaced))
+    unregistered_rm.expect(ApplicationAccepted(replacing))
+    unregistered_rm.expect(ApplicationRejected(replaced))
 
 
 @requirement("SI-REG-012")
@@ -230,12 +230,12 @@ def test_the_queues_of_its_policy_group_are_those_of_the_rm(
     unregistered_rm.has_registered(config=queues_with_quotas(first=None), policy_group=group)
     with unregistered_rm.control("the group has no such queue yet"):
         early = unregistered_rm.submits_application(queue="root.second")
-        unregistered_rm.is_told(ApplicationRejected(early))
+        unregistered_rm.expect(ApplicationRejected(early))
 
     both = queues_with_quotas(first=None, second=None)
     unregistered_rm.is_reconfigured(both, policy_group=group)
 
-    unregistered_rm.is_told(
+    unregistered_rm.expect(
         ApplicationAccepted(unregistered_rm.submits_application(queue="root.second"))
     )
 
@@ -254,5 +254,5 @@ def test_another_version_is_accepted_or_refused_cleanly(
 ) -> None:
     outcome = unregistered_rm.registers(version=version)
 
-    unregistered_rm.is_treated_as_told(outcome)
+    unregistered_rm.is_treated_as_reported(outcome)
     unregistered_rm.records(f'a registration of version "{version}": {outcome.status}')

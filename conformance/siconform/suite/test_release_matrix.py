@@ -71,7 +71,7 @@ def test_a_release_that_names_nothing_live_ends_nothing(
     rm.releases(allocation, termination, identity=rm.new_name("unknown"), key="")
     rm.releases(over, termination)
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.is_not_served(waiting)
     rm.still_holds(allocation)
 
@@ -91,7 +91,7 @@ def test_a_release_that_names_no_live_placeholder_ends_none(
     rm.releases(placeholder, termination, identity=rm.new_name("unknown"), key="")
     rm.releases(over, termination)
 
-    rm.is_not_told(Released(identity=placeholder.identity))
+    rm.expect_none(Released(identity=placeholder.identity))
     rm.is_not_served(waiting)
     rm.still_holds(placeholder)
 
@@ -107,7 +107,7 @@ def test_a_release_that_names_another_application_leaves_that_alone(
 
     rm.releases(misnamed, termination, application=other_app)
 
-    rm.is_not_told(Released(identity=other.identity))
+    rm.expect_none(Released(identity=other.identity))
     rm.is_not_served(rm.asks(app, memory=10))
     rm.still_holds(other)
 
@@ -128,8 +128,8 @@ def test_an_ask_release_that_names_no_pending_ask_withdraws_none(
     rm.withdraws(over, termination)
     rm.has_node()
 
-    rm.is_told(Allocated(kept))
-    rm.is_not_told(Allocated(over))
+    rm.expect(Allocated(kept))
+    rm.expect_none(Allocated(over))
 
 
 @of_every_type
@@ -145,7 +145,7 @@ def test_a_release_that_names_the_wrong_application_withdraws_nothing(
         rm.withdraws(kept, termination, application=wrong)
     rm.has_node()
 
-    rm.is_told(Allocated(kept, app))
+    rm.expect(Allocated(kept, app))
 
 
 @of_every_type
@@ -155,13 +155,13 @@ def test_an_ask_release_of_any_type_leaves_allocations_alone(
 ) -> None:
     rm.has_node(memory=10)
     ask = rm.asks(rm.has_application(), memory=10, times=2)
-    with rm.premise("the first of two allocations is made"):
-        allocation = rm.is_told(Allocated(ask))
+    with rm.precondition("the first of two allocations is made"):
+        allocation = rm.expect(Allocated(ask))
 
     rm.withdraws(ask, termination)
-    rm.withdraws_asks(termination, application=ask.said.application)
+    rm.withdraws_asks(termination, application=ask.sent.application)
 
-    rm.is_not_told(Released(identity=allocation.identity))
+    rm.expect_none(Released(identity=allocation.identity))
     rm.still_holds(allocation)
 
 
@@ -175,12 +175,12 @@ def test_a_placeholder_released_without_type_ends_or_the_release_is_refused(
 
     rm.releases(placeholder, Termination.UNKNOWN)
 
-    told = rm.is_told_one_of(
+    received = rm.expect_one_of(
         Released(identity=placeholder.identity),
         AllocationRejected(placeholder.key),
         StreamEnded(UpdateKind.ALLOCATIONS),
     )
-    rm.has_room_exactly_if_released(told, waiting, held=placeholder)
+    rm.has_capacity_exactly_if_released(received, waiting, held=placeholder)
 
 
 @requirement("SI-REL-007")
@@ -193,12 +193,12 @@ def test_a_release_of_everything_without_type_is_carried_out_or_refused(
 
     rm.releases_all(allocation.application, Termination.UNKNOWN)
 
-    told = rm.is_told_one_of(
+    received = rm.expect_one_of(
         Released(application=allocation.application),
         AllocationRejected(allocation.key),
         StreamEnded(UpdateKind.ALLOCATIONS),
     )
-    rm.has_room_exactly_if_released(told, waiting, held=allocation)
+    rm.has_capacity_exactly_if_released(received, waiting, held=allocation)
 
 
 @of_types_that_confirm
@@ -216,10 +216,10 @@ def test_a_confirmation_of_nothing_makes_no_replacement(
     unregistered_rm.releases_all(other.application, termination)
     unregistered_rm.releases_all(other_placeholder.application, termination)
 
-    unregistered_rm.is_not_told(Allocated(), StreamEnded(UpdateKind.ALLOCATIONS))
+    unregistered_rm.expect_none(Allocated(), StreamEnded(UpdateKind.ALLOCATIONS))
     with unregistered_rm.control("the stream serves an ordinary request"):
         unregistered_rm.has_node(memory=1)
-        unregistered_rm.is_told(
+        unregistered_rm.expect(
             Allocated(unregistered_rm.asks(unregistered_rm.has_application(), memory=1))
         )
 
@@ -235,10 +235,10 @@ def test_a_confirmation_that_names_something_else_confirms_nothing(rm: ResourceM
     rm.releases(placeholder, confirmed, identity=rm.new_name("unknown"), key="")
     rm.releases_all(other_app, confirmed)
 
-    rm.is_not_told(Allocated(replaced.real), *otherwise_released(placeholder))
+    rm.expect_none(Allocated(replaced.real), *otherwise_released(placeholder))
     with rm.control("the right confirmation is taken"):
         rm.confirms(replaced.release)
-        rm.is_told(Allocated(replaced.real))
+        rm.expect(Allocated(replaced.real))
 
 
 @pytest.mark.parametrize(
@@ -258,12 +258,12 @@ def test_a_preemption_confirmed_by_another_type_frees_nothing_twice(
         release = unregistered_rm.sees_preemption_of(*allocations, by=ask)
 
     unregistered_rm.confirms(release, termination)
-    unregistered_rm.fences_all()
+    unregistered_rm.synchronise_all()
     unregistered_rm.confirms(release)
 
-    unregistered_rm.is_told(Allocated(ask))
+    unregistered_rm.expect(Allocated(ask))
     waiting = unregistered_rm.asks(entitled, memory=5)
-    unregistered_rm.is_not_told(
+    unregistered_rm.expect_none(
         Allocated(ask), Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS)
     )
 
@@ -282,10 +282,10 @@ def test_a_timeout_confirmed_by_another_type_frees_nothing_twice(
         [release] = unregistered_rm.has_expired(partial)
 
     unregistered_rm.confirms(release, termination)
-    unregistered_rm.fences_all()
+    unregistered_rm.synchronise_all()
     unregistered_rm.confirms(release)
 
     other_app = unregistered_rm.has_application()
-    unregistered_rm.is_told(Allocated(unregistered_rm.asks(other_app, memory=2)))
+    unregistered_rm.expect(Allocated(unregistered_rm.asks(other_app, memory=2)))
     waiting = unregistered_rm.asks(other_app, memory=2)
-    unregistered_rm.is_not_told(Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS))
+    unregistered_rm.expect_none(Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS))

@@ -31,7 +31,7 @@ def test_a_release_by_the_rm_is_carried_out_and_confirmed(rm: ResourceManager) -
 
     rm.releases(allocation)
 
-    rm.is_told(
+    rm.expect(
         Released(
             application=app, identity=allocation.identity, termination=Termination.STOPPED_BY_RM
         )
@@ -51,7 +51,7 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
             rm.releases(allocation)
 
     for allocation in allocations:
-        rm.is_told(
+        rm.expect(
             Released(
                 key=allocation.key,
                 application=app,
@@ -61,7 +61,7 @@ def test_each_confirmation_repeats_its_release_and_comes_once(rm: ResourceManage
             )
         )
     rm.is_served(waiting)
-    rm.is_not_told(Released(application=app))
+    rm.expect_none(Released(application=app))
 
 
 @requirement("SI-REL-003")
@@ -74,9 +74,9 @@ def test_a_release_without_identity_ends_everything_of_its_application(rm: Resou
 
     rm.releases_all(app)
 
-    rm.is_told_all_released(*allocations)
+    rm.expect_all_released(*allocations)
     rm.is_served(waiting)
-    rm.is_not_told(Released(identity=other.identity), Released(application=other_app))
+    rm.expect_none(Released(identity=other.identity), Released(application=other_app))
     rm.still_holds(other)
 
 
@@ -88,8 +88,8 @@ def test_a_release_without_identity_ends_placeholders_as_well(rm: ResourceManage
 
     rm.releases_all(gang)
 
-    rm.is_told_all_released(*held)
-    rm.is_told(Allocated(rm.asks(other_app, memory=4)))
+    rm.expect_all_released(*held)
+    rm.expect(Allocated(rm.asks(other_app, memory=4)))
 
 
 @requirement("SI-REL-003")
@@ -102,7 +102,7 @@ def test_a_release_without_identity_leaves_the_asks_of_its_application(rm: Resou
 
     rm.releases_all(app)
 
-    rm.is_told_all_released(allocation)
+    rm.expect_all_released(allocation)
     rm.is_served(waiting)
 
 
@@ -115,7 +115,7 @@ def test_a_key_does_not_narrow_a_release_without_identity(rm: ResourceManager) -
 
     rm.releases_all(app, key=allocations[0].key)
 
-    rm.is_told_all_released(*allocations)
+    rm.expect_all_released(*allocations)
     rm.is_served(waiting)
 
 
@@ -131,16 +131,16 @@ def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> N
     rm.releases(allocation, partition="unknown")
 
     # An answer that repeats what was said is none that says the allocation had ended.
-    rm.is_not_told(Released(identity=allocation.identity, partition=PartitionNamed("default")))
+    rm.expect_none(Released(identity=allocation.identity, partition=PartitionNamed("default")))
     rm.is_not_served(waiting)
     with rm.control("a release of the live allocation frees its room"):
         rm.releases(allocation)
-        rm.is_told(Released(identity=allocation.identity, partition=PartitionNamed("default")))
+        rm.expect(Released(identity=allocation.identity, partition=PartitionNamed("default")))
         rm.is_served(waiting)
 
 
 @requirement("SI-REL-005")
-def test_releasing_an_allocation_twice_frees_its_room_once(rm: ResourceManager) -> None:
+def test_releasing_an_allocation_twice_frees_its_capacity_once(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=10)
@@ -163,7 +163,7 @@ def test_a_release_without_type_is_a_stop_by_the_rm(rm: ResourceManager) -> None
 
     rm.releases(allocation, Termination.UNKNOWN)
 
-    rm.is_told(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
     rm.is_served(waiting)
 
 
@@ -177,12 +177,12 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
     rm.releases(allocation, Termination.UNKNOWN)
 
     # Its sender is at fault, so both are fine (C-12); what is told has to be what happened.
-    told = rm.is_told_one_of(
+    received = rm.expect_one_of(
         Released(identity=allocation.identity),
         AllocationRejected(allocation.key),
         StreamEnded(UpdateKind.ALLOCATIONS),
     )
-    rm.has_room_exactly_if_released(told, waiting, held=allocation)
+    rm.has_capacity_exactly_if_released(received, waiting, held=allocation)
 
 
 @requirement("SI-REL-007")
@@ -195,13 +195,13 @@ def test_a_release_without_type_confirms_no_replacement(rm: ResourceManager) -> 
     rm.confirms(replaced.release, Termination.UNKNOWN)
 
     # To drop it is no answer, and the real allocation alone would be that to a confirmation.
-    told = rm.is_told_one_of(
+    received = rm.expect_one_of(
         Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM),
         Released(identity=placeholder.identity, termination=Termination.UNKNOWN),
         AllocationRejected(placeholder.key),
         StreamEnded(UpdateKind.ALLOCATIONS),
     )
-    rm.is_open_unless_released(told, replaced)
+    rm.is_open_unless_released(received, replaced)
 
 
 @requirement("SI-REL-009")
@@ -211,15 +211,15 @@ def test_a_confirmation_by_the_rm_is_not_answered(rm: ResourceManager) -> None:
         replaced = rm.has_replacement_under_way(memory=10)
     ended = Released(identity=replaced.placeholder.identity)
     rm.settles()
-    before = len(rm.hears(ended))
+    before = len(rm.observe(ended))
 
     rm.confirms(replaced.release)
 
-    with rm.premise("the confirmation was processed"):
-        rm.is_told(Allocated(replaced.real))
+    with rm.precondition("the confirmation was processed"):
+        rm.expect(Allocated(replaced.real))
     rm.settles()
     under_way = 1 if before > 1 else 0  # where releases are repeated until they are confirmed
-    rm.is_told_at_most(before + under_way, ended)
+    rm.expect_at_most(before + under_way, ended)
 
 
 @requirement("SI-REL-011")
@@ -236,23 +236,23 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
 
     with rm.control("after the confirmation the room is given away"):
         rm.confirms(replaced.release)
-        rm.is_told_one_of(Allocated(replaced.real), Allocated(waiting))
+        rm.expect_one_of(Allocated(replaced.real), Allocated(waiting))
 
 
 @requirement("SI-REL-011")
-def test_what_timed_out_keeps_its_room_until_that_is_confirmed(rm: ResourceManager) -> None:
+def test_what_timed_out_keeps_its_capacity_until_that_is_confirmed(rm: ResourceManager) -> None:
     rm.has_asks_apart()
     rm.needs(Feature.EXECUTION_TIMEOUT)
     rm.has_node(memory=11)
     app, other_app = rm.has_application(), rm.has_application()
     rm.has_allocation(other_app, memory=1)  # with nothing at all it would be over by then
     with rm.confirming_nothing():
-        with rm.premise("the ask is allocated"):
-            allocation = rm.is_told(Allocated(rm.asks(app, memory=10, timeout_ms=500)))
+        with rm.precondition("the ask is allocated"):
+            allocation = rm.expect(Allocated(rm.asks(app, memory=10, timeout_ms=500)))
         waiting = rm.has_waiting_ask(other_app, memory=10)
         rm.stays_quiet(window=0.5 + rm.deadlines.timer)
     over = Released(identity=allocation.identity, termination=Termination.TIMEOUT)
-    rm.needs_some(releases := rm.hears(over), of="to end allocations by a timeout")
+    rm.needs_some(releases := rm.observe(over), of="to end allocations by a timeout")
 
     others = [t for t in Termination if t is not Termination.TIMEOUT]
     rm.sees_nothing_given_away(
@@ -275,7 +275,7 @@ def test_a_placeholder_that_is_being_replaced_is_not_timed_out(rm: ResourceManag
     rm.stays_quiet(*otherwise_released(replaced.placeholder), window=2.0 + rm.deadlines.timer)
 
     rm.confirms(replaced.release)
-    rm.is_told(Allocated(replaced.real))
+    rm.expect(Allocated(replaced.real))
 
 
 @requirement("SI-REL-014")
@@ -288,13 +288,13 @@ def test_a_confirmation_of_nothing_does_no_harm(unregistered_rm: UnregisteredRM)
     unregistered_rm.releases(first, Termination.PLACEHOLDER_REPLACED)
     unregistered_rm.releases(second, Termination.PREEMPTED_BY_SCHEDULER)
 
-    unregistered_rm.is_not_told(Allocated(application=app), StreamEnded(UpdateKind.ALLOCATIONS))
-    ended = unregistered_rm.hears(Released(application=app))
+    unregistered_rm.expect_none(Allocated(application=app), StreamEnded(UpdateKind.ALLOCATIONS))
+    ended = unregistered_rm.observe(Released(application=app))
     unregistered_rm.records(
         f"confirmations of releases nobody started: {len(ended)} allocations reported ended"
     )
     with unregistered_rm.control("the stream serves an ordinary request"):
-        unregistered_rm.is_told(Allocated(unregistered_rm.asks(app)))
+        unregistered_rm.expect(Allocated(unregistered_rm.asks(app)))
 
 
 @requirement("SI-REL-015")
@@ -307,9 +307,9 @@ def test_an_ask_release_with_application_and_key_withdraws_that_ask(rm: Resource
     rm.has_node()
 
     with rm.control("an ask made afterwards is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
-    rm.is_told(Allocated(kept))
-    rm.is_not_told(Allocated(withdrawn))
+        rm.expect(Allocated(rm.asks(app)))
+    rm.expect(Allocated(kept))
+    rm.expect_none(Allocated(withdrawn))
 
 
 @requirement("SI-REL-016", "SI-REL-029")
@@ -325,9 +325,9 @@ def test_an_ask_release_without_key_withdraws_every_ask_of_its_application(
     rm.has_node()
 
     with rm.control("an ask made afterwards is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
-    rm.is_told(Allocated(kept))
-    rm.is_not_told(*(Allocated(ask) for ask in withdrawn))
+        rm.expect(Allocated(rm.asks(app)))
+    rm.expect(Allocated(kept))
+    rm.expect_none(*(Allocated(ask) for ask in withdrawn))
 
 
 @requirement("SI-REL-029")
@@ -339,10 +339,10 @@ def test_a_release_without_key_ends_what_is_pending_as_well(rm: ResourceManager)
 
     rm.releases_all(app)
 
-    rm.is_told_all_released(live)
-    rm.is_told(Allocated(kept))
+    rm.expect_all_released(live)
+    rm.expect(Allocated(kept))
     rm.has_node(memory=10)
-    rm.is_not_told(Allocated(withdrawn))
+    rm.expect_none(Allocated(withdrawn))
 
 
 @requirement("SI-REL-017")
@@ -356,9 +356,9 @@ def test_an_ask_release_with_only_a_partition_withdraws_all_asks_or_none(
     rm.has_node()
     later = rm.asks(rm.has_application())
     with rm.control("an ask made afterwards is allocated"):
-        rm.is_told(Allocated(later))
+        rm.expect(Allocated(later))
 
-    served = rm.is_told_all_or_none(*(Allocated(ask) for ask in waiting))
+    served = rm.expect_all_or_none(*(Allocated(ask) for ask in waiting))
     rm.records(
         f"an ask release with only a partition withdraws {'nothing' if served else 'every ask'}"
     )
@@ -369,16 +369,16 @@ def test_ask_releases_leave_allocations_alone(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
     ask = rm.asks(app, memory=10, times=3)
-    with rm.premise("the first of three allocations is made"):
-        allocation = rm.is_told(Allocated(ask))
+    with rm.precondition("the first of three allocations is made"):
+        allocation = rm.expect(Allocated(ask))
 
     rm.withdraws(ask)
     rm.withdraws_asks(application=app, key=rm.new_name("unknown"))
     rm.has_node(memory=30)
 
     with rm.control("a further ask is allocated"):
-        rm.is_told(Allocated(rm.asks(app, memory=1)))
-    rm.is_not_told(Released(identity=allocation.identity), Allocated(ask))
+        rm.expect(Allocated(rm.asks(app, memory=1)))
+    rm.expect_none(Released(identity=allocation.identity), Allocated(ask))
     rm.still_holds(allocation)
 
 
@@ -390,7 +390,7 @@ def test_an_ask_release_by_the_rm_is_confirmed(rm: ResourceManager) -> None:
 
     rm.withdraws(waiting)
 
-    rm.is_told(AskReleased(key=waiting, application=app, termination=Termination.STOPPED_BY_RM))
+    rm.expect(AskReleased(key=waiting, application=app, termination=Termination.STOPPED_BY_RM))
 
 
 @requirement("SI-REL-020")
@@ -415,13 +415,13 @@ def test_an_ask_release_with_key_but_no_application_withdraws_that_ask(
     rm.has_node()
 
     with rm.control("an ask made afterwards is allocated"):
-        rm.is_told(Allocated(rm.asks(app)))
-    rm.is_told(Allocated(kept))
-    rm.is_not_told(Allocated(withdrawn))
+        rm.expect(Allocated(rm.asks(app)))
+    rm.expect(Allocated(kept))
+    rm.expect_none(Allocated(withdrawn))
 
 
 @requirement("SI-REL-023")
-def test_releases_by_the_scheduler_say_unmistakably_what_ends(rm: ResourceManager) -> None:
+def test_releases_by_the_scheduler_state_unmistakably_what_ends(rm: ResourceManager) -> None:
     leaving = rm.has_node(memory=2)
     app, other_app = rm.has_application(), rm.has_application()
     ending = [rm.has_allocation(a, memory=1, node=leaving) for a in (app, other_app)]
@@ -440,8 +440,8 @@ def test_releases_by_the_scheduler_say_unmistakably_what_ends(rm: ResourceManage
         named = [replace(release, key=allocation.key), replace(release, key="")]
         if allocation.application == other_app:  # nothing else of it is left
             named.append(Released(application=other_app, identity=""))
-        rm.is_told_one_of(*named)
-    rm.is_not_told(Released(application=app), Released(application=other_app))
+        rm.expect_one_of(*named)
+    rm.expect_none(Released(application=app), Released(application=other_app))
     rm.still_holds(staying)
 
 
@@ -454,8 +454,8 @@ def test_confirmations_of_an_ask_release_are_not_answered(rm: ResourceManager) -
     rm.confirms_ask(release)
     rm.confirms_ask(release)
 
-    rm.is_not_told(AskReleased(release.key, application=partial.gang))
-    rm.is_told_failure(partial.gang)
+    rm.expect_none(AskReleased(release.key, application=partial.gang))
+    rm.expect_failure(partial.gang)
 
 
 @requirement("SI-REL-025")
@@ -473,7 +473,7 @@ def test_a_repeated_confirmation_of_an_ask_release_changes_nothing(rm: ResourceM
         rm.passes_over(failure)
         rm.confirms(second)
 
-    rm.is_told(failure)
+    rm.expect(failure)
 
 
 @pytest.mark.parametrize("termination", [Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER])
@@ -488,11 +488,11 @@ def test_a_confirmation_of_another_type_loses_nothing_and_frees_nothing_twice(
         replaced = unregistered_rm.has_replacement_under_way(memory=10)
 
     unregistered_rm.confirms(replaced.release, termination)
-    unregistered_rm.fences_all()
+    unregistered_rm.synchronise_all()
     unregistered_rm.confirms(replaced.release)
 
-    unregistered_rm.is_told(Allocated(replaced.real))
+    unregistered_rm.expect(Allocated(replaced.real))
     waiting = unregistered_rm.asks(other_app, memory=10)
-    unregistered_rm.is_not_told(
+    unregistered_rm.expect_none(
         Allocated(replaced.real), Allocated(waiting), StreamEnded(UpdateKind.ALLOCATIONS)
     )

@@ -18,44 +18,44 @@ def test_a_resource_type_left_out_counts_as_zero(rm: ResourceManager) -> None:
     with_gpus = rm.has_node(resources={"memory": 10, "gpu": 2})
     app = rm.has_application()
 
-    rm.is_told(Allocated(rm.asks(app, resources={"memory": 1, "gpu": 1}), node=with_gpus))
+    rm.expect(Allocated(rm.asks(app, resources={"memory": 1, "gpu": 1}), node=with_gpus))
 
     for _ in range(2):
         rm.asks(app, resources={"memory": 9})
-    rm.is_told(Allocated(application=app, node=plain, resource={"memory": 9}))
-    rm.is_told(Allocated(application=app, node=with_gpus, resource={"memory": 9}))
+    rm.expect(Allocated(application=app, node=plain, resource={"memory": 9}))
+    rm.expect(Allocated(application=app, node=with_gpus, resource={"memory": 9}))
 
-    rm.is_told(Allocated(rm.asks(app, resources={"gpu": 1}), node=with_gpus))
+    rm.expect(Allocated(rm.asks(app, resources={"gpu": 1}), node=with_gpus))
     one_too_many = rm.asks(app, resources={"gpu": 1})
-    rm.is_not_told(Allocated(one_too_many))
+    rm.expect_none(Allocated(one_too_many))
 
 
 @requirement("SI-RES-002")
 def test_any_name_is_a_resource_type(rm: ResourceManager) -> None:
     node = rm.registers_node(resources={"x.y/z": 3, "X.Y/Z": 3})
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     app = rm.has_application()
 
     asks = [rm.asks(app, resources={"x.y/z": 2}) for _ in range(2)]
 
-    told = rm.is_told_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 2}) for ask in asks))
-    rm.is_not_told(*(Allocated(ask) for ask in asks))
-    rm.withdraws(next(ask for ask in asks if not Allocated(ask).matches(told)))
-    rm.is_told(Allocated(rm.asks(app, resources={"X.Y/Z": 3}), node=node))
+    received = rm.expect_one_of(*(Allocated(ask, node=node, resource={"x.y/z": 2}) for ask in asks))
+    rm.expect_none(*(Allocated(ask) for ask in asks))
+    rm.withdraws(next(ask for ask in asks if not Allocated(ask).matches(received)))
+    rm.expect(Allocated(rm.asks(app, resources={"X.Y/Z": 3}), node=node))
 
 
 @requirement("SI-RES-003")
 def test_quantities_use_the_whole_of_int64(rm: ResourceManager) -> None:
     node = rm.registers_node(memory=LARGEST, vcore=10)
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     app = rm.has_application()
 
     half, rest = rm.asks(app, memory=HALF), rm.asks(app, memory=HALF - 1)
 
-    rm.is_told(Allocated(half, node=node, resource={"memory": HALF, "vcore": 1}))
-    rm.is_told(Allocated(rest, node=node, resource={"memory": HALF - 1, "vcore": 1}))
+    rm.expect(Allocated(half, node=node, resource={"memory": HALF, "vcore": 1}))
+    rm.expect(Allocated(rest, node=node, resource={"memory": HALF - 1, "vcore": 1}))
     too_large = rm.asks(app, memory=HALF)
-    rm.is_not_told(Allocated(too_large))
+    rm.expect_none(Allocated(too_large))
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_each_amount_of_the_replacing_ask_counts(
 
     rm.has_asked_again(ask, resources=later)
 
-    rm.gives(rm.is_told(Allocated(ask, node=node)), later)
+    rm.gives(rm.expect(Allocated(ask, node=node)), later)

@@ -10,7 +10,7 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 
 @waits
 @requirement("SI-REC-016")
-def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
+def test_a_restarted_scheduler_is_as_before_once_everything_is_sent_again(
     unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
     unregistered_rm.has_registered()
@@ -22,7 +22,7 @@ def test_a_restarted_scheduler_is_as_before_once_everything_is_said_again(
 
 @waits
 @requirement("SI-REC-016")
-def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
+def test_a_restarted_scheduler_replaces_the_placeholders_it_is_reported_of(
     unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
     unregistered_rm.has_registered()
@@ -37,13 +37,13 @@ def test_a_restarted_scheduler_replaces_the_placeholders_it_is_told_of(
     unregistered_rm.registers_node(node, existing=(placeholder,))
 
     real = unregistered_rm.asks_member(gang)
-    unregistered_rm.is_told(replaced(placeholder))
-    unregistered_rm.is_told(Allocated(real, node=node))
+    unregistered_rm.expect(replaced(placeholder))
+    unregistered_rm.expect(Allocated(real, node=node))
 
 
 @waits
 @requirement("SI-REC-021")
-def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
+def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
     unregistered_rm: UnregisteredRM, restart_scheduler: Callable[[UnregisteredRM], None]
 ) -> None:
     unregistered_rm.has_registered()
@@ -61,13 +61,13 @@ def test_a_restarted_scheduler_takes_over_what_is_said_by_itself(
     unregistered_rm.adds_existing(placeholder)
     unregistered_rm.adds_existing(regular)
 
-    unregistered_rm.is_told(Allocated(unregistered_rm.asks(app, memory=1), node=node))
+    unregistered_rm.expect(Allocated(unregistered_rm.asks(app, memory=1), node=node))
     one_more = unregistered_rm.asks(app, memory=1)
-    unregistered_rm.is_not_told(Allocated(one_more))
+    unregistered_rm.expect_none(Allocated(one_more))
     unregistered_rm.withdraws(one_more)
     real = unregistered_rm.asks_member(gang)
-    unregistered_rm.is_told(replaced(placeholder))
-    unregistered_rm.is_told(Allocated(real, node=node))
+    unregistered_rm.expect(replaced(placeholder))
+    unregistered_rm.expect(Allocated(real, node=node))
     unregistered_rm.still_holds(regular)
 
 

@@ -28,7 +28,9 @@ def its_queue_has(rm: ResourceManager, gang: Gang, amounts: Mapping[str, int]) -
 
 
 @requirement("SI-ALLOC-012")
-def test_an_updated_allocation_holds_the_amount_it_was_told_with_last(rm: ResourceManager) -> None:
+def test_an_updated_allocation_holds_the_amount_it_was_reported_with_last(
+    rm: ResourceManager,
+) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=2)
@@ -36,12 +38,12 @@ def test_an_updated_allocation_holds_the_amount_it_was_told_with_last(rm: Resour
     rm.has_updated(allocation, memory=8)
 
     waiting = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     smaller = rm.has_updated(allocation, memory=1)
     rm.is_served(waiting, node=node)
-    rm.is_told(Allocated(rm.asks(app, memory=5), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=5), node=node))
     last = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(last))
+    rm.expect_none(Allocated(last))
     rm.releases(smaller)
     rm.is_served(last, node=node)
 
@@ -56,7 +58,7 @@ def test_an_updated_allocation_counts_as_much_in_its_queue(rm: ResourceManager) 
     rm.has_updated(allocation, memory=8)
 
     waiting = rm.asks(app, memory=4)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.has_updated(allocation, memory=1)
     rm.is_served(waiting)
 
@@ -82,7 +84,7 @@ def test_each_amount_of_an_update_counts(rm: ResourceManager) -> None:
     rm.has_updated(allocation, resources={"memory": 3, "vcore": 8})
 
     waiting = rm.asks(app, memory=1, vcore=4)
-    rm.is_not_told(Allocated(waiting))
+    rm.expect_none(Allocated(waiting))
     rm.has_updated(allocation, resources={"memory": 3, "vcore": 6})
     rm.is_served(waiting, node=node)
 
@@ -128,9 +130,9 @@ def test_its_queue_gets_back_what_an_updated_allocation_held_last(
 
     ends(rm, allocation)
 
-    rm.is_told(Allocated(rm.asks(other, memory=10)))
+    rm.expect(Allocated(rm.asks(other, memory=10)))
     beyond = rm.asks(other, memory=1)
-    rm.is_not_told(Allocated(beyond))
+    rm.expect_none(Allocated(beyond))
 
 
 @pytest.mark.parametrize("ends", END_WITH_THE_NODE_THERE)
@@ -146,13 +148,13 @@ def test_its_node_gets_back_what_an_updated_allocation_held_last(
 
     ends(rm, allocation)
 
-    rm.is_told(Allocated(rm.asks(other, memory=10, vcore=10), node=node))
+    rm.expect(Allocated(rm.asks(other, memory=10, vcore=10), node=node))
     for one_more in ({"memory": 1, "vcore": 0}, {"memory": 0, "vcore": 1}):
-        rm.is_not_told(Allocated(rm.asks(other, resources=one_more)))
+        rm.expect_none(Allocated(rm.asks(other, resources=one_more)))
 
 
 @requirement("SI-ALLOC-013")
-def test_an_update_is_told_as_no_end_and_as_no_other_allocation(rm: ResourceManager) -> None:
+def test_an_update_is_reported_as_no_end_and_as_no_other_allocation(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_allocation(app, memory=2)
@@ -160,7 +162,7 @@ def test_an_update_is_told_as_no_end_and_as_no_other_allocation(rm: ResourceMana
 
     rm.has_updated(allocation, memory=3)
 
-    rm.is_not_told(
+    rm.expect_none(
         Released(identity=allocation.identity),
         Released(application=app, identity=""),
         Allocated(allocation.key, node=AnotherThan(node)),
@@ -170,7 +172,7 @@ def test_an_update_is_told_as_no_end_and_as_no_other_allocation(rm: ResourceMana
 
 
 @requirement("SI-ALLOC-014")
-def test_an_update_is_taken_beyond_the_room_of_its_node(rm: ResourceManager) -> None:
+def test_an_update_is_taken_beyond_the_capacity_of_its_node(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     app = rm.has_application()
     allocation = rm.has_updated(rm.has_allocation(app, memory=2), memory=3)
@@ -178,7 +180,7 @@ def test_an_update_is_taken_beyond_the_room_of_its_node(rm: ResourceManager) -> 
     rm.updates_allocation(allocation, memory=25)
 
     waiting = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(waiting), AllocationRejected(allocation.key))
+    rm.expect_none(Allocated(waiting), AllocationRejected(allocation.key))
     rm.updates_allocation(allocation, memory=2)
     rm.is_served(waiting, node=node)
     rm.still_holds(allocation)
@@ -194,7 +196,7 @@ def test_an_update_is_taken_beyond_the_maximum_of_its_queue(rm: ResourceManager)
     rm.updates_allocation(allocation, memory=25)
 
     waiting = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(waiting), AllocationRejected(allocation.key))
+    rm.expect_none(Allocated(waiting), AllocationRejected(allocation.key))
     rm.updates_allocation(allocation, memory=2)
     rm.is_served(waiting)
     rm.still_holds(allocation)
@@ -209,15 +211,15 @@ def test_an_update_with_another_node_leaves_one_of_them_free(rm: ResourceManager
 
     rm.updates_allocation(allocation, node=other_node)
 
-    first = rm.is_told(Allocated(rm.asks(app, memory=10)))
+    first = rm.expect(Allocated(rm.asks(app, memory=10)))
     second = rm.asks(app, memory=10)
-    rm.is_not_told(Allocated(second))
+    rm.expect_none(Allocated(second))
     rm.still_holds(allocation)
     rm.is_served(second, node=AnotherThan(first.node))
 
 
 @requirement("SI-ALLOC-016")
-def test_the_books_agree_on_a_placeholder_that_was_updated(rm: ResourceManager) -> None:
+def test_the_accounting_agree_on_a_placeholder_that_was_updated(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     gang = rm.has_gang(memory=2)
     placeholder = rm.has_placeholder(gang)
@@ -234,17 +236,17 @@ def test_the_books_agree_on_a_placeholder_that_was_updated(rm: ResourceManager) 
 
 
 @requirement("SI-ALLOC-016")
-def test_the_books_agree_on_what_replaces_an_updated_placeholder(rm: ResourceManager) -> None:
+def test_the_accounting_agree_on_what_replaces_an_updated_placeholder(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     gang = rm.has_gang(memory=2)
     placeholder = rm.has_updated(rm.has_placeholder(gang), memory=3)
 
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
-        release = rm.is_told(replaced(placeholder))
+        release = rm.expect(replaced(placeholder))
         rm.has_asked_again(parked, memory=5)
         rm.confirms(release)
-    real = rm.is_told(Allocated(parked, node=node))
+    real = rm.expect(Allocated(parked, node=node))
 
     rm.sees(NodeSeen(node, allocated=real.resource))
     rm.sees(ApplicationSeen(gang, allocated_real=real.resource, allocated_placeholder={}))
@@ -262,15 +264,15 @@ def test_what_replaces_an_updated_placeholder_holds_its_own_amount(rm: ResourceM
 
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
-        release = rm.is_told(replaced(placeholder))
+        release = rm.expect(replaced(placeholder))
         rm.has_asked_again(parked, memory=5)
         rm.confirms(release)
-    real = rm.is_told(Allocated(parked, node=node))
+    real = rm.expect(Allocated(parked, node=node))
 
     free = 10 - real.resource["memory"]
-    rm.is_told(Allocated(rm.asks(app, memory=free), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=free), node=node))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more))
+    rm.expect_none(Allocated(one_more))
     rm.withdraws(one_more)
     rm.still_holds(real)
-    rm.is_told(Allocated(rm.asks(app, memory=10 - free), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=10 - free), node=node))

@@ -28,7 +28,7 @@ def test_reports_about_nodes_and_allocations_are_taken(rm: ResourceManager) -> N
         rm.reports_use(node, memory=3)
         rm.reports_use(allocation.identity, memory=1)
 
-    rm.is_not_told(
+    rm.expect_none(
         NodeRejected(node),
         AskRejected(allocation.key),
         Released(identity=allocation.identity),
@@ -36,7 +36,7 @@ def test_reports_about_nodes_and_allocations_are_taken(rm: ResourceManager) -> N
         *(StreamEnded(kind) for kind in UpdateKind),
     )
     rm.reports_use(rm.new_name("nothing"), memory=1)
-    ended = rm.may_be_told(StreamEnded(UpdateKind.NODES))
+    ended = rm.receive_if_any(StreamEnded(UpdateKind.NODES))
     rm.records("a report about nothing", ended, otherwise="passed over")
 
 
@@ -48,12 +48,12 @@ def test_what_is_really_used_changes_nothing_that_is_allocated(rm: ResourceManag
 
     rm.reports_use(node, memory=10)
     rm.reports_use(allocation.identity, memory=10)
-    fitting = rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    fitting = rm.expect(Allocated(rm.asks(app, memory=6), node=node))
     for idle in (node, allocation.identity, fitting.identity):
         rm.reports_use(idle, memory=0)
     one_more = rm.asks(app, memory=1)
 
-    rm.is_not_told(Allocated(one_more))
+    rm.expect_none(Allocated(one_more))
 
 
 @pytest.mark.parametrize("used", [1, 9])
@@ -64,11 +64,11 @@ def test_a_node_may_be_recommended_to_offer_more_or_less(rm: ResourceManager, us
 
     rm.reports_use(node, memory=used)
     rm.reports_use(allocation.identity, memory=1)
-    recommended = rm.may_be_told(NodeRecommended())
+    recommended = rm.receive_if_any(NodeRecommended())
 
     what = f"of 10 of memory 4 are allocated and {used} used"
     rm.records(what, recommended, otherwise="no recommendation")
-    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-NREC-002")
@@ -78,9 +78,9 @@ def test_a_recommendation_changes_nothing_until_the_rm_follows_it(rm: ResourceMa
     rm.has_allocation(app, memory=4)
 
     rm.reports_use(node, memory=9)
-    recommended = rm.may_be_told(NodeRecommended())
+    recommended = rm.receive_if_any(NodeRecommended())
     rm.presupposes_recommendation(recommended)
 
-    rm.is_told(Allocated(rm.asks(app, memory=6), node=node))
+    rm.expect(Allocated(rm.asks(app, memory=6), node=node))
     one_more = rm.asks(app, memory=1)
-    rm.is_not_told(Allocated(one_more))
+    rm.expect_none(Allocated(one_more))

@@ -6,7 +6,7 @@ judged here, where it offers server reflection.
 """
 
 from siconform.marks import requirement
-from siconform.protocol.events import EventTold, Subject
+from siconform.protocol.events import EventReceived, Subject
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -37,12 +37,12 @@ def test_one_stream_carries_requests_and_responses_both_ways(rm: ResourceManager
     for _ in range(2):
         node = rm.registers_node()
         app = rm.submits_application()
-        rm.is_told(NodeAccepted(node))
-        rm.is_told(ApplicationAccepted(app))
+        rm.expect(NodeAccepted(node))
+        rm.expect(ApplicationAccepted(app))
         ask = rm.asks(app)
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
 
-    rm.is_not_told(StreamEnded(UpdateKind.NODES))
+    rm.expect_none(StreamEnded(UpdateKind.NODES))
 
 
 @requirement("SI-WIRE-002")
@@ -56,13 +56,13 @@ def test_the_service_describes_one_unary_call_and_one_stream(rm: ResourceManager
 def test_three_streams_carry_requests_and_responses_both_ways(rm: ResourceManager) -> None:
     for _ in range(2):
         node = rm.registers_node()
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
         app = rm.submits_application()
-        rm.is_told(ApplicationAccepted(app))
+        rm.expect(ApplicationAccepted(app))
         ask = rm.asks(app)
-        rm.is_told(Allocated(ask))
+        rm.expect(Allocated(ask))
 
-    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-WIRE-003")
@@ -84,7 +84,7 @@ def test_a_method_of_another_generation_is_unimplemented(rm: ResourceManager) ->
     rm.finds_other_generation_unimplemented()
 
     with rm.control("the scheduler's own generation is served"):
-        rm.is_told(NodeAccepted(rm.registers_node()))
+        rm.expect(NodeAccepted(rm.registers_node()))
 
 
 @requirement("SI-WIRE-005")
@@ -94,8 +94,8 @@ def test_decisions_are_pushed_without_a_request(rm: ResourceManager) -> None:
 
     node = rm.has_node()
 
-    rm.is_told(Allocated(waiting, node=node))
-    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
+    rm.expect(Allocated(waiting, node=node))
+    rm.expect_none(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-WIRE-005")
@@ -105,8 +105,8 @@ def test_ends_are_pushed_without_a_request(rm: ResourceManager) -> None:
 
     rm.decommissions(node)
 
-    rm.is_told_of_the_end_of(allocation)
-    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
+    rm.expect_end_of(allocation)
+    rm.expect_none(StreamEnded(UpdateKind.ALLOCATIONS))
 
 
 @requirement("SI-WIRE-005")
@@ -119,8 +119,8 @@ def test_a_request_may_have_no_response_or_several(rm: ResourceManager) -> None:
         asks = [rm.asks(app, memory=3) for _ in range(3)]
 
     for ask in asks:
-        rm.is_told(Allocated(ask, node=node))
-    rm.is_not_told(*(Allocated(ask) for ask in asks), *(StreamEnded(kind) for kind in UpdateKind))
+        rm.expect(Allocated(ask, node=node))
+    rm.expect_none(*(Allocated(ask) for ask in asks), *(StreamEnded(kind) for kind in UpdateKind))
 
 
 @requirement("SI-WIRE-007")
@@ -128,11 +128,11 @@ def test_unknown_fields_are_ignored_and_the_rest_counts(rm: ResourceManager) -> 
     app = rm.has_application()
     waiting = rm.has_waiting_ask(app, memory=20)
     with rm.control("without the unknown field the node is accepted"):
-        rm.is_told(NodeAccepted(rm.registers_node(memory=10)))
+        rm.expect(NodeAccepted(rm.registers_node(memory=10)))
 
     node = rm.registers_node(memory=20, unknown_field=True)
 
-    rm.is_told(NodeAccepted(node))
+    rm.expect(NodeAccepted(node))
     rm.is_served(waiting, node=node)
 
 
@@ -145,11 +145,11 @@ def test_no_described_field_uses_a_reserved_number_or_name(rm: ResourceManager) 
 
 @requirement("SI-WIRE-008", "SI-WIRE-010")
 def test_events_use_no_reserved_number_and_have_a_type(rm: ResourceManager) -> None:
-    rm.hears_events()
+    rm.observes_events()
     rm.has_node()
 
     rm.presupposes_some(rm.events_so_far(), "anything")  # the monitors judge them
-    rm.is_not_told(EventTold(subject=Subject.UNSET))
+    rm.expect_none(EventReceived(subject=Subject.UNSET))
 
 
 @requirement("SI-WIRE-009")
@@ -172,7 +172,7 @@ def test_a_termination_type_that_is_not_set_is_a_stop_by_the_rm(rm: ResourceMana
 
     rm.releases(allocation, Termination.STOPPED_BY_RM)  # its number is 0, which is not sent
 
-    rm.is_told(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
+    rm.expect(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
     rm.is_served(waiting, node=node)
 
 
@@ -185,24 +185,24 @@ def test_an_undefined_action_is_not_taken_for_a_defined_one(rm: ResourceManager)
     rm.names_node_with_undefined_action(node)
     ask = rm.asks(app)
 
-    rm.is_not_told(NodeAccepted(node), Allocated(waiting), Allocated(ask))
+    rm.expect_none(NodeAccepted(node), Allocated(waiting), Allocated(ask))
     with rm.control("with a defined action the node is accepted and used"):
         rm.registers_node(node)
-        rm.is_told(NodeAccepted(node))
+        rm.expect(NodeAccepted(node))
         rm.is_served(waiting, node=node)
 
 
 @requirement("SI-WIRE-012")
-def test_of_two_ways_to_say_a_priority_the_last_one_counts(rm: ResourceManager) -> None:
+def test_of_two_ways_to_state_a_priority_the_last_one_counts(rm: ResourceManager) -> None:
     rm.has_node()
     app = rm.has_application()
 
     ask = rm.asks(app, priority=7, priority_class="the-last")
 
-    answer = rm.is_told_one_of(Allocated(ask), AskRejected(ask))  # nobody knows the class
+    answer = rm.expect_one_of(Allocated(ask), AskRejected(ask))  # nobody knows the class
     rm.agrees_if_repeated(answer, Allocated(ask, priority=0, priority_class="the-last"))
-    rm.is_not_told(StreamEnded(UpdateKind.ALLOCATIONS))
-    rm.is_told(Allocated(rm.asks(app)))
+    rm.expect_none(StreamEnded(UpdateKind.ALLOCATIONS))
+    rm.expect(Allocated(rm.asks(app)))
 
 
 @requirement("SI-WIRE-014")
@@ -226,9 +226,9 @@ def test_an_ask_of_an_older_rm_asks_for_nothing(rm: ResourceManager) -> None:
 
     older = rm.send_legacy_request(app, memory=5)
 
-    rm.is_not_told(Allocated(older), *(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect_none(Allocated(older), *(StreamEnded(kind) for kind in UpdateKind))
     with rm.control("the ask as it is said now is allocated"):
-        rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
+        rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
 @requirement("SI-WIRE-016")
@@ -239,13 +239,13 @@ def test_a_withdrawal_of_an_older_rm_withdraws_nothing(rm: ResourceManager) -> N
 
     rm.withdraw_legacy_request(pending)
 
-    rm.is_not_told(AskReleased(pending), *(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect_none(AskReleased(pending), *(StreamEnded(kind) for kind in UpdateKind))
     rm.has_node()
-    rm.is_told(Allocated(pending))
+    rm.expect(Allocated(pending))
 
 
 @requirement("SI-WIRE-016")
-def test_what_an_older_rm_says_is_on_a_node_holds_no_room(rm: ResourceManager) -> None:
+def test_what_an_older_rm_states_is_on_a_node_holds_no_capacity(rm: ResourceManager) -> None:
     app = rm.has_application()
     name = rm.new_name("node")
     existing = rm.remembers_allocation(app, name, memory=4)
@@ -254,6 +254,6 @@ def test_what_an_older_rm_says_is_on_a_node_holds_no_room(rm: ResourceManager) -
         name, memory=10, legacy_fields=LegacyNodeFields({"memory": 3}, (existing,))
     )
 
-    rm.is_told(NodeAccepted(node))
-    rm.is_told(Allocated(rm.asks(app, memory=10), node=node))
-    rm.is_not_told(*(StreamEnded(kind) for kind in UpdateKind))
+    rm.expect(NodeAccepted(node))
+    rm.expect(Allocated(rm.asks(app, memory=10), node=node))
+    rm.expect_none(*(StreamEnded(kind) for kind in UpdateKind))

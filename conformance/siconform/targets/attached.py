@@ -81,10 +81,10 @@ def check_address(
     try:
         obstacle = comes_to(channel, address, access, CONNECT_TIMEOUT)
         if obstacle is not None:
-            raise (NotUpYet if obstacle.may_pass else TargetUnavailable)(f"{obstacle.says}.")
+            raise (NotUpYet if obstacle.may_pass else TargetUnavailable)(f"{obstacle.message}.")
         if health:
             _check_health(channel, address)
-        _check_speaks(channel, address, revision)
+        _check_implements(channel, address, revision)
     finally:
         close(channel, CONNECT_TIMEOUT)
 
@@ -94,39 +94,39 @@ def await_address(
     revision: Revision,
     access: Access,
     patience: float,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
-    """The same within ``patience`` seconds; ``tell`` hears it once if there is a wait."""
+    """The same within ``patience`` seconds; ``report`` hears it once if there is a wait."""
     until = time.monotonic() + patience
-    is_told = False
+    expect = False
     while True:
         try:
             check_address(address, revision, access, health=True)
         except NotUpYet as error:
             if time.monotonic() >= until:
-                says = error.says.rstrip(".")
-                raise TargetUnavailable(f"{says}; waited {patience:g} s for it.") from None
+                message = error.message.rstrip(".")
+                raise TargetUnavailable(f"{message}; waited {patience:g} s for it.") from None
         else:
             return
-        if not is_told:
-            tell(f"waits up to {patience:g} s for the scheduler at {address} to answer")
-            is_told = True
+        if not expect:
+            report(f"waits up to {patience:g} s for the scheduler at {address} to answer")
+            expect = True
         time.sleep(_LOOK_AGAIN)
 
 
 def _check_health(channel: grpc.Channel, address: str) -> None:
     """By grpc.health.v1, which nobody has to offer."""
     try:
-        told = health_pb2_grpc.HealthStub(channel).Check(
+        received = health_pb2_grpc.HealthStub(channel).Check(
             health_pb2.HealthCheckRequest(), timeout=_PROBE_TIMEOUT
         )
     except grpc.RpcError:
         return
-    if told.status == health_pb2.HealthCheckResponse.NOT_SERVING:
+    if received.status == health_pb2.HealthCheckResponse.NOT_SERVING:
         raise NotUpYet(f"the scheduler at {address} says that it does not serve (NOT_SERVING).")
 
 
-def _check_speaks(channel: grpc.Channel, address: str, revision: Revision) -> None:
+def _check_implements(channel: grpc.Channel, address: str, revision: Revision) -> None:
     """The streams differ between 2021 and 2023; later revisions cannot be told apart like this."""
     streams = [m for m in rpc.methods(revision).values() if m.client_streaming]
     if all(_unimplemented(channel, stream) for stream in streams):

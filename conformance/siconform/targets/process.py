@@ -23,7 +23,7 @@ __all__ = ["Launch", "ProcessTarget"]
 
 ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
 _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
-_TOLD_PORT = re.compile(r":(\d{1,5})(?![\d.])")
+_REPORTED_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
 _LAST_LINES = 3  # of its output, in a sentence
@@ -104,8 +104,8 @@ class _Run:
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
             self._asked = f"127.0.0.1:{_free_port()}"
-        self._told = told_ports(launch.command)
-        self._answered_before = [a for a in map(_local, self._told) if a and _connectable(a)]
+        self._received = reported_ports(launch.command)
+        self._answered_before = [a for a in map(_local, self._received) if a and _connectable(a)]
         command = [word.replace(ADDRESS, self._asked) for word in launch.command]
         self._name = launch.name
         self._log_path = log
@@ -172,8 +172,8 @@ class _Run:
 
     def _listen(self) -> None:
         assert self._supervisor.stdout is not None  # noqa: S101  # it is a pipe
-        with self._supervisor.stdout as said, self._log as log:
-            for line in said:
+        with self._supervisor.stdout as sent, self._log as log:
+            for line in sent:
                 log.write(line)
                 log.flush()
                 found = _LISTENING.search(line.decode(errors="replace"))
@@ -184,7 +184,7 @@ class _Run:
 
     def _believes(self, port: int) -> bool:
         """A line about a port counts where it was told that one, or was free to choose."""
-        return not self._told or bool({port, _ANY_PORT} & self._told)
+        return not self._received or bool({port, _ANY_PORT} & self._received)
 
     def _silence(self, timeout: float) -> str:
         where = "says not where it listens"
@@ -192,8 +192,10 @@ class _Run:
             where = f"does not listen on {self._asked}"
         elif self._announced:
             where = f"does not listen on {self._announced[-1]}"
-        elif self._told:
-            where = f"says not that it listens on port {' or '.join(map(str, sorted(self._told)))}"
+        elif self._received:
+            where = (
+                f"says not that it listens on port {' or '.join(map(str, sorted(self._received)))}"
+            )
         others = [f"; what listens on {a} {whose.value}" for a, whose in self._not_its.items()]
         return (
             f"{self._name} was started and {where} after {timeout:g} s{''.join(others)} "
@@ -202,20 +204,20 @@ class _Run:
 
     def _last_words(self) -> str:
         """Its last lines where they are short, else the last in short; and where all of it is."""
-        said = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        sent = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
+        lines = [line.strip() for line in sent.splitlines() if line.strip()]
         if not lines:
             return ""
         last = " | ".join(lines[-_LAST_LINES:])
         if len(lines) <= _LAST_LINES and len(last) <= IN_SHORT:
             return last
-        told = last if len(last) <= IN_SHORT else in_short(lines[-1])
-        return f"{told} (all it says is in {self._log_path})"
+        received = last if len(last) <= IN_SHORT else in_short(lines[-1])
+        return f"{received} (all it says is in {self._log_path})"
 
 
-def told_ports(command: Sequence[str]) -> frozenset[int]:
+def reported_ports(command: Sequence[str]) -> frozenset[int]:
     """The ports a command names; 0 is one it may choose itself."""
-    found = [port for word in command for port in _TOLD_PORT.findall(word)]
+    found = [port for word in command for port in _REPORTED_PORT.findall(word)]
     for word, following in zip(command, [*command[1:], ""], strict=True):
         flag = _PORT_FLAG.fullmatch(word)
         if flag:

@@ -23,9 +23,9 @@ RACES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Trait to why some tests have no certain outcome there: they are left out, and never green."""
 
-PACE: Final = 0.05  # seconds; by then a target that mixes up requests has taken one, busy or not
+LATENCY: Final = 0.05  # seconds; by then a target that mixes up requests has taken one, busy or not
 
 
-def pace_for(traits: frozenset[str]) -> float:
+def latency_for(traits: frozenset[str]) -> float:
     """How long an RM that wants its messages taken in order leaves between two of them."""
-    return PACE if OUT_OF_ORDER in traits else 0.0
+    return LATENCY if OUT_OF_ORDER in traits else 0.0

@@ -36,7 +36,7 @@ _TO_THE_CLIENT: Final = {
 class Obstacle:
     """Why a channel does not come to a gRPC server, in a sentence, and whether it may yet."""
 
-    says: str
+    message: str
     may_pass: bool = True
 
 
@@ -48,21 +48,21 @@ def comes_to(
     What cannot become better is said as soon as the channel is slower than one to a server.
     """
     ready = grpc.channel_ready_future(channel)
-    told = ""
+    received = ""
     try:
         for limit in (min(_AT_ONCE, timeout), max(0.0, timeout - _AT_ONCE)):
             with suppress(grpc.FutureTimeoutError):
                 ready.result(timeout=limit)
                 return None
-            told = told or misfit(address, access)
-            if told and told != _CLOSES:  # as a port does whose process is starting yet
+            received = received or misfit(address, access)
+            if received and received != _CLOSES:  # as a port does whose process is starting yet
                 break
     finally:
         ready.cancel()
-    if not told and not _listens(address):
+    if not received and not _listens(address):
         return Obstacle(f"nothing answers on {address} within {timeout:g} s")
     waited = f"took the connection and did not answer as a gRPC server in {timeout:g} s"
-    return Obstacle(f"the scheduler at {address} {told or waited}", told in ("", _CLOSES))
+    return Obstacle(f"the scheduler at {address} {received or waited}", received in ("", _CLOSES))
 
 
 def misfit(address: str, access: Access = OPEN) -> str:
@@ -79,14 +79,14 @@ def misfit(address: str, access: Access = OPEN) -> str:
 
 
 def _without_tls(address: str) -> str:
-    said = _answer(address, _PREFACE)
-    if said is None or _is_http2(said):
+    sent = _answer(address, _PREFACE)
+    if sent is None or _is_http2(sent):
         return ""
-    if said.startswith(b"\x15\x03") or _speaks_tls(address):  # an alert
+    if sent.startswith(b"\x15\x03") or _uses_tls(address):  # an alert
         return "speaks TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
-    if _is_http1(address, said):
+    if _is_http1(address, sent):
         return "speaks HTTP/1, no gRPC: give the port of its gRPC server"
-    if said:
+    if sent:
         return "speaks no HTTP/2, so no gRPC: give the port of its gRPC server"
     return _CLOSES if _closes(address) else ""
 
@@ -100,14 +100,14 @@ def _with_tls(address: str, tls: Tls) -> str:
             if secured.selected_alpn_protocol() != "h2":
                 return "speaks TLS and no HTTP/2 in it (ALPN h2), so no gRPC"
             secured.sendall(_PREFACE)
-            said = secured.recv(_WANTED)
+            sent = secured.recv(_WANTED)
     except ssl.SSLCertVerificationError as why:
         return _not_trusted(why, address, tls)
     except (ssl.SSLEOFError, ConnectionError):
-        return _closed(tls) if _speaks_tls(address) else _no_tls(address)
+        return _closed(tls) if _uses_tls(address) else _no_tls(address)
     except ssl.SSLError as why:
         return _alert(why.reason or "") or _no_tls(address)
-    return "" if _is_http2(said) else _closed(tls)
+    return "" if _is_http2(sent) else _closed(tls)
 
 
 def _not_trusted(why: ssl.SSLCertVerificationError, address: str, tls: Tls) -> str:
@@ -138,10 +138,10 @@ def _closed(tls: Tls) -> str:
 
 
 def _no_tls(address: str) -> str:
-    said = _answer(address, _PREFACE) or b""
-    if _is_http2(said):
+    sent = _answer(address, _PREFACE) or b""
+    if _is_http2(sent):
         return "speaks no TLS: leave out --tls and what belongs to it"
-    if _is_http1(address, said):
+    if _is_http1(address, sent):
         return "speaks HTTP/1 without TLS, no gRPC: give the port of its gRPC server"
     return _CLOSES if _closes(address) else "speaks no TLS"
 
@@ -149,7 +149,7 @@ def _no_tls(address: str) -> str:
 def _alert(reason: str) -> str:
     if "ALERT" not in reason:
         return ""
-    known = (told for part, told in _TO_THE_CLIENT.items() if part in reason)
+    known = (received for part, received in _TO_THE_CLIENT.items() if part in reason)
     words = reason.rpartition("ALERT_")[2].replace("_", " ").lower()
     return next(known, f"ended the TLS handshake: {words}")
 
@@ -162,7 +162,7 @@ def _client(tls: Tls) -> ssl.SSLContext:
     return context
 
 
-def _speaks_tls(address: str) -> bool:
+def _uses_tls(address: str) -> bool:
     """Whether the port answers as TLS does, whatever it thinks of the client."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -177,13 +177,13 @@ def _speaks_tls(address: str) -> bool:
         return False
 
 
-def _is_http2(said: bytes) -> bool:
-    return len(said) > _SETTINGS and not said.startswith(b"HTTP") and said[3] == _SETTINGS
+def _is_http2(sent: bytes) -> bool:
+    return len(sent) > _SETTINGS and not sent.startswith(b"HTTP") and sent[3] == _SETTINGS
 
 
-def _is_http1(address: str, said: bytes) -> bool:
+def _is_http1(address: str, sent: bytes) -> bool:
     """Whether the port said so, or says so where it is asked in HTTP/1."""
-    return any(one.startswith(b"HTTP/1") for one in (said, _answer(address, _OLD_REQUEST) or b""))
+    return any(one.startswith(b"HTTP/1") for one in (sent, _answer(address, _OLD_REQUEST) or b""))
 
 
 def _answer(address: str, request: bytes) -> bytes | None:

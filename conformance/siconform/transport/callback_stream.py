@@ -18,7 +18,7 @@ from siconform.protocol.callbacks import (
 from siconform.protocol.facets import Facet
 from siconform.protocol.notifications import Fact
 from siconform.recording.history import History
-from siconform.transport.connection import is_fence
+from siconform.transport.connection import is_barrier
 from siconform.transport.dialects import Dialect
 from siconform.transport.dialects.callback_payloads import CallbackPayloads
 from siconform.transport.extension import Extension
@@ -55,8 +55,8 @@ class CallbackStream:
         kinds = [kind for kind, facet in CALLBACKS.items() if facet in facets]
         self._outgoing.put(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         offered = CallbacksOffered(tuple(facet.value for facet in facets), offer)
-        history.add(rm_id, [offered], said_by_rm=True)
-        self._calls = extension.opens_callbacks(self._said())
+        history.add(rm_id, [offered], sent_by_rm=True)
+        self._calls = extension.opens_callbacks(self._sent())
         self._listener = threading.Thread(
             target=self._listen, name=f"{rm_id} callbacks {offer}", daemon=True
         )
@@ -72,7 +72,7 @@ class CallbackStream:
         self._calls.cancel()
         self._outgoing.put(_OVER)
 
-    def _said(self) -> Iterator[ext.FromRm]:
+    def _sent(self) -> Iterator[ext.FromRm]:
         while (item := self._outgoing.get()) is not _OVER:
             yield item
 
@@ -83,7 +83,7 @@ class CallbackStream:
             self._holds.set()
             for call in self._calls:
                 if not self._was_cut:
-                    self._hear(call)
+                    self._observe(call)
         except grpc.RpcError as error:
             if isinstance(error, grpc.Call):
                 status, details = error.code().name, error.details() or ""
@@ -91,24 +91,26 @@ class CallbackStream:
             self._outgoing.put(_OVER)
             if not self._was_cut:
                 ended = CallbacksEnded(status, details, self._offer)
-                self._history.add(self._rm_id, [ended], said_by_rm=False)
+                self._history.add(self._rm_id, [ended], sent_by_rm=False)
 
-    def _hear(self, call: ext.ToRm) -> None:
-        facts = list(self._words.told(call))
+    def _observe(self, call: ext.ToRm) -> None:
+        facts = list(self._words.received(call))
         for fact, message in facts:
             self._history.add(
-                self._rm_id, [fact], said_by_rm=False, message=message, fence=is_fence
+                self._rm_id, [fact], sent_by_rm=False, message=message, barrier=is_barrier
             )
         if call.answer_expected:
             first = facts[0][0] if facts else None
             self._outgoing.put(ext.FromRm(answer=self._answer(call.call_id, first)))
 
-    def _answer(self, call_id: int, told: Fact | None) -> ext.FromRm.Answer:
-        if not isinstance(told, (PlacementCheck, EvictionCheck)):
+    def _answer(self, call_id: int, received: Fact | None) -> ext.FromRm.Answer:
+        if not isinstance(received, (PlacementCheck, EvictionCheck)):
             return ext.FromRm.Answer(call_id=call_id, ok=True)
-        answered = self._answers(told)
-        self._history.add(self._rm_id, [answered], said_by_rm=True, fence=lambda _: is_fence(told))
-        if isinstance(told, PlacementCheck):
+        answered = self._answers(received)
+        self._history.add(
+            self._rm_id, [answered], sent_by_rm=True, barrier=lambda _: is_barrier(received)
+        )
+        if isinstance(received, PlacementCheck):
             return ext.FromRm.Answer(call_id=call_id, ok=answered.fits, text=answered.reason)
         payload = self._words.answer(fits=answered.fits, index=answered.index)
         return ext.FromRm.Answer(call_id=call_id, ok=True, payload=payload)

@@ -10,7 +10,7 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 from siwire import Revision, rpc
 
-from siconform.outcomes import CannotBeSaid, Unreachable
+from siconform.outcomes import NotExpressible, Unreachable
 from siconform.protocol.notifications import (
     Allocated,
     Fact,
@@ -36,7 +36,7 @@ from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
-FENCE_PREFIX = "fence-"
+BARRIER_PREFIX = "fence-"
 """Ids of the kit's own probes begin with it; they are no part of any test."""
 
 
@@ -51,8 +51,8 @@ class Connection:
     the rmID; a stream the scheduler ended is opened again the same way. ``listeners`` see every
     fact as it comes; ``hearing`` is held from the moment a message is in the history until all of
     them have seen it.
-    ``pace`` is the least time between two messages, for schedulers that mix them up. The dialect
-    is this connection's own and made by it, with ``speaks``: it may remember what was said.
+    ``latency`` is the least time between two messages, for schedulers that mix them up. The dialect
+    is this connection's own and made by it, with ``implements``: it may remember what was said.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Connection:
         revision: Revision,
         rm_id: str,
         history: History,
-        pace: float = 0.0,
+        latency: float = 0.0,
         *,
-        speaks: Callable[[Revision], Dialect] = dialect_for,
+        implements: Callable[[Revision], Dialect] = dialect_for,
         access: Access = OPEN,
     ) -> None:
         self.revision = revision
-        self.pace = pace
+        self.latency = latency
         self.rm_id = rm_id
         self.history = history
-        self._speaks = speaks
-        self.dialect: Final = speaks(revision)
+        self._implements = implements
+        self.dialect: Final = implements(revision)
         self.listeners: list[Callable[[Fact], None]] = []
         self._channel = access.channel(address)
         self._address = address
@@ -86,7 +86,7 @@ class Connection:
         """Wait for the transport; Unreachable after ``timeout`` seconds, or where none can be."""
         obstacle = comes_to(self._channel, self._address, self._access, timeout)
         if obstacle is not None:
-            raise Unreachable(obstacle.says)
+            raise Unreachable(obstacle.message)
 
     def another(self, rm_id: str) -> "Connection":
         """A connection of its own to the same scheduler, for another RM of the same history."""
@@ -95,8 +95,8 @@ class Connection:
             self.revision,
             rm_id,
             self.history,
-            self.pace,
-            speaks=self._speaks,
+            self.latency,
+            implements=self._implements,
             access=self._access,
         )
 
@@ -105,7 +105,7 @@ class Connection:
         rm = registration.rm
         method = self.dialect.schema.method("RegisterResourceManager")
         request = self.dialect.registration(registration)
-        self.history.add(self.rm_id, [RegistrationRequested(rm)], said_by_rm=True, message=request)
+        self.history.add(self.rm_id, [RegistrationRequested(rm)], sent_by_rm=True, message=request)
         call = rpc.callable_for(self._channel, method)
         begun = time.monotonic()
         try:
@@ -116,22 +116,22 @@ class Connection:
             response = None
         else:
             outcome = RegistrationAnswered(rm, "OK", "")
-        self.history.add(self.rm_id, [outcome], said_by_rm=False, message=response)
+        self.history.add(self.rm_id, [outcome], sent_by_rm=False, message=response)
         return outcome
 
-    def say(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
+    def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
         """Send one request with all ``requests`` of the stream; opens it where it is not open.
 
-        CannotBeSaid where an edited text has no words for it.
+        NotExpressible where an edited text has no words for it.
         """
         with self._speaking:
             try:
                 stream = self._stream(kind)
                 self._send(stream, kind, requests)
-            except CannotBeSaid as lost:
-                if not all(map(is_fence, requests)):
-                    unsaid = [NotInTheText(kind, *one, said=True) for one in lost.elements.items()]
-                    self.history.add(self.rm_id, unsaid, said_by_rm=True)
+            except NotExpressible as lost:
+                if not all(map(is_barrier, requests)):
+                    unsaid = [NotInTheText(kind, *one, sent=True) for one in lost.elements.items()]
+                    self.history.add(self.rm_id, unsaid, sent_by_rm=True)
                 raise
 
     def is_open(self, kind: UpdateKind) -> bool:
@@ -154,7 +154,7 @@ class Connection:
         One that an edited text has no words for is left; whoever speaks on it is told.
         """
         for kind in UpdateKind:
-            with suppress(CannotBeSaid):
+            with suppress(NotExpressible):
                 self.opens(kind)
 
     def half_closes(self, kind: UpdateKind) -> None:
@@ -208,8 +208,8 @@ class Connection:
         )
         stream = Stream(
             call,
-            lambda data: self._hears(kind, data),
-            lambda status, details: self._hears_end(kind, status, details),
+            lambda data: self._observe(kind, data),
+            lambda status, details: self._observe_end(kind, status, details),
             name=f"{self.rm_id} {method}",
         )
         self._streams[method] = stream
@@ -218,13 +218,13 @@ class Connection:
 
     def _send(self, stream: Stream, kind: UpdateKind, requests: Sequence[Request]) -> None:
         message = self.dialect.request(kind, self.rm_id, requests)
-        if self.pace:
+        if self.latency:
             time.sleep(max(0.0, self._next_turn - time.monotonic()))
-        self.history.add(self.rm_id, requests, said_by_rm=True, message=message, fence=is_fence)
+        self.history.add(self.rm_id, requests, sent_by_rm=True, message=message, barrier=is_barrier)
         stream.send(message.SerializeToString())
-        self._next_turn = time.monotonic() + self.pace
+        self._next_turn = time.monotonic() + self.latency
 
-    def _hears(self, kind: UpdateKind, data: bytes) -> None:
+    def _observe(self, kind: UpdateKind, data: bytes) -> None:
         message: Message | None
         facts: list[Fact]
         try:
@@ -233,31 +233,33 @@ class Connection:
         except DecodeError as error:
             message, facts = None, [Unreadable(kind, f"{error}: {data.hex()}")]
         with self.hearing:
-            self.history.add(self.rm_id, facts, said_by_rm=False, message=message, fence=is_fence)
+            self.history.add(
+                self.rm_id, facts, sent_by_rm=False, message=message, barrier=is_barrier
+            )
             for fact in facts:
                 for listener in self.listeners:
                     listener(fact)
 
-    def _hears_end(self, kind: UpdateKind, status: str, details: str) -> None:
+    def _observe_end(self, kind: UpdateKind, status: str, details: str) -> None:
         if not self._closing:
             ends = [
                 StreamEnded(k, status, details) for k in UpdateKind if self.shares_stream(k, kind)
             ]
-            self.history.add(self.rm_id, ends, said_by_rm=False)
+            self.history.add(self.rm_id, ends, sent_by_rm=False)
 
 
-def is_fence(content: Content) -> bool:
+def is_barrier(content: Content) -> bool:
     """Whether this element is the kit's own probe, or is about it.
 
     An allocation of another ask is not, wherever it is: nothing else may be placed on a probe.
     """
     if isinstance(content, Allocated) and content.key:
-        return content.key.startswith(FENCE_PREFIX)
+        return content.key.startswith(BARRIER_PREFIX)
     about: object = content
     if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
         about = content.subject
     return isinstance(content, StreamOpening) or any(
-        str(getattr(about, name, "")).startswith(FENCE_PREFIX)
+        str(getattr(about, name, "")).startswith(BARRIER_PREFIX)
         for name in ("node", "application", "key")
     )
 

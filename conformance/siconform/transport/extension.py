@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
-from siconform.outcomes import NotOffered, PremiseLost, Unreachable, in_short
+from siconform.outcomes import NotOffered, PreconditionFailed, Unreachable, in_short
 from siconform.protocol.facets import NONE, Facet, Facets
 from siconform.transport.access import OPEN, Access
 from siconform.transport.channels import close, how_it_ended
@@ -44,12 +44,12 @@ class Extension:
     def describes(self, rm_id: str) -> Facets:
         """What the target offers, with the timers that apply to this RM."""
         try:
-            told: ext.Facets = self._ask("Describe", ext.DescribeQuery(rm_id=rm_id))
+            received: ext.Facets = self._ask("Describe", ext.DescribeQuery(rm_id=rm_id))
         except grpc.RpcError as error:
             if _code(error) in _GONE:
                 raise _lost("Describe", error) from None
             return NONE
-        return read_facets(told)
+        return read_facets(received)
 
     def offers(self, facet: Facet) -> bool:
         """Whether the target says so."""
@@ -63,40 +63,40 @@ class Extension:
     def snapshot(self, rm_id: str) -> ext.SnapshotResult:
         """What the scheduler holds for this RM."""
         query = ext.SnapshotQuery(rm_id=rm_id)
-        told: ext.SnapshotResult = self._call(Facet.SNAPSHOT, "Snapshot", query)
-        return told
+        received: ext.SnapshotResult = self._call(Facet.SNAPSHOT, "Snapshot", query)
+        return received
 
     def metrics(self, rm_id: str) -> ext.MetricsResult:
         """Outstanding demand and counters."""
         query = ext.MetricsQuery(rm_id=rm_id)
-        told: ext.MetricsResult = self._call(Facet.METRICS, "ReadMetrics", query)
-        return told
+        received: ext.MetricsResult = self._call(Facet.METRICS, "ReadMetrics", query)
+        return received
 
     def applies(self, change: ext.ConfigurationChange) -> ext.ConfigurationOutcome:
         """Whether the configuration was replaced; an error status is a refusal."""
         self.presupposes(Facet.CONFIGURATION)
         begun = time.monotonic()
         try:
-            told: ext.ConfigurationOutcome = self._ask("ApplyConfiguration", change)
+            received: ext.ConfigurationOutcome = self._ask("ApplyConfiguration", change)
         except grpc.RpcError as error:
             code = how_it_ended(error, left=begun + self._timeout - time.monotonic())
             if code in _GONE:
                 raise _lost("ApplyConfiguration", error) from None
             if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise PremiseLost(
+                raise PreconditionFailed(
                     f"no answer to ApplyConfiguration in {self._timeout:g} s"
                 ) from None
-            return ext.ConfigurationOutcome(applied=False, reason=_says(error))
-        return told
+            return ext.ConfigurationOutcome(applied=False, reason=_message(error))
+        return received
 
     def advances(self, seconds: float) -> None:
         """Move the target's clock on, to the millisecond."""
         step = ext.ClockStep(milliseconds=max(1, round(seconds / MILLISECOND)))
         self._call(Facet.VIRTUAL_CLOCK, "AdvanceClock", step)
 
-    def opens_callbacks(self, said: Iterator[ext.FromRm]) -> Any:
+    def opens_callbacks(self, sent: Iterator[ext.FromRm]) -> Any:
         """The stream of callbacks: iterable over what the scheduler calls, can be cancelled."""
-        return rpc.callable_for(self._channel, self._methods["Callbacks"])(said)
+        return rpc.callable_for(self._channel, self._methods["Callbacks"])(sent)
 
     def close(self) -> None:
         """Close the channel; the call does not wait for that."""
@@ -109,8 +109,8 @@ class Extension:
         except grpc.RpcError as error:
             if _code(error) in _GONE:
                 raise _lost(name, error) from None
-            raise PremiseLost(
-                f"{name}, which the target offers, ended with {_says(error)}"
+            raise PreconditionFailed(
+                f"{name}, which the target offers, ended with {_message(error)}"
             ) from None
 
     def _ask(self, name: str, request: Message) -> Any:
@@ -119,14 +119,14 @@ class Extension:
 
 
 def _lost(name: str, error: grpc.RpcError) -> Unreachable:
-    return Unreachable(f"the target is gone, {name} ended with {_says(error)}")
+    return Unreachable(f"the target is gone, {name} ended with {_message(error)}")
 
 
 def _code(error: grpc.RpcError) -> grpc.StatusCode | None:
     return error.code() if isinstance(error, grpc.Call) else None
 
 
-def _says(error: grpc.RpcError) -> str:
+def _message(error: grpc.RpcError) -> str:
     if not isinstance(error, grpc.Call):
         return str(error)
     return f"{error.code().name} {in_short(error.details() or '')}".rstrip()

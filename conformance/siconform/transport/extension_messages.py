@@ -37,25 +37,27 @@ _PHASES: Final = {
 }
 
 
-def read_facets(told: ext.Facets) -> Facets:
+def read_facets(received: ext.Facets) -> Facets:
     """The answer to Describe."""
-    offered = {CALLBACKS[kind] for kind in told.callbacks if kind in CALLBACKS}
+    offered = {CALLBACKS[kind] for kind in received.callbacks if kind in CALLBACKS}
     simple = {
-        Facet.SNAPSHOT: told.snapshot,
-        Facet.CONFIGURATION: told.configuration,
-        Facet.METRICS: told.metrics,
-        Facet.VIRTUAL_CLOCK: told.virtual_clock,
+        Facet.SNAPSHOT: received.snapshot,
+        Facet.CONFIGURATION: received.configuration,
+        Facet.METRICS: received.metrics,
+        Facet.VIRTUAL_CLOCK: received.virtual_clock,
     }
     offered |= {facet for facet, is_offered in simple.items() if is_offered}
-    return Facets(frozenset(offered), told.si_profile, told.several_rms, _timers(told.timers))
+    return Facets(
+        frozenset(offered), received.si_profile, received.several_rms, _timers(received.timers)
+    )
 
 
-def _timers(told: ext.Timers) -> Timers:
+def _timers(received: ext.Timers) -> Timers:
     return Timers(
-        placeholder=_seconds(told.placeholder_default),
-        placeholder_from_application_timeout=told.placeholder_from_application_timeout,
-        waiting_to_completed=_seconds(told.waiting_to_completed),
-        connection_loss=_seconds(told.connection_loss),
+        placeholder=_seconds(received.placeholder_default),
+        placeholder_from_application_timeout=received.placeholder_from_application_timeout,
+        waiting_to_completed=_seconds(received.waiting_to_completed),
+        connection_loss=_seconds(received.connection_loss),
     )
 
 
@@ -64,14 +66,14 @@ def _seconds(milliseconds: int) -> float | None:
     return milliseconds * MILLISECOND if milliseconds > 0 else None
 
 
-def read_snapshot(told: ext.SnapshotResult) -> list[Fact]:
+def read_snapshot(received: ext.SnapshotResult) -> list[Fact]:
     """Everything the snapshot shows."""
     return [
-        PhaseSeen(_PHASES.get(told.phase, Phase.UNSET)),
-        *(_node(node) for node in told.nodes),
-        *(fact for application in told.applications for fact in _application(application)),
-        *(QueueSeen(q.name, dict(q.max), dict(q.allocated)) for q in told.queues),
-        *(SettingSeen(key, value) for key, value in told.extra_config.items()),
+        PhaseSeen(_PHASES.get(received.phase, Phase.UNSET)),
+        *(_node(node) for node in received.nodes),
+        *(fact for application in received.applications for fact in _application(application)),
+        *(QueueSeen(q.name, dict(q.max), dict(q.allocated)) for q in received.queues),
+        *(SettingSeen(key, value) for key, value in received.extra_config.items()),
     ]
 
 

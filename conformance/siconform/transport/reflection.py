@@ -15,7 +15,7 @@ from google.protobuf.descriptor_pb2 import (
 from grpc_reflection.v1alpha import reflection_pb2  # type: ignore[import-untyped]  # it has no types
 from siwire import REVISIONS, Revision, rpc
 
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.outcomes import ConformanceFailure, NotForThisTarget
 
 _PATHS: Final = tuple(
     f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo"
@@ -42,7 +42,7 @@ class Description:
     messages: Mapping[str, DescriptorProto]  # by name inside the package: "NodeInfo"
     enums: Mapping[str, EnumDescriptorProto]  # the same: "NodeInfo.ActionFromRM"
 
-    def spoken(self) -> frozenset[str]:
+    def implemented(self) -> frozenset[str]:
         """Names of the revisions whose service, and all its messages, are described just so."""
         return frozenset(
             revision.name for revision in REVISIONS.values() if self._is_the_service_of(revision)
@@ -238,6 +238,6 @@ def _json_name(field: FieldDescriptorProto) -> str:
 def _none(differences: list[str], expected: str) -> None:
     if differences:
         more = f" and {len(differences) - 1} more" if len(differences) > 1 else ""
-        raise NotAsTheTextSays(
+        raise ConformanceFailure(
             f"{differences[0]}{more}", expected=expected, happened="; ".join(differences)
         )

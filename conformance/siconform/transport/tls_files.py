@@ -40,11 +40,11 @@ def check_pair(certificate: Path, key: Path) -> None:
         raise UnfitFile(f"the key in {key} is encrypted: give it without a password") from None
     except OSError as why:
         if isinstance(why, ssl.SSLError) and why.reason == _NO_MATCH:
-            says = f"the key in {key} is not that of the certificate in {certificate}"
-            raise UnfitFile(f"{says}: give the two that belong together") from None
+            message = f"the key in {key} is not that of the certificate in {certificate}"
+            raise UnfitFile(f"{message}: give the two that belong together") from None
         raise _unfit(key, "private key", why) from None
-    if told := _out_of_date(certificate, key):
-        raise UnfitFile(f"the certificate in {certificate} {told}: give one that is valid")
+    if received := _out_of_date(certificate, key):
+        raise UnfitFile(f"the certificate in {certificate} {received}: give one that is valid")
 
 
 class _IsEncrypted(Exception):

@@ -30,8 +30,8 @@ def trial_lines(trial: Trial) -> Iterator[str]:
         if found := trial.of(came):
             yield ""
             yield f"{came.value.upper()} ({len(found)})"
-            for says, some in _by_reason(found).items():
-                yield f"  {says}"
+            for message, some in _by_reason(found).items():
+                yield f"  {message}"
                 yield from (f"    {_line(finding)}" for finding in some)
     if trial.unneeded:
         yield ""
@@ -52,8 +52,8 @@ def markdown_lines(trial: Trial) -> Iterator[str]:
             yield ""
             yield f"#### {came.value.capitalize()} ({len(found)})"
             yield ""
-            for says, some in _by_reason(found).items():
-                yield f"- {escaped(says)}"
+            for message, some in _by_reason(found).items():
+                yield f"- {escaped(message)}"
                 yield from (f"  - {escaped(_line(finding))}" for finding in some)
     if trial.unneeded:
         yield ""
@@ -79,7 +79,7 @@ def document(trial: Trial) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    is_told = finding.came is not Came.PASSES
+    expect = finding.came is not Came.PASSES
     return {
         "id": finding.requirement,
         "title": finding.title,
@@ -87,9 +87,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "came": finding.came.name.lower(),
         "gone": list(finding.lost),
         "tests": [
-            {"id": o.test, "verdict": o.verdict.value, "says": o.says, "monitor": o.monitor}
+            {"id": o.test, "verdict": o.verdict.value, "says": o.message, "monitor": o.monitor}
             for o in finding.outcomes
-            if is_told
+            if expect
         ],
     }
 
@@ -104,8 +104,8 @@ def _tried(trial: Trial) -> str:
 
 def _counts(trial: Trial) -> str:
     numbers = {came: len(trial.of(came)) for came in (Came.PASSES, *Came)}
-    told = (f"{n} {came.value}" for came, n in numbers.items() if n or came in _ALWAYS)
-    return ", ".join(told)
+    received = (f"{n} {came.value}" for came, n in numbers.items() if n or came in _ALWAYS)
+    return ", ".join(received)
 
 
 def _remarks(trial: Trial) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _by_reason(findings: Iterable[Finding]) -> Mapping[str, list[Finding]]:
     """The findings under what the first outcome of each says."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.outcomes[0].says, []).append(finding)
+        found.setdefault(finding.outcomes[0].message, []).append(finding)
     return found
 
 

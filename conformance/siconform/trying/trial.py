@@ -15,8 +15,8 @@ from siconform.verdicts import CATALOGUED, Verdict
 Results = Mapping[str, Any]
 """A results.json as it was read."""
 
-_NOT_JUDGED: Final = CATALOGUED | {Verdict.NOT_SELECTED}
-_FINE: Final = _NOT_JUDGED | {Verdict.PASS, Verdict.BASELINED}
+_NOT_EVALUATED: Final = CATALOGUED | {Verdict.NOT_SELECTED}
+_FINE: Final = _NOT_EVALUATED | {Verdict.PASS, Verdict.BASELINED}
 _MONITORED: Final = 8  # tests of a requirement in which a monitor complains, that are run again
 
 
@@ -39,13 +39,13 @@ class TrialOutcome:
 
     test: str
     verdict: Verdict
-    says: str = ""
+    message: str = ""
     monitor: str = ""
 
     @property
     def lost(self) -> tuple[str, ...]:
         """The elements the edited text has no words for, where it ended for that."""
-        return unsaid_in(self.says) if self.verdict is Verdict.COULD_NOT_RUN else ()
+        return unsaid_in(self.message) if self.verdict is Verdict.COULD_NOT_RUN else ()
 
     @property
     def is_suspect(self) -> bool:
@@ -130,7 +130,7 @@ def findings(
     return tuple(
         compared.finding(requirement)
         for requirement in edited["requirements"]
-        if Verdict(requirement["verdict"]) not in _NOT_JUDGED
+        if Verdict(requirement["verdict"]) not in _NOT_EVALUATED
     )
 
 

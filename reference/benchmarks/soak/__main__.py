@@ -18,10 +18,10 @@ def main() -> int:
     grpc = modes.add_parser("grpc", help="against sireference serve, started and stopped for it")
     grpc.add_argument("--minutes", type=float, default=5.0)
     grpc.add_argument("--rms", type=int, default=4, help="resource managers")
-    said = parser.parse_args()
-    if said.mode == "core":
-        return in_process.soak(said.lives)
-    return over_grpc.soak(said.minutes * 60, said.rms)
+    sent = parser.parse_args()
+    if sent.mode == "core":
+        return in_process.soak(sent.lives)
+    return over_grpc.soak(sent.minutes * 60, sent.rms)
 
 
 if __name__ == "__main__":

@@ -69,10 +69,10 @@ class ShortLives:
         register = rpc.callable_for(self._channel, METHODS["RegisterResourceManager"])
         request = SI.RegisterResourceManagerRequest
         register(request(rmID=self._rm_id, policyGroup="queues", config=QUEUES), timeout=TIMEOUT)
-        heard = (self._hear_accepted, self._hear_accepted, self._hear_allocations)
+        received = (self._observe_accepted, self._observe_accepted, self._observe_allocations)
         self._streams = [
-            Stream(self._channel, METHODS[name], hear)
-            for name, hear in zip(STREAMS, heard, strict=True)
+            Stream(self._channel, METHODS[name], receive)
+            for name, receive in zip(STREAMS, received, strict=True)
         ]
         self._nodes, self._applications, self._allocations = self._streams
         self._backlog()
@@ -87,14 +87,14 @@ class ShortLives:
             raise TimeoutError(f"{self._rm_id} has streams that do not end")
 
     def _backlog(self) -> None:
-        self._says(self._allocations, SI.AllocationRequest())
+        self._message(self._allocations, SI.AllocationRequest())
         capacity = _memory(NODE)
         nodes = [
             SI.NodeInfo(nodeID=f"node-{number}", action="CREATE", schedulableResource=capacity)
             for number in range(NODES)
         ]
         before = self._accepted
-        self._says(self._nodes, SI.NodeRequest(nodes=nodes))
+        self._message(self._nodes, SI.NodeRequest(nodes=nodes))
         self._submits(*((f"waits-{leaf}", f"root.{leaf}") for leaf in LEAVES))
         self._waits(lambda: self._accepted == before + NODES + len(LEAVES), "what waits")
         self._asks(*(_ask(f"waits-{leaf}", "waits", NEVER) for leaf in LEAVES))
@@ -136,10 +136,10 @@ class ShortLives:
         releases = SI.AllocationReleasesRequest(
             allocationsToRelease=ended, allocationAsksToRelease=withdrawn
         )
-        self._says(self._allocations, SI.AllocationRequest(releases=releases))
+        self._message(self._allocations, SI.AllocationRequest(releases=releases))
         self._waits(lambda: not self._live, "the releases")
         gone = SI.RemoveApplicationRequest(applicationID=alone, partitionName=partition)
-        self._says(self._applications, SI.ApplicationRequest(remove=[gone]))
+        self._message(self._applications, SI.ApplicationRequest(remove=[gone]))
 
     def _submits(self, *new: tuple[str, str]) -> None:
         """Applications with their queues."""
@@ -153,21 +153,21 @@ class ShortLives:
         )
         for one in request.new:
             one.ugi.user = "someone"
-        self._says(self._applications, request)
+        self._message(self._applications, request)
 
     def _asks(self, *asks: Any) -> None:
-        self._says(self._allocations, SI.AllocationRequest(asks=asks))
+        self._message(self._allocations, SI.AllocationRequest(asks=asks))
 
-    def _says(self, stream: Stream, request: Any) -> None:
+    def _message(self, stream: Stream, request: Any) -> None:
         request.rmID = self._rm_id
-        stream.says(request.SerializeToString())
+        stream.send(request.SerializeToString())
 
-    def _hear_accepted(self, answer: Any) -> None:
+    def _observe_accepted(self, answer: Any) -> None:
         with self._news:
             self._accepted += len(answer.accepted)
             self._news.notify()
 
-    def _hear_allocations(self, answer: Any) -> None:
+    def _observe_allocations(self, answer: Any) -> None:
         with self._news:
             for one in answer.new:
                 self._live[one.allocationID] = (one.applicationID, one.allocationKey)

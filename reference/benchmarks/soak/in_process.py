@@ -91,10 +91,10 @@ def soak(many: int) -> int:
             f"{over:10,} {spent:8,.0f} {cluster.allocations:12,}"
             f" {one.objects.total():10,} {one.in_cycles:10,} {one.memory / MIB:8.1f}"
         )
-    return judged(samples, each)
+    return evaluated(samples, each)
 
 
-def judged(samples: list[Sample], each: int) -> int:
+def evaluated(samples: list[Sample], each: int) -> int:
     """Say whether it is flat, and where it is not, what there is more of; the exit code."""
     in_cycles = max(one.in_cycles for one in samples[1:])
     code = verdict(

@@ -92,7 +92,7 @@ class Cluster:
     def begin(self, rm_id: str) -> None:
         """The RM registers, with nodes; one of those that stay answers questions, too."""
         offers = frozenset(Callback) if rm_id == "questioned" else frozenset()
-        self.says(Register(rm_id, QUEUES, callbacks=offers))
+        self.send(Register(rm_id, QUEUES, callbacks=offers))
         for number in range(NODES):
             self.creates(rm_id, f"node-{number}")
 
@@ -109,25 +109,25 @@ class Cluster:
 
     # What is said
 
-    def says(self, event: Event) -> None:
+    def send(self, event: Event) -> None:
         """Tell the scheduler, and take what comes of it."""
-        self._hear(self.scheduler.handle(event, self.now))
+        self._receive(self.scheduler.handle(event, self.now))
 
     def passes(self) -> None:
         """A moment passes: what was asked for is confirmed and answered, deadlines are kept."""
         for _ in range(len(self._replies)):
-            self.says(self._replies.popleft())
+            self.send(self._replies.popleft())
         end = self.now + TICK
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= end:
             self.now = max(self.now, deadline)
-            self._hear(self.scheduler.handle_timeout(self.now))
+            self._receive(self.scheduler.handle_timeout(self.now))
         self.now = end
 
     def creates(self, rm_id: str, node_id: str) -> None:
         """A node."""
         capacity, zone = Resource({"memory": NODE}), {"zone": node_id[-1]}
         node = NodeInfo(node_id, NodeAction.CREATE, capacity=capacity, attributes=zone)
-        self.says(UpdateNodes(rm_id, (node,)))
+        self.send(UpdateNodes(rm_id, (node,)))
 
     def submits(
         self,
@@ -141,11 +141,11 @@ class Cluster:
         """An application; ``placeholders`` is the memory of all of them."""
         total = Resource({"memory": placeholders}) if placeholders else None
         new = NewApplication(application_id, queue, user=user, placeholder_ask=total)
-        self.says(UpdateApplications(rm_id, (new,)))
+        self.send(UpdateApplications(rm_id, (new,)))
 
     def removes(self, rm_id: str, application_id: str) -> None:
         """It is taken out with all it has."""
-        self.says(UpdateApplications(rm_id, (), (RemoveApplication(application_id),)))
+        self.send(UpdateApplications(rm_id, (), (RemoveApplication(application_id),)))
         self._identities.pop((rm_id, application_id), None)
 
     def asks(
@@ -154,12 +154,12 @@ class Cluster:
         """An ask, or another one in its place."""
         need = Resource({"memory": memory})
         ask = Ask(key, application_id, resource=need, max_allocations=most, **more)
-        self.says(UpdateAllocations(rm_id, asks=(ask,)))
+        self.send(UpdateAllocations(rm_id, asks=(ask,)))
 
     def withdraws(self, rm_id: str, application_id: str, key: str) -> None:
         """It does not ask any more."""
         release = AskReleaseRequest(PARTITION, OneOfKey(application_id, key), STOPPED_BY_RM)
-        self.says(UpdateAllocations(rm_id, ask_releases=(release,)))
+        self.send(UpdateAllocations(rm_id, ask_releases=(release,)))
 
     def releases(self, rm_id: str, application_id: str) -> None:
         """All it has ends."""
@@ -168,11 +168,11 @@ class Cluster:
             ReleaseRequest(PARTITION, OneAllocation(application_id, one), STOPPED_BY_RM)
             for one in identities
         )
-        self.says(UpdateAllocations(rm_id, releases=tuple(ended)))
+        self.send(UpdateAllocations(rm_id, releases=tuple(ended)))
 
     # What is heard
 
-    def _hear(self, effects: list[Effect]) -> None:
+    def _receive(self, effects: list[Effect]) -> None:
         for effect in effects:
             match effect:
                 case NewAllocation():
@@ -299,7 +299,7 @@ def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
     cluster.creates(rm_id, name)
     yield
     for action in (NodeAction.DRAIN_NODE, NodeAction.DECOMMISSION):
-        cluster.says(UpdateNodes(rm_id, (NodeInfo(name, action),)))
+        cluster.send(UpdateNodes(rm_id, (NodeInfo(name, action),)))
         yield
 
 
@@ -311,7 +311,7 @@ def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life
     cluster.asks(rm_id, name, "large", NEVER)
     yield
     goes: Event = ShutDown(rm_id) if int(name[-1]) % 2 else ConnectionLost(rm_id)
-    cluster.says(goes)
+    cluster.send(goes)
     cluster.removes(rm_id, name)
 
 

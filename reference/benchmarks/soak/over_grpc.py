@@ -43,10 +43,10 @@ def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
 
 def address_of(server: "subprocess.Popen[str]") -> str:
     """Where it listens, as it says itself."""
-    said = server.stdout.readline() if server.stdout is not None else ""
-    if not said.startswith("listening on "):
+    sent = server.stdout.readline() if server.stdout is not None else ""
+    if not sent.startswith("listening on "):
         raise SystemExit("the server does not say where it listens")
-    return said.removeprefix("listening on ").strip()
+    return sent.removeprefix("listening on ").strip()
 
 
 class Health:

@@ -96,8 +96,8 @@ class Calls:
         answer = Answered(question.rm_id, question.number, suits=False, reason="it failed")
         try:
             if isinstance(question, PreemptionQuestion):
-                said = rm.preemption_predicates(message)
-                answer = Answered(question.rm_id, question.number, said.success, "", said.index)
+                given = rm.preemption_predicates(message)
+                answer = Answered(question.rm_id, question.number, given.success, "", given.index)
             else:
                 rm.predicates(message)
                 answer = Answered(question.rm_id, question.number, suits=True)

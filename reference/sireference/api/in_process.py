@@ -63,7 +63,7 @@ class InProcess:
         self._clock = clock or SystemClock()
         self._calls = Calls(self._codec.callbacks, self._answered)
         self._rms: dict[str, object] = {}
-        self._to_tell: deque[Call | Responses] = deque()
+        self._to_report: deque[Call | Responses] = deque()
         self._is_telling = False
         self._is_stopped = False
         self._lock = threading.RLock()
@@ -96,7 +96,7 @@ class InProcess:
             self.close()
             self._is_stopped = True
             self._calls.stop()
-            self._to_tell.clear()
+            self._to_report.clear()
             self._rms.clear()
             for rm in self._scheduler.rms.all():
                 self._scheduler.handle(ShutDown(rm.rm_id), self._clock.now())
@@ -110,7 +110,7 @@ class InProcess:
         """Do what is due by now."""
         with self._lock:
             if not self._is_stopped:
-                self._tell(self._scheduler.handle_timeout(self._clock.now()))
+                self._report(self._scheduler.handle_timeout(self._clock.now()))
 
     def state_dump(self) -> str:
         """What the scheduler holds, and what RMs add that have a state dump, as JSON."""
@@ -140,9 +140,9 @@ class InProcess:
             effects = self._scheduler.handle(replace(event, callbacks=taken), self._clock.now())
             _raise_refusal(effects)
             self._rms[event.rm_id] = rm
-            others = (one for one in self._to_tell if one.rm_id != event.rm_id)
-            self._to_tell = deque(others)  # the earlier registration is over
-            self._tell(effects)
+            others = (one for one in self._to_report if one.rm_id != event.rm_id)
+            self._to_report = deque(others)  # the earlier registration is over
+            self._report(effects)
         response: Message = self.revision.si.RegisterResourceManagerResponse()
         return response
 
@@ -157,18 +157,18 @@ class InProcess:
             self._refuse_if_stopped()
             now = self._clock.now()
             effects = self._scheduler.handle(event, now)
-            self._tell(effects)
+            self._report(effects)
             _raise_refusal(effects)
             self._finish(now)
 
     def _finish(self, now: float) -> None:
         """Let passes go on that ended before everything was placed."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
-            self._tell(self._scheduler.handle_timeout(now))
+            self._report(self._scheduler.handle_timeout(now))
 
     def _answered(self, answer: Answered) -> None:
         """Of an RM that has registered again meanwhile the answer is no matter."""
-        self._tell(self._scheduler.handle(answer, self._clock.now()))
+        self._report(self._scheduler.handle(answer, self._clock.now()))
 
     def _refuse_if_stopped(self) -> None:
         if self._is_stopped:
@@ -181,18 +181,18 @@ class InProcess:
             needed = f"{'an' if kind[0] in 'AU' else 'a'} {kind} of {revision}"
             raise TypeError(f"{needed} is needed, not {type(message).__name__}")
 
-    def _tell(self, effects: Iterable[Effect]) -> None:
+    def _report(self, effects: Iterable[Effect]) -> None:
         if self._is_stopped:
             return
-        self._to_tell.extend(self._calls_for(effects))
+        self._to_report.extend(self._calls_for(effects))
         if self._deadlines is not None:
             self._deadlines.changed()
         if self._is_telling:  # whoever does it goes on with these
             return
         self._is_telling = True
         try:
-            while self._to_tell:
-                telling = self._to_tell.popleft()
+            while self._to_report:
+                telling = self._to_report.popleft()
                 self._calls.make(self._rms[telling.rm_id], telling)
         finally:
             self._is_telling = False
@@ -207,8 +207,8 @@ class InProcess:
             elif is_answer(effect):
                 where = (effect.rm_id, self._codec.method_of(effect))
                 answers.setdefault(where, []).append(effect)
-        for (rm_id, method), said in answers.items():
-            calls.append(Responses(rm_id, method, tuple(self._codec.responses(method, said))))
+        for (rm_id, method), given in answers.items():
+            calls.append(Responses(rm_id, method, tuple(self._codec.responses(method, given))))
         return calls
 
 

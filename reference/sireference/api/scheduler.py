@@ -50,11 +50,11 @@ class SchedulerAPI(InProcess):
     def update_configuration(self, request: Message) -> None:
         """Take an UpdateConfigurationRequest as a whole. Raises SIError where that cannot be."""
         self._check(request, "UpdateConfigurationRequest")
-        said: Any = request
+        given: Any = request
         with usable():
-            sent = self._codec.policies.configuration(said.policyGroup, said.config)
-        extra = dict(said.extraConfig)
-        self._handle(UpdateConfiguration(said.rmID, sent, said.policyGroup, extra))
+            sent = self._codec.policies.configuration(given.policyGroup, given.config)
+        extra = dict(given.extraConfig)
+        self._handle(UpdateConfiguration(given.rmID, sent, given.policyGroup, extra))
 
     def stop(self) -> None:
         """End the service, of which all is dropped: no callback begins any more (SI-CB-015).

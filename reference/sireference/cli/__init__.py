@@ -85,8 +85,8 @@ async def _run(listen: str, codec: Codec, clock: Clock, options: dict[str, Any])
     server = Server(codec, _settings(options), clock, limits(options), granted)
     page = None if http is None else _page(server, http, granted)
     await server.start(listen, secure)
-    for says in warnings(listen, options):
-        logs.LOGGER.warning(says)
+    for problem in warnings(listen, options):
+        logs.LOGGER.warning(problem)
     await _serve(server, page, stop)
 
 
@@ -114,16 +114,16 @@ def _stopped_by_signal() -> asyncio.Event:
 
 
 async def _serve(server: Server, page: "HttpPage | None", stop: asyncio.Event) -> None:
-    _say(f"listening on {server.address}")
+    _send_all(f"listening on {server.address}")
     if page is not None:
-        _say(f"metrics and state on http://{page.address}")
+        _send_all(f"metrics and state on http://{page.address}")
     await stop.wait()
     await server.stop()
     if page is not None:  # until here it says that the scheduler does not serve any more
         await asyncio.to_thread(page.stop)
 
 
-def _say(line: str) -> None:
+def _send_all(line: str) -> None:
     """For whoever started the process and waits for just this line."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

@@ -33,9 +33,9 @@ class OneSentence(click.Group):
 
 def _sentence(error: click.ClickException) -> str:
     """What click has to say of a command line, and which help says more."""
-    said = error.format_message().rstrip(".")
+    given = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{said} (see {context.command_path} --help)" if context is not None else said
+    return f"{given} (see {context.command_path} --help)" if context is not None else given
 
 
 def _ends(sentence: str, code: int) -> NoReturn:

@@ -27,8 +27,8 @@ class ClientBinding(click.ParamType[ClientRM]):
         """The binding."""
         client, _, rm_id = str(value).partition("=")
         if not client or not rm_id or max(map(_wildcards, (client, rm_id))) > 1:
-            says = f"{value!r} is not NAME=RMID, with one {_WILDCARD} at most in each"
-            self.fail(says, param, ctx)
+            problem = f"{value!r} is not NAME=RMID, with one {_WILDCARD} at most in each"
+            self.fail(problem, param, ctx)
         return ClientRM(client, rm_id)
 
 
@@ -93,14 +93,14 @@ def _token(options: Mapping[str, Any]) -> bytes | None:
     file, http = options["http_token_file"], options["http"]
     if file is None:
         if http is not None and options["tls_client_ca"] is not None and is_public(http):
-            says = "--http on a public address needs --http-token-file beside --tls-client-ca"
-            raise click.UsageError(f"{says}: it would show everybody what clients are kept from")
+            problem = "--http on a public address needs --http-token-file beside --tls-client-ca"
+            raise click.UsageError(f"{problem}: it would show everybody what clients are kept from")
         return None
     if http is None:
         raise click.UsageError("--http-token-file needs --http")
     token: bytes = file.read_bytes().strip()
     is_one_word = token.isascii() and len(token.split()) == 1
     if not is_one_word or len(token) < _SHORTEST_TOKEN:
-        says = f"{file} has no token: one word of {_SHORTEST_TOKEN} ASCII characters or more"
-        raise click.UsageError(says)
+        problem = f"{file} has no token: one word of {_SHORTEST_TOKEN} ASCII characters or more"
+        raise click.UsageError(problem)
     return token

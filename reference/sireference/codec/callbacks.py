@@ -169,44 +169,44 @@ def details(names: Iterable[str]) -> frozenset[ChangeDetail]:
 
 def records(kind: type[Record], call: SentEvents) -> list[Record]:
     """An EventRecord for each."""
-    return [record(kind, said) for said in call.records]
+    return [record(kind, given) for given in call.records]
 
 
 def change_records(kind: type[ChangeRecord], call: SentEvents) -> list[ChangeRecord]:
     """The same with the types of the changes."""
-    return [change_record(kind, said) for said in call.records]
+    return [change_record(kind, given) for given in call.records]
 
 
 def detail_records(kind: type[DetailRecord], call: SentEvents) -> list[DetailRecord]:
     """The same with everything about the changes."""
-    return [detail_record(kind, said) for said in call.records]
+    return [detail_record(kind, given) for given in call.records]
 
 
-def record(kind: type[Record], said: EventRecord) -> Record:
+def record(kind: type[Record], given: EventRecord) -> Record:
     """What an EventRecord of any revision has."""
     return kind(
-        type=kind.Type.Value(said.type.name),
-        objectID=said.object_id,
-        message=said.message,
-        timestampNano=int(said.at * NANOSECONDS),
+        type=kind.Type.Value(given.type.name),
+        objectID=given.object_id,
+        message=given.message,
+        timestampNano=int(given.at * NANOSECONDS),
     )
 
 
-def change_record(kind: type[ChangeRecord], said: EventRecord) -> ChangeRecord:
+def change_record(kind: type[ChangeRecord], given: EventRecord) -> ChangeRecord:
     """An EventRecord with the type of the change."""
-    message = record(kind, said)
-    message.eventChangeType = kind.ChangeType.Value(said.change.name)
+    message = record(kind, given)
+    message.eventChangeType = kind.ChangeType.Value(given.change.name)
     return message
 
 
-def detail_record(kind: type[DetailRecord], said: EventRecord) -> DetailRecord:
+def detail_record(kind: type[DetailRecord], given: EventRecord) -> DetailRecord:
     """The same with everything about the change."""
-    message = change_record(kind, said)
-    message.eventChangeDetail = kind.ChangeDetail.Value(said.detail.name)
-    message.referenceID = said.reference_id
-    if said.resource is not None:
+    message = change_record(kind, given)
+    message.eventChangeDetail = kind.ChangeDetail.Value(given.detail.name)
+    message.referenceID = given.reference_id
+    if given.resource is not None:
         message.resource.SetInParent()
-        amounts(said.resource, message.resource)
+        amounts(given.resource, message.resource)
     return message
 
 

@@ -14,11 +14,11 @@ from sireference.codec.policies import Policies
 from sireference.core.model import Answer, Event, Refused, Register, Rules
 
 
-def _tells(_: Answer) -> bool:
+def _reports(_: Answer) -> bool:
     return True
 
 
-def _says_nothing(_: Refused) -> list[Message]:
+def _states_nothing(_: Refused) -> list[Message]:
     """No revision but 2021-02 has words for it: the status of the stream says it (C-05)."""
     return []
 
@@ -27,14 +27,14 @@ def _says_nothing(_: Refused) -> list[Message]:
 class Stream:
     """One update stream: how its requests are read, and what its responses tell.
 
-    ``slots`` say where an answer stands; one that has none is not told, nor one that ``tells``
+    ``slots`` say where an answer stands; one that has none is not told, nor one that ``reports``
     leaves out.
     """
 
     read: Callable[[Any, Policies], Iterator[Event]]
     response: type[Message]
     slots: Mapping[type, Slot]
-    tells: Callable[[Answer], bool] = _tells
+    reports: Callable[[Answer], bool] = _reports
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Codec:
     registration: Callable[[Any, Policies], Register]
     streams: Mapping[str, Stream]  # by method; what no stream has words for counts to the first
     callbacks: CallbackCodec
-    refusal: Callable[[Refused], list[Message]] = _says_nothing
+    refusal: Callable[[Refused], list[Message]] = _states_nothing
     rules: Rules = field(default_factory=Rules)  # for the core, from the registration on
     policies: Policies = field(default_factory=Policies)
 
@@ -80,7 +80,7 @@ class Codec:
     def responses(self, method: str, answers: Sequence[Answer]) -> Iterator[Message]:
         """Messages of the stream ``method`` that say ``answers``, in their order."""
         stream = self.streams[method]
-        return pack(stream.response, stream.slots, [one for one in answers if stream.tells(one)])
+        return pack(stream.response, stream.slots, [one for one in answers if stream.reports(one)])
 
     def refusal_messages(self, refused: Refused) -> list[Message]:
         """Messages to say before a stream ends because its request was ``refused``."""

@@ -56,8 +56,8 @@ class Policies:
     def _check_size(self, sent: str) -> None:
         size, most = len(sent.encode(errors="replace")), self.configuration_bytes
         if size > most:
-            says = f"the configuration has {size} bytes, and no more than {most} are read"
-            raise ConfigurationError((ConfigurationProblem("", 1, 1, says),))
+            problem = f"the configuration has {size} bytes, and no more than {most} are read"
+            raise ConfigurationError((ConfigurationProblem("", 1, 1, problem),))
 
     def priority(self, class_name: str) -> int:
         """The priority a class name stands for; 0, the default, for an unknown one (SI-ASK-013)."""

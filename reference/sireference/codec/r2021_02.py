@@ -9,15 +9,15 @@ from siwire import REVISIONS
 from siwire.r2021_02 import si_pb2 as si
 
 from sireference.codec import reading
+from sireference.codec.chunks import Elements, in_chunks
 from sireference.codec.codec import Codec, Stream
 from sireference.codec.policies import Policies
-from sireference.codec.portions import Elements, in_portions
 from sireference.codec.r2021_02_constraints import constraint
 from sireference.codec.r2021_02_writing import (
     CALLBACKS,
     SLOTS,
     TERMINATION_TYPES,
-    is_told,
+    expect,
     refusal,
 )
 from sireference.codec.subjects import allocations_meant, asks_meant
@@ -73,37 +73,35 @@ def events(message: si.UpdateRequest, policies: Policies) -> Iterator[Event]:
     rm_id, releases = message.rmID, message.releases
     read_node, read_ask = partial(new_node, policies), partial(ask, policies)
     kinds = (
-        in_portions(
-            UpdateApplications, rm_id, Elements("new", application, message.newApplications)
-        ),
-        in_portions(
+        in_chunks(UpdateApplications, rm_id, Elements("new", application, message.newApplications)),
+        in_chunks(
             UpdateNodes,
             rm_id,
             Elements("nodes", read_node, message.newSchedulableNodes),
             Elements("nodes", updated_node, message.updatedNodes),
         ),
-        in_portions(
+        in_chunks(
             UpdateAllocations,
             rm_id,
             Elements("asks", read_ask, message.asks),
             Elements("ask_releases", ask_release, releases.allocationAsksToRelease),
             Elements("releases", release, releases.allocationsToRelease),
         ),
-        in_portions(
+        in_chunks(
             ReportUtilisation, rm_id, Elements("reports", report, message.utilizationReports)
         ),
-        in_portions(
+        in_chunks(
             UpdateApplications,
             rm_id,
             Elements("remove", reading.removal, message.removeApplications),
         ),
     )
-    says_something = False
+    states_something = False
     for event in chain.from_iterable(kinds):
         if event != type(event)(rm_id):
-            says_something = True
+            states_something = True
             yield event
-    if not says_something:
+    if not states_something:
         yield UpdateAllocations(rm_id)
 
 
@@ -174,11 +172,11 @@ def _priority(policies: Policies, message: si.Priority) -> tuple[int, str]:
 
 def release(message: si.AllocationRelease) -> ReleaseRequest:
     """An AllocationRelease; without a type it is a stop by the RM (SI-REL-006)."""
-    said = message.terminationType
+    given = message.terminationType
     return ReleaseRequest(
         partition=partition_name(message.partitionName),
         subject=allocations_meant(message.applicationID, message.UUID),
-        termination=TERMINATION_TYPES.get(said, TerminationType.UNRECOGNISED),
+        termination=TERMINATION_TYPES.get(given, TerminationType.UNRECOGNISED),
         message=message.message,
     )
 
@@ -206,7 +204,7 @@ def report(message: si.UtilizationReport) -> UtilisationReport:
 CODEC: Final = Codec(
     revision=REVISIONS["2021-02"],
     registration=registration,
-    streams={_UPDATE: Stream(events, si.UpdateResponse, SLOTS, is_told)},
+    streams={_UPDATE: Stream(events, si.UpdateResponse, SLOTS, expect)},
     callbacks=CALLBACKS,
     refusal=refusal,
 )

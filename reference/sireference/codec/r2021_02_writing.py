@@ -116,7 +116,7 @@ def _recommendation(answer: RecommendedNode, response: si.UpdateResponse) -> Mes
     return message
 
 
-def is_told(answer: Answer) -> bool:
+def expect(answer: Answer) -> bool:
     """All but the confirmation of an ask release.
 
     The text's list of released asks is for those the scheduler gives up; without a type a
@@ -136,14 +136,14 @@ def refusal(refused: Refused) -> list[Message]:
 
 
 def _event_records(call: SentEvents) -> list[si.EventRecord]:
-    return [_event_record(said) for said in call.records]
+    return [_event_record(given) for given in call.records]
 
 
-def _event_record(said: EventRecord) -> si.EventRecord:
+def _event_record(given: EventRecord) -> si.EventRecord:
     """With the object it belongs to, and the reason in one word."""
-    message = callbacks.record(si.EventRecord, said)
-    message.groupID = said.group_id
-    message.reason = _reason(said)
+    message = callbacks.record(si.EventRecord, given)
+    message.groupID = given.group_id
+    message.reason = _reason(given)
     return message
 
 
@@ -155,13 +155,13 @@ def _reason(record: EventRecord) -> str:
 
 
 def _cache(call: SyncedCache) -> list[Message]:
-    said = si.ReSyncSchedulerCacheArgs(
+    given = si.ReSyncSchedulerCacheArgs(
         assumedAllocations=[
             si.AssumedAllocation(allocationKey=key, nodeID=node_id) for key, node_id in call.assumed
         ],
         forgetAllocations=[si.ForgotAllocation(allocationKey=key) for key in call.forgotten],
     )
-    return [said]
+    return [given]
 
 
 _ACCEPTED, _REJECTED, _CHANGED = "accepted", "rejected", "changed"

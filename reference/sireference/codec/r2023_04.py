@@ -9,8 +9,8 @@ from siwire import REVISIONS, constants
 from siwire.r2023_04 import si_pb2 as si
 
 from sireference.codec import callbacks, messages, reading, writing
+from sireference.codec.chunks import Elements
 from sireference.codec.packing import Slot
-from sireference.codec.portions import Elements
 from sireference.codec.subjects import allocations_meant, asks_meant
 from sireference.codec.three_streams import Reading, Slots, codec
 from sireference.core.model import (
@@ -109,8 +109,8 @@ def policy(message: messages.AskWithPolicy) -> PreemptionPolicy | None:
     """What it says about preemption, None if nothing."""
     if not message.HasField("preemptionPolicy"):
         return None
-    said = message.preemptionPolicy
-    return PreemptionPolicy(said.allowPreemptSelf, said.allowPreemptOther)
+    given = message.preemptionPolicy
+    return PreemptionPolicy(given.allowPreemptSelf, given.allowPreemptOther)
 
 
 def allocation(message: messages.AllocationWithUUID) -> AllocationRecord:

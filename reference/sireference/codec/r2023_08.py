@@ -10,8 +10,8 @@ from siwire import REVISIONS
 from siwire.r2023_08 import si_pb2 as si
 
 from sireference.codec import callbacks, messages, r2023_04, writing
+from sireference.codec.chunks import Elements
 from sireference.codec.packing import Slot
-from sireference.codec.portions import Elements
 from sireference.codec.three_streams import Reading, codec
 from sireference.core.model import PreemptionQuestion, RejectedAllocation
 from sireference.core.states import NodeAction

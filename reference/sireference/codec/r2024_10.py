@@ -14,8 +14,8 @@ from siwire import REVISIONS, constants
 from siwire.r2024_10 import si_pb2 as si
 
 from sireference.codec import callbacks, messages, r2023_04, r2023_12, reading, writing
+from sireference.codec.chunks import Elements
 from sireference.codec.packing import Slot
-from sireference.codec.portions import Elements
 from sireference.codec.subjects import keyed_meant
 from sireference.codec.three_streams import Reading, Slots, codec
 from sireference.core.model import (
@@ -117,8 +117,8 @@ def release(message: messages.KeyedRelease) -> ReleaseRequest:
 
 
 def _resource(message: messages.KeyedAllocation) -> Resource:
-    is_said = message.HasField("resourcePerAlloc")
-    return reading.resource(message.resourcePerAlloc) if is_said else NOTHING
+    is_sent = message.HasField("resourcePerAlloc")
+    return reading.resource(message.resourcePerAlloc) if is_sent else NOTHING
 
 
 # Written

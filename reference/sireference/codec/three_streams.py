@@ -13,11 +13,11 @@ from siwire import Revision
 
 from sireference.codec import messages
 from sireference.codec.callbacks import CallbackCodec
+from sireference.codec.chunks import Elements, in_chunks
 from sireference.codec.codec import Codec, Stream
 from sireference.codec.extra_config import proposed_timers
 from sireference.codec.packing import Slot
 from sireference.codec.policies import Policies
-from sireference.codec.portions import Elements, in_portions
 from sireference.core.model import (
     AllocationRecord,
     Event,
@@ -87,10 +87,10 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
 
     def nodes(message: messages.NodeRequest, _: Policies) -> Iterator[Event]:
         elements = Elements("nodes", partial(reading.node, reading), message.nodes)
-        return in_portions(UpdateNodes, message.rmID, elements)
+        return in_chunks(UpdateNodes, message.rmID, elements)
 
     def applications(message: messages.ApplicationRequest, _: Policies) -> Iterator[Event]:
-        return in_portions(
+        return in_chunks(
             UpdateApplications,
             message.rmID,
             Elements("new", reading.application, message.new),
@@ -99,7 +99,7 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
 
     def allocations(message: messages.AllocationRequest, _: Policies) -> Iterator[Event]:
         lists = reading.allocation_lists(reading, message)
-        return in_portions(UpdateAllocations, message.rmID, *lists)
+        return in_chunks(UpdateAllocations, message.rmID, *lists)
 
     return {
         ALLOCATION: Stream(allocations, si.AllocationResponse, slots.allocation),

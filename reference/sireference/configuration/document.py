@@ -22,7 +22,7 @@ LONGEST_KEY = 1024
 # What a path shows of a key, as every problem below it has the path.
 _LONGEST_STEP = 64
 # Problems with single places, each with its path, before the rest of the text is not read any more.
-MOST_TOLD = 1000
+MOST_REPORTED = 1000
 # Nodes that aliases may add; far more than any configuration repeats.
 MOST_REPEATED = 100_000
 
@@ -71,8 +71,8 @@ def read_document(text: str) -> tuple[Node | None, tuple[ConfigurationProblem, .
     unprintable = _UNPRINTABLE.search(text)
     if unprintable:
         place = _place_of(text, unprintable.start())
-        says = f"the character U+{ord(unprintable.group()):04X} cannot stand in YAML"
-        return None, (ConfigurationProblem("", place.line, place.column, says),)
+        problem = f"the character U+{ord(unprintable.group()):04X} cannot stand in YAML"
+        return None, (ConfigurationProblem("", place.line, place.column, problem),)
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -117,12 +117,12 @@ class _Builder:
             case _:
                 pass
 
-    def refuse(self, place: Place, says: str, path: str | None = None) -> None:
+    def refuse(self, place: Place, problem: str, path: str | None = None) -> None:
         """Note a problem at a place; the path is where the reading stands unless it is given."""
         if path is None:
             path = self._path()
-        self.problems.append(ConfigurationProblem(path, place.line, place.column, says))
-        if len(self.problems) >= MOST_TOLD:
+        self.problems.append(ConfigurationProblem(path, place.line, place.column, problem))
+        if len(self.problems) >= MOST_REPORTED:
             raise _Unreadable
 
     def _path(self) -> str:
@@ -152,8 +152,10 @@ class _Builder:
         node = self._anchors.get(event.anchor or "")
         if node is None:
             inside = any(level.anchor == event.anchor for level in self._open)
-            says = "stands inside what it repeats" if inside else "repeats nothing that has a name"
-            self.refuse(place, f"*{event.anchor} {says}")
+            problem = (
+                "stands inside what it repeats" if inside else "repeats nothing that has a name"
+            )
+            self.refuse(place, f"*{event.anchor} {problem}")
             raise _Unreadable
         self._repeated += node.size
         if self._repeated > MOST_REPEATED:
@@ -215,12 +217,12 @@ class _Builder:
 def _problem(error: yaml.YAMLError, text: str) -> ConfigurationProblem:
     mark = getattr(error, "problem_mark", None)
     place = _place(mark) if mark else Place(1, 1)
-    says = getattr(error, "problem", None) or str(error).partition("\n")[0]
-    if "nesting depth" in says:  # libyaml counts as it looks ahead, before we see an event
+    problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+    if "nesting depth" in problem:  # libyaml counts as it looks ahead, before we see an event
         return ConfigurationProblem("", place.line, place.column, _TOO_DEEP)
     if mark and text[mark.index : mark.index + 1] == "\t":
-        says = "a tab cannot indent, spaces can"
-    return ConfigurationProblem("", place.line, place.column, f"not YAML: {says}")
+        problem = "a tab cannot indent, spaces can"
+    return ConfigurationProblem("", place.line, place.column, f"not YAML: {problem}")
 
 
 def _not_a_mapping(path: str, node: Node) -> ConfigurationProblem:

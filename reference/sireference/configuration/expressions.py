@@ -47,5 +47,5 @@ def read_expression(text: str) -> Expression:
     except re2.error as error:
         reason, _, fragment = error.args[0].decode(errors="replace").partition(": ")
         where = f", as in {quoted(fragment)}" if fragment else ""
-        says = f"{quoted(text)} is not a regular expression: {reason}{where}"
-        raise ValueError(says) from error
+        problem = f"{quoted(text)} is not a regular expression: {reason}{where}"
+        raise ValueError(problem) from error

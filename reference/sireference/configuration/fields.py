@@ -23,10 +23,10 @@ class Report:
     parents: dict[str, str] = field(default_factory=dict)
     _blamed: set[str] = field(default_factory=set)
 
-    def refuse(self, path: str, says: str, place: Place | None = None) -> None:
+    def refuse(self, path: str, problem: str, place: Place | None = None) -> None:
         """Note a problem; without a place it is noted where the path, or its nearest parent, is."""
         place = place or self._nearest(path)
-        self.add(ConfigurationProblem(path, place.line, place.column, says))
+        self.add(ConfigurationProblem(path, place.line, place.column, problem))
 
     def add(self, problem: ConfigurationProblem) -> None:
         """Note a problem that has its place."""
@@ -39,13 +39,13 @@ class Report:
             self._blamed.add(path)
             path = self._above(path)
 
-    def refuse_anew(self, path: str, says: str, causes: Collection[str] = ()) -> None:
+    def refuse_again(self, path: str, problem: str, causes: Collection[str] = ()) -> None:
         """Note a problem unless one is noted that may well be the cause of it.
 
         Such is a problem at or below the path, or at or below one of the causes if any are given.
         """
         if not any(cause in self._blamed for cause in causes or (path,)):
-            self.refuse(path, says)
+            self.refuse(path, problem)
 
     def _nearest(self, path: str) -> Place:
         while path and path not in self.places:
@@ -74,12 +74,12 @@ class Field:
     def is_written(self) -> bool:
         """Whether anything stands here; YAML's null is nothing, as in the Go core."""
         return self.node is not None and not (
-            isinstance(self.node, Word) and self.node.says_nothing
+            isinstance(self.node, Word) and self.node.states_nothing
         )
 
-    def refuse(self, says: str) -> None:
+    def refuse(self, problem: str) -> None:
         """Note a problem with what stands here."""
-        self.report.refuse(self.path, says)
+        self.report.refuse(self.path, problem)
 
     def keys(self, known: Collection[str]) -> "Keys":
         """Read a mapping whose keys are known; any other key is a problem."""
@@ -88,8 +88,8 @@ class Field:
             if name in known:
                 continue
             guess = difflib.get_close_matches(name[:_LONGEST_GUESS].lower(), known, n=1)
-            says = f"unknown key; did you mean {guess[0]}?" if guess else "unknown key"
-            self.report.refuse(pair.path, says, pair.key_place)
+            problem = f"unknown key; did you mean {guess[0]}?" if guess else "unknown key"
+            self.report.refuse(pair.path, problem, pair.key_place)
             if guess:  # that the key it is meant for is missing is no second problem
                 self.report.blame(_below(self.path, guess[0]))
         return Keys(self, {name: pair.value for name, pair in pairs.items()})

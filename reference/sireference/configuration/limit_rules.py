@@ -34,14 +34,14 @@ _Allowances = ChainMap[tuple[str, str], _Allowance]
 def check_limits(partition: WrittenPartition, report: Report) -> None:
     """Report everything that is wrong with the limits of a partition and its queues."""
     root = partition.root
-    if partition.limits and root.limits and _said(partition.limits) != _said(root.limits):
+    if partition.limits and root.limits and _sent(partition.limits) != _sent(root.limits):
         path = f"{partition.path}.limits"
         report.refuse(path, "differ from the limits of the root queue; write one of the two")
     limits = root.limits or partition.limits
     _check_queue(root, limits, ChainMap(), report)
 
 
-def _said(limits: tuple[WrittenLimit, ...]) -> list[tuple[object, ...]]:
+def _sent(limits: tuple[WrittenLimit, ...]) -> list[tuple[object, ...]]:
     return [
         (
             limit.description,
@@ -61,8 +61,8 @@ def _check_queue(
     groups = [group for limit in limits for group in limit.groups]
     _check_names("group", groups, report)
     if groups and all(group.name == WILDCARD for group in groups):
-        says = "* alone would limit the queue, not a group: name a group before it"
-        report.refuse(groups[0].path, says)
+        problem = "* alone would limit the queue, not a group: name a group before it"
+        report.refuse(groups[0].path, problem)
     here = above.new_child() if limits else above
     for limit in limits:
         _check_limit(limit, queue, report)
@@ -77,8 +77,8 @@ def _check_names(kind: str, names: list[WrittenName], report: Report) -> None:
         if named.name in seen:
             report.refuse(named.path, f"{kind} {quoted(named.name)} has a limit here already")
         elif WILDCARD in seen:
-            says = f"{kind} {quoted(named.name)} stands after *, which must be the last"
-            report.refuse(named.path, says)
+            problem = f"{kind} {quoted(named.name)} stands after *, which must be the last"
+            report.refuse(named.path, problem)
         seen.add(named.name)
 
 
@@ -86,21 +86,21 @@ def _check_limit(limit: WrittenLimit, queue: WrittenQueue, report: Report) -> No
     path = limit.path
     if not limit.users and not limit.groups:
         causes = (f"{path}.users", f"{path}.groups")
-        report.refuse_anew(path, "a limit must have users or groups", causes)
+        report.refuse_again(path, "a limit must have users or groups", causes)
     resources = limit.max_resources or {}
     if resources and not any(resources.values()):
-        report.refuse_anew(f"{path}.maxresources", "must not all be 0")
+        report.refuse_again(f"{path}.maxresources", "must not all be 0")
     if not resources and not limit.max_applications:
         causes = (f"{path}.maxresources", f"{path}.maxapplications")
-        report.refuse_anew(path, "a limit must have maxresources or maxapplications", causes)
+        report.refuse_again(path, "a limit must have maxresources or maxapplications", causes)
     for kind, amount in resources.items():
         most = (queue.max or {}).get(kind)
         if most is not None and amount > most:
-            says = f"{_than(kind, amount, most)} of the queue"
-            report.refuse(f"{path}.maxresources.{kind}", says)
+            problem = f"{_than(kind, amount, most)} of the queue"
+            report.refuse(f"{path}.maxresources.{kind}", problem)
     if queue.max_applications and limit.max_applications > queue.max_applications:
-        says = f"{limit.max_applications} is more than the {queue.max_applications} of the queue"
-        report.refuse(f"{path}.maxapplications", says)
+        problem = f"{limit.max_applications} is more than the {queue.max_applications} of the queue"
+        report.refuse(f"{path}.maxapplications", problem)
 
 
 def _check_against(
@@ -129,15 +129,15 @@ def _check_within(limit: WrittenLimit, wider: _Allowance, whom: str, report: Rep
     for kind, amount in (limit.max_resources or {}).items():
         most = wider.resources.get(kind)
         if most is not None and amount > most:
-            says = f"{_than(kind, amount, most)} a queue above allows {whom}"
-            report.refuse(f"{limit.path}.maxresources.{kind}", says)
+            problem = f"{_than(kind, amount, most)} a queue above allows {whom}"
+            report.refuse(f"{limit.path}.maxresources.{kind}", problem)
     most = wider.applications
     path = f"{limit.path}.maxapplications"
     if most and not limit.max_applications:
-        report.refuse_anew(path, f"must be set, as a queue above allows {whom} {most}")
+        report.refuse_again(path, f"must be set, as a queue above allows {whom} {most}")
     elif most and limit.max_applications > most:
-        says = f"{limit.max_applications} is more than the {most} a queue above allows {whom}"
-        report.refuse(path, says)
+        problem = f"{limit.max_applications} is more than the {most} a queue above allows {whom}"
+        report.refuse(path, problem)
 
 
 def _than(kind: str, amount: int, most: int) -> str:

@@ -24,7 +24,7 @@ class Word:
     size: int = 1
 
     @property
-    def says_nothing(self) -> bool:
+    def states_nothing(self) -> bool:
         """Whether this is YAML's null, which stands for a key that is not written."""
         return self.plain and self.text in _NOTHING
 

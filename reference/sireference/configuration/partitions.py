@@ -37,14 +37,14 @@ def read_partitions(top: Field) -> tuple[WrittenPartition, ...]:
     partitions = top.keys(_TOP_KEYS)["partitions"]
     read = tuple(_read_partition(item) for item in partitions.mappings())
     if not read:
-        top.report.refuse_anew(partitions.path, "there must be a partition")
+        top.report.refuse_again(partitions.path, "there must be a partition")
     return read
 
 
 def _read_partition(partition: Field) -> WrittenPartition:
     keys = partition.keys(_PARTITION_KEYS)
     if not keys["queues"].is_written:
-        partition.report.refuse_anew(keys["queues"].path, "a partition must have queues")
+        partition.report.refuse_again(keys["queues"].path, "a partition must have queues")
     preemption = keys["preemption"].keys(_PREEMPTION_KEYS)
     of_quotas = preemption["quotapreemptionenabled"]
     return WrittenPartition(

@@ -37,22 +37,22 @@ def _chain(rule: WrittenRule) -> list[WrittenRule]:
 
 def _check_rule(rule: WrittenRule, report: Report) -> None:
     if not rule.name:
-        report.refuse_anew(f"{rule.path}.name", f"a rule must be one of {', '.join(_NAMES)}")
+        report.refuse_again(f"{rule.path}.name", f"a rule must be one of {', '.join(_NAMES)}")
     elif rule.name not in _NAMES:
         guess = difflib.get_close_matches(rule.name[:64], _NAMES, n=1)
         hint = f"did you mean {guess[0]}?" if guess else f"the choice is {', '.join(_NAMES)}"
         report.refuse(f"{rule.path}.name", f"{quoted(rule.name)} is no rule; {hint}")
     path = f"{rule.path}.value"
     if rule.name == RuleName.TAG.value and not rule.value:
-        report.refuse_anew(path, "a tag rule needs the name of the tag")
+        report.refuse_again(path, "a tag rule needs the name of the tag")
     if rule.name == RuleName.FIXED.value:
         if not rule.value:
-            report.refuse_anew(path, "a fixed rule needs the name of a queue")
+            report.refuse_again(path, "a fixed rule needs the name of a queue")
         elif not _is_path(rule.value):
             report.refuse(path, f"{quoted(rule.value)} is no queue name")
         elif _is_full(rule.value) and rule.parent:
-            says = f"{quoted(rule.value)} is a full name, so there can be no parent rule"
-            report.refuse(f"{rule.path}.parent", says)
+            problem = f"{quoted(rule.value)} is a full name, so there can be no parent rule"
+            report.refuse(f"{rule.path}.parent", problem)
 
 
 def _is_sound(rule: WrittenRule) -> bool:
@@ -110,9 +110,9 @@ def _check_target(
         if below is None:
             return
         queue, full_name = below, f"{full_name}.{segment}"
-    says = _wrong_kind(queue, is_whole=len(fixed) == len(chain))
-    if says:
-        report.refuse(path, f"{full_name} {says}")
+    problem = _wrong_kind(queue, is_whole=len(fixed) == len(chain))
+    if problem:
+        report.refuse(path, f"{full_name} {problem}")
 
 
 def _wrong_kind(queue: WrittenQueue, *, is_whole: bool) -> str:

@@ -18,11 +18,11 @@ class ConfigurationProblem:
     path: str
     line: int
     column: int
-    says: str
+    problem: str
 
     def __str__(self) -> str:
         place = f"({self.line}: {self.column})"
-        return f"{self.path}: {self.says} {place}" if self.path else f"{self.says} {place}"
+        return f"{self.path}: {self.problem} {place}" if self.path else f"{self.problem} {place}"
 
 
 class ConfigurationError(ValueError):

@@ -29,13 +29,13 @@ def _check_names(parent: WrittenQueue, report: Report) -> None:
         path = f"{queue.path}.name"
         twin = first.setdefault(queue.name.lower(), queue)
         if not queue.name:
-            report.refuse_anew(path, "a queue must have a name")
+            report.refuse_again(path, "a queue must have a name")
         elif not is_queue_name(queue.name):
-            says = "is no queue name: letters, digits, - and _, at most 64"
-            report.refuse(path, f"{quoted(queue.name)} {says}")
+            problem = "is no queue name: letters, digits, - and _, at most 64"
+            report.refuse(path, f"{quoted(queue.name)} {problem}")
         elif twin is not queue:
-            says = "is a second queue of this name; upper and lower case are one"
-            report.refuse(path, f"{quoted(queue.name)} {says}")
+            problem = "is a second queue of this name; upper and lower case are one"
+            report.refuse(path, f"{quoted(queue.name)} {problem}")
         _check_names(queue, report)
 
 
@@ -50,8 +50,8 @@ def _check_amounts(queue: WrittenQueue, above: Amounts, report: Report) -> Count
     guaranteed = queue.guaranteed or {}
     for kind, amount in own.items():
         if kind in above and amount > above[kind]:
-            says = f"{_than(kind, amount, above[kind])} that a queue above allows"
-            report.refuse(f"{path}.max.{kind}", says)
+            problem = f"{_than(kind, amount, above[kind])} that a queue above allows"
+            report.refuse(f"{path}.max.{kind}", problem)
     allowed = above
     if own:
         allowed = above | {kind: min(own[kind], above.get(kind, own[kind])) for kind in own}
@@ -68,8 +68,8 @@ def _check_amounts(queue: WrittenQueue, above: Amounts, report: Report) -> Count
         for name, here in (("guaranteed", guaranteed), ("max", allowed)):
             if kind in here and amount > here[kind]:
                 most, together = (written_quantity(kind, value) for value in (here[kind], amount))
-                says = f"{most} is less than the {together} guaranteed to the queues below"
-                report.refuse(f"{path}.{name}.{kind}", says)
+                problem = f"{most} is less than the {together} guaranteed to the queues below"
+                report.refuse(f"{path}.{name}.{kind}", problem)
                 break
     least = Counter(guaranteed) if any(guaranteed.values()) else below
     return Counter({kind: min(least[kind], allowed.get(kind, least[kind])) for kind in least})
@@ -78,8 +78,8 @@ def _check_amounts(queue: WrittenQueue, above: Amounts, report: Report) -> Count
 def _check_guaranteed(path: str, guaranteed: Amounts, most: Amounts, report: Report) -> None:
     for kind, amount in guaranteed.items():
         if kind in most and amount > most[kind]:
-            says = f"{_than(kind, amount, most[kind])} of the maximum"
-            report.refuse(f"{path}.guaranteed.{kind}", says)
+            problem = f"{_than(kind, amount, most[kind])} of the maximum"
+            report.refuse(f"{path}.guaranteed.{kind}", problem)
 
 
 def _than(kind: str, amount: int, most: int) -> str:
@@ -91,8 +91,8 @@ def _check_applications(parent: WrittenQueue, report: Report) -> None:
     for queue in parent.queues:
         path = f"{queue.path}.maxapplications"
         if most and not queue.max_applications:
-            report.refuse_anew(path, f"must be set, as the queue above allows {most}")
+            report.refuse_again(path, f"must be set, as the queue above allows {most}")
         elif most and queue.max_applications > most:
-            says = f"{queue.max_applications} is more than the {most} the queue above allows"
-            report.refuse(path, says)
+            problem = f"{queue.max_applications} is more than the {most} the queue above allows"
+            report.refuse(path, problem)
         _check_applications(queue, report)

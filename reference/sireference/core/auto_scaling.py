@@ -67,7 +67,7 @@ def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
         wanted = pending.ask.max_allocations - pending.made - pending.awaiting
         for _ in repeat(None, wanted):
             with_others = [listed.get(queue, NOTHING) + need for queue in path]
-            if not all(map(Queue.has_room, path, with_others)):
+            if not all(map(Queue.has_capacity, path, with_others)):
                 break
             listed.update(zip(path, with_others, strict=True))
             yield pending
@@ -93,7 +93,7 @@ def _is_constrained(partition: Partition, ask_group: AskGroup) -> bool:
     """Whether its placement constraint keeps a group from nodes that have room, or from all."""
     if ask_group.profile.constraint is None:
         return False
-    room = partition.node_index
-    if any(ask_group.need.fits(node.free) for node in room.index):
+    capacity = partition.node_index
+    if any(ask_group.need.fits(node.free) for node in capacity.index):
         return True
-    return not any(room.is_open(ask_group.profile, node) for node in room.index)
+    return not any(capacity.is_open(ask_group.profile, node) for node in capacity.index)

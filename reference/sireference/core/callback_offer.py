@@ -10,14 +10,14 @@ def offer(rm: ResourceManager, event: OfferCallbacks) -> None:
     rm.callbacks.offer(event.callbacks)
     for partition in rm.partitions.values():
         partition.is_asking = False
-        _tell_anew(partition)
+        _report_again(partition)
 
 
-def _tell_anew(partition: Partition) -> None:
+def _report_again(partition: Partition) -> None:
     """Whoever takes callbacks now was not told how asks go, and which allocations there are."""
     for application in partition.applications.values():
         for pending in application.pending.values():
-            pending.told = None
+            pending.reported = None
             partition.states.moved(pending)
     for allocation in partition.allocations.all.values():
         partition.callbacks.cache.allocation_added(allocation)

@@ -85,22 +85,22 @@ def _name(rule: PlacementRule, partition: Partition, new: NewApplication) -> str
     """The full queue name ``rule`` makes of the application, None if it makes none."""
     if not _passes(rule.filter, new):
         return None
-    said = {
+    given = {
         RuleName.PROVIDED: new.queue,
         RuleName.USER: new.user,
         RuleName.TAG: new.tag(rule.value or ""),
         RuleName.FIXED: rule.value or "",
     }[rule.name].lower()
-    if not said:
+    if not given:
         return None
-    if said.split(".")[0] == partition.root.config.name and rule.name is not RuleName.USER:
-        return said
+    if given.split(".")[0] == partition.root.config.name and rule.name is not RuleName.USER:
+        return given
     if rule.name in (RuleName.USER, RuleName.TAG):
-        said = said.replace(".", _DOT)
+        given = given.replace(".", _DOT)
     above: str | None = partition.root.name
     if rule.parent is not None:
         above = _parent_name(rule.parent, partition, new)
-    return None if above is None else f"{above}.{said}"
+    return None if above is None else f"{above}.{given}"
 
 
 def _parent_name(rule: PlacementRule, partition: Partition, new: NewApplication) -> str | None:
@@ -114,14 +114,14 @@ def _parent_name(rule: PlacementRule, partition: Partition, new: NewApplication)
 def _passes(condition: PlacementFilter, new: NewApplication) -> bool:
     """Whether the rule sees this user's applications."""
     groups = new.member_of
-    lists_nobody = not (
+    lists_no_one = not (
         condition.users
         or condition.groups
         or condition.user_expression
         or condition.group_expression
     )
     is_meant = (
-        lists_nobody
+        lists_no_one
         or new.user in condition.users
         or not condition.groups.isdisjoint(groups)
         or _searched(condition.user_expression, (new.user,))

@@ -23,7 +23,7 @@ class TargetExpression:
     operator: TargetOperator = TargetOperator.IN
     values: frozenset[str] = frozenset()
 
-    def holds(self, said: Mapping[str, str]) -> bool:
+    def holds(self, given: Mapping[str, str]) -> bool:
         """Whether it is true of these attributes or tags.
 
         Values matter to IN and NOT_IN only (SI-PLACE-004); a key that is missing has no value that
@@ -31,13 +31,13 @@ class TargetExpression:
         """
         match self.operator:
             case TargetOperator.IN:
-                return said.get(self.key) in self.values
+                return given.get(self.key) in self.values
             case TargetOperator.NOT_IN:
-                return said.get(self.key) not in self.values
+                return given.get(self.key) not in self.values
             case TargetOperator.EXIST:
-                return self.key in said
+                return self.key in given
             case TargetOperator.NOT_EXIST:
-                return self.key not in said
+                return self.key not in given
             case TargetOperator.UNRECOGNISED:
                 return False
 

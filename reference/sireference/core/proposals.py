@@ -20,7 +20,7 @@ from sireference.core.model import (
 )
 from sireference.core.preemption import rm_approval
 from sireference.core.state.partition import Partition
-from sireference.core.state.proposals import Placement, Proposal, Replacement, RoomOfVictims
+from sireference.core.state.proposals import CapacityOfVictims, Placement, Proposal, Replacement
 from sireference.core.states import AskState
 
 
@@ -68,7 +68,7 @@ def _settle(
 
 def _callback(proposal: Proposal) -> Callback:
     """What an RM that wants to be asked takes."""
-    if isinstance(proposal, RoomOfVictims):
+    if isinstance(proposal, CapacityOfVictims):
         return Callback.PREEMPTION_PREDICATES
     return Callback.PREDICATES
 
@@ -80,13 +80,13 @@ def _question(partition: Partition, proposal: Proposal, number: int) -> Effect:
             return PredicatesQuestion(rm_id, number, key, node_id, allocate=True)
         case Replacement():
             return PredicatesQuestion(rm_id, number, key, node_id, allocate=False)
-        case RoomOfVictims(listed=listed, enough=enough):
+        case CapacityOfVictims(listed=listed, enough=enough):
             victims = tuple(victim.record.ask.key for victim in listed)
             return PreemptionQuestion(rm_id, number, key, node_id, victims, enough - 1)
 
 
 def _agrees(proposal: Proposal, answer: Answered) -> bool:
-    if isinstance(proposal, RoomOfVictims):
+    if isinstance(proposal, CapacityOfVictims):
         return answer.suits and rm_approval.names_enough(proposal, answer)
     return answer.suits
 
@@ -100,7 +100,7 @@ def _is_possible(partition: Partition, proposal: Proposal) -> bool:
             return predicates.is_possible(partition, proposal)
         case Replacement():
             return replacement.is_possible(proposal)
-        case RoomOfVictims():
+        case CapacityOfVictims():
             return rm_approval.is_possible(partition, proposal)
 
 
@@ -113,7 +113,7 @@ def _carry_out(
             return allocations.make(partition, pending, node, now)
         case Replacement(pending=pending, placeholder=placeholder):
             return replacement.release(partition, pending, placeholder)
-        case RoomOfVictims():
+        case CapacityOfVictims():
             return rm_approval.carry_out(partition, proposal, answer, now)
 
 
@@ -124,5 +124,5 @@ def _give_up(partition: Partition, proposal: Proposal, now: float) -> None:
             pending.had_placeholder = pending.had_placeholder or is_second_choice
         case Replacement():
             pass  # the ask looks for another placeholder, or for a node
-        case RoomOfVictims(pending=pending):
+        case CapacityOfVictims(pending=pending):
             rm_approval.give_up(partition, pending, now)

@@ -84,13 +84,13 @@ def _stop(
 ) -> list[Effect]:
     """The RM ended it: done and confirmed, by the key that the RM gave, if it gave one."""
     went_on = allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
-    said = request.subject.key if isinstance(request.subject, OneAllocation) else None
+    given = request.subject.key if isinstance(request.subject, OneAllocation) else None
     confirmation = Release(
         partition=partition.name,
         application_id=allocation.application.application_id,
         identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
-        key=allocation.record.ask.key if said is None else said,
+        key=allocation.record.ask.key if given is None else given,
         message="released as the RM asked",
     )
     states = application_lifecycle.settle(partition, allocation.application, now)

@@ -25,9 +25,9 @@ class Resource:
             return frozenset(item for item in items if item[1])
         return frozenset(items)
 
-    def fits(self, room: "Resource") -> bool:
-        """Whether ``room`` has as much of every type as needed; a missing type is zero."""
-        have = room.amounts
+    def fits(self, capacity: "Resource") -> bool:
+        """Whether ``capacity`` has as much of every type as needed; a missing type is zero."""
+        have = capacity.amounts
         for name, amount in self.amounts.items():
             if amount > 0 and amount > have.get(name, 0):
                 return False

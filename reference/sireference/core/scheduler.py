@@ -19,6 +19,7 @@ from sireference.core import (
     utilisation,
 )
 from sireference.core.auto_scaling import OutstandingRequest, outstanding
+from sireference.core.chunks import chunks
 from sireference.core.counts import Counts, count
 from sireference.core.gang import turns
 from sireference.core.model import (
@@ -43,11 +44,10 @@ from sireference.core.model import (
     UpdateNodes,
     quoted,
 )
-from sireference.core.portions import portions
 from sireference.core.preemption import cycle
 from sireference.core.registration import ResourceManagers
 from sireference.core.snapshot import Snapshot, snapshot
-from sireference.core.snapshot import portions as snapshot_portions
+from sireference.core.snapshot import chunks as snapshot_chunks
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import RMState
 
@@ -96,13 +96,13 @@ class Scheduler:
         self.rms.deadlines.changed(rm)
         return [*effects, *rm.callbacks.take(now)]
 
-    def portions(self, event: Event) -> Iterator[Event]:
+    def chunks(self, event: Event) -> Iterator[Event]:
         """``event`` in portions, none of which takes long to handle; each when it is its turn.
 
         Together they mean the same. Between them others can be handled, but nothing of the RM.
         """
         rm = self.rms.known(event.rm_id)
-        return portions(rm, event) if rm is not None else iter((event,))
+        return chunks(rm, event) if rm is not None else iter((event,))
 
     def hold(self, rm_id: str) -> None:
         """Let no deadline of this RM come before ``go_on``: something goes on in portions."""
@@ -124,7 +124,7 @@ class Scheduler:
 
     def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
         """What ``snapshot`` returns, in portions; nothing of this RM is handled in between."""
-        return snapshot_portions(rm_id, self.rms.known(rm_id))
+        return snapshot_chunks(rm_id, self.rms.known(rm_id))
 
     def all_counts(self) -> list[Counts]:
         """How many of what is held, for everybody who ever registered."""

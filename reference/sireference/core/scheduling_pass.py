@@ -66,7 +66,7 @@ def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]
 def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
     """The node for the first ask of ``ask_group``, or where the group has to wait."""
     for quota in ask_group.application.quotas:
-        if not quota.has_room(ask_group.need):
+        if not quota.has_capacity(ask_group.need):
             return quota.full
     return (
         partition.node_index.find(ask_group.profile, ask_group.need) or partition.node_index.waiting

@@ -87,7 +87,7 @@ class Snapshot:
 
 def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
     """What is held for ``rm``, which is None if it is not known; in the order things came."""
-    taking = portions(rm_id, rm)
+    taking = chunks(rm_id, rm)
     while True:
         try:
             next(taking)
@@ -96,7 +96,7 @@ def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
             return taken
 
 
-def portions(rm_id: str, rm: ResourceManager | None) -> Generator[None, None, Snapshot]:
+def chunks(rm_id: str, rm: ResourceManager | None) -> Generator[None, None, Snapshot]:
     """Takes a snapshot bit by bit; between the bits nothing of ``rm`` may change."""
     if rm is None:
         return Snapshot(rm_id, None)

@@ -6,20 +6,20 @@ from sireference.core.state.node import Node
 from sireference.core.state.resource_manager import ResourceManager
 
 
-def report(rm: ResourceManager, said: UtilisationReport) -> list[Effect]:
+def report(rm: ResourceManager, given: UtilisationReport) -> list[Effect]:
     """Take a report, which changes no capacity and no amount by itself (SI-UTIL-002).
 
     A node that is used by somebody the scheduler does not know of is recommended to offer less;
     when that use is over, to offer all again (SI-NREC-001). What the RM makes of it is its affair.
     Nothing follows from what an allocation uses, or from the report of an unknown id.
     """
-    known = rm.node(said.object_id)
+    known = rm.node(given.object_id)
     if known is None:
         return []
     _, node = known
     if node.capacity not in (node.whole, node.advised):  # the RM has said something of its own
         node.whole = node.advised = node.capacity
-    advised = _advised(node, said.used)
+    advised = _advised(node, given.used)
     if advised == node.advised:
         return []
     node.advised = advised

@@ -44,8 +44,10 @@ def check(listen: str) -> None:
         else:
             _check_port(listen)
     except socket.gaierror as why:
-        says = f"the host has no address ({why.strerror}); give a name or address of this machine"
-        raise CannotListenError(listen, says) from None
+        problem = (
+            f"the host has no address ({why.strerror}); give a name or address of this machine"
+        )
+        raise CannotListenError(listen, problem) from None
     except OSError as why:
         raise CannotListenError(listen, reason(listen, why)) from None
 

@@ -66,28 +66,28 @@ class CallbackTable:
         stream.hang_up()
         return was_in_use
 
-    def end(self, rm_id: str, says: str) -> None:
+    def end(self, rm_id: str, problem: str) -> None:
         """The RM has to open another stream if it wants callbacks."""
         stream = self._streams.get(rm_id)
         if stream is not None:
             self.unbind(stream)
-            stream.end(Ending(grpc.StatusCode.ABORTED, says))
+            stream.end(Ending(grpc.StatusCode.ABORTED, problem))
 
     def all(self) -> list[CallbackStream]:
         """Those that are open."""
         return list(self._streams.values())
 
-    def deliver(self, call: Call, tell: Callable[[Answered], object]) -> None:
-        """Make the call, if the RM is there; ``tell`` gets its answer where there is one."""
+    def deliver(self, call: Call, report: Callable[[Answered], object]) -> None:
+        """Make the call, if the RM is there; ``report`` gets its answer where there is one."""
         stream = self._streams.get(call.rm_id)
         if stream is None:
             return
         payloads = map(_payload, self._codec.messages(call))
         match call:
             case PredicatesQuestion():
-                stream.call(ext.PLACEMENT_CHECK, payloads, self._listener(call, tell))
+                stream.call(ext.PLACEMENT_CHECK, payloads, self._listener(call, report))
             case PreemptionQuestion():
-                stream.call(ext.EVICTION_CHECK, payloads, self._listener(call, tell))
+                stream.call(ext.EVICTION_CHECK, payloads, self._listener(call, report))
             case SyncedCache():
                 stream.call(ext.CACHE_SYNC, payloads, _note_refusal)
             case ContainerState():
@@ -100,13 +100,13 @@ class CallbackTable:
             stream.break_off(Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, _NOT_READ))
 
     def _listener(
-        self, call: PredicatesQuestion | PreemptionQuestion, tell: Callable[[Answered], object]
+        self, call: PredicatesQuestion | PreemptionQuestion, report: Callable[[Answered], object]
     ) -> Callable[[Answer], None]:
         def listen(answer: Answer) -> None:
             suits, index = answer.ok, -1
             if suits and isinstance(call, PreemptionQuestion):
                 suits, index = self._read(answer.payload)
-            tell(Answered(call.rm_id, call.number, suits, answer.text, index))
+            report(Answered(call.rm_id, call.number, suits, answer.text, index))
 
         return listen
 
@@ -142,8 +142,8 @@ def _note_refusal(answer: Answer) -> None:
 
 
 def _payload(message: Any) -> ext.SiPayload:
-    said: Message = message
-    return ext.SiPayload(full_name=said.DESCRIPTOR.full_name, data=said.SerializeToString())
+    given: Message = message
+    return ext.SiPayload(full_name=given.DESCRIPTOR.full_name, data=given.SerializeToString())
 
 
 def _batches(payloads: Iterable[ext.SiPayload]) -> Iterator[list[ext.SiPayload]]:

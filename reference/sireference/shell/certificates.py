@@ -19,8 +19,8 @@ def check_certificates(file: Path) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(file)
     except OSError as why:  # which an SSLError is as well
-        says = f"{file} has no certificate that can be read ({_said(why)}); give one in PEM"
-        raise UnfitFileError(says) from None
+        problem = f"{file} has no certificate that can be read ({_sent(why)}); give one in PEM"
+        raise UnfitFileError(problem) from None
 
 
 def check_pair(certificate: Path, key: Path) -> None:
@@ -29,16 +29,16 @@ def check_pair(certificate: Path, key: Path) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, _no_password)
     except _IsEncrypted:
-        says = f"the private key in {key} is encrypted; give it without a password"
-        raise UnfitFileError(says) from None
+        problem = f"the private key in {key} is encrypted; give it without a password"
+        raise UnfitFileError(problem) from None
     except ssl.SSLError as why:
         if why.reason == _NO_MATCH:
-            says = f"the private key in {key} is not that of the certificate in {certificate}"
-            raise UnfitFileError(f"{says}; give the two that belong together") from None
-        says = f"{key} has no private key that can be read ({_said(why)}); give one in PEM"
-        raise UnfitFileError(says) from None
+            problem = f"the private key in {key} is not that of the certificate in {certificate}"
+            raise UnfitFileError(f"{problem}; give the two that belong together") from None
+        problem = f"{key} has no private key that can be read ({_sent(why)}); give one in PEM"
+        raise UnfitFileError(problem) from None
     except OSError as why:
-        raise UnfitFileError(f"{key} cannot be read: {_said(why)}") from None
+        raise UnfitFileError(f"{key} cannot be read: {_sent(why)}") from None
 
 
 class _IsEncrypted(Exception):
@@ -49,7 +49,7 @@ def _no_password() -> str:
     raise _IsEncrypted
 
 
-def _said(why: OSError) -> str:
+def _sent(why: OSError) -> str:
     """The reason without the place in Python's source."""
     if isinstance(why, ssl.SSLError):
         return (why.reason or "no PEM").replace("_", " ").lower()

@@ -8,10 +8,10 @@ class Counters:
     """Plain numbers that only grow."""
 
     def __init__(self) -> None:
-        self.heard: Counter[str] = Counter()  # messages from RMs, by method
-        self.told: Counter[str] = Counter()  # what RMs were told, by kind of effect
+        self.handled: Counter[str] = Counter()  # messages from RMs, by method
+        self.reported: Counter[str] = Counter()  # what RMs were told, by kind of effect
         self.refused = 0  # events of RMs that are not served
 
-    def tell(self, effects: Iterable[object]) -> None:
+    def report(self, effects: Iterable[object]) -> None:
         """Count ``effects``."""
-        self.told.update(type(effect).__name__ for effect in effects)
+        self.reported.update(type(effect).__name__ for effect in effects)

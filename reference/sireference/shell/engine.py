@@ -37,7 +37,7 @@ from sireference.shell.recent import RecentEvents
 from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 Result = TypeVar("Result")
-_REGISTERED_ANEW: Final = Ending(
+_REREGISTERED: Final = Ending(
     grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
 )
 _DOES_NOT_READ: Final = (
@@ -101,7 +101,7 @@ class Engine:
         for stream in self._ended.pop(rm_id, ()):
             await stream.is_over.wait()
 
-    def tell(self, event: Event) -> None:
+    def report(self, event: Event) -> None:
         """Let the core handle ``event``, whatever comes of it."""
         handled = self.handle(event)
         if handled.done():
@@ -131,7 +131,7 @@ class Engine:
         if self._snapshots.get(rm_id) is taking:
             del self._snapshots[rm_id]
 
-    async def beside(self, work: Callable[..., Result], *arguments: object) -> Result:
+    async def in_thread(self, work: Callable[..., Result], *arguments: object) -> Result:
         """What ``work`` returns, done on one thread beside the loop; it leaves the core alone."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(work, *arguments))
@@ -164,14 +164,14 @@ class Engine:
     ) -> Job[Refused | None]:
         """Each portion, for the registration it was said to; one that came meanwhile has none."""
         for event in events:
-            for portion in self.scheduler.portions(event):
-                is_meant = self.scheduler.rms.known(portion.rm_id) is life
-                if not is_meant and not isinstance(portion, Register):
+            for chunk in self.scheduler.chunks(event):
+                is_meant = self.scheduler.rms.known(chunk.rm_id) is life
+                if not is_meant and not isinstance(chunk, Register):
                     return None
-                refused = self._handle(portion)
+                refused = self._handle(chunk)
                 if refused is not None:
                     return refused
-                if getattr(portion, "more_follows", False):
+                if getattr(chunk, "more_follows", False):
                     yield
         return None
 
@@ -182,10 +182,10 @@ class Engine:
         if isinstance(event, Register | ShutDown):
             self.callbacks.end(event.rm_id, "the registration it belongs to is over")
         if isinstance(event, Register):
-            ended = self._streams.end_all(event.rm_id, _REGISTERED_ANEW)
+            ended = self._streams.end_all(event.rm_id, _REREGISTERED)
             self._ended.setdefault(event.rm_id, []).extend(ended)
         if isinstance(event, Register | ShutDown | ConnectionLost):
-            self._streams.begin_anew(event.rm_id)
+            self._streams.restart_history(event.rm_id)
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))
         return self._carry_out(effects)
 
@@ -205,22 +205,22 @@ class Engine:
                 refused = effect
                 self.counters.refused += 1
             elif isinstance(effect, Call):
-                self.counters.tell([effect])
-                self.callbacks.deliver(effect, self.tell)
+                self.counters.report([effect])
+                self.callbacks.deliver(effect, self.report)
         lost: set[str] = set()
-        for (rm_id, method), said in answers.items():
-            if rm_id not in lost and not self._deliver(rm_id, method, said):
+        for (rm_id, method), given in answers.items():
+            if rm_id not in lost and not self._deliver(rm_id, method, given):
                 lost.add(rm_id)
         self._set_alarm()
         return refused
 
-    def _deliver(self, rm_id: str, method: str, said: list[Answer]) -> bool:
+    def _deliver(self, rm_id: str, method: str, given: list[Answer]) -> bool:
         """Let the answers wait to be read, message by message; whether the RM bears all of them.
 
         Each is counted when it is made: before the next is, nobody knows how large it will be.
         """
-        self.counters.tell(said)
-        for response in self.codec.responses(method, said):
+        self.counters.report(given)
+        for response in self.codec.responses(method, given):
             self._streams.deliver(rm_id, method, [response.SerializeToString()])
             if self._streams.waiting(rm_id) > self.limits.outbox_bytes:
                 self._give_up(rm_id)

@@ -25,7 +25,7 @@ from sireference.shell.readers import CHALLENGES, has_token, is_own_name
 from sireference.shell.recent import Recent
 from sireference.shell.sharing import Sharing
 from sireference.shell.state_json import encoded
-from sireference.shell.unexpected import SAYS, report
+from sireference.shell.unexpected import MESSAGES, report
 
 _TIMEOUT: Final = 10.0  # seconds for the event loop to answer
 _TEXT: Final = "text/plain; charset=utf-8"
@@ -95,7 +95,7 @@ class HttpPage:
             answer = refused or self._found(path, environment.get("QUERY_STRING", ""))
         except Exception as error:  # noqa: BLE001  # it is reported
             report(error, method=f"GET {path}")
-            answer = _Answer("500 Internal Server Error", f"{SAYS}\n")
+            answer = _Answer("500 Internal Server Error", f"{MESSAGES}\n")
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         length = ("Content-Length", str(len(body)))
         start(answer.status, [("Content-Type", answer.kind), length, *_ALWAYS, *answer.more])
@@ -104,12 +104,12 @@ class HttpPage:
     def _refused(self, environment: WSGIEnvironment) -> _Answer | None:
         """Why this request is not served, if it is not."""
         if environment["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            says = "nothing can be changed here: there are only GET and HEAD\n"
-            return _Answer("405 Method Not Allowed", says, more=(("Allow", "GET, HEAD"),))
+            problem = "nothing can be changed here: there are only GET and HEAD\n"
+            return _Answer("405 Method Not Allowed", problem, more=(("Allow", "GET, HEAD"),))
         host = environment.get("HTTP_HOST", "")
         if not self._is_public and not is_own_name(host, self._listen):
-            says = f"{host!r} is no name of this server: ask for {self.address}\n"
-            return _Answer("421 Misdirected Request", says)
+            problem = f"{host!r} is no name of this server: ask for {self.address}\n"
+            return _Answer("421 Misdirected Request", problem)
         if environment["PATH_INFO"] == _HEALTH:
             return None
         if not has_token(environment.get("HTTP_AUTHORIZATION", ""), self._access.http_token):
@@ -118,8 +118,8 @@ class HttpPage:
 
     def _found(self, path: str, query: str) -> _Answer:
         if not self._engine.is_serving:
-            says = "the scheduler is starting or going down\n"
-            return _Answer("503 Service Unavailable", says)
+            problem = "the scheduler is starting or going down\n"
+            return _Answer("503 Service Unavailable", problem)
         if path == _HEALTH:
             return _Answer("200 OK", "serving\n")
         answer = self._answers.get(path)
@@ -150,7 +150,7 @@ class HttpPage:
         engine = self._engine
         name, now = engine.codec.revision.name, engine.clock.now()
         shown = held if self._access.shows_extra_config else list(map(without_secrets, held))
-        return await engine.beside(encoded, name, now, shown)
+        return await engine.in_thread(encoded, name, now, shown)
 
     def _all_counts(self) -> tuple[Counters, list[Counts]]:
         async def count() -> tuple[Counters, list[Counts]]:

@@ -125,7 +125,7 @@ async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
     try:
         return await behaviour(requests, caller.context)
     except Refusal as refusal:
-        await _end(caller, refusal.code, refusal.says)
+        await _end(caller, refusal.code, refusal.problem)
     except grpc.aio.InternalError as error:
         # The client is gone, which gRPC finds out a moment later: no error of the scheduler, nor
         # one to be logged, which gRPC does with all but this one.
@@ -134,13 +134,13 @@ async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
         if unexpected.is_of_transport(error):
             raise
         unexpected.report(error, **caller.about())
-        await _end(caller, grpc.StatusCode.INTERNAL, unexpected.SAYS)
+        await _end(caller, grpc.StatusCode.INTERNAL, unexpected.MESSAGES)
 
 
-async def _end(caller: _Caller, code: grpc.StatusCode, says: str) -> None:
+async def _end(caller: _Caller, code: grpc.StatusCode, problem: str) -> None:
     """End the call so, if it is not over already."""
     with suppress(grpc.aio.UsageError, grpc.aio.InternalError):
-        await caller.context.abort(code, says)
+        await caller.context.abort(code, problem)
 
 
 def _rm_of(request: Any) -> str:

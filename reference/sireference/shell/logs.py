@@ -39,19 +39,19 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: ``time``, ``level``, ``says`` and whatever it is about."""
+    """One JSON object a line: ``time``, ``level``, ``problem`` and whatever it is about."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line, whatever is in it."""
-        said: dict[str, Any] = {
+        given: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname.lower(),
             "says": record.getMessage(),
             **getattr(record, _FIELDS, {}),
         }
         if record.exc_info:
-            said["trouble"] = self.formatException(record.exc_info)
-        return _as_json(said)
+            given["trouble"] = self.formatException(record.exc_info)
+        return _as_json(given)
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -30,18 +30,18 @@ class SchedulerMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         """The metrics as they are now."""
         counters, all_counts = self._all_counts()
-        heard = CounterMetricFamily(
-            "sireference_heard", "Messages from resource managers", labels=["method"]
+        handled = CounterMetricFamily(
+            "sireference_observed", "Messages from resource managers", labels=["method"]
         )
-        for method, count in sorted(counters.heard.items()):
-            heard.add_metric([method], count)
-        told = CounterMetricFamily(
-            "sireference_told", "What resource managers were told", labels=["what"]
+        for method, count in sorted(counters.handled.items()):
+            handled.add_metric([method], count)
+        reported = CounterMetricFamily(
+            "sireference_received", "What resource managers were told", labels=["what"]
         )
-        for what, count in sorted(counters.told.items()):
-            told.add_metric([what], count)
-        yield heard
-        yield told
+        for what, count in sorted(counters.reported.items()):
+            reported.add_metric([what], count)
+        yield handled
+        yield reported
         yield CounterMetricFamily(
             "sireference_refused", "Events of resource managers not served", counters.refused
         )

@@ -51,8 +51,8 @@ class Permissions:
 
 
 def _names(auth_context: Mapping[str, Iterable[bytes]]) -> Sequence[str]:
-    told = [name for key in _NAMES for name in auth_context.get(key, ())]
-    return list(dict.fromkeys(name.decode(errors="replace") for name in told))
+    reported = [name for key in _NAMES for name in auth_context.get(key, ())]
+    return list(dict.fromkeys(name.decode(errors="replace") for name in reported))
 
 
 def _matches(pattern: str, name: str, without: Sequence[str] = ()) -> bool:

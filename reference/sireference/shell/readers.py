@@ -20,12 +20,12 @@ def has_token(authorization: str, token: bytes | None) -> bool:
     scheme, _, given = authorization.partition(" ")
     match scheme.lower():
         case "bearer":
-            said = given.strip().encode(errors="replace")
+            offered = given.strip().encode(errors="replace")
         case "basic":
-            said = _password(given)
+            offered = _password(given)
         case _:
             return False
-    return hmac.compare_digest(said, token)
+    return hmac.compare_digest(offered, token)
 
 
 def is_own_name(host: str, listen: str) -> bool:

@@ -86,8 +86,8 @@ class Server:
             else:
                 port = self._server.add_secure_port(listen, credentials)
         except RuntimeError:
-            says = "gRPC cannot, and says more if GRPC_VERBOSITY=debug is set"
-            raise CannotListenError(listen, says) from None
+            problem = "gRPC cannot, and says more if GRPC_VERBOSITY=debug is set"
+            raise CannotListenError(listen, problem) from None
         await self._server.start()
         for name in (health.OVERALL_HEALTH, *self._names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)

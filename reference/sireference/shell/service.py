@@ -91,7 +91,7 @@ class SchedulerService:
                 ending = await self._serve(stream, requests, context)
             stream.is_over.set()
             if ending.code is not grpc.StatusCode.OK:  # who does not read will not take this either
-                await context.abort(ending.code, ending.says[:_LONGEST_SENTENCE])
+                await context.abort(ending.code, ending.problem[:_LONGEST_SENTENCE])
         finally:
             stream.is_over.set()
             if stream.rm_id is not None:
@@ -149,8 +149,8 @@ class SchedulerService:
         all_sent = self._engine.received(stream.method)
         rm_id = request.rmID
         if stream.rm_id not in (None, rm_id):
-            says = f"this stream belongs to {quoted(stream.rm_id or '')}, not to {quoted(rm_id)}"
-            stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, says))
+            problem = f"this stream belongs to {quoted(stream.rm_id or '')}, not to {quoted(rm_id)}"
+            stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, problem))
             return
         if stream.rm_id is None and self._engine.serves(rm_id):
             too_many = self._places.take_for(rm_id)
@@ -160,8 +160,8 @@ class SchedulerService:
             self._streams.bind(stream, rm_id)
         refused = await self._engine.take(rm_id, self._codec.events(stream.method, request))
         if refused is not None:
-            said = self._codec.refusal_messages(refused)
-            stream.put([message.SerializeToString() for message in said])
+            given = self._codec.refusal_messages(refused)
+            stream.put([message.SerializeToString() for message in given])
             stream.end(Ending(grpc.StatusCode.FAILED_PRECONDITION, refused.reason))
         elif all_sent is not None:
             self._streams.once_written(rm_id, all_sent)
@@ -182,12 +182,12 @@ class SchedulerService:
         streams = self._streams.of(rm_id)
         if all(stream.is_half_closed for stream in streams):
             is_lost = self._streams.has_lost(rm_id)
-            self._engine.tell(ConnectionLost(rm_id) if is_lost else ShutDown(rm_id))
+            self._engine.report(ConnectionLost(rm_id) if is_lost else ShutDown(rm_id))
             for stream in streams:
                 stream.end(Ending())
 
     def _note(self, method: str, request: Message) -> None:
-        self._engine.counters.heard[method] += 1
+        self._engine.counters.handled[method] += 1
         if LOGGER.isEnabledFor(logging.DEBUG):
             message = loggable(request, shows_extra_config=self._shows_extra_config)
             LOGGER.debug("received", extra=fields(method=method, message=message))

@@ -24,8 +24,8 @@ class StreamLimit:
     async def one(self, context: Any) -> AsyncIterator[None]:
         """A place for one stream; the call is aborted where none is left."""
         if self._taken >= self._most:
-            says = f"{self._taken} streams are open, which is the most this server takes"
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, says)
+            problem = f"{self._taken} streams are open, which is the most this server takes"
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken += 1
         try:
             yield
@@ -36,11 +36,11 @@ class StreamLimit:
         """Count a stream for this RM; how the stream ends where the RM has too many."""
         taken = self._taken_by[rm_id]
         if taken >= self._most_of_one:
-            says = (
+            problem = (
                 f"resource manager {quoted(rm_id)} has {taken} streams, which is the most of one:"
                 " a stream that has ended counts until its status is read or the call is cancelled"
             )
-            return Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, says)
+            return Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken_by[rm_id] += 1
         return None
 
@@ -53,5 +53,5 @@ class StreamLimit:
 
 def too_silent(timeout: float) -> Ending:
     """How a stream ends that said nothing for ``timeout`` seconds, so that nobody knows whose."""
-    says = f"no first message came in {timeout:g} s, so the stream is nobody's"
-    return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, says)
+    problem = f"no first message came in {timeout:g} s, so the stream is nobody's"
+    return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, problem)

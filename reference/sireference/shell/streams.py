@@ -19,7 +19,7 @@ class Ending:
     """How the server ends a stream: a status, and a sentence unless it is OK."""
 
     code: grpc.StatusCode = grpc.StatusCode.OK
-    says: str = ""
+    problem: str = ""
 
 
 class OpenStream:
@@ -211,7 +211,7 @@ class StreamTable:
         for outbox in waiting:
             outbox.once_written(one_less)
 
-    def begin_anew(self, rm_id: str) -> None:
+    def restart_history(self, rm_id: str) -> None:
         """A registration is over, and with it what was to be told and what broke."""
         self._lost.pop(rm_id, None)
         self._held.pop(rm_id, None)

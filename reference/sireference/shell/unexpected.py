@@ -1,6 +1,6 @@
 """Errors nobody expected: each is logged once, with its traceback, wherever it comes up.
 
-Clients are told that something went wrong (``SAYS``), and nothing of what it was.
+Clients are told that something went wrong (``MESSAGES``), and nothing of what it was.
 """
 
 import asyncio
@@ -13,20 +13,20 @@ import grpc
 
 from sireference.shell.logs import LOGGER, fields
 
-SAYS: Final = "the scheduler itself went wrong; what happened is in its log"
+MESSAGES: Final = "the scheduler itself went wrong; what happened is in its log"
 _MARK: Final = "_sireference_is_logged"
 
 
 class Refusal(Exception):
     """A call is to end with a status and a sentence; no error of the scheduler."""
 
-    def __init__(self, code: grpc.StatusCode, says: str) -> None:
-        super().__init__(says)
+    def __init__(self, code: grpc.StatusCode, problem: str) -> None:
+        super().__init__(problem)
         self.code = code
-        self.says = says
+        self.problem = problem
 
 
-def report(error: BaseException, says: str = "an unexpected error", **about: Any) -> None:
+def report(error: BaseException, problem: str = "an unexpected error", **about: Any) -> None:
     """Log ``error`` with its traceback, and what it is ``about``, unless that was done before.
 
     What it was raised in place of is in its traceback, so that counts as logged, too.
@@ -36,7 +36,7 @@ def report(error: BaseException, says: str = "an unexpected error", **about: Any
     for one in _chain(error):
         with suppress(AttributeError):  # it has slots
             setattr(one, _MARK, True)
-    LOGGER.error(says, exc_info=error, extra=fields(**about))
+    LOGGER.error(problem, exc_info=error, extra=fields(**about))
 
 
 def report_leftovers(*tasks: "asyncio.Task[Any]", **about: Any) -> None:

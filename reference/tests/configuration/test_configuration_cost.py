@@ -100,7 +100,7 @@ def test_more_resource_types_than_there_are_are_one_problem() -> None:
         parse_configuration(text_of(text.replace("@", many("k#: 1", 257))))
 
     (problem,) = refused.value.errors
-    assert problem.says == "has more than 256 resource types"
+    assert problem.problem == "has more than 256 resource types"
 
 
 def test_a_key_that_never_ends_is_one_problem() -> None:

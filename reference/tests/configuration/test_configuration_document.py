@@ -38,32 +38,32 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str) -> None:
-    [says] = errors(text)
+    [problem] = errors(text)
 
-    assert says.startswith("not YAML: ")
+    assert problem.startswith("not YAML: ")
     # Where an unfinished text ends, the two parsers differ by the line break nobody wrote.
-    assert says.endswith(place) or (place == "(2: 1)" and says.endswith("(1: 6)"))
+    assert problem.endswith(place) or (place == "(2: 1)" and problem.endswith("(1: 6)"))
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem"),
     [
         ("a: \x00", "the character U+0000 cannot stand in YAML (1: 4)"),
         ("a: b\nc: \x1b[1m", "the character U+001B cannot stand in YAML (2: 4)"),
         ("a: \ud800", "the character U+D800 cannot stand in YAML (1: 4)"),
     ],
 )
-def test_character_that_yaml_forbids_has_its_place(text: str, says: str) -> None:
-    assert errors(text) == [says]
+def test_character_that_yaml_forbids_has_its_place(text: str, problem: str) -> None:
+    assert errors(text) == [problem]
 
 
 @pytest.mark.parametrize("text", ["# nothing", "---", "---\n...", "--- ~", "null"])
-def test_document_that_says_nothing_is_refused(text: str) -> None:
+def test_document_that_states_nothing_is_refused(text: str) -> None:
     assert len(errors(text)) == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem"),
     [
         ("::not yaml::", "partitions: there must be a partition (1: 1)"),
         ("- a", "must be a mapping (1: 1)"),
@@ -82,8 +82,8 @@ def test_document_that_says_nothing_is_refused(text: str) -> None:
         (f"'partitions': []\n{GOOD}", "partitions: written twice, first in line 1 (2: 1)"),
     ],
 )
-def test_document_of_the_wrong_shape_is_refused(text: str, says: str) -> None:
-    assert any(says in problem for problem in errors(text))
+def test_document_of_the_wrong_shape_is_refused(text: str, problem: str) -> None:
+    assert any(problem in error for error in errors(text))
 
 
 def test_tags_that_change_nothing_are_accepted() -> None:
@@ -99,7 +99,7 @@ def test_words_stay_words() -> None:
     assert [word.text for word in words] == [
         *("on", "010", "12:30:00", "2001-01-01", "1e3", "~", "~")
     ]
-    assert [word.says_nothing for word in words] == [False] * 5 + [True, False]
+    assert [word.states_nothing for word in words] == [False] * 5 + [True, False]
     assert [word.plain for word in words] == [True] * 6 + [False]
 
 
@@ -150,8 +150,8 @@ def test_the_deepest_queue_that_nests_is_read() -> None:
         text = f"{{name: q, queues: [{text}]}}"
 
     parse_configuration(f"partitions: [{{queues: [{text}]}}]")
-    [says] = errors(f"partitions: [{{queues: [{{queues: [{text}]}}]}}]")
-    assert says.startswith("nested more than 128 levels deep")
+    [problem] = errors(f"partitions: [{{queues: [{{queues: [{text}]}}]}}]")
+    assert problem.startswith("nested more than 128 levels deep")
 
 
 def test_sizes_count_what_aliases_repeat() -> None:

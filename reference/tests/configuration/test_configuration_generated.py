@@ -115,12 +115,12 @@ def configurations(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def said(read: QueueConfig) -> dict[str, Any]:
+def sent(read: QueueConfig) -> dict[str, Any]:
     return {
         "name": read.name,
         "maxapplications": read.max_applications,
         "max": read.max,
-        "queues": [said(child) for child in read.queues],
+        "queues": [sent(child) for child in read.queues],
     }
 
 
@@ -144,7 +144,7 @@ def test_every_valid_configuration_is_read_as_written(
 
     [partition] = parse_configuration(text).partitions
 
-    assert said(partition.root) == written(configuration["partitions"][0]["queues"][0])
+    assert sent(partition.root) == written(configuration["partitions"][0]["queues"][0])
     assert partition.preemption_enabled == configuration["partitions"][0]["preemption"]["enabled"]
     assert len(partition.placement_rules) == 3
 
@@ -166,7 +166,7 @@ def check_outcome(text: str) -> None:
     for problem in read.errors:
         assert 1 <= problem.line <= lines
         assert problem.column >= 1
-        assert problem.says
+        assert problem.problem
         assert "\n" not in str(problem)
 
 

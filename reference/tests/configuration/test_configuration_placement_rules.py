@@ -197,13 +197,13 @@ RULES = ALONE | TARGETS | FILTERS
 def test_breaking_the_rule_is_one_problem_in_its_place(
     case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
-    text, bad, good, path, says = case
+    text, bad, good, path, problem = case
     broken, line, column = fill(text, bad)
 
     with pytest.raises(ConfigurationError) as caught:
         parse_configuration(broken)
 
-    assert caught.value.errors == (ConfigurationProblem(path, line, column, says),)
+    assert caught.value.errors == (ConfigurationProblem(path, line, column, problem),)
     parse_configuration(fill(text, good)[0])
 
 
@@ -216,7 +216,7 @@ def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expre
 
     (problem,) = refused.value.errors
     assert problem.path == f"{RULE}.filter.users[0]"
-    assert problem.says.endswith(f" is not a regular expression: {IMPOSSIBLE[expression]}")
+    assert problem.problem.endswith(f" is not a regular expression: {IMPOSSIBLE[expression]}")
 
 
 @pytest.mark.parametrize("expression", [r"^\pL+$", "[[:alpha:]]+", r"a+\z", "(?i)a|b", "(?s:.*)"])

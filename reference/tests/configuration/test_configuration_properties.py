@@ -38,14 +38,14 @@ def properties_of(text: str) -> QueueProperties:
 def test_value_that_means_nothing_is_one_problem_in_its_place(
     name: str, values: tuple[str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
-    bad, good, says = values
+    bad, good, problem = values
     text, line, column = fill(f"{QUEUE}{name}: ^@\n", bad)
 
     with pytest.raises(ConfigurationError) as caught:
         parse_configuration(text)
 
     path = f"partitions[0].queues[0].properties.{name}"
-    assert caught.value.errors == (ConfigurationProblem(path, line, column, says),)
+    assert caught.value.errors == (ConfigurationProblem(path, line, column, problem),)
     assert properties_of(fill(f"{QUEUE}{name}: ^@\n", good)[0]) != QueueProperties()
 
 
@@ -79,7 +79,7 @@ def test_property_without_a_value_is_not_written(name: str, nothing: str) -> Non
     assert properties_of(f"{QUEUE}{name}: {nothing}\n") == QueueProperties()
 
 
-def test_properties_nobody_knows_are_kept() -> None:
+def test_properties_no_one_knows_are_kept() -> None:
     properties = properties_of(f"{QUEUE}application.sort.polcy: fair\n          x: on\n")
 
     assert properties == QueueProperties(others={"application.sort.polcy": "fair", "x": "on"})

@@ -235,11 +235,11 @@ RULES = NAMES | AMOUNTS | WORDS | APPLICATIONS | PARTITIONS
 def test_breaking_the_rule_is_one_problem_in_its_place(
     case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
-    text, bad, good, path, says = case
+    text, bad, good, path, problem = case
     broken, line, column = fill(text, bad)
 
     with pytest.raises(ConfigurationError) as caught:
         parse_configuration(broken)
 
-    assert caught.value.errors == (ConfigurationProblem(path, line, column, says),)
+    assert caught.value.errors == (ConfigurationProblem(path, line, column, problem),)
     parse_configuration(fill(text, good)[0])

@@ -75,9 +75,9 @@ NO_QUANTITIES = [
 ]
 
 
-@pytest.mark.parametrize(("resource_type", "text", "says"), NO_QUANTITIES)
-def test_no_quantity_is_told_why(resource_type: str, text: str, says: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(says)}$"):
+@pytest.mark.parametrize(("resource_type", "text", "problem"), NO_QUANTITIES)
+def test_no_quantity_is_reported_why(resource_type: str, text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         read_quantity(resource_type, text)
 
 
@@ -181,7 +181,7 @@ def test_acl_lists_users_and_groups(text: str, acl: Acl) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "problem"),
     [
         ("u g h", "more than one space"),
         ("u  g", "more than one space"),
@@ -191,8 +191,8 @@ def test_acl_lists_users_and_groups(text: str, acl: Acl) -> None:
         ("u\tg", "cannot be a user"),
     ],
 )
-def test_no_acl_is_told_why(text: str, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_no_acl_is_reported_why(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
         read_acl(text)
 
 

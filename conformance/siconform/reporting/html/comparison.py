@@ -10,7 +10,7 @@ from siconform.reporting.page import Section, counts, occurring, of_the_schedule
 from siconform.targets.embedded import NAME as REFERENCE
 from siconform.verdicts import Verdict
 
-_MENDED = "mended"
+_FIXED = "mended"
 _BROKEN = "broken"
 
 
@@ -52,8 +52,8 @@ class Line:
     @property
     def differs(self) -> bool:
         """Whether the runs that know it came to different things."""
-        told = {cell.outcome for cell in self.cells} - {None, Verdict.NO_TEST_YET}
-        return len(told) > 1
+        received = {cell.outcome for cell in self.cells} - {None, Verdict.NO_TEST_YET}
+        return len(received) > 1
 
     @property
     def changes(self) -> Sequence[str]:
@@ -67,7 +67,7 @@ class Change:
 
     before: str
     after: str
-    mended: tuple[Line, ...]
+    fixed: tuple[Line, ...]
     broken: tuple[Line, ...]
 
 
@@ -136,13 +136,13 @@ def _binds(row: Row | None) -> bool:
 
 
 def _column(name: str, section: Section) -> Column:
-    told = counts(of_the_scheduler(section.rows))
+    received = counts(of_the_scheduler(section.rows))
     return Column(
         name,
         section.record.revision,
         section.record.sentence,
-        told.total(),
-        told,
+        received.total(),
+        received,
     )
 
 
@@ -164,7 +164,7 @@ def _change(before: Row | None, after: Row) -> str:
     if before is None:
         return ""
     if before.fails and after.passes:
-        return _MENDED
+        return _FIXED
     return _BROKEN if before.passes and after.fails else ""
 
 
@@ -174,6 +174,6 @@ def _changes(
     for place, (before, after) in enumerate(pairwise(names), start=1):
         if not alike[place - 1]:
             continue
-        mended = tuple(line for line in lines if line.cells[place].change == _MENDED)
+        fixed = tuple(line for line in lines if line.cells[place].change == _FIXED)
         broken = tuple(line for line in lines if line.cells[place].change == _BROKEN)
-        yield Change(before, after, mended, broken)
+        yield Change(before, after, fixed, broken)

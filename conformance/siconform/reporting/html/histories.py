@@ -35,16 +35,16 @@ class Line(msgspec.Struct, frozen=True):
 
     at: float = 0.0
     rm: str = ""
-    said_by: str = msgspec.field(default="", name="from")
+    sent_by: str = msgspec.field(default="", name="from")
     stream: str | None = None
-    says: str = ""
-    fence: bool = False
+    message: str = msgspec.field(default="", name="says")
+    barrier: bool = msgspec.field(default=False, name="fence")
     element: dict[str, Any] | None = None
 
     @property
     def of_the_rm(self) -> bool:
         """Whether the RM says it."""
-        return self.said_by == "rm"
+        return self.sent_by == "rm"
 
     @property
     def kind(self) -> str:
@@ -60,7 +60,7 @@ class Message:
     rm: str
     of_the_rm: bool
     stream: str
-    says: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Drawn:
     @property
     def letters(self) -> int:
         """What it adds to the page, about."""
-        return sum(len(message.says) + 20 for message in self.messages)
+        return sum(len(message.message) + 20 for message in self.messages)
 
 
 def read(path: Path) -> list[Line]:
@@ -89,25 +89,27 @@ def read(path: Path) -> list[Line]:
             line = msgspec.json.decode(text, type=Line)
         except msgspec.MsgspecError:
             continue  # cut off with the machine
-        if line.said_by:
+        if line.sent_by:
             lines.append(line)
     return lines
 
 
 def drawn(name: str, lines: Iterable[Line]) -> Drawn:
     """Without fences, which are the kit's own, and with names as the test gave them."""
-    told = [line for line in lines if not line.fence]
-    since = told[0].at if told else 0.0
-    rms = {rm: place for place, rm in enumerate(dict.fromkeys(line.rm for line in told), start=1)}
+    received = [line for line in lines if not line.barrier]
+    since = received[0].at if received else 0.0
+    rms = {
+        rm: place for place, rm in enumerate(dict.fromkeys(line.rm for line in received), start=1)
+    }
     messages = [
         Message(
             round(line.at - since, 4),
             "RM" if len(rms) == 1 else f"RM {rms[line.rm]}",
             line.of_the_rm,
             line.stream or _SERVICE,
-            plain(line.says)[:_LONGEST],
+            plain(line.message)[:_LONGEST],
         )
-        for line in told
+        for line in received
     ]
     half = MOST_LINES // 2
     if len(messages) > MOST_LINES:
@@ -134,7 +136,10 @@ def embedded(histories: Iterable[Drawn]) -> Mapping[str, Any]:
 def _as_lists(histories: Iterable[Drawn], texts: dict[str, int]) -> Iterator[tuple[str, Any]]:
     for one in histories:
         place = {
-            message.says: texts.setdefault(message.says, len(texts)) for message in one.messages
+            message.message: texts.setdefault(message.message, len(texts))
+            for message in one.messages
         }
-        told = [[m.at, m.rm, int(m.of_the_rm), m.stream, place[m.says]] for m in one.messages]
-        yield one.name, {"left_out": one.left_out, "told": told}
+        received = [
+            [m.at, m.rm, int(m.of_the_rm), m.stream, place[m.message]] for m in one.messages
+        ]
+        yield one.name, {"left_out": one.left_out, "messages": received}

@@ -68,7 +68,7 @@ class Lives:
         self._asked.clear()
         for line in lines:
             reader = self._readers.get(line.kind)
-            if reader is not None and not line.fence and line.element is not None:
+            if reader is not None and not line.barrier and line.element is not None:
                 reader(line.rm, line.element)
         for rm, node in list(self._asked):
             self._node_accepted(rm, {"node": node})  # not every change is answered
@@ -80,48 +80,48 @@ class Lives:
         if before:
             self.seen[machine][before, end] += 1
 
-    def _node_asked(self, rm: str, said: dict[str, Any]) -> None:
-        self._node_accepted(rm, said)  # what was asked before and never answered
-        now = self._at.get((NODE.title, rm, said["node"]), "unknown")
-        end = now if said["action"] == "UPDATE" else _AFTER.get(said["action"])
-        if end is not None and (now != "unknown" or said["action"].startswith("CREATE")):
-            self._asked[rm, said["node"]] = end
+    def _node_asked(self, rm: str, sent: dict[str, Any]) -> None:
+        self._node_accepted(rm, sent)  # what was asked before and never answered
+        now = self._at.get((NODE.title, rm, sent["node"]), "unknown")
+        end = now if sent["action"] == "UPDATE" else _AFTER.get(sent["action"])
+        if end is not None and (now != "unknown" or sent["action"].startswith("CREATE")):
+            self._asked[rm, sent["node"]] = end
 
-    def _node_accepted(self, rm: str, told: dict[str, Any]) -> None:
-        end = self._asked.pop((rm, told["node"]), None)
+    def _node_accepted(self, rm: str, received: dict[str, Any]) -> None:
+        end = self._asked.pop((rm, received["node"]), None)
         if end is None:
             return
-        self._step(NODE.title, rm, told["node"], end, start="unknown")
+        self._step(NODE.title, rm, received["node"], end, start="unknown")
         if end == "removed":
-            self._at.pop((NODE.title, rm, told["node"]))
+            self._at.pop((NODE.title, rm, received["node"]))
 
-    def _node_rejected(self, rm: str, told: dict[str, Any]) -> None:
-        self._asked.pop((rm, told.get("node", "")), None)
+    def _node_rejected(self, rm: str, received: dict[str, Any]) -> None:
+        self._asked.pop((rm, received.get("node", "")), None)
 
-    def _application_asked(self, rm: str, said: dict[str, Any]) -> None:
-        self._at[APPLICATION.title, rm, said["application"]] = "New"
+    def _application_asked(self, rm: str, sent: dict[str, Any]) -> None:
+        self._at[APPLICATION.title, rm, sent["application"]] = "New"
 
-    def _application_updated(self, rm: str, told: dict[str, Any]) -> None:
-        state = str(told.get("state", ""))
+    def _application_updated(self, rm: str, received: dict[str, Any]) -> None:
+        state = str(received.get("state", ""))
         known = next((name for name, one in _STATES.items() if one.accepts(state)), state)
-        before = self._at.get((APPLICATION.title, rm, told["application"]))
+        before = self._at.get((APPLICATION.title, rm, received["application"]))
         if known != before:  # Starting and Running are one
-            self._step(APPLICATION.title, rm, told["application"], known)
+            self._step(APPLICATION.title, rm, received["application"], known)
 
-    def _asks(self, rm: str, said: dict[str, Any]) -> None:
-        self._at.setdefault((ASK.title, rm, said["key"]), "initial")
+    def _asks(self, rm: str, sent: dict[str, Any]) -> None:
+        self._at.setdefault((ASK.title, rm, sent["key"]), "initial")
 
-    def _allocated(self, rm: str, told: dict[str, Any]) -> None:
-        self._moves_on(rm, told["key"], "allocated")
-        self._at[ALLOCATION.title, rm, told["identity"]] = "allocated"
+    def _allocated(self, rm: str, received: dict[str, Any]) -> None:
+        self._moves_on(rm, received["key"], "allocated")
+        self._at[ALLOCATION.title, rm, received["identity"]] = "allocated"
 
-    def _ask_rejected(self, rm: str, told: dict[str, Any]) -> None:
-        if self._at.get((ASK.title, rm, told["key"])) == "initial":
-            self._step(ASK.title, rm, told["key"], "rejected")
+    def _ask_rejected(self, rm: str, received: dict[str, Any]) -> None:
+        if self._at.get((ASK.title, rm, received["key"])) == "initial":
+            self._step(ASK.title, rm, received["key"], "rejected")
 
-    def _ask_released(self, rm: str, told: dict[str, Any]) -> None:
-        end = "expired" if told.get("termination") == "TIMEOUT" else "withdrawn"
-        self._moves_on(rm, told.get("key", ""), end)
+    def _ask_released(self, rm: str, received: dict[str, Any]) -> None:
+        end = "expired" if received.get("termination") == "TIMEOUT" else "withdrawn"
+        self._moves_on(rm, received.get("key", ""), end)
 
     def _moves_on(self, rm: str, key: str, end: str) -> None:
         """An ask leaves pending, where nothing but its fate tells that it was."""
@@ -130,8 +130,8 @@ class Lives:
         if self._at.get((ASK.title, rm, key)) == "pending":
             self._step(ASK.title, rm, key, end)
 
-    def _released(self, rm: str, told: dict[str, Any]) -> None:
-        end = _ENDS.get(told.get("termination", ""))
-        identity = told.get("identity", "")
+    def _released(self, rm: str, received: dict[str, Any]) -> None:
+        end = _ENDS.get(received.get("termination", ""))
+        identity = received.get("identity", "")
         if end and self._at.get((ALLOCATION.title, rm, identity)) == "allocated":
             self._step(ALLOCATION.title, rm, identity, end)

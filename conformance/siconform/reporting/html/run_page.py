@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
-from siconform.listing import SAYS_SO
+from siconform.listing import STATED
 from siconform.reporting.html.drawings import draw
 from siconform.reporting.html.histories import MOST_LETTERS, Drawn, drawn, embedded, plain, read
 from siconform.reporting.html.lives import Lives
@@ -39,16 +39,16 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     """The page; ``results`` is what results.json says, ``folder`` where the histories are."""
     lives = Lives()
     histories = _histories(results, folder, lives)
-    chosen, not_drawn = _with_room(histories.values())
+    chosen, not_drawn = _with_capacity(histories.values())
     requirements = _opened(_requirements(results, {one.name for one in chosen}))
-    judged = [one for one in requirements if one.verdict is not Verdict.OF_THE_RM]
+    evaluated = [one for one in requirements if one.verdict is not Verdict.OF_THE_RM]
     return RunPage(
         target=results["target"]["name"],
         revision=results["revision"],
         verdict=results["verdict"],
         sentence=results["sentence"],
-        tested=sum(one.verdict in REACHED for one in judged),
-        judged=len(judged),
+        tested=sum(one.verdict in REACHED for one in evaluated),
+        evaluated=len(evaluated),
         counts=_counts(one.verdict for one in requirements),
         facts=tuple((name, value) for name, value in _facts(results) if value),
         command=results["command"],
@@ -71,10 +71,10 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
 
 def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
     """By file, those of failures first; each is read once."""
-    told = [test for one in results["requirements"] for test in one["tests"]]
-    told.sort(key=lambda test: Verdict(test["verdict"]) not in LISTED)
+    received = [test for one in results["requirements"] for test in one["tests"]]
+    received.sort(key=lambda test: Verdict(test["verdict"]) not in LISTED)
     found: dict[str, Drawn] = {}
-    for file in dict.fromkeys(test.get("history", "") for test in told):
+    for file in dict.fromkeys(test.get("history", "") for test in received):
         if file:
             lines = read(folder / file)
             lives.take(lines)
@@ -83,7 +83,7 @@ def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[s
     return found
 
 
-def _with_room(histories: Iterable[Drawn]) -> tuple[list[Drawn], int]:
+def _with_capacity(histories: Iterable[Drawn]) -> tuple[list[Drawn], int]:
     """Those that fit in a page, and how many do not."""
     chosen, letters, left_out = [], 0, 0
     for one in histories:
@@ -131,7 +131,7 @@ def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[Requi
             title=one["title"],
             area=one["area"],
             level=one["level"],
-            authority=SAYS_SO[known.authority] if known else one["authority"],
+            authority=STATED[known.authority] if known else one["authority"],
             source=_source(known, results["revision"]),
             text=known.text if known else "",
             reading=known.interpretation if known else "",
@@ -145,10 +145,10 @@ def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[Requi
 
 def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
     """Where little fails it is open at once."""
-    told = list(requirements)
-    failing = [one.id for one in told if one.verdict in LISTED]
+    received = list(requirements)
+    failing = [one.id for one in received if one.verdict in LISTED]
     first = set(failing[:_OPEN_AT_FIRST])
-    return [replace(one, is_open=one.id in first) for one in told]
+    return [replace(one, is_open=one.id in first) for one in received]
 
 
 def _source(requirement: Requirement | None, revision: str) -> str:
@@ -164,7 +164,7 @@ def _test(test: Mapping[str, Any], shown: set[str]) -> TestView:
     return TestView(
         name=test["id"].rpartition("::")[2].removeprefix("test_").replace("_", " "),
         verdict=Verdict(test["verdict"]),
-        says=plain(test["says"]),
+        message=plain(test["says"]),
         seconds=test["seconds"],
         monitor=test["monitor"],
         recorded=tuple(test["recorded"]),

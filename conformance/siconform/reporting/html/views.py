@@ -44,7 +44,7 @@ class TestView:
 
     name: str
     verdict: Verdict
-    says: str
+    message: str
     seconds: float
     monitor: str
     recorded: tuple[str, ...]
@@ -96,7 +96,7 @@ class RequirementView:
     @property
     def recorded(self) -> tuple[str, ...]:
         """How the target uses what the text leaves it."""
-        return tuple(dict.fromkeys(said for test in self.tests for said in test.recorded))
+        return tuple(dict.fromkeys(sent for test in self.tests for sent in test.recorded))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class RunPage:
     verdict: str
     sentence: str
     tested: int
-    judged: int
+    evaluated: int
     counts: tuple[Count, ...]
     facts: tuple[tuple[str, str], ...]
     command: str

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.expecting.observations import Observations
-from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import PartitionNamed
@@ -78,7 +78,7 @@ class AllocationSteps(Observations, Sender):
                 constraint=constraint,
             )
         )
-        self.says(ask.said)
+        self.send(ask.sent)
         return ask
 
     def asks_again(
@@ -99,19 +99,19 @@ class AllocationSteps(Observations, Sender):
 
         With ``resources`` it is for these and nothing else.
         """
-        said = ask.said
-        before = said.resource or {} if resources is None else resources
+        sent = ask.sent
+        before = sent.resource or {} if resources is None else resources
         again = replace(
-            said,
+            sent,
             resource=amounts(before, memory, None, before),
-            priority=said.priority if priority is None else priority,
-            max_allocations=said.max_allocations if times is None else times,
-            tags=said.tags if tags is None else tags,
-            task_group=said.task_group if task_group is None else task_group,
-            placeholder=said.placeholder if placeholder is None else placeholder,
-            preemption_policy=said.preemption_policy if policy is None else policy,
+            priority=sent.priority if priority is None else priority,
+            max_allocations=sent.max_allocations if times is None else times,
+            tags=sent.tags if tags is None else tags,
+            task_group=sent.task_group if task_group is None else task_group,
+            placeholder=sent.placeholder if placeholder is None else placeholder,
+            preemption_policy=sent.preemption_policy if policy is None else policy,
         )
-        self.says(again)
+        self.send(again)
         return Ask(again)
 
     def has_allocation(
@@ -128,7 +128,7 @@ class AllocationSteps(Observations, Sender):
         node: str | None = None,
     ) -> Allocated:
         """Given: a live allocation (on ``node``, if one is named)."""
-        with premise("an ask that fits is allocated"):
+        with precondition("an ask that fits is allocated"):
             ask = self.asks(
                 application,
                 memory=memory,
@@ -139,9 +139,11 @@ class AllocationSteps(Observations, Sender):
                 policy=policy,
                 constraint=constraint,
             )
-            allocation = self.measured(lambda: self.is_told(Allocated(ask)), self.pace.seen)
+            allocation = self.measured(lambda: self.expect(Allocated(ask)), self.latency.seen)
         if node is not None and allocation.node != node:
-            raise PremiseLost(f"the allocation landed on {allocation.node}, needed on {node}")
+            raise PreconditionFailed(
+                f"the allocation landed on {allocation.node}, needed on {node}"
+            )
         return allocation
 
     def withdraws(
@@ -154,13 +156,13 @@ class AllocationSteps(Observations, Sender):
         partition: str | None = None,
     ) -> None:
         """Release one pending ask; fields can be given to name it wrongly."""
-        self.says(
+        self.send(
             AskReleaseRequest(
                 OneAsk(
-                    ask.said.application if application is None else str(application),
+                    ask.sent.application if application is None else str(application),
                     str(ask) if key is None else key,
                 ),
-                ask.said.partition if partition is None else partition,
+                ask.sent.partition if partition is None else partition,
                 termination,
             )
         )
@@ -179,7 +181,7 @@ class AllocationSteps(Observations, Sender):
             subject = OneAsk(str(application or ""), str(key))
         elif application is not None:
             subject = AllOf(str(application))
-        self.says(AskReleaseRequest(subject, partition, termination))
+        self.send(AskReleaseRequest(subject, partition, termination))
 
     def releases(
         self,
@@ -192,7 +194,7 @@ class AllocationSteps(Observations, Sender):
         partition: str = DEFAULT_PARTITION,
     ) -> None:
         """Release one allocation; fields can be given to name it wrongly."""
-        self.says(
+        self.send(
             ReleaseRequest(
                 OneAllocation(
                     allocation.application if application is None else str(application),
@@ -207,8 +209,8 @@ class AllocationSteps(Observations, Sender):
     def has_released(self, allocation: Allocated) -> Allocated:
         """Given: an allocation that the RM released, which was confirmed; it is over."""
         self.releases(allocation)
-        with premise("a release by the RM is confirmed"):
-            self.is_told(Released(identity=allocation.identity))
+        with precondition("a release by the RM is confirmed"):
+            self.expect(Released(identity=allocation.identity))
         return allocation
 
     def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
@@ -217,15 +219,15 @@ class AllocationSteps(Observations, Sender):
         Without a key it released every ask of the application. NotOffered where it ends pending
         asks in another way, which it may where these have no release of their own.
         """
-        with premise("the scheduler releases a pending ask"):
-            told: Fact = self.is_told_one_of(
+        with precondition("the scheduler releases a pending ask"):
+            received: Fact = self.expect_one_of(
                 AskReleased(ask),
-                AskReleased("", ask.said.application),  # all the application has
+                AskReleased("", ask.sent.application),  # all the application has
                 *self.ends_otherwise(ask),
             )
-        if not isinstance(told, AskReleased):
-            raise NotOffered(f"the target does not offer to release pending asks: {told}")
-        return told
+        if not isinstance(received, AskReleased):
+            raise NotOffered(f"the target does not offer to release pending asks: {received}")
+        return received
 
     def ends_otherwise(self, ask: Ask, termination: Termination = ANY) -> tuple[Fact, ...]:
         """How else a pending ask may end by the scheduler: with none where asks are apart.
@@ -234,12 +236,12 @@ class AllocationSteps(Observations, Sender):
         """
         if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
             return ()
-        return AskRejected(ask), Released("", ask.said.application, "", termination)
+        return AskRejected(ask), Released("", ask.sent.application, "", termination)
 
     def names_its_partition(self, release: AskReleased) -> None:
         """The release names the partition it is about, in whatever form the scheduler writes it."""
         if not PartitionNamed(DEFAULT_PARTITION).accepts(release.partition):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"the release names partition {release.partition!r}",
                 expected=f"the release of an ask names partition {DEFAULT_PARTITION}",
                 happened=f"{release}",
@@ -253,9 +255,9 @@ class AllocationSteps(Observations, Sender):
         key: str = "",
     ) -> None:
         """Release every allocation of an application: no identity is named."""
-        self.says(ReleaseRequest(AllOf(str(application), key), termination))
+        self.send(ReleaseRequest(AllOf(str(application), key), termination))
 
-    def is_told_all_released(self, *allocations: Allocated) -> None:
+    def expect_all_released(self, *allocations: Allocated) -> None:
         """All of an application's allocations end: one release each, or one that names none."""
         application = allocations[0].application
         whole = Released(
@@ -267,7 +269,7 @@ class AllocationSteps(Observations, Sender):
                 identity=allocation.identity,
                 termination=Termination.STOPPED_BY_RM,
             )
-            if whole.matches(self.is_told_one_of(own, whole)):
+            if whole.matches(self.expect_one_of(own, whole)):
                 return
 
     def gives(
@@ -278,7 +280,7 @@ class AllocationSteps(Observations, Sender):
         if any(given.get(name, 0) < amount for name, amount in least.items()) or any(
             given.get(name, 0) >= amount for name, amount in (below or {}).items()
         ):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"allocated {dict(given)}, asked was {dict(least)}",
                 expected=f"an allocation of {dict(least)}",
                 happened=str(allocation),
@@ -287,25 +289,25 @@ class AllocationSteps(Observations, Sender):
     def repeats_tags(self, allocation: Allocated, tags: Mapping[str, str]) -> None:
         """The allocation has these tags; the scheduler may have added others."""
         if not tags.items() <= allocation.tags.items():
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"allocated with tags {dict(allocation.tags)}, asked was with {dict(tags)}",
                 expected=f"an allocation with tags {dict(tags)}",
                 happened=str(allocation),
             )
 
-    def is_told_of_the_end_of(self, *allocations: Allocated) -> None:
+    def expect_end_of(self, *allocations: Allocated) -> None:
         """All that an application holds ends: one release each, or one that names none."""
         application = allocations[0].application
         for allocation in allocations:
             own = Released(identity=allocation.identity)
             whole = Released(application=application, identity="")
-            if whole.matches(self.is_told_one_of(own, whole)):
+            if whole.matches(self.expect_one_of(own, whole)):
                 return
 
     def still_holds(self, allocation: Allocated) -> None:
         """The allocation is live: it can be released and the release is confirmed."""
         self.releases(allocation)
-        self.is_told(Released(identity=allocation.identity))
+        self.expect(Released(identity=allocation.identity))
 
     def sees_nothing_given_away(self, *patterns: Fact) -> None:
         """None of these comes in the time a placement may take: the room waits for the RM's word.
@@ -313,5 +315,5 @@ class AllocationSteps(Observations, Sender):
         The usual quiet window follows the pace of the target. It is too short for one that gives
         the room away by a timer of its own.
         """
-        self.fences_all()
+        self.synchronise_all()
         self.stays_quiet(*patterns, window=self.deadlines.place)

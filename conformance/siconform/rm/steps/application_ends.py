@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.outcomes import Outcome, TargetLost
 from siconform.protocol.application_states import (
     ACCEPTED,
@@ -28,21 +28,21 @@ class ApplicationEndSteps(BasicSteps):
         """Whether this scheduler was seen to report states of applications, or may yet be."""
         return bool(self.observed.reported_states) or not self.observed.probed
 
-    def is_told_waiting(self, application: str) -> None:
+    def expect_waiting(self, application: str) -> None:
         """It is reported as waiting, or as completed when the time for that is over.
 
         Where nothing is reported no ask of it is served any more by then.
         """
         reported = ApplicationUpdated(application, state=WAITING)
         if self.timers.waiting_to_completed is None:
-            with premise("the step to waiting is reported, as its end is not known"):
-                self.is_told(reported)
+            with precondition("the step to waiting is reported, as its end is not known"):
+                self.expect(reported)
             return
         if not self.reports_states:
             self.outlasts_waiting()
-            self.is_told_completed(application)
+            self.expect_completed(application)
             return
-        self.is_told_one_of(
+        self.expect_one_of(
             reported,
             ApplicationUpdated(application, state=COMPLETED),
             timeout=self.waiting_timeout() + self.deadlines.timer,
@@ -59,8 +59,8 @@ class ApplicationEndSteps(BasicSteps):
             with self.aside():
                 names = self._reported_when_nothing_is_left()
             self.observed.waiting_states = names
-            said = f"reported as {', '.join(names)}" if names else "not reported"
-            self.observed.others["an application that begins to wait"] = said
+            sent = f"reported as {', '.join(names)}" if names else "not reported"
+            self.observed.others["an application that begins to wait"] = sent
         return State(*names)
 
     def _reported_when_nothing_is_left(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class ApplicationEndSteps(BasicSteps):
             application = self.has_application()
             allocation = self.has_allocation(application)
             self.settles()
-            before = len(self.hears(ApplicationUpdated(application)))
+            before = len(self.observe(ApplicationUpdated(application)))
             self.has_released(allocation)
             self.settles()
         except TargetLost:
@@ -77,7 +77,7 @@ class ApplicationEndSteps(BasicSteps):
         except Outcome:  # the tests of this will say what is wrong
             return tuple(WAITING.names)
         return tuple(
-            update.state for update in self.hears(ApplicationUpdated(application))[before:]
+            update.state for update in self.observe(ApplicationUpdated(application))[before:]
         )
 
     def reported_once_allocated(self) -> State:
@@ -92,35 +92,35 @@ class ApplicationEndSteps(BasicSteps):
             self.has_allocation(holding)
             self.asks(asking, memory=1000)
             self.settles()
-            before = {update.state for update in self.hears(ApplicationUpdated(asking))}
-            after = {update.state for update in self.hears(ApplicationUpdated(holding))}
+            before = {update.state for update in self.observe(ApplicationUpdated(asking))}
+            after = {update.state for update in self.observe(ApplicationUpdated(holding))}
             if before:  # what has no room was kept, so it shows what comes before an allocation
                 running = after - before
         return State(*running, *RUNNING.names)
 
-    def is_told_failure(self, application: str) -> None:
+    def expect_failure(self, application: str) -> None:
         """The application is reported as failed, or as what no application is that did not fail.
 
         Where this scheduler reports no states nothing is expected.
         """
         if self.reports_states:
-            self.is_told(ApplicationUpdated(application, state=self.failure()))
+            self.expect(ApplicationUpdated(application, state=self.failure()))
 
     def failure(self) -> AnotherState:
         """Every name of a state but those of applications that did not fail."""
         healthy = State(*self.observed.reported_states)
         return AnotherState(NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, healthy)
 
-    def is_told_completed(self, application: str) -> None:
+    def expect_completed(self, application: str) -> None:
         """The application is reported as completed; else no ask of it is served any more.
 
         Where nothing is reported it has as much time for that as for the report.
         """
         if self.reports_states:
-            self.is_told(ApplicationUpdated(application, state=COMPLETED))
+            self.expect(ApplicationUpdated(application, state=COMPLETED))
             return
         self.stays_quiet(window=self.deadlines.timer)  # or the ask would bring it back
-        self.is_not_told(Allocated(self.asks(application)))
+        self.expect_none(Allocated(self.asks(application)))
 
     def waits_a_while(self, *unexpected: Fact, since: float) -> None:
         """Let half of the waiting time pass, so that a second wait can be told from this one.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import agrees, premise, unless_over
-from siconform.outcomes import NotAsTheTextSays, NotOffered
+from siconform.expecting.checks import agrees, precondition, unless_over
+from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.application_states import COMPLETED, KNOWN, RUNNING, WAITING, State
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Application, Ask
@@ -59,7 +59,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         """
         reached = ApplicationUpdated(application, state=state)
         is_reported = any(map(state.accepts, self.observed.reported_states))
-        if self.hears(reached) or (is_reported and self.may_be_told(reached) is not None):
+        if self.observe(reached) or (is_reported and self.receive_if_any(reached) is not None):
             return
         self.is_shown_in(application, state)
 
@@ -80,9 +80,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         NotOffered where one is that has nothing left, as what it asked for was rejected.
         """
         try:
-            self.is_not_told(*(ApplicationUpdated(one, state=WAITING) for one in applications))
-        except NotAsTheTextSays as failure:
-            if any(self._inbox.hears(AskRejected(application=one)) for one in applications):
+            self.expect_none(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+        except ConformanceFailure as failure:
+            if any(self._inbox.observe(AskRejected(application=one)) for one in applications):
                 raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
             raise
         if self._shows_states():
@@ -97,7 +97,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             return
         if self._reports_under_other_names(application):
             raise NotOffered(_UNSEEN)
-        self.is_told_waiting(application)
+        self.expect_waiting(application)
 
     def has_waiting_application(self) -> Application:
         """Given: an application whose only allocation was released, so that it waits now.
@@ -106,7 +106,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         """
         application = self.has_application()
         self.has_released(self.has_allocation(application))
-        with premise("an application with nothing left is waiting"):
+        with precondition("an application with nothing left is waiting"):
             self._is_seen_waiting(application)
         return application
 
@@ -118,7 +118,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         """
         shortest, by = (
             self.shortest_wait(),
-            self.now() + self.pace.slowest + lasting,
+            self.now() + self.latency.slowest + lasting,
         )
         is_over = shortest is not None and by - since >= shortest
         why = (
@@ -135,10 +135,11 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         """
         completed = ApplicationUpdated(application, state=COMPLETED)
         try:
-            self.is_told_when_due(completed, seconds=seconds, since=since)
-        except NotAsTheTextSays:
+            self.expect_when_due(completed, seconds=seconds, since=since)
+        except ConformanceFailure:
             if any(
-                KNOWN.accepts(told.state) for told in self.hears(ApplicationUpdated(application))
+                KNOWN.accepts(received.state)
+                for received in self.observe(ApplicationUpdated(application))
             ):
                 raise
             raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
@@ -149,34 +150,34 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         NotOffered where it runs: no text has anything limit the number of applications.
         """
         second = self.submits_application(**wanted)
-        verdict = self.is_told_one_of(ApplicationAccepted(second), ApplicationRejected(second))
+        verdict = self.expect_one_of(ApplicationAccepted(second), ApplicationRejected(second))
         if isinstance(verdict, ApplicationRejected):
             return HeldBack(second, None, wanted)
         ask = self.asks(second)
-        if self.may_be_told(Allocated(ask)) is not None:
+        if self.receive_if_any(Allocated(ask)) is not None:
             raise NotOffered(not_offered(Feature.APPLICATION_LIMIT))
         return HeldBack(second, ask, wanted)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
         """Then: within so many seconds it runs, submitted once more where it was rejected."""
         application, ask = held_back.application, held_back.ask
-        if ask is not None and not self.hears(AskRejected(ask)):
-            self.is_told(Allocated(ask), timeout=after + self.deadlines.place)
+        if ask is not None and not self.observe(AskRejected(ask)):
+            self.expect(Allocated(ask), timeout=after + self.deadlines.place)
             return
         self.stays_quiet(window=after + self.deadlines.timer)
         # It may be over: with its ask rejected nothing was left.
         self.submits_application(application, **held_back.submitted)
         accepted = ApplicationAccepted(application)
-        told = self.is_told_one_of(accepted, ApplicationRejected(application))
+        received = self.expect_one_of(accepted, ApplicationRejected(application))
         if ask is None:
-            agrees(told, accepted)
-        self.is_told(Allocated(self.asks(application)))
+            agrees(received, accepted)
+        self.expect(Allocated(self.asks(application)))
 
     def _is_seen_waiting(self, application: str) -> bool:
         """Whether it is reported or shown as waiting; it has to be where its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
-        if self.hears(waiting) or self.may_be_told(waiting) is not None:
-            self.has_heard(waiting)
+        if self.observe(waiting) or self.receive_if_any(waiting) is not None:
+            self.has_observed(waiting)
         elif self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=WAITING))
         else:
@@ -203,5 +204,5 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         Its last word on an application with nothing left is no known name; or there is none.
         """
         self.settles()
-        reported = [update.state for update in self.hears(ApplicationUpdated(application))]
+        reported = [update.state for update in self.observe(ApplicationUpdated(application))]
         return not reported or not KNOWN.accepts(reported[-1])

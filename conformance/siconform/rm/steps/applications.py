@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siconform.expecting.checks import needs_some, premise
+from siconform.expecting.checks import needs_some, precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Application
 from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
@@ -36,7 +36,7 @@ class ApplicationSteps(CleanUp, Sender):
         handle = Application(name, known if queue is None else queue)
         if not isinstance(application, Application):
             self.compensates(lambda: self.removes_application(handle))
-        self.says(
+        self.send(
             ApplicationRequest(
                 str(handle),
                 queue=handle.queue,
@@ -58,8 +58,10 @@ class ApplicationSteps(CleanUp, Sender):
         """
         for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
             rejected = self.submits_application(queue=queue, partition=partition)
-            told = self.is_told_one_of(ApplicationRejected(rejected), ApplicationAccepted(rejected))
-            if isinstance(told, ApplicationRejected):
+            received = self.expect_one_of(
+                ApplicationRejected(rejected), ApplicationAccepted(rejected)
+            )
+            if isinstance(received, ApplicationRejected):
                 return rejected
         raise NotOffered("the target does not offer queues or partitions that are not there")
 
@@ -75,7 +77,7 @@ class ApplicationSteps(CleanUp, Sender):
         groups: tuple[str, ...] = (),
     ) -> Application:
         """Given: an accepted application."""
-        with premise("an application is accepted"):
+        with precondition("an application is accepted"):
             application = self.submits_application(
                 queue=queue,
                 tags=tags,
@@ -85,18 +87,20 @@ class ApplicationSteps(CleanUp, Sender):
                 user=user,
                 groups=groups,
             )
-            self.is_told(ApplicationAccepted(application))
+            self.expect(ApplicationAccepted(application))
         return application
 
     def has_application_without_queue(self, *, tags: Mapping[str, str]) -> Application:
         """Given: an accepted application that names no queue; not offered where it is rejected."""
         application = self.submits_application(queue="", tags=tags)
         accepted = ApplicationAccepted(application)
-        with premise("an application is accepted or rejected"):
-            told = self.is_told_one_of(accepted, ApplicationRejected(application))
-        needs_some([told] if told == accepted else [], of="queues for applications that name none")
+        with precondition("an application is accepted or rejected"):
+            received = self.expect_one_of(accepted, ApplicationRejected(application))
+        needs_some(
+            [received] if received == accepted else [], of="queues for applications that name none"
+        )
         return application
 
     def removes_application(self, application: str, *, partition: str = DEFAULT_PARTITION) -> None:
         """Remove an application with all its asks and allocations."""
-        self.says(ApplicationRemoval(str(application), partition))
+        self.send(ApplicationRemoval(str(application), partition))

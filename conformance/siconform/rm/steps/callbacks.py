@@ -6,7 +6,7 @@ from typing import Final
 
 from siconform.expecting.checks import agrees
 from siconform.expecting.endpoint import Endpoint
-from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.callbacks import (
     Answered,
     CallbacksEnded,
@@ -56,9 +56,9 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         self._streams = (*self._streams, stream)
         self.compensates(stream.cut)
         stream.holds(self.deadlines.quiet)
-        ended = self.hears(CallbacksEnded(offer=number))
+        ended = self.observe(CallbacksEnded(offer=number))
         if ended:
-            raise PremiseLost(f"the target ends the callbacks it offers: {ended[0]}")
+            raise PreconditionFailed(f"the target ends the callbacks it offers: {ended[0]}")
         return number
 
     def refuses(self, key: str, *, on: str) -> None:
@@ -76,12 +76,12 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
     def every_check_names(self, keys: Sequence[str], nodes: Sequence[str]) -> None:
         """Every placement check so far was about one of these asks and one of these nodes."""
         known = PlacementCheck(OneOf(keys), OneOf(nodes))
-        for check in self.hears(PlacementCheck()):
+        for check in self.observe(PlacementCheck()):
             agrees(check, known)
 
     def sees_eviction_check(self, key: str) -> EvictionCheck:
         """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
-        check = self.may_be_told(EvictionCheck(key), window=self.deadlines.place)
+        check = self.receive_if_any(EvictionCheck(key), window=self.deadlines.place)
         if not isinstance(check, EvictionCheck):
             raise NotOffered("the target does not offer to ask whom an ask may evict, here")
         return check
@@ -91,17 +91,19 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
 
         What it says is judged later, by whatever was told.
         """
-        look = partial(self.exchange.history.look, lambda: self.hears(SchedulingReported()) or None)
+        look = partial(
+            self.exchange.history.look, lambda: self.observe(SchedulingReported()) or None
+        )
         if self.exchange.history.clock.advance_and_look(look, self.deadlines.place) is None:
             raise NotOffered("the target does not offer a report on an ask that has to wait")
 
     def every_report_names_an_ask(self) -> None:
         """Every report so far names an ask of this RM, and the application it belongs to."""
-        said = [e.content for e in self.exchange.everything() if isinstance(e.content, AskRequest)]
-        asks = {(ask.key, ask.application) for ask in said}
-        for report in self.hears(SchedulingReported()):
+        sent = [e.content for e in self.exchange.everything() if isinstance(e.content, AskRequest)]
+        asks = {(ask.key, ask.application) for ask in sent}
+        for report in self.observe(SchedulingReported()):
             if (report.key, report.application) not in asks:
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     f"told {report}",
                     expected="the key of an ask and its application",
                     happened=str(report),
@@ -112,19 +114,19 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         there = {allocation.key for allocation in live if allocation.node == check.node}
         unknown = [key for key in check.victims if key not in there]
         if unknown or not check.victims:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"victims are {'no allocations of the node' if unknown else 'missing'}",
                 expected=f"keys of live allocations on {check.node}",
                 happened=str(check),
             )
         if len(set(check.victims)) < len(check.victims):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 "a victim is named twice",
                 expected="allocations in the order in which they are removed",
                 happened=str(check),
             )
         if not 0 <= check.start < len(check.victims):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"startIndex {check.start} with {len(check.victims)} victims",
                 expected=f"startIndex from 0 to {len(check.victims) - 1}",
                 happened=str(check),
@@ -135,22 +137,22 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         allowed = set(check.victims[: check.start + 1])
         spared = [allocation for allocation in live if allocation.key not in allowed]
         self.sees_no_preemption_of(*spared)
-        told = self.hears(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
-        unapproved = {a.identity for a in spared} & {release.identity for release in told}
+        received = self.observe(Released(termination=Termination.PREEMPTED_BY_SCHEDULER))
+        unapproved = {a.identity for a in spared} & {release.identity for release in received}
         if unapproved:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"{len(unapproved)} released that the RM did not let go",
                 expected=f"releases of {', '.join(sorted(allowed))} at most",
-                happened=f"{len(told)} releases",
+                happened=f"{len(received)} releases",
             )
 
     def has_been_called_properly(self) -> None:
         """Nothing came on the streams of callbacks that does not belong there."""
-        for strange in self.hears(StrangeCall()):
-            raise NotAsTheTextSays(strange.problem, expected="calls of the kinds offered")
+        for strange in self.observe(StrangeCall()):
+            raise ConformanceFailure(strange.problem, expected="calls of the kinds offered")
 
-    def _answers(self, told: Fact) -> Answered:
-        match told:
+    def _answers(self, received: Fact) -> Answered:
+        match received:
             case PlacementCheck(key=key, node=node) if (key, node) in self._refused:
                 return _UNWANTED
             case EvictionCheck(start=start) if self._refuses_evictions:

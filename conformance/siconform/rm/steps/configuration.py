@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from siwire.ext import extension_pb2 as ext
 
-from siconform.expecting.checks import premise
-from siconform.outcomes import NotAsTheTextSays
+from siconform.expecting.checks import precondition
+from siconform.outcomes import ConformanceFailure
 from siconform.protocol.configuration import (
     ConfigurationApplied,
     ConfigurationRefused,
@@ -34,9 +34,9 @@ class ConfigurationSteps(OptionalExtension):
         """Hand over the configuration; what became of it."""
         extension = self.offered(Facet.CONFIGURATION)
         config = self.in_format_of_target(config)
-        self.fences_all()
+        self.synchronise_all()
         rm = self.connection.rm_id if rm_id is None else rm_id
-        self._remarks(ConfigurationSent(rm, policy_group), said_by_rm=True)
+        self._remarks(ConfigurationSent(rm, policy_group), sent_by_rm=True)
         outcome = extension.applies(
             ext.ConfigurationChange(
                 rm_id=rm,
@@ -49,7 +49,7 @@ class ConfigurationSteps(OptionalExtension):
             )
         )
         result = ConfigurationApplied() if outcome.applied else ConfigurationRefused(outcome.reason)
-        self._remarks(result, said_by_rm=False)
+        self._remarks(result, sent_by_rm=False)
         return result
 
     def is_reconfigured(
@@ -64,7 +64,7 @@ class ConfigurationSteps(OptionalExtension):
             config, policy_group=policy_group, extra_config=extra_config
         )
         if isinstance(result, ConfigurationRefused):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"refused: {result.reason}",
                 expected="the configuration is applied",
                 happened=str(result),
@@ -72,7 +72,7 @@ class ConfigurationSteps(OptionalExtension):
 
     def has_been_reconfigured(self, config: str) -> None:
         """Given: the scheduler runs by this configuration now."""
-        with premise("a usable configuration is applied"):
+        with precondition("a usable configuration is applied"):
             self.is_reconfigured(config)
 
     def is_refused_configuration(
@@ -81,11 +81,11 @@ class ConfigurationSteps(OptionalExtension):
         """Hand over the configuration, and fail unless it is refused."""
         result = self.changes_configuration(config, rm_id=rm_id, policy_group=policy_group)
         if isinstance(result, ConfigurationApplied):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 "the configuration was applied",
                 expected="the configuration is refused",
                 happened=str(result),
             )
 
-    def _remarks(self, what: Fact, *, said_by_rm: bool) -> None:
-        self.exchange.history.add(self.connection.rm_id, [what], said_by_rm=said_by_rm)
+    def _remarks(self, what: Fact, *, sent_by_rm: bool) -> None:
+        self.exchange.history.add(self.connection.rm_id, [what], sent_by_rm=sent_by_rm)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from siconform.expecting.endpoint import Endpoint
-from siconform.expecting.inbox import is_named_anew
+from siconform.expecting.inbox import is_renamed
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     AskReleased,
@@ -31,7 +31,7 @@ class ConfirmationSteps(Sender):
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
         """Answer a release of the scheduler with the same message (or with another type)."""
-        self.says(
+        self.send(
             ReleaseRequest(
                 release.subject,
                 release.termination if termination is None else termination,
@@ -41,7 +41,7 @@ class ConfirmationSteps(Sender):
 
     def confirms_ask(self, release: AskReleased) -> None:
         """Answer the scheduler's release of an ask with the same message."""
-        self.says(AskReleaseRequest(release.subject, release.partition, release.termination))
+        self.send(AskReleaseRequest(release.subject, release.partition, release.termination))
 
     @contextmanager
     def confirming_nothing(self) -> Iterator[None]:
@@ -60,7 +60,7 @@ class ConfirmationSteps(Sender):
     def _is_left_open(self, release: Released) -> bool:
         """Whether it was told before and is to stay unconfirmed, however often it is told."""
         since = self._left_open.get((release.identity, release.termination))
-        return since is not None and not is_named_anew(
+        return since is not None and not is_renamed(
             release.identity, self.exchange.history.since(since)
         )
 
@@ -87,18 +87,18 @@ class ConfirmationSteps(Sender):
     def _unconfirmed(self) -> list[Released]:
         answered: set[tuple[str, Termination]] = set()
         for entry in self.exchange.entries():
-            if isinstance(said := entry.content, ReleaseRequest):
-                answered.add((_identity(said.subject), said.termination))
-            elif isinstance(said, AskRequest):  # what is called so from now on is another one
-                answered = {one for one in answered if one[0] != said.key}
-        told = {  # a release may be repeated until it is confirmed
+            if isinstance(sent := entry.content, ReleaseRequest):
+                answered.add((_identity(sent.subject), sent.termination))
+            elif isinstance(sent, AskRequest):  # what is called so from now on is another one
+                answered = {one for one in answered if one[0] != sent.key}
+        received = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
-            for release in self.hears(Released())
+            for release in self.observe(Released())
             if release.termination in BY_THE_SCHEDULER
         }
         return [
             release
-            for release in told.values()
+            for release in received.values()
             if (release.identity, release.termination) not in answered
         ]
 
@@ -115,17 +115,17 @@ class ConfirmationSteps(Sender):
             self._confirms_by(AskReleaseRequest(fact.subject, fact.partition, fact.termination))
 
     def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
-        self._fencing.has_confirmed()
-        self.connection.say(UpdateKind.ALLOCATIONS, [request])
+        self._synchronisation.has_confirmed()
+        self.connection.send_all(UpdateKind.ALLOCATIONS, [request])
 
     def _may_be_an_answer(self, release: AskReleased) -> bool:
         """Without a type it cannot be told from the confirmation of what this RM withdrew."""
-        if self.connection.dialect.ask_releases_say_why:
+        if self.connection.dialect.ask_releases_state_why:
             return False
         return any(
             entry.rm == self.connection.rm_id
-            and isinstance(said := entry.content, AskReleaseRequest)
-            and _covers(said.subject, release)
+            and isinstance(sent := entry.content, AskReleaseRequest)
+            and _covers(sent.subject, release)
             for entry in self.exchange.entries()
         )
 

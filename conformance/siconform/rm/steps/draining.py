@@ -12,7 +12,7 @@ class DrainingSteps(WaitingAskSteps):
     def sees_draining(self, node: Node, app: Application) -> None:
         """An ask of ``app`` gets nothing while ``node`` is draining, and ``node`` afterwards."""
         waiting = self.asks(app)
-        self.is_not_told(Allocated(waiting))
+        self.expect_none(Allocated(waiting))
         with control("undrained, the node takes the ask"):
             self.undrains(node)
             self.is_served(waiting, node=node)

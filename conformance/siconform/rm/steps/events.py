@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.protocol.events import Detail, EventTold, Subject
+from siconform.protocol.events import Detail, EventReceived, Subject
 from siconform.protocol.facets import Facet
 from siconform.rm.steps.callbacks import CallbackSteps
 
@@ -12,29 +12,29 @@ _MARKER: Final = {"siconform.marker": 1, "memory": 0, "vcore": 0}  # nobody want
 class EventSteps(CallbackSteps):
     """Events. They come in batches and when the scheduler likes, so a marker ends a step."""
 
-    def hears_events(self) -> None:
+    def observes_events(self) -> None:
         """Given: the scheduler sends events to this RM."""
         self.takes_callbacks(Facet.EVENTS)
 
-    def events_so_far(self) -> list[EventTold]:
+    def events_so_far(self) -> list[EventReceived]:
         """Wait until the events of everything before have come; all of this test."""
-        self.fences_all()
+        self.synchronise_all()
         marker = self.has_node(resources=_MARKER)
-        self.may_be_told(EventTold(marker), window=self.deadlines.events)
+        self.receive_if_any(EventReceived(marker), window=self.deadlines.events)
         self.has_been_called_properly()
-        return self.hears(EventTold())
+        return self.observe(EventReceived())
 
     def details_defined(self, *details: Detail) -> list[Detail]:
         """Those of these details that the revision has."""
         return [one for one in details if self.connection.dialect.defines(one)]
 
-    def events_of_this_step(self, about: str, subject: Subject) -> list[EventTold]:
+    def events_of_this_step(self, about: str, subject: Subject) -> list[EventReceived]:
         """Those about one object that came since the last look at its events."""
         self.events_so_far()
-        pattern = EventTold(about, subject)
-        taken: list[EventTold] = []
+        pattern = EventReceived(about, subject)
+        taken: list[EventReceived] = []
         while (found := self._inbox.find((pattern,))) is not None:
             event = self._inbox.take(*found)
-            if isinstance(event, EventTold):
+            if isinstance(event, EventReceived):
                 taken.append(event)
         return taken

@@ -32,7 +32,7 @@ class ForeignSteps(CleanUp, Sender):
         wanted = amounts(None, memory, vcore, {}) if resources is None else dict(resources)
         if key is None:
             self.compensates(lambda: self.releases_foreign(foreign))
-        self.says(ForeignAllocationRequest(foreign, str(node), partition, wanted, dict(tags)))
+        self.send(ForeignAllocationRequest(foreign, str(node), partition, wanted, dict(tags)))
         return foreign
 
     def has_foreign(
@@ -45,13 +45,13 @@ class ForeignSteps(CleanUp, Sender):
     ) -> str:
         """What others hold on a node was said, and that was processed; its key."""
         foreign = self.reports_foreign(node, key=key, memory=memory, tags=tags)
-        self.fences(UpdateKind.ALLOCATIONS)
+        self.barriers(UpdateKind.ALLOCATIONS)
         return foreign
 
     def is_taken(self, foreign: str) -> bool:
         """Whether what was said of it last is not rejected, once it was processed."""
-        return self.may_be_told(AllocationRejected(foreign)) is None
+        return self.receive_if_any(AllocationRejected(foreign)) is None
 
     def releases_foreign(self, key: str, *, application: str = "") -> None:
         """Release it by its key; it is of no application, if none is given to name it wrongly."""
-        self.says(ReleaseRequest(OneAllocation(application, key, key), Termination.STOPPED_BY_RM))
+        self.send(ReleaseRequest(OneAllocation(application, key, key), Termination.STOPPED_BY_RM))

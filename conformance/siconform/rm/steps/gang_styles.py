@@ -5,7 +5,7 @@ from typing import Final
 
 from siwire import Capability
 
-from siconform.outcomes import NotAsTheTextSays, NotOffered, Outcome, TargetLost
+from siconform.outcomes import ConformanceFailure, NotOffered, Outcome, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -53,7 +53,7 @@ class GangStyleSteps(GangTimeoutSteps):
     def takes_gangs_spelled(self, spelling: str) -> bool:
         """Whether the scheduler accepts a gang with this style; it is removed again."""
         gang = self.submits_gang(style=spelling)
-        verdict = self.is_told_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
+        verdict = self.expect_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
         self.removes_application(gang)
         return isinstance(verdict, ApplicationAccepted)
 
@@ -61,7 +61,7 @@ class GangStyleSteps(GangTimeoutSteps):
         """A spelling with which this scheduler takes gangs; found out once."""
         known = self.observed.accepted_gang_style
         if known is None:
-            with self.beside():
+            with self.meanwhile():
                 takes = (spelling for spelling in ACCEPTABLE if self.takes_gangs_spelled(spelling))
                 known = self.observed.accepted_gang_style = next(takes, ACCEPTABLE[0])
         return known
@@ -101,7 +101,7 @@ class GangStyleSteps(GangTimeoutSteps):
         """What is asked for next is allocated exactly to an application that goes on."""
         real = self.asks_member(partial.gang)
         try:
-            told = self.is_told_one_of(Allocated(real), AskRejected(real))
-        except NotAsTheTextSays:
+            received = self.expect_one_of(Allocated(real), AskRejected(real))
+        except ConformanceFailure:
             return True
-        return isinstance(told, AskRejected)
+        return isinstance(received, AskRejected)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.expecting.checks import control, premise, unless_over
-from siconform.outcomes import NotAsTheTextSays, NotOffered, PremiseLost
+from siconform.expecting.checks import control, precondition, unless_over
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.application_states import FAILURE, RESUMING
 from siconform.protocol.handles import Ask, Gang, Limit
 from siconform.protocol.notifications import (
@@ -81,9 +81,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
         since = self.now()
         asks = self.asks_placeholders(gang)
-        with premise("the placeholders that fit are allocated"):
+        with precondition("the placeholders that fit are allocated"):
             anyone = [Allocated(ask) for ask in asks]
-            placeholders = tuple(self.is_told_one_of(*anyone) for _ in asks[1:])
+            placeholders = tuple(self.expect_one_of(*anyone) for _ in asks[1:])
         keys = {placeholder.key for placeholder in placeholders}
         pending = next(ask for ask in asks if ask not in keys)
         self.is_pending(pending)
@@ -92,26 +92,28 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
     def has_time_left(self, partial: PartialGang) -> None:
         """Given: the time of the gang is not over, however long its set-up took."""
         if self._is_over(partial):
-            raise PremiseLost("the time of the gang was over before anything could be done with it")
+            raise PreconditionFailed(
+                "the time of the gang was over before anything could be done with it"
+            )
 
-    def is_not_told_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
+    def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Nothing of this comes; a lost premise where the time of the gang was over meanwhile.
 
         Whether it was is known of the scheduler, not believed when it says so.
         """
         with unless_over(lambda: self._is_over(partial), "the time of the gang was over meanwhile"):
-            self.is_not_told(*patterns)
+            self.expect_none(*patterns)
 
-    def is_told_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
+    def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
         """This comes; a lost premise where the gang may have been done waiting before."""
 
         def is_over() -> bool:
             return self.now() - waiting.since >= self.waiting_timeout()
 
         with unless_over(is_over, "the gang may have been done waiting meanwhile"):
-            self.is_told(pattern)
+            self.expect(pattern)
 
-    def is_told_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
+    def expect_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
         """The placeholder timeout passes: the scheduler wants each of these released.
 
         It may want one after the other, each when the one before is confirmed.
@@ -120,31 +122,31 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
     def has_expired(self, partial: PartialGang) -> list[Released]:
         """Given: the releases a partial gang's timeout brings; confirmed as the RM is told to."""
-        with premise("a gang with a pending placeholder ask times out"):
-            return self.is_told_expiry(partial.gang, partial.placeholders)
+        with precondition("a gang with a pending placeholder ask times out"):
+            return self.expect_expiry(partial.gang, partial.placeholders)
 
     def has_begun_to_expire(self, partial: PartialGang) -> tuple[Released, Allocated]:
         """Given: the first release a timeout brings, not confirmed; and one left to be released."""
-        with premise("a gang with a pending placeholder ask times out"):
+        with precondition("a gang with a pending placeholder ask times out"):
             return self._is_withdrawn_first(partial.placeholders, self._seconds(partial.gang))
 
     def has_release_of(self, placeholder: Allocated) -> Released:
         """Given: the scheduler wants this one released as well, by now or since the last answer."""
-        with premise("the next placeholder is released"):
-            return self.is_told(timed_out(placeholder))
+        with precondition("the next placeholder is released"):
+            return self.expect(timed_out(placeholder))
 
-    def is_told_ask_released(self, ask: Ask) -> Fact:
+    def expect_ask_released(self, ask: Ask) -> Fact:
         """The time is over for this pending ask, or for all the application has in one message.
 
         Where asks have no release of their own, a pending one may be rejected as well.
         """
         over = Termination.TIMEOUT
-        told: Fact = self.is_told_one_of(
+        received: Fact = self.expect_one_of(
             AskReleased(ask, termination=over),
-            AskReleased("", ask.said.application, over),
+            AskReleased("", ask.sent.application, over),
             *self.ends_otherwise(ask, over),
         )
-        return told
+        return received
 
     def has_confirmed(self, releases: Sequence[Released]) -> None:
         """Given: these releases are confirmed, and that was taken in.
@@ -153,7 +155,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """
         for release in releases:
             self.confirms(release)
-        self.fences_all()
+        self.synchronise_all()
 
     def outwaits_gangs(self, *, memory: int) -> None:
         """Wait until a partial gang that begins now has timed out: earlier ones were due before.
@@ -162,7 +164,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         """
         witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
         with control("a gang with a pending placeholder ask times out"):
-            self.is_told_expiry(witness.gang, witness.placeholders)
+            self.expect_expiry(witness.gang, witness.placeholders)
 
     def has_waiting_gang(self, *, leftovers: int = 1) -> WaitingGang:
         """Given: the only real allocation of a gang was released; placeholders are left over."""
@@ -170,12 +172,12 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         real, gone = self.has_replaced(gang, placeholders)
         since = self.now()
         self.releases(real)
-        with premise("a release by the RM is confirmed"):
-            self.is_told(Released(identity=real.identity))
+        with precondition("a release by the RM is confirmed"):
+            self.expect(Released(identity=real.identity))
         left = tuple(p for p in placeholders if p is not gone)
         return WaitingGang(gang, left, since)
 
-    def is_told_clean_up(self, waiting: WaitingGang) -> list[Released]:
+    def expect_clean_up(self, waiting: WaitingGang) -> list[Released]:
         """The time to be waiting passes: the scheduler wants every leftover released.
 
         It may want one after the other, each when the one before is confirmed.
@@ -184,7 +186,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
     def has_begun_to_clean_up(self, waiting: WaitingGang) -> tuple[Released, Allocated]:
         """Given: the first release of a leftover, not confirmed; and one left to be released."""
-        with premise("the leftovers of a waiting gang are released in time"):
+        with precondition("the leftovers of a waiting gang are released in time"):
             return self._is_withdrawn_first(waiting.leftovers, self.waiting_timeout())
 
     def _are_withdrawn(self, placeholders: Sequence[Allocated], seconds: float) -> list[Released]:
@@ -204,14 +206,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         limit = seconds + self.deadlines.timer
         patterns = tuple(timed_out(placeholder) for placeholder in placeholders)
         try:
-            told = self.await_entry(patterns, limit, first=seconds)[1]
-        except NotAsTheTextSays as failure:
+            received = self.await_entry(patterns, limit, first=seconds)[1]
+        except ConformanceFailure as failure:
             for name in {str(placeholder.application) for placeholder in placeholders}:
-                if self.hears(AskRejected(application=name)):
+                if self.observe(AskRejected(application=name)):
                     raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
             raise
-        assert isinstance(told, Released)  # noqa: S101  # as every pattern is
-        return told
+        assert isinstance(received, Released)  # noqa: S101  # as every pattern is
+        return received
 
     def _is_over(self, partial: PartialGang) -> bool:
         """Whether the gang may have run out of time by now, as far as its time is known."""
@@ -221,7 +223,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:
-            raise PremiseLost(f"no limit was set for the placeholders of {gang}")
+            raise PreconditionFailed(f"no limit was set for the placeholders of {gang}")
         return gang.limit.seconds
 
 

@@ -7,9 +7,9 @@ from enum import StrEnum
 from itertools import cycle
 from typing import Final
 
-from siconform.expecting.checks import control, premise
+from siconform.expecting.checks import control, precondition
 from siconform.expecting.endpoint import Endpoint
-from siconform.outcomes import CameLate, NotAsTheTextSays, NotForThisTarget, PremiseLost
+from siconform.outcomes import CameLate, ConformanceFailure, NotForThisTarget, PreconditionFailed
 from siconform.protocol.handles import Application, Ask, Gang, Limit
 from siconform.protocol.notifications import (
     Allocated,
@@ -118,7 +118,7 @@ class GangSteps(BasicSteps, ABC):
         limit: Limit | None = None,
     ) -> Gang:
         """Given: an accepted gang application; none of its placeholders is asked for yet."""
-        with premise("a gang application is accepted"):
+        with precondition("a gang application is accepted"):
             gang = self.submits_gang(
                 members=members,
                 memory=memory,
@@ -126,7 +126,7 @@ class GangSteps(BasicSteps, ABC):
                 style=style,
                 limit=limit,
             )
-            self.is_told(ApplicationAccepted(gang))
+            self.expect(ApplicationAccepted(gang))
         return gang
 
     def asks_placeholder(
@@ -153,15 +153,15 @@ class GangSteps(BasicSteps, ABC):
 
     def has_placeholder(self, gang: Gang, *, group: str = TASK_GROUP) -> Allocated:
         """Given: one more placeholder of the gang, allocated."""
-        with premise("a placeholder is allocated"):
-            return self.is_told(Allocated(self.asks_placeholder(gang, group=group)))
+        with precondition("a placeholder is allocated"):
+            return self.expect(Allocated(self.asks_placeholder(gang, group=group)))
 
     def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
         """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
-        with premise("the placeholders of a gang are allocated"):
+        with precondition("the placeholders of a gang are allocated"):
             named = [self.asks_placeholder(gang, group=group) for group in groups]
             asks = named or self.asks_placeholders(gang)
-            return [self.is_told(Allocated(ask)) for ask in asks]
+            return [self.expect(Allocated(ask)) for ask in asks]
 
     def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
         """Given: a live allocation and a live placeholder, each of an application of its own."""
@@ -184,51 +184,51 @@ class GangSteps(BasicSteps, ABC):
         gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
         return gang, self.has_placeholders(gang)
 
-    def is_told_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
+    def expect_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
         """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
-        release = self.is_told_one_of(*(replaced(placeholder) for placeholder in of))
+        release = self.expect_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
-        return Replacement(Application(real.said.application, ""), placeholder, real, release)
+        return Replacement(Application(real.sent.application, ""), placeholder, real, release)
 
-    def has_room_for_the_rest_of(self, total: int, *, queue: str, beside: Gang) -> None:
+    def has_capacity_for_the_rest_of(self, total: int, *, queue: str, meanwhile: Gang) -> None:
         """Of so much memory exactly what no real allocation of the gang holds is free, by now.
 
         A real ask of the gang may still be served meanwhile.
         """
         self.settles()
-        real = Allocated(application=beside, placeholder=False)
+        real = Allocated(application=meanwhile, placeholder=False)
         application = self.has_application(queue=queue)
-        while (rest := total - _memory_of(self.hears(real))) > 0:
-            self.has_heard(real)
+        while (rest := total - _memory_of(self.observe(real))) > 0:
+            self.has_observed(real)
             ask = self.asks(application, memory=rest)
-            if self.is_told_one_of(Allocated(ask), real).key == ask:
+            if self.expect_one_of(Allocated(ask), real).key == ask:
                 break
             self.withdraws(ask)
-        self.is_not_told(Allocated(self.asks(application, memory=1)))
+        self.expect_none(Allocated(self.asks(application, memory=1)))
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
         """A real ask that came too early replaces a placeholder now, or once it is said again."""
-        if self.may_be_told(*(replaced(placeholder) for placeholder in of)) is None:
+        if self.receive_if_any(*(replaced(placeholder) for placeholder in of)) is None:
             self.asks_again(early)
-            self.is_told_replacement(early, of)
+            self.expect_replacement(early, of)
             self.records("a real ask before the last placeholder: dropped")
-        self.is_told(Allocated(early))
+        self.expect(Allocated(early))
 
     def has_open_replacement(
         self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
     ) -> Replacement:
         """Given: a real ask for which the scheduler wants a placeholder released; not confirmed."""
-        with premise("a real ask replaces a placeholder"), self.confirming_nothing():
-            return self.is_told_replacement(self.asks_member(gang, memory=memory), of)
+        with precondition("a real ask replaces a placeholder"), self.confirming_nothing():
+            return self.expect_replacement(self.asks_member(gang, memory=memory), of)
 
     def has_replaced(
         self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP
     ) -> tuple[Allocated, Allocated]:
         """Given: the real allocation that took the place of a placeholder, and that placeholder."""
-        with premise("a real ask replaces a placeholder"):
+        with precondition("a real ask replaces a placeholder"):
             real = self.asks_member(gang, group=group)
-            gone = self.is_told_replacement(real, of).placeholder
-            return self.is_told(Allocated(real)), gone
+            gone = self.expect_replacement(real, of).placeholder
+            return self.expect(Allocated(real)), gone
 
     def queues_in_force(self, *queues: str) -> list[str]:
         """Given: those of the queues that take an ordinary application; at least one."""
@@ -236,12 +236,12 @@ class GangSteps(BasicSteps, ABC):
         for queue in queues:
             application = self.submits_application(queue=queue)
             accepted = ApplicationAccepted(application)
-            with premise("an ordinary application gets a verdict"):
-                verdict = self.is_told_one_of(accepted, ApplicationRejected(application))
+            with precondition("an ordinary application gets a verdict"):
+                verdict = self.expect_one_of(accepted, ApplicationRejected(application))
             if accepted.matches(verdict):
                 there.append(queue)
         if not there:
-            raise PremiseLost(f"no application is accepted in {' or '.join(queues)}")
+            raise PreconditionFailed(f"no application is accepted in {' or '.join(queues)}")
         return there
 
     def has_replacement_under_way(self, *, memory: int, timeout_ms: int = 0) -> Replacement:
@@ -253,25 +253,27 @@ class GangSteps(BasicSteps, ABC):
         gang = self.has_gang(memory=memory)
         try:
             first = self.asks_placeholder(gang, timeout_ms=timeout_ms)
-            placeholder = self.is_told(Allocated(first, placeholder=True))
+            placeholder = self.expect(Allocated(first, placeholder=True))
             real = self.asks_member(gang)
-            release = self.is_told(replaced(placeholder))
+            release = self.expect(replaced(placeholder))
         except CameLate as late:
-            raise PremiseLost(f"premise lost (a placeholder is replaced): {late.says}") from late
-        except NotAsTheTextSays as failure:
+            raise PreconditionFailed(
+                f"premise lost (a placeholder is replaced): {late.message}"
+            ) from late
+        except ConformanceFailure as failure:
             raise NotForThisTarget(
-                f"the target replaces no placeholder: {failure.says}"
+                f"the target replaces no placeholder: {failure.message}"
             ) from failure
         return Replacement(gang, placeholder, real, release)
 
-    def is_open_unless_released(self, told: Fact, replacement: Replacement) -> None:
+    def is_open_unless_released(self, received: Fact, replacement: Replacement) -> None:
         """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
-        if isinstance(told, Released) or not self.connection.is_open(UpdateKind.ALLOCATIONS):
+        if isinstance(received, Released) or not self.connection.is_open(UpdateKind.ALLOCATIONS):
             return
         self.sees_nothing_given_away(Allocated(replacement.real))
         with control("the right confirmation is taken"):
             self.confirms(replacement.release)
-            self.is_told(Allocated(replacement.real))
+            self.expect(Allocated(replacement.real))
 
 
 def replaced(placeholder: Allocated) -> Released:

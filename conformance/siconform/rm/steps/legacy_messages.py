@@ -20,14 +20,14 @@ class LegacyMessageSteps(Sender):
                 resource={"memory": memory, "vcore": 1},
             )
         )
-        self._sends_legacy(ask.said)
+        self._sends_legacy(ask.sent)
         return ask
 
     def withdraw_legacy_request(self, ask: Ask) -> None:
         """Withdraw an ask as 2023-12 does; return once that was processed."""
-        subject = OneAsk(ask.said.application, ask.said.key)
-        self._sends_legacy(AskReleaseRequest(subject, ask.said.partition))
+        subject = OneAsk(ask.sent.application, ask.sent.key)
+        self._sends_legacy(AskReleaseRequest(subject, ask.sent.partition))
 
-    def _sends_legacy(self, said: AskRequest | AskReleaseRequest) -> None:
-        self.says(LegacyRequest(said))
-        self.fences(UpdateKind.ALLOCATIONS)
+    def _sends_legacy(self, sent: AskRequest | AskReleaseRequest) -> None:
+        self.send(LegacyRequest(sent))
+        self.barriers(UpdateKind.ALLOCATIONS)

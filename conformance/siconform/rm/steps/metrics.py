@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.expecting.expectations import Expectations
-from siconform.outcomes import NotAsTheTextSays
+from siconform.outcomes import ConformanceFailure
 from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Ask
 from siconform.rm.optional_extension import OptionalExtension
@@ -31,17 +31,17 @@ class MetricsSteps(Expectations, OptionalExtension):
 
     def outstanding(self) -> list[Outstanding]:
         """What is listed for this RM now."""
-        told = self.offered(Facet.METRICS).metrics(self.connection.rm_id)
-        return [Outstanding(one.request_id, dict(one.resource)) for one in told.outstanding]
+        received = self.offered(Facet.METRICS).metrics(self.connection.rm_id)
+        return [Outstanding(one.request_id, dict(one.resource)) for one in received.outstanding]
 
     def sees_outstanding(self, *asks: Ask) -> None:
         """Each of these is listed once, with its resource and under an id of its own."""
         listed = self._look_until(lambda there: all(_of(ask, there) for ask in asks))
         for ask in asks:
             if not _of(ask, listed):
-                raise _unlike(f"not listed: {ask.said}", listed)
+                raise _unlike(f"not listed: {ask.sent}", listed)
             if len(_of(ask, listed)) > 1:
-                raise _unlike(f"listed more than once: {ask.said}", listed)
+                raise _unlike(f"listed more than once: {ask.sent}", listed)
         ids = [one.request for one in listed]
         if "" in ids or len(set(ids)) < len(ids):
             raise _unlike("the ids of the requests are not unique", listed)
@@ -53,7 +53,7 @@ class MetricsSteps(Expectations, OptionalExtension):
         )
         for ask in asks:
             if _of(ask, listed):
-                raise _unlike(f"listed: {ask.said}", listed)
+                raise _unlike(f"listed: {ask.sent}", listed)
 
     def _look_until(
         self, is_it: Callable[[Sequence[Outstanding]], bool], seconds: float | None = None
@@ -78,10 +78,10 @@ class MetricsSteps(Expectations, OptionalExtension):
 
 
 def _of(ask: Ask, listed: Sequence[Outstanding]) -> list[Outstanding]:
-    wanted = {name: amount for name, amount in (ask.said.resource or {}).items() if amount}
+    wanted = {name: amount for name, amount in (ask.sent.resource or {}).items() if amount}
     return [one for one in listed if dict(one.resource) == wanted]
 
 
-def _unlike(says: str, listed: Sequence[Outstanding]) -> NotAsTheTextSays:
+def _unlike(message: str, listed: Sequence[Outstanding]) -> ConformanceFailure:
     what = "; ".join(map(str, listed)) or "nothing"
-    return NotAsTheTextSays(says, happened=f"listed: {what}")
+    return ConformanceFailure(message, happened=f"listed: {what}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from siwire import Capability
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.handles import Node
 from siconform.protocol.notifications import (
@@ -57,7 +57,7 @@ class NodeSteps(CleanUp, Sender):
         if not isinstance(node, Node):
             self.compensates(lambda: self.decommissions(handle), of_a_node=True)
         together = self.connection.revision.can(Capability.EXISTING_ALLOCATIONS_WITH_NODE)
-        self.says(
+        self.send(
             NodeRequest(
                 str(handle),
                 Action.CREATE_DRAINING if draining else Action.CREATE,
@@ -77,8 +77,8 @@ class NodeSteps(CleanUp, Sender):
         """Say what exists on a new node, if it is accepted, and see that processed."""
         verdict = self.waits_for(NodeAccepted(node), NodeRejected(node))
         if isinstance(verdict, NodeAccepted):
-            self.says(*(ExistingAllocationRequest(one) for one in existing))
-            self.fences(UpdateKind.ALLOCATIONS)
+            self.send(*(ExistingAllocationRequest(one) for one in existing))
+            self.barriers(UpdateKind.ALLOCATIONS)
 
     def has_node(
         self,
@@ -91,7 +91,7 @@ class NodeSteps(CleanUp, Sender):
         draining: bool = False,
     ) -> Node:
         """Given: an accepted node."""
-        with premise("a node is accepted"):
+        with precondition("a node is accepted"):
             node = self.registers_node(
                 memory=memory,
                 vcore=vcore,
@@ -100,7 +100,7 @@ class NodeSteps(CleanUp, Sender):
                 attributes=attributes,
                 draining=draining,
             )
-            self.is_told(NodeAccepted(node))
+            self.expect(NodeAccepted(node))
         return node
 
     def updates_node(
@@ -118,7 +118,7 @@ class NodeSteps(CleanUp, Sender):
         capacity = amounts(resources, memory, vcore, {}) or None
         if capacity is not None and vcore is None and "memory" in capacity:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
-        self.says(
+        self.send(
             NodeRequest(str(node), Action.UPDATE, capacity, occupied, attributes or {}, existing)
         )
 
@@ -136,11 +136,11 @@ class NodeSteps(CleanUp, Sender):
 
     def reports_use(self, subject: str, *, memory: int) -> None:
         """What a node, or an allocation by its identity, really uses (2021-02)."""
-        self.says(UtilisationRequest(str(subject), {"memory": memory}))
+        self.send(UtilisationRequest(str(subject), {"memory": memory}))
 
-    def presupposes_recommendation(self, told: Fact | None) -> None:
+    def presupposes_recommendation(self, received: Fact | None) -> None:
         """NotOffered where the scheduler recommended nothing: no text has it do that."""
-        if told is None:
+        if received is None:
             raise NotOffered("the target does not offer recommendations for this")
 
     def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
@@ -160,4 +160,4 @@ class NodeSteps(CleanUp, Sender):
         capacity: Amounts | None = None,
         occupied: Amounts | None = None,
     ) -> None:
-        self.says(NodeRequest(str(node), action, capacity, occupied))
+        self.send(NodeRequest(str(node), action, capacity, occupied))

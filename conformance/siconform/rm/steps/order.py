@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.outcomes import NotOffered
 from siconform.protocol.notifications import Allocated
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
@@ -37,9 +37,9 @@ class OrderSteps(WaitingAskSteps):
         held = full
         for turn in _TURNS:
             self.releases(held)
-            with premise("one of several asks is allocated where there is room for one"):
-                held = self.is_told_one_of(*(Allocated(ask) for ask in asks.values()))
-            if held.key != asks[turn].said.key:
+            with precondition("one of several asks is allocated where there is room for one"):
+                held = self.expect_one_of(*(Allocated(ask) for ask in asks.values()))
+            if held.key != asks[turn].sent.key:
                 raise NotOffered("the target does not offer an order by priority")
         self.removes_application(application)
         self.decommissions(full.node)

@@ -32,7 +32,10 @@ class PlacementConstraintSteps(BasicSteps):
             )
             for operator in ONLY_IN_CORRECTED_FORM
         ]
-        if self.may_be_told(*(Allocated(ask) for ask in asks), window=self.deadlines.place) is None:
+        if (
+            self.receive_if_any(*(Allocated(ask) for ask in asks), window=self.deadlines.place)
+            is None
+        ):
             raise NotForThisTarget("the target reads no operator: the text as written has none")
         self.removes_application(app)
         self.decommissions(node)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from siconform.expecting.endpoint import Endpoint
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
 from siconform.rm.steps.basic import BasicSteps
@@ -50,7 +50,7 @@ class PreemptionSteps(BasicSteps):
         begun = self.now()
         named = (Released(identity=allocation.identity) for allocation in allocations)
         nameless = Released(termination=Termination.PREEMPTED_BY_SCHEDULER)
-        release = self.may_be_told(*named, nameless, window=self.deadlines.place)
+        release = self.receive_if_any(*named, nameless, window=self.deadlines.place)
         if not isinstance(release, Released):
             self._was_not_allocated(by)
             raise NotForThisTarget("the target preempts nothing for an entitled ask")
@@ -60,7 +60,7 @@ class PreemptionSteps(BasicSteps):
     def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
         """The release names one of these allocations."""
         if all(release.identity != allocation.identity for allocation in allocations):
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"told {release}",
                 expected=f"the identity of one of {len(allocations)} allocations",
                 happened=str(release),
@@ -68,17 +68,17 @@ class PreemptionSteps(BasicSteps):
 
     def may_see_preemption_for(self, *asks: Ask) -> bool:
         """Whether these asks, for which there is no room, are allocated: all of them or none."""
-        return self.is_told_all_or_none(*(Allocated(ask) for ask in asks), window=self._long())
+        return self.expect_all_or_none(*(Allocated(ask) for ask in asks), window=self._long())
 
     def keeps_memory(self, least: int, *allocations: Allocated) -> None:
         """Of these allocations so much memory is left that no release has been told of."""
         left = sum(
             allocation.resource["memory"]
             for allocation in allocations
-            if not self.hears(Released(identity=allocation.identity))
+            if not self.observe(Released(identity=allocation.identity))
         )
         if left < least:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"memory {left} is left of {len(allocations)} allocations",
                 expected=f"memory {least} or more",
                 happened=f"memory {left}",
@@ -90,21 +90,21 @@ class PreemptionSteps(BasicSteps):
         Foreign ones, which are announced to nobody, are named by their key.
         """
         identities = [a if isinstance(a, str) else a.identity for a in allocations]
-        self.fences_all()
+        self.synchronise_all()
         try:
             self.stays_quiet(
                 *(Released(identity=identity) for identity in identities), window=self._long()
             )
-        except NotAsTheTextSays as failure:
-            raise NotAsTheTextSays(
+        except ConformanceFailure as failure:
+            raise ConformanceFailure(
                 f"preempted one of {len(allocations)} allocations to be spared",
                 expected=f"none of {len(allocations)} allocations is released",
                 happened=failure.happened,
             ) from failure
 
     def _was_not_allocated(self, ask: Ask) -> None:
-        for allocation in self.hears(Allocated(ask)):
-            raise NotAsTheTextSays(
+        for allocation in self.observe(Allocated(ask)):
+            raise ConformanceFailure(
                 "allocated where there was no room, without a release",
                 expected=f"a release first, or nothing, for {ask}",
                 happened=str(allocation),

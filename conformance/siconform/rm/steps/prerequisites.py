@@ -56,20 +56,20 @@ class PrerequisiteSteps(BasicSteps):
         NotOffered where it is allocated: the target does not heed what speaks against it.
         """
         ask = self.asks(application, **wanted)
-        if self.may_be_told(Allocated(ask)) is not None:
+        if self.receive_if_any(Allocated(ask)) is not None:
             raise NotOffered(f"the target does not heed {reason}")
         return ask
 
     def has_accepted(self, application: str, reason: str) -> None:
         """Given: the application is accepted; NotOffered where it is not, for want of this."""
         accepted = ApplicationAccepted(application)
-        told = self.is_told_one_of(accepted, ApplicationRejected(application))
-        if not accepted.matches(told):
+        received = self.expect_one_of(accepted, ApplicationRejected(application))
+        if not accepted.matches(received):
             raise NotOffered(f"the target does not heed {reason}")
 
     def rejected(self, ask: Ask) -> bool:
         """Whether the ask was rejected, which it may be where there is no room for it."""
-        return bool(self.hears(AskRejected(ask)))
+        return bool(self.observe(AskRejected(ask)))
 
     def has_constraints_heeded(self) -> None:
         """Given: an ask goes only where its placement constraint lets it."""

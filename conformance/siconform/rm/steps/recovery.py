@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.protocol.handles import Gang, Node
 from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
@@ -57,21 +57,21 @@ class RecoverySteps(GangSteps):
 
     def adds_existing(self, allocation: Allocated) -> None:
         """Report an existing allocation by itself (2023-08 on), and see that processed."""
-        self.says(ExistingAllocationRequest(allocation))
-        self.fences(UpdateKind.ALLOCATIONS)
+        self.send(ExistingAllocationRequest(allocation))
+        self.barriers(UpdateKind.ALLOCATIONS)
 
     def has_recovered_node(self, node: str, *existing: Allocated, memory: int = 10) -> Node:
         """Given: a new node was accepted with allocations that exist on it."""
-        with premise("a node with existing allocations is accepted"):
+        with precondition("a node with existing allocations is accepted"):
             handle = self.registers_node(node, memory=memory, existing=existing)
-            self.is_told(NodeAccepted(handle))
+            self.expect(NodeAccepted(handle))
         return handle
 
     def does_gang_scheduling(self) -> None:
         """Given: the scheduler replaces a placeholder it allocated itself; left out otherwise."""
         node = self.has_node(memory=1)
         replacement = self.has_replacement_under_way(memory=1)
-        with premise("a placeholder that was allocated is replaced"):
-            self.is_told(Allocated(replacement.real))
+        with precondition("a placeholder that was allocated is replaced"):
+            self.expect(Allocated(replacement.real))
         self.removes_application(replacement.application)
         self.decommissions(node)

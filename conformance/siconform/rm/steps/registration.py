@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final, TypedDict, Unpack
 
-from siconform.expecting.checks import premise
+from siconform.expecting.checks import precondition
 from siconform.expecting.endpoint import Endpoint
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.queue_configurations import POLICY_GROUP, QueueConfiguration
 from siconform.protocol.registration import RegistrationAnswered
@@ -81,7 +81,7 @@ class RegistrationSteps(OptionalExtension):
         for entry in self.exchange.entries():
             is_response = isinstance(entry.content, RegistrationAnswered)
             if is_response and entry.message is not None and entry.message.ByteSize():
-                raise NotAsTheTextSays(
+                raise ConformanceFailure(
                     "the response has content",
                     expected="an empty RegisterResourceManagerResponse",
                     happened=entry.message.SerializeToString().hex(),
@@ -89,7 +89,7 @@ class RegistrationSteps(OptionalExtension):
 
     def has_registered(self, **request: Unpack[RegistrationValues]) -> None:
         """Given: a successful registration."""
-        with premise("the RM registers"):
+        with precondition("the RM registers"):
             self.is_registered(**request)
 
     def is_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
@@ -105,18 +105,18 @@ class RegistrationSteps(OptionalExtension):
         limit = min(least, self.deadlines.register)
         outcome = self.registers(timeout=limit, **request)
         if outcome.status == "DEADLINE_EXCEEDED":
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"no answer to a second registration in {limit:g} s",
                 expected="RegisterResourceManager succeeds for an RM that is registered already",
             )
         if outcome.status != "OK":
             raise _failed(outcome)
         for kind in used:
-            self.fences(kind)
+            self.barriers(kind)
 
     def has_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
         """Given: a second registration that succeeded."""
-        with premise("the RM registers again"):
+        with precondition("the RM registers again"):
             self.is_registered_again(**request)
 
     def joins(self, **request: Unpack[RegistrationValues]) -> None:
@@ -137,7 +137,7 @@ class RegistrationSteps(OptionalExtension):
         outcome = self.registers()
         if outcome.status != "OK":
             self.joins(policy_group=f"{POLICY_GROUP}-of-its-own")
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"refused in a policy group another RM uses: {outcome.details or outcome.status}",
                 expected="two RMs of the same configuration share a policy group",
                 happened=f"{outcome}; accepted with a policy group of its own",
@@ -149,11 +149,11 @@ class RegistrationSteps(OptionalExtension):
         """Register, and fail unless that is refused with an error status in time."""
         outcome = self.registers(**request)
         if outcome.status == "OK":
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 "the registration succeeded", expected="RegisterResourceManager fails"
             )
         if outcome.status == "DEADLINE_EXCEEDED":
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"no answer to the registration in {self.deadlines.register:g} s",
                 expected="RegisterResourceManager fails",
             )
@@ -161,12 +161,12 @@ class RegistrationSteps(OptionalExtension):
 
     def _version(self) -> str:
         """The version of the revision, or what the target insists on."""
-        told = self.terms.version
-        return self.connection.revision.name if told is None else told
+        received = self.terms.version
+        return self.connection.revision.name if received is None else received
 
 
-def _failed(outcome: RegistrationAnswered) -> NotAsTheTextSays:
-    return NotAsTheTextSays(
+def _failed(outcome: RegistrationAnswered) -> ConformanceFailure:
+    return ConformanceFailure(
         f"registration failed: {outcome.status} {outcome.details}".strip(),
         expected="RegisterResourceManager succeeds",
     )

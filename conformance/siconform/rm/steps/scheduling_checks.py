@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from siconform.expecting.checks import unless_over
-from siconform.outcomes import NotAsTheTextSays
+from siconform.outcomes import ConformanceFailure
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -18,23 +18,23 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
     """Each uses nodes, applications and asks of its own."""
 
-    def is_treated_as_told(self, outcome: RegistrationAnswered) -> None:
+    def is_treated_as_reported(self, outcome: RegistrationAnswered) -> None:
         """Served after a registration that succeeded, not served after one that failed."""
         if outcome.status == "DEADLINE_EXCEEDED":
-            raise NotAsTheTextSays("the registration was not answered", expected="OK or an error")
+            raise ConformanceFailure("the registration was not answered", expected="OK or an error")
         node = self.registers_node()
         if outcome.status == "OK":
-            self.is_told(NodeAccepted(node))
+            self.expect(NodeAccepted(node))
         else:
             self.stays_quiet(NodeAccepted(node))
 
     def is_served_on_every_stream(self) -> None:
         """On each stream: a node and an application are accepted, an ask is allocated."""
         node = self.registers_node()
-        self.is_told(NodeAccepted(node))
+        self.expect(NodeAccepted(node))
         application = self.submits_application()
-        self.is_told(ApplicationAccepted(application))
-        self.is_told(Allocated(self.asks(application), node=node))
+        self.expect(ApplicationAccepted(application))
+        self.expect(Allocated(self.asks(application), node=node))
 
     def is_as_before_once_replayed(self, forgets: Callable[[], None]) -> None:
         """What ``forgets`` makes the scheduler forget is as it was once all is said again.
@@ -52,16 +52,16 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
         self.submits_application(app)
         self.submits_gang_again(gang)
         self.registers_node(node, existing=(normal, placeholder))
-        self.is_told(NodeAccepted(node))
+        self.expect(NodeAccepted(node))
         self.passes_over(AskRejected(pending))  # the end of what it was before
         self.asks_again(pending)
 
         def is_over() -> bool:
-            return bool(self.hears(timed_out(placeholder)))
+            return bool(self.observe(timed_out(placeholder)))
 
         with unless_over(is_over, "the time of the gang was over meanwhile"):
-            self.is_not_told(Allocated(pending))
+            self.expect_none(Allocated(pending))
         self.still_holds(normal)
         self.is_served(pending, node=node)
-        self.is_told(Allocated(self.asks(app, memory=2), node=node))
-        self.is_not_told(Allocated(self.asks(app)))
+        self.expect(Allocated(self.asks(app, memory=2), node=node))
+        self.expect_none(Allocated(self.asks(app)))

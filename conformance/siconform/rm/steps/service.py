@@ -1,7 +1,7 @@
 """What an RM finds out about the service itself: its methods and its description."""
 
 from siconform.expecting.endpoint import Steps
-from siconform.outcomes import NotAsTheTextSays, NotForThisTarget
+from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.transport.reflection import Description
 
 SERVICE_PATH = "/si.v1.Scheduler/"
@@ -14,14 +14,14 @@ class ServiceSteps(Steps):
         """A call by this raw path is answered in time, as one of an implemented method."""
         status = self.connection.calls_raw(path, self.deadlines.register)
         if status in ("UNIMPLEMENTED", "UNAVAILABLE", "DEADLINE_EXCEEDED"):
-            raise NotAsTheTextSays(f"{path}: {status}", expected=f"{path} is implemented")
+            raise ConformanceFailure(f"{path}: {status}", expected=f"{path} is implemented")
 
     def finds_other_generation_unimplemented(self) -> None:
         """An update method that only another generation has ends with UNIMPLEMENTED in time."""
         path = SERVICE_PATH + self.connection.dialect.foreign_method()
         status = self.connection.calls_raw(path, self.deadlines.ack)
         if status != "UNIMPLEMENTED":
-            raise NotAsTheTextSays(f"{path}: {status}", expected=f"{path} is UNIMPLEMENTED")
+            raise ConformanceFailure(f"{path}: {status}", expected=f"{path} is UNIMPLEMENTED")
 
     def has_description(self) -> Description:
         """Given: the scheduler describes its service; left out where it offers no reflection."""

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from siconform.expecting.expectations import Expectations
 from siconform.expecting.waits import WaitClass, waiting
-from siconform.outcomes import NotAsTheTextSays
+from siconform.outcomes import ConformanceFailure
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import agree
 from siconform.protocol.notifications import Fact
@@ -64,7 +64,7 @@ class SnapshotSteps(Expectations, OptionalExtension):
         found = clock.advance_and_look(look, seconds, settled=self.settle_window())
         if found is not None:
             self._notes(found)
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"the snapshot shows: {found}",
                 expected=f"a snapshot without {' or '.join(map(str, patterns))}",
                 happened=str(found),
@@ -74,7 +74,7 @@ class SnapshotSteps(Expectations, OptionalExtension):
         """The RM comes to one of these phases, and no snapshot shows one of ``never`` before."""
         reached = self.sees_one_of(*(PhaseSeen(phase) for phase in (*phases, *never)))
         if reached.phase in never:
-            raise NotAsTheTextSays(
+            raise ConformanceFailure(
                 f"the snapshot shows: {reached}",
                 expected=f"phase {' or '.join(phase.value for phase in phases)}",
                 happened=str(reached),
@@ -106,17 +106,17 @@ class SnapshotSteps(Expectations, OptionalExtension):
         return found
 
     def _notes(self, seen: Fact) -> None:
-        self.exchange.history.add(self.connection.rm_id, [seen], said_by_rm=False)
+        self.exchange.history.add(self.connection.rm_id, [seen], sent_by_rm=False)
 
 
 def _matching(shown: Sequence[Fact], patterns: Sequence[Fact]) -> Fact | None:
     return next((fact for fact in shown if any(p.matches(fact) for p in patterns)), None)
 
 
-def _not_shown(patterns: Sequence[Fact], shown: Sequence[Fact]) -> NotAsTheTextSays:
+def _not_shown(patterns: Sequence[Fact], shown: Sequence[Fact]) -> ConformanceFailure:
     related = [fact for fact in shown if any(_same_subject(p, fact) for p in patterns)]
     happened = "; ".join(map(str, related)) if related else "nothing of the kind is shown"
-    return NotAsTheTextSays(
+    return ConformanceFailure(
         f"the snapshot shows: {happened}" if related else f"not shown: {patterns[0]}",
         expected=f"a snapshot with {' or '.join(map(str, patterns))}",
         happened=happened,

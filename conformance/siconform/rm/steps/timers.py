@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Final
 
 from siconform.expecting.observations import Observations
-from siconform.outcomes import PremiseLost
+from siconform.outcomes import PreconditionFailed
 from siconform.protocol.timers import UNKNOWN, Timers
 
 _PLACEMENTS: Final = (
@@ -33,7 +33,7 @@ class TimerSteps(Observations):
 
     def long_enough_to_be_served(self, seconds: float) -> float:
         """So many seconds, or more where this scheduler takes longer to serve an ask."""
-        return max(seconds, _PLACEMENTS * self.pace.slowest)
+        return max(seconds, _PLACEMENTS * self.latency.slowest)
 
     def shortest_wait(self) -> float | None:
         """After so many seconds with nothing left an application may be completed; None: unknown.
@@ -64,10 +64,10 @@ class TimerSteps(Observations):
 
     def _can_be_waited_for(self, seconds: float | None, what: str, option: str) -> float:
         if seconds is None:
-            raise PremiseLost(f"not known: {what} (tell it with {option} SECONDS)")
+            raise PreconditionFailed(f"not known: {what} (tell it with {option} SECONDS)")
         longest = self.terms.longest_timer
         if seconds > longest and not self.exchange.history.clock.is_virtual:
-            raise PremiseLost(
+            raise PreconditionFailed(
                 f"{what} is {seconds:g} s, too long to wait for ({longest:g} s at most: "
                 "--longest-timer SECONDS)"
             )

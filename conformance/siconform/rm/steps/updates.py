@@ -36,7 +36,7 @@ class UpdateSteps(Observations, Sender):
             node=allocation.node if node is None else str(node),
             priority=allocation.priority if priority is None else priority,
         )
-        self.says(AllocationUpdate(changed))
+        self.send(AllocationUpdate(changed))
         return changed
 
     def has_updated(
@@ -58,8 +58,8 @@ class UpdateSteps(Observations, Sender):
 
     def is_refused(self, key: str) -> bool:
         """Whether what was said under this key last is rejected, once it was processed."""
-        told = self.may_be_told(AllocationRejected(key), AskRejected(key))
-        return told is not None
+        received = self.receive_if_any(AllocationRejected(key), AskRejected(key))
+        return received is not None
 
     def has_refused(self, key: str) -> None:
         """Given: what was said under this key last is rejected; NotOffered where it is not."""
@@ -68,23 +68,23 @@ class UpdateSteps(Observations, Sender):
 
     def places(self, ask: Ask, node: str, *, memory: int) -> Allocated:
         """Say that a pending ask runs on this node, and see that processed; the allocation."""
-        said = ask.said
+        sent = ask.sent
         placed = Allocated(
-            key=said.key,
-            application=said.application,
+            key=sent.key,
+            application=sent.application,
             node=str(node),
-            identity=said.key,
-            resource=amounts(said.resource, memory, None, {}),
-            task_group=said.task_group,
-            placeholder=said.placeholder,
-            priority=said.priority,
-            tags=said.tags,
-            partition=said.partition,
-            originator=said.originator,
-            preemption_policy=said.preemption_policy,
+            identity=sent.key,
+            resource=amounts(sent.resource, memory, None, {}),
+            task_group=sent.task_group,
+            placeholder=sent.placeholder,
+            priority=sent.priority,
+            tags=sent.tags,
+            partition=sent.partition,
+            originator=sent.originator,
+            preemption_policy=sent.preemption_policy,
             queue="",
             priority_class="",
         )
-        self.says(AllocationUpdate(placed))
-        self.fences(UpdateKind.ALLOCATIONS)
+        self.send(AllocationUpdate(placed))
+        self.barriers(UpdateKind.ALLOCATIONS)
         return placed

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, TypedDict, Unpack
 
 from siconform.catalogue.features import Feature, not_offered
-from siconform.outcomes import NotOffered, PremiseLost
+from siconform.outcomes import NotOffered, PreconditionFailed
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import (
@@ -62,9 +62,9 @@ class WaitingAskSteps(BasicSteps):
     def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
         """Given: an ask for which there is no room now, kept or rejected."""
         ask = self.asks(application, **wanted)
-        self.fences(UpdateKind.ALLOCATIONS)
-        if self.hears(Allocated(ask)):
-            raise PremiseLost(f"the ask found room: {self.hears(Allocated(ask))[0]}")
+        self.barriers(UpdateKind.ALLOCATIONS)
+        if self.observe(Allocated(ask)):
+            raise PreconditionFailed(f"the ask found room: {self.observe(Allocated(ask))[0]}")
         return ask
 
     def has_pending_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
@@ -80,15 +80,15 @@ class WaitingAskSteps(BasicSteps):
         """
         again = self.asks_again(ask, **changed)
         if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
-            self.fences(UpdateKind.ALLOCATIONS)
-        elif self.may_be_told(AskRejected(ask), AllocationRejected(str(ask))):
+            self.barriers(UpdateKind.ALLOCATIONS)
+        elif self.receive_if_any(AskRejected(ask), AllocationRejected(str(ask))):
             raise NotOffered(_NO_UPDATES)
         return again
 
     def needs_updates_of(self, ask: Ask) -> None:
         """NotOffered where an ask said several times was rejected, and is not allocated."""
-        is_rejected = self.may_be_told(AskRejected(ask)) is not None
-        if is_rejected and not self.hears(Allocated(ask)):
+        is_rejected = self.receive_if_any(AskRejected(ask)) is not None
+        if is_rejected and not self.observe(Allocated(ask)):
             raise NotOffered(_NO_UPDATES)
 
     def is_pending(self, ask: Ask) -> None:
@@ -96,15 +96,15 @@ class WaitingAskSteps(BasicSteps):
 
         NotOffered where the target was seen to reject what there is no room for.
         """
-        self.fences(UpdateKind.ALLOCATIONS)
+        self.barriers(UpdateKind.ALLOCATIONS)
         keeps = self.observed.keeps_waiting_asks, self.observed.keeps_oversized_asks
         if False in keeps:
             self.settles()  # a rejection may take a whole scheduling cycle
-            if self.hears(AskRejected(ask)):
+            if self.observe(AskRejected(ask)):
                 raise NotOffered(not_offered(Feature.WAITING_ASKS))
         for fact in (AskRejected(ask), Allocated(ask)):
-            if self.hears(fact):
-                raise PremiseLost(f"the ask did not stay pending: {self.hears(fact)[0]}")
+            if self.observe(fact):
+                raise PreconditionFailed(f"the ask did not stay pending: {self.observe(fact)[0]}")
 
     def is_served(self, /, ask: Ask, **wanted: Any) -> Allocated:
         """Then: the ask is allocated as ``wanted`` (fields of Allocated).
@@ -114,44 +114,46 @@ class WaitingAskSteps(BasicSteps):
         may have been completed: the RM submits it once more.
         """
         allocated = Allocated(ask, **wanted)
-        told = self.is_told_one_of(allocated, AskRejected(ask))
-        if isinstance(told, Allocated):
-            return told
-        self.records("an ask without room", told)
-        again = self._asks_anew(ask)
-        if self._may_be_completed(ask.said.application):
-            told = self.is_told_one_of(replace(allocated, key=str(again)), AskRejected(again))
-            if isinstance(told, Allocated):
-                return told
-            if self._is_taken_anew(ask.said.application):
-                again = self._asks_anew(ask)
-        return self.is_told(replace(allocated, key=str(again)))
+        received = self.expect_one_of(allocated, AskRejected(ask))
+        if isinstance(received, Allocated):
+            return received
+        self.records("an ask without room", received)
+        again = self._asks_again(ask)
+        if self._may_be_completed(ask.sent.application):
+            received = self.expect_one_of(replace(allocated, key=str(again)), AskRejected(again))
+            if isinstance(received, Allocated):
+                return received
+            if self._is_taken_again(ask.sent.application):
+                again = self._asks_again(ask)
+        return self.expect(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
         """There is still no room for the ask: it waits, or is rejected when it is asked again."""
-        self.is_not_told(Allocated(ask))
-        if self.hears(AskRejected(ask)):
-            again = self._asks_anew(ask)
-            self.is_not_told(Allocated(again))
+        self.expect_none(Allocated(ask))
+        if self.observe(AskRejected(ask)):
+            again = self._asks_again(ask)
+            self.expect_none(Allocated(again))
             self.withdraws(again)
 
-    def has_room_exactly_if_released(self, told: Fact, waiting: Ask, *, held: Allocated) -> None:
+    def has_capacity_exactly_if_released(
+        self, received: Fact, waiting: Ask, *, held: Allocated
+    ) -> None:
         """What was told of a release is what happened.
 
         After a release ``waiting`` is allocated where ``held`` was; after a refusal ``held`` is
         live and there is no room for ``waiting``.
         """
-        if isinstance(told, Released):
+        if isinstance(received, Released):
             self.is_served(waiting)
             return
         self.is_not_served(waiting)
         self.still_holds(held)
 
-    def _asks_anew(self, ask: Ask) -> Ask:
+    def _asks_again(self, ask: Ask) -> Ask:
         """Ask for the same under another key, when everything said before was processed."""
-        self.fences_all()
-        again = Ask(replace(ask.said, key=self.new_name("ask")))
-        self.says(again.said)
+        self.synchronise_all()
+        again = Ask(replace(ask.sent, key=self.new_name("ask")))
+        self.send(again.sent)
         return again
 
     def _may_be_completed(self, application: str) -> bool:
@@ -160,13 +162,13 @@ class WaitingAskSteps(BasicSteps):
         if shortest is None or not submitted:
             return False
         at, _ = submitted[-1]
-        return self.now() + self.pace.slowest - at >= shortest
+        return self.now() + self.latency.slowest - at >= shortest
 
-    def _is_taken_anew(self, application: str) -> bool:
+    def _is_taken_again(self, application: str) -> bool:
         """Whether the scheduler takes an application of this id, as it was, once more."""
-        _, said = self._submissions(application)[-1]
-        self.says(said)
-        verdict = self.is_told_one_of(
+        _, sent = self._submissions(application)[-1]
+        self.send(sent)
+        verdict = self.expect_one_of(
             ApplicationAccepted(application), ApplicationRejected(application)
         )
         return isinstance(verdict, ApplicationAccepted)

@@ -53,8 +53,8 @@ class Board:
         if self._file is None:
             return
         now = self._waits[-1] if self._waits else None
-        told = [now.name, now.limit, now.since] if now is not None else None
-        data = json.dumps(told).encode()
+        received = [now.name, now.limit, now.since] if now is not None else None
+        data = json.dumps(received).encode()
         if len(data) >= _SIZE:
             data = b"null"
         try:
@@ -73,7 +73,11 @@ def read(boards: Iterable[Path]) -> Iterator[Wait]:
 
 def _read(path: Path) -> Wait | None:
     try:
-        told: Any = json.loads(path.read_bytes())
-        return None if told is None else Wait(str(told[0]), float(told[1]), float(told[2]))
+        received: Any = json.loads(path.read_bytes())
+        return (
+            None
+            if received is None
+            else Wait(str(received[0]), float(received[1]), float(received[2]))
+        )
     except (OSError, ValueError, TypeError, IndexError, KeyError):
         return None

@@ -21,8 +21,8 @@ def keep(config: pytest.Config, target: str, seconds: Mapping[str, float]) -> No
     if getattr(config, "cache", None) is None or not seconds:
         return
     kept = _kept(config)
-    told = {**kept.pop(target, {}), **{test: round(s, 3) for test, s in seconds.items()}}
-    latest = dict([*kept.items(), (target, told)][-_TARGETS:])
+    received = {**kept.pop(target, {}), **{test: round(s, 3) for test, s in seconds.items()}}
+    latest = dict([*kept.items(), (target, received)][-_TARGETS:])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where there is no room, nothing is kept
         config.cache.set(_KEY, latest)

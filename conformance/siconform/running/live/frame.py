@@ -13,7 +13,7 @@ from siconform.verdicts import Role, Verdict
 _BAR: Final = 12
 _CELL: Final = 39  # columns of an area: two fit side by side on 80
 _OTHERS: Final = 5  # lines beside the areas
-_ROOM: Final = 7  # lines left free above, at least, where areas stand one below the other
+_CAPACITY: Final = 7  # lines left free above, at least, where areas stand one below the other
 _CUT: Final = "..."
 _NAMED: Final = [v for v in Verdict if v.row.role not in (Role.GOOD, Role.NEUTRAL)]
 
@@ -23,31 +23,31 @@ def frame(
 ) -> list[Text]:
     """The lines to show, in columns and lines of this size; the last of them says how far it is."""
     columns, lines = size
-    told = [_fit(line, columns) for line in status(view, note, columns)]
+    received = [_fit(line, columns) for line in status(view, note, columns)]
     waits_now = [_fit(line, columns) for line in waiting(waits, now)]
     areas = _areas(view.areas, columns, lines - _OTHERS)
-    shown = [*areas, Text(), *(waits_now or [Text()]), *told]
-    return shown[-max(1, lines - 1) :] if areas else told[-max(1, lines - 1) :]
+    shown = [*areas, Text(), *(waits_now or [Text()]), *received]
+    return shown[-max(1, lines - 1) :] if areas else received[-max(1, lines - 1) :]
 
 
 def _areas(areas: Sequence[AreaCount], columns: int, lines: int) -> list[Text]:
     """One below the other where there is room, else side by side, else those that are not over."""
-    beside = max(1, columns // _CELL)
-    if len(areas) <= lines - _ROOM or (beside == 1 and len(areas) <= lines):
+    meanwhile = max(1, columns // _CELL)
+    if len(areas) <= lines - _CAPACITY or (meanwhile == 1 and len(areas) <= lines):
         return [_cell(area, columns) for area in areas]
     width = min(columns, _CELL - 1)
-    if -(-len(areas) // beside) > lines:
-        open_ones = [a for a in areas if a.judged < a.total or _is_bad(a)]
+    if -(-len(areas) // meanwhile) > lines:
+        open_ones = [a for a in areas if a.evaluated < a.total or _is_bad(a)]
         over = len(areas) - len(open_ones)
-        fitting = open_ones[: max(0, (lines - 1) * beside)]
+        fitting = open_ones[: max(0, (lines - 1) * meanwhile)]
         head = f" {over} areas are judged, {len(open_ones) - len(fitting)} more are not shown"
-        return [_fit(head, columns), *_side_by_side([_cell(a, width) for a in fitting], beside)]
-    return _side_by_side([_cell(area, width) for area in areas], beside)
+        return [_fit(head, columns), *_side_by_side([_cell(a, width) for a in fitting], meanwhile)]
+    return _side_by_side([_cell(area, width) for area in areas], meanwhile)
 
 
-def _side_by_side(cells: Sequence[Text], beside: int) -> list[Text]:
+def _side_by_side(cells: Sequence[Text], meanwhile: int) -> list[Text]:
     """In columns that are read from top to bottom."""
-    height = -(-len(cells) // beside)
+    height = -(-len(cells) // meanwhile)
     rows = [cells[row::height] for row in range(height)]
     return [Text("").join(_padded(row)) for row in rows]
 
@@ -65,10 +65,10 @@ def _cell(area: AreaCount, width: int) -> Text:
     cell = Text(f" {area.area:<6}")
     if width >= _CELL - 1:
         cell.append_text(_bar(area)).append(" ")
-    cell.append(f"{area.judged:>3} of {area.total:<3}")
-    told = [v.counted(area.verdicts[v]) for v in _NAMED if area.verdicts[v]]
-    if told:
-        labels, marks = ", ".join(told), " ".join(_marked(area))
+    cell.append(f"{area.evaluated:>3} of {area.total:<3}")
+    received = [v.counted(area.verdicts[v]) for v in _NAMED if area.verdicts[v]]
+    if received:
+        labels, marks = ", ".join(received), " ".join(_marked(area))
         cell.append(labels if cell.cell_len + len(labels) <= width else marks, _style(area))
     cell.truncate(width)
     return cell
@@ -91,7 +91,7 @@ def _is_bad(area: AreaCount) -> bool:
 def _bar(area: AreaCount) -> Text:
     """Shares of an area; whatever is bad shows with one character at least."""
     bar = Text()
-    filled = round(_BAR * area.judged / area.total)
+    filled = round(_BAR * area.evaluated / area.total)
     for verdict in Verdict:
         count = area.verdicts[verdict]
         share = round(_BAR * count / area.total)

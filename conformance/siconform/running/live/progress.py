@@ -22,7 +22,7 @@ class AreaCount:
     verdicts: Counter[Verdict]  # of those that are settled: bad ones at once, others by all tests
 
     @property
-    def judged(self) -> int:
+    def evaluated(self) -> int:
         """How many are settled."""
         return self.verdicts.total()
 
@@ -75,7 +75,7 @@ class RunProgress:
             self._under_way[test] = now
             self._most_at_once = max(self._most_at_once, len(self._under_way))
 
-    def hears(self, evidence: Iterable[Evidence]) -> None:
+    def observe(self, evidence: Iterable[Evidence]) -> None:
         """What a test or a monitor said, known failures marked as such."""
         with self._lock:
             for one in evidence:
@@ -126,8 +126,10 @@ class RunProgress:
 
     def _verdict(self, identifier: str) -> Verdict | None:
         """Bad as soon as one says so; anything else once all tests of it are over."""
-        told = [e for e in self._evidence.get(identifier, ()) if not e.of_an_absent_premise]
-        worst = next(iter(worst_first(told)), None)
+        received = [
+            e for e in self._evidence.get(identifier, ()) if not e.of_an_absent_precondition
+        ]
+        worst = next(iter(worst_first(received)), None)
         if worst is None or (self._open[identifier] > 0 and not worst.bad):
             return None
         return worst.verdict
@@ -139,15 +141,15 @@ class RunProgress:
         if not self._tests or len(known) < _KNOWN_ENOUGH * len(open_ones):
             return None
         usual = sum(known) / len(known) if known else 0.0
-        pace = self._pace()
-        left = {test: pace * self.earlier.get(test, usual) for test in open_ones}
+        latency = self._latency()
+        left = {test: latency * self.earlier.get(test, usual) for test in open_ones}
         for test, began in self._under_way.items():
             if test in left:
                 left[test] = max(0.0, left[test] - (now - began))
         longest = max((left[test] for test in self._under_way if test in left), default=0.0)
         return max(longest, sum(left.values()) / self._most_at_once)
 
-    def _pace(self) -> float:
+    def _latency(self) -> float:
         """How many times as long as before tests take in this run."""
         both = [test for test in self._over if test in self.earlier]
         before = sum(self.earlier[test] for test in both)

@@ -89,14 +89,14 @@ class Screen:
             try:
                 size = self._size()
                 if size != drawn:
-                    self._begins_anew()
+                    self._starts_over()
                 drawn = size
                 self._live.update(self._frame(size), refresh=True)
             except (OSError, ValueError):
                 return
             self._over.wait(1 / _PER_SECOND)
 
-    def _begins_anew(self) -> None:
+    def _starts_over(self) -> None:
         """After a change of size lines may take more rows than were counted: clear them all."""
         self._live.stop()
         self._stream.write(_CLEARS_BELOW)
@@ -109,9 +109,9 @@ class Screen:
 
     def _frame(self, size: ConsoleDimensions) -> Text:
         self._console.size = size
-        room = min(size.width, WIDTH) - 1, size.height
+        capacity = min(size.width, WIDTH) - 1, size.height
         waits = list(self._waits())
-        return Text("\n").join(frame(self._view(), waits, time.monotonic(), room, self.note))
+        return Text("\n").join(frame(self._view(), waits, time.monotonic(), capacity, self.note))
 
 
 def _again(stream: TextIO) -> TextIO:

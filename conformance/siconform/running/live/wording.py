@@ -44,11 +44,15 @@ def status(view: View, note: str, columns: int) -> list[str]:
 
 def _parts(view: View, note: str) -> list[str]:
     counted = f" {view.done} of {view.tests} tests, {view.failed} failed"
-    judged = sum(area.judged for area in view.areas)
-    judging = f"{judged} of {sum(area.total for area in view.areas)} requirements judged"
+    evaluated = sum(area.evaluated for area in view.areas)
+    evaluating = f"{evaluated} of {sum(area.total for area in view.areas)} requirements judged"
     seconds = f"{view.seconds:.0f} s"
     last = note or _left(view)
-    return [*([counted, judging] if view.tests else [" starting"]), seconds, *([last] * bool(last))]
+    return [
+        *([counted, evaluating] if view.tests else [" starting"]),
+        seconds,
+        *([last] * bool(last)),
+    ]
 
 
 def _left(view: View) -> str:

@@ -176,8 +176,8 @@ def _is_taken(place: FieldDescriptor, target: Message) -> str:
     oneof = place.containing_oneof
     if oneof is None:
         return ""
-    said = target.WhichOneof(oneof.name)
-    return f"it cannot be said beside {said} there" if said not in (None, place.name) else ""
+    sent = target.WhichOneof(oneof.name)
+    return f"it cannot be said beside {sent} there" if sent not in (None, place.name) else ""
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.message import DecodeError, Message
 from siwire.ext import extension_pb2 as ext
 
-from siconform.outcomes import CannotBeSaid
+from siconform.outcomes import NotExpressible
 from siconform.protocol.callbacks import StrangeCall
 from siconform.protocol.events import EmptyBatch
 from siconform.protocol.notifications import Fact, NotInTheText
@@ -25,7 +25,7 @@ class CallbackPayloads:
         self._offer = offer
         self._payloads = payloads
 
-    def told(self, call: ext.ToRm) -> Iterator[ReadFact]:
+    def received(self, call: ext.ToRm) -> Iterator[ReadFact]:
         """Everything one call tells, in its order."""
         if call.kind not in self._payloads:
             yield StrangeCall(f"callback {call.kind} was not offered", self._offer), None
@@ -43,7 +43,7 @@ class CallbackPayloads:
     def answer(self, *, fits: bool, index: int) -> ext.SiPayload:
         """The answer to an eviction check."""
         response: Any = self._schema.own("PreemptionPredicatesResponse")
-        answer = self._schema.said(response(success=fits, index=index))
+        answer = self._schema.sent(response(success=fits, index=index))
         return ext.SiPayload(full_name=answer.DESCRIPTOR.full_name, data=answer.SerializeToString())
 
     def _read(self, payload: ext.SiPayload, wanted: Payload) -> Iterator[ReadFact]:
@@ -57,10 +57,10 @@ class CallbackPayloads:
         except DecodeError as error:
             yield StrangeCall(f"{name}: {error}: {payload.data.hex()}", self._offer), None
             return
-        except CannotBeSaid as lost:
+        except NotExpressible as lost:
             yield from ((NotInTheText(None, *one), None) for one in lost.elements.items())
             return
-        read, losses = self._schema.heard(message)
+        read, losses = self._schema.observed(message)
         for fact in wanted.read(read, self._offer):
             yield fact, message
         yield from ((NotInTheText(None, *one), message) for one in losses.items())

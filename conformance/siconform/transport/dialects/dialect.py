@@ -35,9 +35,9 @@ class Dialect:
         return self._tables.identity
 
     @property
-    def ask_releases_say_why(self) -> bool:
+    def ask_releases_state_why(self) -> bool:
         """Whether a release of an ask has a termination type."""
-        return self._tables.ask_releases_say_why
+        return self._tables.ask_releases_state_why
 
     @property
     def applications_start(self) -> bool:
@@ -66,19 +66,19 @@ class Dialect:
         """The registration request; NotForThisTarget where the revision cannot say it."""
         request = self.schema.new("RegisterResourceManagerRequest")
         self._tables.registers(request, registration)
-        return self.schema.said(request)
+        return self.schema.sent(request)
 
     def request(self, kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
         """One request carrying all ``requests``, which belong to ``kind``.
 
-        LookupError where the revision has no words for one of them, CannotBeSaid where an edited
+        LookupError where the revision has no words for one of them, NotExpressible where an edited
         text of it has not.
         """
         name = self._tables.conversations[kind].request
         message: Message = self.schema.own(name)(rmID=rm_id)
-        for said in requests:
-            self._write(message, said)
-        return self.schema.said(message)
+        for sent in requests:
+            self._write(message, sent)
+        return self.schema.sent(message)
 
     def response(self, kind: UpdateKind, data: bytes) -> Message:
         """The response in these bytes; DecodeError where they are none."""
@@ -86,15 +86,15 @@ class Dialect:
 
     def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
         """Everything a response of this conversation tells, in the order of its fields."""
-        read, losses = self.schema.heard(message)
+        read, losses = self.schema.observed(message)
         return [*self._read(kind, read), *(NotInTheText(kind, *lost) for lost in losses.items())]
 
-    def _write(self, message: Message, said: Request) -> None:
-        write = self._tables.writers.get(type(said), _no_words)
+    def _write(self, message: Message, sent: Request) -> None:
+        write = self._tables.writers.get(type(sent), _no_words)
         try:
-            write(message, said)
+            write(message, sent)
         except NoWords:
-            raise NoWords(f"SI {self.revision} has no words for {said}") from None
+            raise NoWords(f"SI {self.revision} has no words for {sent}") from None
 
     def _read(self, kind: UpdateKind, message: Message) -> Iterator[Fact]:
         for field, read in self._tables.readers[kind].items():
@@ -103,7 +103,7 @@ class Dialect:
                     yield fact
 
 
-def _no_words(_message: Message, _said: Request) -> None:
+def _no_words(_message: Message, _sent: Request) -> None:
     raise NoWords
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from siconform.protocol.callbacks import PlacementCheck, Scheduling, SchedulingReported
-from siconform.protocol.events import Detail, EventChange, EventTold, Subject
+from siconform.protocol.events import Detail, EventChange, EventReceived, Subject
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -27,151 +27,151 @@ UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "n
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
 
 
-def open_stream(_request: object, _said: StreamOpening) -> None:
+def open_stream(_request: object, _sent: StreamOpening) -> None:
     """Nothing but the rmID, which every request has."""
 
 
-def write_node(message: messages.AnyNode, said: NodeRequest) -> None:
+def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
     """Everything but the action, and what only some revisions have."""
-    if said.legacy_fields is not None:
+    if sent.legacy_fields is not None:
         raise NoWords
-    message.nodeID = said.node
-    message.attributes.update(said.attributes)
-    write_amounts(message.schedulableResource, said.capacity)
-    if said.unknown_field:
+    message.nodeID = sent.node
+    message.attributes.update(sent.attributes)
+    write_amounts(message.schedulableResource, sent.capacity)
+    if sent.unknown_field:
         message.MergeFromString(UNKNOWN_FIELD_500)
 
 
-def write_application(message: messages.AddApplicationRequest, said: ApplicationRequest) -> None:
+def write_application(message: messages.AddApplicationRequest, sent: ApplicationRequest) -> None:
     """Everything but the gang's style."""
-    message.applicationID = said.application
-    message.queueName = said.queue
-    message.partitionName = said.partition
-    message.tags.update(said.tags)
-    message.executionTimeoutMilliSeconds = said.timeout_ms
-    if said.user is not None:
-        message.ugi.user = said.user
-        message.ugi.groups.extend(said.groups)
-    write_amounts(message.placeholderAsk, said.placeholder_ask)
+    message.applicationID = sent.application
+    message.queueName = sent.queue
+    message.partitionName = sent.partition
+    message.tags.update(sent.tags)
+    message.executionTimeoutMilliSeconds = sent.timeout_ms
+    if sent.user is not None:
+        message.ugi.user = sent.user
+        message.ugi.groups.extend(sent.groups)
+    write_amounts(message.placeholderAsk, sent.placeholder_ask)
 
 
-def write_ask(message: messages.AllocationAsk, said: AskRequest) -> None:
+def write_ask(message: messages.AllocationAsk, sent: AskRequest) -> None:
     """Everything but the priority and what only some revisions have."""
-    message.allocationKey = said.key
-    message.applicationID = said.application
-    message.partitionName = said.partition
-    message.maxAllocations = said.max_allocations
-    message.executionTimeoutMilliSeconds = said.timeout_ms
-    message.tags.update(said.tags)
-    message.taskGroupName = said.task_group
-    message.placeholder = said.placeholder
-    write_amounts(message.resourceAsk, said.resource)
+    message.allocationKey = sent.key
+    message.applicationID = sent.application
+    message.partitionName = sent.partition
+    message.maxAllocations = sent.max_allocations
+    message.executionTimeoutMilliSeconds = sent.timeout_ms
+    message.tags.update(sent.tags)
+    message.taskGroupName = sent.task_group
+    message.placeholder = sent.placeholder
+    write_amounts(message.resourceAsk, sent.resource)
 
 
-def write_allocation(message: messages.Allocation, said: Allocated) -> None:
+def write_allocation(message: messages.Allocation, sent: Allocated) -> None:
     """Everything but the priority, the identity and what only some revisions have."""
-    message.allocationKey = said.key
-    message.applicationID = said.application
-    message.nodeID = said.node
-    message.partitionName = said.partition
-    message.taskGroupName = said.task_group
-    message.placeholder = said.placeholder
-    message.allocationTags.update(said.tags)
-    write_amounts(message.resourcePerAlloc, said.resource)
+    message.allocationKey = sent.key
+    message.applicationID = sent.application
+    message.nodeID = sent.node
+    message.partitionName = sent.partition
+    message.taskGroupName = sent.task_group
+    message.placeholder = sent.placeholder
+    message.allocationTags.update(sent.tags)
+    write_amounts(message.resourcePerAlloc, sent.resource)
 
 
-def node_rejected(told: messages.RejectedNode) -> Fact:
+def node_rejected(received: messages.RejectedNode) -> Fact:
     """A node that is refused, or an action on it."""
-    return NodeRejected(told.nodeID, told.reason)
+    return NodeRejected(received.nodeID, received.reason)
 
 
-def node_accepted(told: messages.AcceptedNode) -> Fact:
+def node_accepted(received: messages.AcceptedNode) -> Fact:
     """A node that is taken."""
-    return NodeAccepted(told.nodeID)
+    return NodeAccepted(received.nodeID)
 
 
-def application_rejected(told: messages.RejectedApplication) -> Fact:
+def application_rejected(received: messages.RejectedApplication) -> Fact:
     """An application that is refused."""
-    return ApplicationRejected(told.applicationID, told.reason)
+    return ApplicationRejected(received.applicationID, received.reason)
 
 
-def application_accepted(told: messages.AcceptedApplication) -> Fact:
+def application_accepted(received: messages.AcceptedApplication) -> Fact:
     """An application that is taken."""
-    return ApplicationAccepted(told.applicationID)
+    return ApplicationAccepted(received.applicationID)
 
 
-def application_updated(told: messages.UpdatedApplication) -> Fact:
+def application_updated(received: messages.UpdatedApplication) -> Fact:
     """A new state."""
     return ApplicationUpdated(
-        told.applicationID, told.state, told.stateTransitionTimestamp, told.message
+        received.applicationID, received.state, received.stateTransitionTimestamp, received.message
     )
 
 
-def read_allocation(told: messages.Allocation) -> Allocated:
+def read_allocation(received: messages.Allocation) -> Allocated:
     """Everything but the priority and the identity; what only some revisions have is as unsaid."""
     return Allocated(
-        key=told.allocationKey,
-        application=told.applicationID,
-        node=told.nodeID,
+        key=received.allocationKey,
+        application=received.applicationID,
+        node=received.nodeID,
         identity="",
-        resource=read_amounts(told.resourcePerAlloc),
-        task_group=told.taskGroupName,
-        placeholder=told.placeholder,
+        resource=read_amounts(received.resourcePerAlloc),
+        task_group=received.taskGroupName,
+        placeholder=received.placeholder,
         priority=0,
         priority_class="",
-        tags=dict(told.allocationTags),
-        partition=told.partitionName,
+        tags=dict(received.allocationTags),
+        partition=received.partitionName,
         originator=False,
         preemption_policy=None,
         queue="",
     )
 
 
-def read_release(told: messages.AllocationRelease) -> Released:
+def read_release(received: messages.AllocationRelease) -> Released:
     """Everything but the identity and the key."""
     return Released(
         key="",
-        application=told.applicationID,
+        application=received.applicationID,
         identity="",
-        termination=read_enum(Termination, told, "terminationType"),
-        message=told.message,
-        partition=told.partitionName,
+        termination=read_enum(Termination, received, "terminationType"),
+        message=received.message,
+        partition=received.partitionName,
     )
 
 
-def ask_rejected(told: messages.RejectedAllocationAsk | messages.RejectedAllocation) -> Fact:
+def ask_rejected(received: messages.RejectedAllocationAsk | messages.RejectedAllocation) -> Fact:
     """An ask that is refused."""
-    return AskRejected(told.allocationKey, told.applicationID, told.reason)
+    return AskRejected(received.allocationKey, received.applicationID, received.reason)
 
 
-def placement_check(told: messages.PredicatesArgs, offer: int) -> Iterator[Fact]:
+def placement_check(received: messages.PredicatesArgs, offer: int) -> Iterator[Fact]:
     """Whether an ask may go on a node."""
-    yield PlacementCheck(told.allocationKey, told.nodeID, told.allocate, offer)
+    yield PlacementCheck(received.allocationKey, received.nodeID, received.allocate, offer)
 
 
-def scheduling(told: messages.SchedulingState, offer: int) -> Iterator[Fact]:
+def scheduling(received: messages.SchedulingState, offer: int) -> Iterator[Fact]:
     """How the scheduling of an ask goes."""
-    application = told.DESCRIPTOR.fields_by_number[_APPLICATION].name
+    application = received.DESCRIPTOR.fields_by_number[_APPLICATION].name
     yield SchedulingReported(
-        told.allocationKey,
-        getattr(told, application),
-        read_enum(Scheduling, told, "state"),
-        told.reason,
+        received.allocationKey,
+        getattr(received, application),
+        read_enum(Scheduling, received, "state"),
+        received.reason,
         offer,
     )
 
 
-def read_event(told: messages.EventRecord, offer: int) -> EventTold:
+def read_event(received: messages.EventRecord, offer: int) -> EventReceived:
     """What, when and about whom; what only some revisions have is as unsaid."""
-    return EventTold(
-        about=told.objectID,
-        subject=read_enum(Subject, told, "type"),
+    return EventReceived(
+        about=received.objectID,
+        subject=read_enum(Subject, received, "type"),
         change=EventChange.NONE,
         detail=Detail.NONE,
         reference="",
         resource=None,
-        message=told.message,
-        time=told.timestampNano,
+        message=received.message,
+        time=received.timestampNano,
         group="",
         reason="",
         offer=offer,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 
-class SaidAs(Enum):
+class SentAs(Enum):
     """What an RM says of a key in an Allocation."""
 
     REQUEST = auto()  # without a node
@@ -23,25 +23,25 @@ class SaidAs(Enum):
 @dataclass(slots=True)
 class _Life:
     application: str
-    words: list[SaidAs] = field(default_factory=list)  # less those that were rejected
+    words: list[SentAs] = field(default_factory=list)  # less those that were rejected
     is_announced: bool = False
-    end_said: bool = False  # by the RM: its release, or its confirmation
-    end_told: bool = False
+    end_sent: bool = False  # by the RM: its release, or its confirmation
+    end_received: bool = False
     is_ended: bool = False  # told in a way that the RM does not confirm
 
     @property
     def is_live(self) -> bool:
-        return self.is_announced or SaidAs.ALLOCATION in self.words
+        return self.is_announced or SentAs.ALLOCATION in self.words
 
     @property
     def is_over(self) -> bool:
         """Whether the scheduler will release it no more, but to say so again."""
-        return self.is_ended or (self.end_told and (self.end_said or not self.is_live))
+        return self.is_ended or (self.end_received and (self.end_sent or not self.is_live))
 
     @property
     def is_left(self) -> bool:
         """Whether what the RM says of the key from now on is about another life."""
-        return self.end_said or self.is_over or not (self.words or self.is_announced)
+        return self.end_sent or self.is_over or not (self.words or self.is_announced)
 
 
 class Keys:
@@ -54,37 +54,37 @@ class Keys:
         self._lives: defaultdict[str, list[_Life]] = defaultdict(list)
         self._lock = threading.Lock()
 
-    def said(self, key: str, application: str, said_as: SaidAs) -> None:
+    def sent(self, key: str, application: str, sent_as: SentAs) -> None:
         """The RM asks for it, reports it or has it updated."""
         with self._lock:
             lives = self._lives[key]
             if not lives or lives[-1].is_left:
                 lives[:] = [life for life in lives if life.is_live and not life.is_over]
                 lives.append(_Life(application))
-            lives[-1].words.append(said_as)
+            lives[-1].words.append(sent_as)
 
-    def said_end(self, key: str, application: str) -> None:
+    def sent_end(self, key: str, application: str) -> None:
         """The RM releases it, or confirms its release; of no other application than its own."""
         with self._lock:
             for life in self._lives[key][-1:]:
-                life.end_said = life.end_said or life.application == application
+                life.end_sent = life.end_sent or life.application == application
 
-    def said_end_of_all(self, application: str) -> None:
+    def sent_end_of_all(self, application: str) -> None:
         """The RM releases all that an application has, or confirms that."""
         with self._lock:
             for life in self._last_of(application):
-                life.end_said = True
+                life.end_sent = True
 
     def announced(self, key: str) -> None:
         """The scheduler tells an allocation: from now on the last life is live."""
         with self._lock:
             lives = self._lives[key]
             for former in lives[:-1]:
-                former.end_told = True
+                former.end_received = True
             for life in lives[-1:]:
                 life.is_announced = True
 
-    def rejected(self, key: str) -> SaidAs:
+    def rejected(self, key: str) -> SentAs:
         """The scheduler rejects the last of what was said of it; the earlier words stay.
 
         ALLOCATION where the RM never said anything of this key.
@@ -93,25 +93,25 @@ class Keys:
             for life in reversed(self._lives[key]):
                 if life.words:
                     return life.words.pop()
-            return SaidAs.ALLOCATION
+            return SentAs.ALLOCATION
 
-    def released(self, key: str, *, to_be_confirmed: bool) -> SaidAs:
+    def released(self, key: str, *, to_be_confirmed: bool) -> SentAs:
         """The scheduler releases it: what of it ends, a REQUEST only where it was not live."""
         with self._lock:
             lives = self._lives[key]
             open_ones = (life for life in lives if not life.is_over)
             life = next(open_ones, lives[-1] if lives else None)
             if life is None:
-                return SaidAs.ALLOCATION
-            life.end_told = True
+                return SentAs.ALLOCATION
+            life.end_received = True
             life.is_ended = life.is_ended or not to_be_confirmed
-            return SaidAs.ALLOCATION if life.is_live else SaidAs.REQUEST
+            return SentAs.ALLOCATION if life.is_live else SentAs.REQUEST
 
     def released_all(self, application: str, *, to_be_confirmed: bool) -> None:
         """The scheduler releases whatever an application has."""
         with self._lock:
             for life in self._last_of(application):
-                life.end_told = True
+                life.end_received = True
                 life.is_ended = life.is_ended or not to_be_confirmed
 
     def _last_of(self, application: str) -> Iterable[_Life]:

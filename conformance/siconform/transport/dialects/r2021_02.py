@@ -48,55 +48,55 @@ EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as the text types it: a message, 
 _UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # left out: the zero has a meaning
 
 
-def register(request: si.RegisterResourceManagerRequest, said: Registration) -> None:
+def register(request: si.RegisterResourceManagerRequest, sent: Registration) -> None:
     """Names the policy group; its queue configuration the scheduler has to have already."""
-    if not isinstance(said.config, QueueConfiguration):
+    if not isinstance(sent.config, QueueConfiguration):
         raise NotForThisTarget("SI 2021-02 has no way to send queues: its groups are files")
-    request.rmID, request.version, request.policyGroup = said.rm, said.version, said.policy_group
+    request.rmID, request.version, request.policyGroup = sent.rm, sent.version, sent.policy_group
 
 
-def node(request: si.UpdateRequest, said: NodeRequest) -> None:
+def node(request: si.UpdateRequest, sent: NodeRequest) -> None:
     """A creation and an update are two messages; allocations exist on new nodes only."""
-    if said.action is Action.CREATE:
+    if sent.action is Action.CREATE:
         new = request.newSchedulableNodes.add()
-        elements.write_node(new, said)
-        write_amounts(new.occupiedResource, said.occupied)
-        for existing in said.existing:
+        elements.write_node(new, sent)
+        write_amounts(new.occupiedResource, sent.occupied)
+        for existing in sent.existing:
             _existing_allocation(new.existingAllocations.add(), existing)
-    elif said.existing:
+    elif sent.existing:
         raise NoWords
     else:
         updated = request.updatedNodes.add()
-        elements.write_node(updated, said)
-        write_amounts(updated.occupiedResource, said.occupied)
-        if said.action is Action.UNDEFINED:
+        elements.write_node(updated, sent)
+        write_amounts(updated.occupiedResource, sent.occupied)
+        if sent.action is Action.UNDEFINED:
             write_undefined(updated, "action")
-        elif said.action is not Action.UNSET:  # the zero value is an action
-            write_enum(updated, "action", said.action)
+        elif sent.action is not Action.UNSET:  # the zero value is an action
+            write_enum(updated, "action", sent.action)
 
 
-def utilisation(request: si.UpdateRequest, said: UtilisationRequest) -> None:
+def utilisation(request: si.UpdateRequest, sent: UtilisationRequest) -> None:
     """Of a node or an allocation."""
-    write_amounts(request.utilizationReports.add(ID=said.subject).actualUsedResource, said.used)
+    write_amounts(request.utilizationReports.add(ID=sent.subject).actualUsedResource, sent.used)
 
 
-def application(request: si.UpdateRequest, said: ApplicationRequest) -> None:
+def application(request: si.UpdateRequest, sent: ApplicationRequest) -> None:
     """A new application."""
-    elements.write_application(request.newApplications.add(), said)
+    elements.write_application(request.newApplications.add(), sent)
 
 
-def removal(request: si.UpdateRequest, said: ApplicationRemoval) -> None:
+def removal(request: si.UpdateRequest, sent: ApplicationRemoval) -> None:
     """The end of an application."""
-    request.removeApplications.add(applicationID=said.application, partitionName=said.partition)
+    request.removeApplications.add(applicationID=sent.application, partitionName=sent.partition)
 
 
-def ask(request: si.UpdateRequest, said: AskRequest) -> None:
+def ask(request: si.UpdateRequest, sent: AskRequest) -> None:
     """An ask, with its constraint."""
     message = request.asks.add()
-    elements.write_ask(message, said)
-    _prioritise(message, said.priority, said.priority_class)
-    if said.constraint is not None:
-        _constrain(message.placementConstraint.simpleConstraint, said.constraint)
+    elements.write_ask(message, sent)
+    _prioritise(message, sent.priority, sent.priority_class)
+    if sent.constraint is not None:
+        _constrain(message.placementConstraint.simpleConstraint, sent.constraint)
 
 
 def _prioritise(message: Any, number: int, name: str) -> None:
@@ -133,33 +133,33 @@ def _write_conditions(expressions: Any, conditions: Iterable[Condition]) -> None
             expression.targetOperator = condition.operator.name
 
 
-def _existing_allocation(message: si.Allocation, said: Allocated) -> None:
-    elements.write_allocation(message, said)
-    message.UUID = said.identity
-    message.queueName = said.queue
-    _prioritise(message, said.priority, said.priority_class)
+def _existing_allocation(message: si.Allocation, sent: Allocated) -> None:
+    elements.write_allocation(message, sent)
+    message.UUID = sent.identity
+    message.queueName = sent.queue
+    _prioritise(message, sent.priority, sent.priority_class)
 
 
-def release(request: si.UpdateRequest, said: ReleaseRequest) -> None:
+def release(request: si.UpdateRequest, sent: ReleaseRequest) -> None:
     """By its identity; without one it is everything of the application."""
     message = request.releases.allocationsToRelease.add(
-        partitionName=said.partition,
-        applicationID=said.subject.application,
-        message=said.message,
+        partitionName=sent.partition,
+        applicationID=sent.subject.application,
+        message=sent.message,
     )
-    if isinstance(said.subject, OneAllocation):
-        message.UUID = said.subject.identity
-    if said.termination not in _UNSAYABLE:
-        write_enum(message, "terminationType", said.termination)
+    if isinstance(sent.subject, OneAllocation):
+        message.UUID = sent.subject.identity
+    if sent.termination not in _UNSAYABLE:
+        write_enum(message, "terminationType", sent.termination)
 
 
-def ask_release(request: si.UpdateRequest, said: AskReleaseRequest) -> None:
+def ask_release(request: si.UpdateRequest, sent: AskReleaseRequest) -> None:
     """By its key; without one it is every ask of the application."""
     message = request.releases.allocationAsksToRelease.add(
-        partitionName=said.partition, applicationID=said.subject.application
+        partitionName=sent.partition, applicationID=sent.subject.application
     )
-    if isinstance(said.subject, OneAsk):
-        message.allocationkey = said.subject.key
+    if isinstance(sent.subject, OneAsk):
+        message.allocationkey = sent.subject.key
 
 
 def registration_wanted(action: int) -> RegistrationWanted | None:
@@ -167,48 +167,50 @@ def registration_wanted(action: int) -> RegistrationWanted | None:
     return RegistrationWanted() if action == si.UpdateResponse.RESYNC else None
 
 
-def allocated(told: si.Allocation) -> Fact:
+def allocated(received: si.Allocation) -> Fact:
     """A new allocation."""
     return replace(
-        elements.read_allocation(told),
-        identity=told.UUID,
-        priority=told.priority.priorityValue,
-        priority_class=told.priority.priorityClassName,
-        queue=told.queueName,
+        elements.read_allocation(received),
+        identity=received.UUID,
+        priority=received.priority.priorityValue,
+        priority_class=received.priority.priorityClassName,
+        queue=received.queueName,
     )
 
 
-def released(told: si.AllocationRelease) -> Fact:
+def released(received: si.AllocationRelease) -> Fact:
     """The end of an allocation, whose key has no field here."""
-    return replace(elements.read_release(told), identity=told.UUID, key=UNSAID)
+    return replace(elements.read_release(received), identity=received.UUID, key=UNSAID)
 
 
-def ask_released(told: si.AllocationAskRelease) -> Fact:
+def ask_released(received: si.AllocationAskRelease) -> Fact:
     """Without a type on the wire: the text's list is for asks whose placeholders timed out."""
     return AskReleased(
-        key=told.allocationkey,
-        application=told.applicationID,
+        key=received.allocationkey,
+        application=received.applicationID,
         termination=Termination.TIMEOUT,
-        message=told.message,
-        partition=told.partitionName,
+        message=received.message,
+        partition=received.partitionName,
     )
 
 
-def node_recommended(told: si.NodeRecommendation) -> Fact:
+def node_recommended(received: si.NodeRecommendation) -> Fact:
     """What a node should have."""
-    return NodeRecommended(read_amounts(told.recommendedSchedulableResource), told.message)
+    return NodeRecommended(read_amounts(received.recommendedSchedulableResource), received.message)
 
 
-def event(told: si.EventRecord, offer: int) -> Iterator[Fact]:
+def event(received: si.EventRecord, offer: int) -> Iterator[Fact]:
     """A record with its group and reason."""
-    yield replace(elements.read_event(told, offer), group=told.groupID, reason=told.reason)
+    yield replace(
+        elements.read_event(received, offer), group=received.groupID, reason=received.reason
+    )
 
 
-def synchronisation(told: si.ReSyncSchedulerCacheArgs, offer: int) -> Iterator[Fact]:
+def synchronisation(received: si.ReSyncSchedulerCacheArgs, offer: int) -> Iterator[Fact]:
     """What the RM can take as made, and what it can forget."""
-    for assumed in told.assumedAllocations:
+    for assumed in received.assumedAllocations:
         yield Assumed(assumed.allocationKey, assumed.nodeID, offer)
-    for forgotten in told.forgetAllocations:
+    for forgotten in received.forgetAllocations:
         yield Forgotten(forgotten.allocationKey, offer)
 
 
@@ -249,5 +251,5 @@ TABLES: Final = Tables(
         ext.CONTAINER_STATE: Payload("UpdateContainerSchedulingStateRequest", elements.scheduling),
         ext.CACHE_SYNC: Payload("ReSyncSchedulerCacheArgs", synchronisation),
     },
-    ask_releases_say_why=False,
+    ask_releases_state_why=False,
 )

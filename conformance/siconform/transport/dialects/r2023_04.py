@@ -38,152 +38,152 @@ from siconform.transport.dialects.enums import read_enum, write_enum, write_unde
 from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Tables
 
 
-def register(request: messages.RegisterResourceManagerRequest, said: Registration) -> None:
+def register(request: messages.RegisterResourceManagerRequest, sent: Registration) -> None:
     """Carries the queue configuration."""
-    request.rmID, request.version, request.policyGroup = said.rm, said.version, said.policy_group
-    request.config = said.config
-    request.buildInfo.update(said.build_info)
-    request.extraConfig.update(said.extra_config)
+    request.rmID, request.version, request.policyGroup = sent.rm, sent.version, sent.policy_group
+    request.config = sent.config
+    request.buildInfo.update(sent.build_info)
+    request.extraConfig.update(sent.extra_config)
 
 
-def node(request: messages.UuidNodeRequest, said: NodeRequest) -> None:
+def node(request: messages.UuidNodeRequest, sent: NodeRequest) -> None:
     """A node with its action and what exists on it."""
     message = request.nodes.add()
-    write_node(message, said)
-    for existing in said.existing:
+    write_node(message, sent)
+    for existing in sent.existing:
         write_existing(message.existingAllocations.add(), existing)
 
 
-def write_node(message: messages.OccupiedNode, said: NodeRequest) -> None:
+def write_node(message: messages.OccupiedNode, sent: NodeRequest) -> None:
     """Everything but the existing allocations."""
-    elements.write_node(message, said)
-    write_amounts(message.occupiedResource, said.occupied)
-    write_action(message, said)
+    elements.write_node(message, sent)
+    write_amounts(message.occupiedResource, sent.occupied)
+    write_action(message, sent)
 
 
-def write_action(message: messages.NodeInfo, said: NodeRequest) -> None:
+def write_action(message: messages.NodeInfo, sent: NodeRequest) -> None:
     """What is to be done with the node."""
-    if said.action is Action.UNDEFINED:
+    if sent.action is Action.UNDEFINED:
         write_undefined(message, "action")
     else:
-        write_enum(message, "action", said.action)
+        write_enum(message, "action", sent.action)
 
 
-def application(request: messages.ApplicationRequest, said: ApplicationRequest) -> None:
+def application(request: messages.ApplicationRequest, sent: ApplicationRequest) -> None:
     """A new application."""
     message = request.new.add()
-    elements.write_application(message, said)
-    message.gangSchedulingStyle = said.gang_style
+    elements.write_application(message, sent)
+    message.gangSchedulingStyle = sent.gang_style
 
 
-def removal(request: messages.ApplicationRequest, said: ApplicationRemoval) -> None:
+def removal(request: messages.ApplicationRequest, sent: ApplicationRemoval) -> None:
     """The end of an application."""
-    request.remove.add(applicationID=said.application, partitionName=said.partition)
+    request.remove.add(applicationID=sent.application, partitionName=sent.partition)
 
 
-def ask(request: messages.AllocationRequest, said: AskRequest) -> None:
+def ask(request: messages.AllocationRequest, sent: AskRequest) -> None:
     """An ask; constraints and the names of priorities are gone."""
-    if said.constraint is not None or said.priority_class:
+    if sent.constraint is not None or sent.priority_class:
         raise NoWords
-    message = request.asks.add(priority=said.priority, Originator=said.originator)
-    elements.write_ask(message, said)
-    write_policy(message.preemptionPolicy, said.preemption_policy)
+    message = request.asks.add(priority=sent.priority, Originator=sent.originator)
+    elements.write_ask(message, sent)
+    write_policy(message.preemptionPolicy, sent.preemption_policy)
 
 
-def write_policy(message: messages.PreemptionPolicy, said: PreemptionPolicy | None) -> None:
+def write_policy(message: messages.PreemptionPolicy, sent: PreemptionPolicy | None) -> None:
     """Both halves, or nothing."""
-    if said is None:
+    if sent is None:
         return
     message.SetInParent()
-    message.allowPreemptSelf = said.allow_preempt_self
-    message.allowPreemptOther = said.allow_preempt_other
+    message.allowPreemptSelf = sent.allow_preempt_self
+    message.allowPreemptOther = sent.allow_preempt_other
 
 
-def write_existing(message: messages.UuidAllocation, said: Allocated) -> None:
+def write_existing(message: messages.UuidAllocation, sent: Allocated) -> None:
     """An allocation from before, by its UUID."""
-    write_allocation(message, said)
-    message.UUID = said.identity
+    write_allocation(message, sent)
+    message.UUID = sent.identity
 
 
-def write_allocation(message: messages.NumberedAllocation, said: Allocated) -> None:
+def write_allocation(message: messages.NumberedAllocation, sent: Allocated) -> None:
     """Everything but the identity."""
-    elements.write_allocation(message, said)
-    message.priority = said.priority
+    elements.write_allocation(message, sent)
+    message.priority = sent.priority
 
 
-def release(request: messages.UuidAllocationRequest, said: ReleaseRequest) -> None:
+def release(request: messages.UuidAllocationRequest, sent: ReleaseRequest) -> None:
     """By its UUID; without one it is everything of the application."""
     message = request.releases.allocationsToRelease.add()
-    write_release(message, said)
-    if isinstance(said.subject, OneAllocation):
-        message.UUID = said.subject.identity
+    write_release(message, sent)
+    if isinstance(sent.subject, OneAllocation):
+        message.UUID = sent.subject.identity
 
 
-def write_release(message: messages.KeyedAllocationRelease, said: ReleaseRequest) -> None:
+def write_release(message: messages.KeyedAllocationRelease, sent: ReleaseRequest) -> None:
     """Everything but the identity."""
-    message.partitionName = said.partition
-    message.applicationID = said.subject.application
-    message.allocationKey = said.subject.key
-    message.message = said.message
-    write_enum(message, "terminationType", said.termination)
+    message.partitionName = sent.partition
+    message.applicationID = sent.subject.application
+    message.allocationKey = sent.subject.key
+    message.message = sent.message
+    write_enum(message, "terminationType", sent.termination)
 
 
-def ask_release(request: messages.AllocationRequest, said: AskReleaseRequest) -> None:
+def ask_release(request: messages.AllocationRequest, sent: AskReleaseRequest) -> None:
     """By its key; without one it is every ask of the application."""
     message = request.releases.allocationAsksToRelease.add(
-        partitionName=said.partition, applicationID=said.subject.application
+        partitionName=sent.partition, applicationID=sent.subject.application
     )
-    if isinstance(said.subject, OneAsk):
-        message.allocationKey = said.subject.key
-    write_enum(message, "terminationType", said.termination)
+    if isinstance(sent.subject, OneAsk):
+        message.allocationKey = sent.subject.key
+    write_enum(message, "terminationType", sent.termination)
 
 
-def allocated(told: messages.UuidAllocation) -> Fact:
+def allocated(received: messages.UuidAllocation) -> Fact:
     """A new allocation."""
-    return replace(read_allocation(told), identity=told.UUID)
+    return replace(read_allocation(received), identity=received.UUID)
 
 
-def read_allocation(told: messages.NumberedAllocation) -> Allocated:
+def read_allocation(received: messages.NumberedAllocation) -> Allocated:
     """Everything but the identity."""
-    return replace(elements.read_allocation(told), priority=told.priority)
+    return replace(elements.read_allocation(received), priority=received.priority)
 
 
-def released(told: messages.UuidAllocationRelease) -> Fact:
+def released(received: messages.UuidAllocationRelease) -> Fact:
     """The end of an allocation, or of all that an application has."""
-    return replace(read_release(told), identity=told.UUID)
+    return replace(read_release(received), identity=received.UUID)
 
 
-def read_release(told: messages.KeyedAllocationRelease) -> Released:
+def read_release(received: messages.KeyedAllocationRelease) -> Released:
     """Everything but the identity."""
-    return replace(elements.read_release(told), key=told.allocationKey)
+    return replace(elements.read_release(received), key=received.allocationKey)
 
 
-def ask_released(told: messages.AllocationAskRelease) -> Fact:
+def ask_released(received: messages.AllocationAskRelease) -> Fact:
     """The end of an ask, or of all that an application has."""
     return AskReleased(
-        key=told.allocationKey,
-        application=told.applicationID,
-        termination=read_enum(Termination, told, "terminationType"),
-        message=told.message,
-        partition=told.partitionName,
+        key=received.allocationKey,
+        application=received.applicationID,
+        termination=read_enum(Termination, received, "terminationType"),
+        message=received.message,
+        partition=received.partitionName,
     )
 
 
-def eviction_check(told: messages.PreemptionPredicatesArgs, offer: int) -> Iterator[Fact]:
+def eviction_check(received: messages.PreemptionPredicatesArgs, offer: int) -> Iterator[Fact]:
     """Whether an ask fits once some have gone."""
     yield EvictionCheck(
-        told.allocationKey,
-        told.nodeID,
-        tuple(told.preemptAllocationKeys),
-        told.startIndex,
+        received.allocationKey,
+        received.nodeID,
+        tuple(received.preemptAllocationKeys),
+        received.startIndex,
         offer,
     )
 
 
-def event(told: messages.ChangeEventRecord, offer: int) -> Iterator[Fact]:
+def event(received: messages.ChangeEventRecord, offer: int) -> Iterator[Fact]:
     """A record with its change."""
-    change = read_enum(EventChange, told, "eventChangeType")
-    yield replace(elements.read_event(told, offer), change=change)
+    change = read_enum(EventChange, received, "eventChangeType")
+    yield replace(elements.read_event(received, offer), change=change)
 
 
 TABLES: Final = Tables(

@@ -16,24 +16,24 @@ from siconform.transport.dialects.enums import read_enum
 from siconform.transport.dialects.tables import Payload
 
 
-def existing_allocation(request: si.AllocationRequest, said: ExistingAllocationRequest) -> None:
+def existing_allocation(request: si.AllocationRequest, sent: ExistingAllocationRequest) -> None:
     """An allocation from before."""
-    r2023_04.write_existing(request.allocations.add(), said.allocation)
+    r2023_04.write_existing(request.allocations.add(), sent.allocation)
 
 
-def allocation_rejected(told: messages.RejectedAllocation) -> Fact:
+def allocation_rejected(received: messages.RejectedAllocation) -> Fact:
     """An allocation from before that is not taken over."""
-    return AllocationRejected(told.allocationKey, told.applicationID, told.reason)
+    return AllocationRejected(received.allocationKey, received.applicationID, received.reason)
 
 
-def event(told: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
+def event(received: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
     """A record with its change in detail, the other object and the amounts."""
     yield replace(
-        elements.read_event(told, offer),
-        change=read_enum(EventChange, told, "eventChangeType"),
-        detail=read_enum(Detail, told, "eventChangeDetail"),
-        reference=told.referenceID,
-        resource=read_amounts(told.resource) if told.HasField("resource") else None,
+        elements.read_event(received, offer),
+        change=read_enum(EventChange, received, "eventChangeType"),
+        detail=read_enum(Detail, received, "eventChangeDetail"),
+        reference=received.referenceID,
+        resource=read_amounts(received.resource) if received.HasField("resource") else None,
     )
 
 

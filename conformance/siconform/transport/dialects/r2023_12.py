@@ -11,54 +11,54 @@ from siconform.protocol.subjects import OneAllocation
 from siconform.transport.dialects import r2023_04, r2023_08
 
 
-def node(request: si.NodeRequest, said: NodeRequest) -> None:
+def node(request: si.NodeRequest, sent: NodeRequest) -> None:
     """A node with its action and what exists on it."""
     message = request.nodes.add()
-    r2023_04.write_node(message, said)
-    for existing in said.existing:
+    r2023_04.write_node(message, sent)
+    for existing in sent.existing:
         write_existing(message.existingAllocations.add(), existing)
 
 
-def existing_allocation(request: si.AllocationRequest, said: ExistingAllocationRequest) -> None:
+def existing_allocation(request: si.AllocationRequest, sent: ExistingAllocationRequest) -> None:
     """An allocation from before."""
-    write_existing(request.allocations.add(), said.allocation)
+    write_existing(request.allocations.add(), sent.allocation)
 
 
-def write_existing(message: si.Allocation, said: Allocated) -> None:
+def write_existing(message: si.Allocation, sent: Allocated) -> None:
     """An allocation from before, by its allocationID."""
-    r2023_04.write_allocation(message, said)
-    message.allocationID = said.identity
-    message.originator = said.originator
-    r2023_04.write_policy(message.preemptionPolicy, said.preemption_policy)
+    r2023_04.write_allocation(message, sent)
+    message.allocationID = sent.identity
+    message.originator = sent.originator
+    r2023_04.write_policy(message.preemptionPolicy, sent.preemption_policy)
 
 
-def release(request: si.AllocationRequest, said: ReleaseRequest) -> None:
+def release(request: si.AllocationRequest, sent: ReleaseRequest) -> None:
     """By its allocationID; without one it is everything of the application."""
     message = request.releases.allocationsToRelease.add()
-    r2023_04.write_release(message, said)
-    if isinstance(said.subject, OneAllocation):
-        message.allocationID = said.subject.identity
+    r2023_04.write_release(message, sent)
+    if isinstance(sent.subject, OneAllocation):
+        message.allocationID = sent.subject.identity
 
 
-def allocated(told: si.Allocation) -> Fact:
+def allocated(received: si.Allocation) -> Fact:
     """A new allocation."""
     return replace(
-        r2023_04.read_allocation(told),
-        identity=told.allocationID,
-        originator=told.originator,
-        preemption_policy=_policy(told.preemptionPolicy)
-        if told.HasField("preemptionPolicy")
+        r2023_04.read_allocation(received),
+        identity=received.allocationID,
+        originator=received.originator,
+        preemption_policy=_policy(received.preemptionPolicy)
+        if received.HasField("preemptionPolicy")
         else None,
     )
 
 
-def _policy(told: si.PreemptionPolicy) -> PreemptionPolicy:
-    return PreemptionPolicy(told.allowPreemptSelf, told.allowPreemptOther)
+def _policy(received: si.PreemptionPolicy) -> PreemptionPolicy:
+    return PreemptionPolicy(received.allowPreemptSelf, received.allowPreemptOther)
 
 
-def released(told: si.AllocationRelease) -> Fact:
+def released(received: si.AllocationRelease) -> Fact:
     """The end of an allocation, or of all that an application has."""
-    return replace(r2023_04.read_release(told), identity=told.allocationID)
+    return replace(r2023_04.read_release(received), identity=received.allocationID)
 
 
 _BEFORE: Final = r2023_08.TABLES

@@ -34,49 +34,49 @@ from siconform.protocol.requests import (
 from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
 from siconform.transport.dialects.amounts import write_amounts
-from siconform.transport.dialects.keys import Keys, SaidAs
+from siconform.transport.dialects.keys import Keys, SentAs
 from siconform.transport.dialects.tables import NoWords, Tables
 
 
-def node(request: messages.KeyedNodeRequest, said: NodeRequest) -> None:
+def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
     """A node with its action; what is on it is said by itself."""
-    if said.occupied is not None or said.existing:
+    if sent.occupied is not None or sent.existing:
         raise NoWords
     message = request.nodes.add()
-    elements.write_node(message, replace(said, legacy_fields=None))
-    r2023_04.write_action(message, said)
-    if said.legacy_fields is not None:
+    elements.write_node(message, replace(sent, legacy_fields=None))
+    r2023_04.write_action(message, sent)
+    if sent.legacy_fields is not None:
         older = NodeInfo2023()
-        write_amounts(older.occupiedResource, said.legacy_fields.occupied)
-        for existing in said.legacy_fields.existing:
+        write_amounts(older.occupiedResource, sent.legacy_fields.occupied)
+        for existing in sent.legacy_fields.existing:
             r2023_12.write_existing(older.existingAllocations.add(), existing)
         message.MergeFromString(older.SerializeToString())
 
 
-def write_legacy_request(request: messages.KeyedAllocationRequest, said: LegacyRequest) -> None:
+def write_legacy_request(request: messages.KeyedAllocationRequest, sent: LegacyRequest) -> None:
     """As 2023-12 has it: in this message nobody knows the field."""
     older = AllocationRequest2023()
-    _BEFORE.writers[type(said.said)](older, said.said)
+    _BEFORE.writers[type(sent.sent)](older, sent.sent)
     request.MergeFromString(older.SerializeToString())
 
 
-def write_allocation(message: messages.KeyedAllocation, said: Allocated) -> None:
+def write_allocation(message: messages.KeyedAllocation, sent: Allocated) -> None:
     """An allocation as the RM knows it, under its key."""
-    r2023_04.write_allocation(message, said)
-    message.allocationKey = said.identity
-    message.originator = said.originator
-    r2023_04.write_policy(message.preemptionPolicy, said.preemption_policy)
+    r2023_04.write_allocation(message, sent)
+    message.allocationKey = sent.identity
+    message.originator = sent.originator
+    r2023_04.write_policy(message.preemptionPolicy, sent.preemption_policy)
 
 
-def read_allocation(told: messages.KeyedAllocation) -> Allocated:
+def read_allocation(received: messages.KeyedAllocation) -> Allocated:
     """A new allocation."""
-    policy = told.preemptionPolicy
+    policy = received.preemptionPolicy
     return replace(
-        r2023_04.read_allocation(told),
-        identity=told.allocationKey,
-        originator=told.originator,
+        r2023_04.read_allocation(received),
+        identity=received.allocationKey,
+        originator=received.originator,
         preemption_policy=PreemptionPolicy(policy.allowPreemptSelf, policy.allowPreemptOther)
-        if told.HasField("preemptionPolicy")
+        if received.HasField("preemptionPolicy")
         else None,
     )
 
@@ -87,112 +87,112 @@ class Words:
     def __init__(self) -> None:
         self._keys = Keys()
 
-    def ask(self, request: messages.KeyedAllocationRequest, said: AskRequest) -> None:
+    def ask(self, request: messages.KeyedAllocationRequest, sent: AskRequest) -> None:
         """An allocation without a node."""
-        if said.constraint is not None or said.priority_class:
+        if sent.constraint is not None or sent.priority_class:
             raise NoWords
-        if said.max_allocations != 1 or said.timeout_ms:
+        if sent.max_allocations != 1 or sent.timeout_ms:
             raise NoWords
         asked = Allocated(
-            key=said.key,
-            application=said.application,
+            key=sent.key,
+            application=sent.application,
             node="",
-            identity=said.key,
-            resource=said.resource,  # type: ignore[arg-type]  # None leaves it out
-            task_group=said.task_group,
-            placeholder=said.placeholder,
-            priority=said.priority,
-            tags=said.tags,
-            partition=said.partition,
-            originator=said.originator,
-            preemption_policy=said.preemption_policy,
+            identity=sent.key,
+            resource=sent.resource,  # type: ignore[arg-type]  # None leaves it out
+            task_group=sent.task_group,
+            placeholder=sent.placeholder,
+            priority=sent.priority,
+            tags=sent.tags,
+            partition=sent.partition,
+            originator=sent.originator,
+            preemption_policy=sent.preemption_policy,
         )
         write_allocation(request.allocations.add(), asked)
-        self._keys.said(said.key, said.application, SaidAs.REQUEST)
+        self._keys.sent(sent.key, sent.application, SentAs.REQUEST)
 
     def existing(
         self,
         request: messages.KeyedAllocationRequest,
-        said: ExistingAllocationRequest | AllocationUpdate,
+        sent: ExistingAllocationRequest | AllocationUpdate,
     ) -> None:
         """An allocation from before, or one that is to hold something else."""
-        self._say(request, said.allocation)
+        self._send_all(request, sent.allocation)
 
     def foreign(
-        self, request: messages.KeyedAllocationRequest, said: ForeignAllocationRequest
+        self, request: messages.KeyedAllocationRequest, sent: ForeignAllocationRequest
     ) -> None:
         """Of no application: a tag says that it is somebody else's."""
         theirs = Allocated(
-            key=said.key,
+            key=sent.key,
             application="",
-            node=said.node,
-            identity=said.key,
-            resource=said.resource,  # type: ignore[arg-type]  # None leaves it out
+            node=sent.node,
+            identity=sent.key,
+            resource=sent.resource,  # type: ignore[arg-type]  # None leaves it out
             task_group="",
             placeholder=False,
             priority=0,
-            tags=said.tags,
-            partition=said.partition,
+            tags=sent.tags,
+            partition=sent.partition,
             originator=False,
             preemption_policy=None,
         )
-        self._say(request, theirs)
+        self._send_all(request, theirs)
 
-    def release(self, request: messages.KeyedAllocationRequest, said: ReleaseRequest) -> None:
+    def release(self, request: messages.KeyedAllocationRequest, sent: ReleaseRequest) -> None:
         """By its key; without one it is everything of the application."""
-        match said.subject:
+        match sent.subject:
             case AllOf(key=key) if key:
                 raise NoWords  # a key names what ends
             case OneAllocation(application=application, identity=key):
-                self._keys.said_end(key, application)
+                self._keys.sent_end(key, application)
             case AllOf(application=application):
                 key = ""
-                self._keys.said_end_of_all(application)
+                self._keys.sent_end_of_all(application)
         message = request.releases.allocationsToRelease.add()
-        r2023_04.write_release(message, said)
+        r2023_04.write_release(message, sent)
         message.allocationKey = key
 
     def ask_release(
-        self, request: messages.KeyedAllocationRequest, said: AskReleaseRequest
+        self, request: messages.KeyedAllocationRequest, sent: AskReleaseRequest
     ) -> None:
         """The same message: it withdraws what is not allocated yet."""
         subject: OneAllocation | AllOf
-        match said.subject:
+        match sent.subject:
             case AllThereIs():
                 raise NoWords
             case OneAsk(application=application, key=key):
                 subject = OneAllocation(application, key, key)
             case AllOf() as subject:
                 pass
-        self.release(request, ReleaseRequest(subject, said.termination, said.partition))
+        self.release(request, ReleaseRequest(subject, sent.termination, sent.partition))
 
-    def allocated(self, told: messages.KeyedAllocation) -> Fact:
+    def allocated(self, received: messages.KeyedAllocation) -> Fact:
         """A new allocation."""
-        self._keys.announced(told.allocationKey)
-        return read_allocation(told)
+        self._keys.announced(received.allocationKey)
+        return read_allocation(received)
 
-    def released(self, told: messages.KeyedAllocationRelease) -> Fact:
+    def released(self, received: messages.KeyedAllocationRelease) -> Fact:
         """The end of an allocation, of a request, or of all that an application has."""
-        release = replace(r2023_04.read_release(told), identity=told.allocationKey)
+        release = replace(r2023_04.read_release(received), identity=received.allocationKey)
         to_be_confirmed = release.termination in BY_THE_SCHEDULER
         if not release.key:
             self._keys.released_all(release.application, to_be_confirmed=to_be_confirmed)
             return release
         ended = self._keys.released(release.key, to_be_confirmed=to_be_confirmed)
-        if ended is SaidAs.REQUEST:
+        if ended is SentAs.REQUEST:
             return _of_a_request(release)
         return release
 
-    def rejected(self, told: messages.RejectedAllocation) -> Fact:
+    def rejected(self, received: messages.RejectedAllocation) -> Fact:
         """A request or an allocation, or an update, that is not taken."""
-        if self._keys.rejected(told.allocationKey) is SaidAs.REQUEST:
-            return elements.ask_rejected(told)
-        return AllocationRejected(told.allocationKey, told.applicationID, told.reason)
+        if self._keys.rejected(received.allocationKey) is SentAs.REQUEST:
+            return elements.ask_rejected(received)
+        return AllocationRejected(received.allocationKey, received.applicationID, received.reason)
 
-    def _say(self, request: messages.KeyedAllocationRequest, said: Allocated) -> None:
-        write_allocation(request.allocations.add(), said)
-        said_as = SaidAs.ALLOCATION if said.node else SaidAs.UPDATE
-        self._keys.said(said.identity, said.application, said_as)
+    def _send_all(self, request: messages.KeyedAllocationRequest, sent: Allocated) -> None:
+        write_allocation(request.allocations.add(), sent)
+        sent_as = SentAs.ALLOCATION if sent.node else SentAs.UPDATE
+        self._keys.sent(sent.identity, sent.application, sent_as)
 
 
 def _of_a_request(release: Released) -> AskReleased:

@@ -14,7 +14,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
 from siwire import Revision, pool, rpc
 
-from siconform.outcomes import CannotBeSaid
+from siconform.outcomes import NotExpressible
 from siconform.transport.dialects.by_name import Losses, copied, lost_by
 
 _PACKAGE, _, _SERVICE = rpc.SERVICE.rpartition(".")
@@ -51,7 +51,7 @@ class Schema:
             message = f"SI {self.revision} has no method {name}"
             raise LookupError(message) from None
 
-    def said(self, message: Message) -> Message:
+    def sent(self, message: Message) -> Message:
         """What goes out for what the dialect wrote."""
         return message
 
@@ -60,7 +60,7 @@ class Schema:
         message: Message = self.own(name).FromString(data)
         return message
 
-    def heard(self, message: Message) -> tuple[Message, Losses]:
+    def observed(self, message: Message) -> tuple[Message, Losses]:
         """What came in as the dialect reads it, and what of it there are no words for."""
         return message, {}
 
@@ -88,33 +88,33 @@ class EditedSchema(Schema):
         self._services = services
 
     def method(self, name: str) -> rpc.Method:
-        """The call of that name; CannotBeSaid where the text has none, or one of another kind."""
+        """The call of that name; NotExpressible where the text has none, or one of another kind."""
         own, edited = super().method(name), self._edited_methods.get(name)
         why = "there is no such method" if edited is None else _differs(own, edited)
         if edited is None or why:
-            raise CannotBeSaid({f"{rpc.SERVICE}.{name}": why})
+            raise NotExpressible({f"{rpc.SERVICE}.{name}": why})
         return edited
 
-    def said(self, message: Message) -> Message:
-        """The same in the words of the text; CannotBeSaid with all that it has no words for."""
+    def sent(self, message: Message) -> Message:
+        """The same in the words of the text; NotExpressible with all that it has no words for."""
         edited: Message = self._in_the_text(message.DESCRIPTOR.name)()
         losses = copied(message, edited, unknown=True)
         if losses:
-            raise CannotBeSaid(losses)
+            raise NotExpressible(losses)
         return edited
 
     def read(self, name: str, data: bytes) -> Message:
-        """What came in, as the text has it; CannotBeSaid where it has no such message."""
+        """What came in, as the text has it; NotExpressible where it has no such message."""
         message: Message = self._in_the_text(name).FromString(data)
         return message
 
-    def heard(self, message: Message) -> tuple[Message, Losses]:
+    def observed(self, message: Message) -> tuple[Message, Losses]:
         """What came in as the dialect reads it, and what its revision has in these bytes beyond."""
         name = message.DESCRIPTOR.name
         own = self.new(name)
         copied(message, own)
-        told = super().read(name, message.SerializeToString())
-        return own, copied(told, self._in_the_text(name)())
+        received = super().read(name, message.SerializeToString())
+        return own, copied(received, self._in_the_text(name)())
 
     def losses(self) -> Losses:
         """All that the revision can say and the text cannot."""
@@ -122,7 +122,7 @@ class EditedSchema(Schema):
         for name in self._methods:
             try:
                 self.method(name)
-            except CannotBeSaid as lost:
+            except NotExpressible as lost:
                 losses.update(lost.elements)
         for name, message in self.revision.si.DESCRIPTOR.message_types_by_name.items():
             edited = getattr(self._edited, name, None)
@@ -139,7 +139,7 @@ class EditedSchema(Schema):
 
     def _in_the_text(self, name: str) -> Any:
         if not hasattr(self._edited, name):
-            raise CannotBeSaid({f"{_PACKAGE}.{name}": _NO_MESSAGE})
+            raise NotExpressible({f"{_PACKAGE}.{name}": _NO_MESSAGE})
         return getattr(self._edited, name)
 
 

@@ -55,5 +55,5 @@ class Tables:
     readers: Mapping[UpdateKind, Mapping[str, Reader]]  # by the field of the response, in order
     payloads: Mapping[int, Payload]  # by the kind of callback
     identity: Identity = Identity.GIVEN_BY_THE_SCHEDULER
-    ask_releases_say_why: bool = True  # a release of an ask has a termination type
+    ask_releases_state_why: bool = True  # a release of an ask has a termination type
     applications_start: bool = True  # there is a state between being accepted and running

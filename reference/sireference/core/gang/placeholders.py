@@ -41,7 +41,7 @@ def _before_the_first(application: Application) -> WaitQueue[Any] | None:
     total = application.submitted.placeholder_ask
     if total is not None:
         for quota in application.quotas:
-            if not quota.has_room(total):
+            if not quota.has_capacity(total):
                 return quota.too_small
     return None
 

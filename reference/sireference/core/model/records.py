@@ -13,9 +13,9 @@ from sireference.seconds import check_times
 DEFAULT_PARTITION: Final = "default"
 
 
-def partition_name(said: str) -> str:
-    """The partition meant by ``said``; without a name it is the default one."""
-    return said or DEFAULT_PARTITION
+def partition_name(given: str) -> str:
+    """The partition meant by ``given``; without a name it is the default one."""
+    return given or DEFAULT_PARTITION
 
 
 def quoted(name: str) -> str:
@@ -217,7 +217,7 @@ class NewApplication:
         if name in self.tags:
             return self.tags[name]
         wanted = name.casefold()
-        return next((self.tags[said] for said in self.tags if said.casefold() == wanted), "")
+        return next((self.tags[given] for given in self.tags if given.casefold() == wanted), "")
 
     @property
     def member_of(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def is_entitled(pending: PendingAsk) -> bool:
 def is_within_limits(pending: PendingAsk) -> bool:
     """Whether its user and group may have as much; if not, victims would be of no use."""
     path, need = pending.application.leaf.path, pending.ask.resource
-    return all(quota in path or quota.has_room(need) for quota in pending.application.quotas)
+    return all(quota in path or quota.has_capacity(need) for quota in pending.application.quotas)
 
 
 def is_stuck(partition: Partition, pending: PendingAsk) -> bool:

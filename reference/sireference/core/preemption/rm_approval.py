@@ -13,7 +13,7 @@ from sireference.core.preemption import eligibility, victim_search
 from sireference.core.state.application import PendingAsk
 from sireference.core.state.partition import Partition
 from sireference.core.state.preemption import Preemption
-from sireference.core.state.proposals import RoomOfVictims
+from sireference.core.state.proposals import CapacityOfVictims
 from sireference.core.states import AskState, NodeState, TerminationType
 
 
@@ -30,16 +30,16 @@ def seek(
     if not there or not wants_to_be_asked:
         return _begin(partition, pending, chosen, needs_all=False)
     others = (victim.allocation for victim in search.further(chosen))
-    partition.propose(RoomOfVictims(pending, node, (*there, *others), enough=len(there)))
+    partition.propose(CapacityOfVictims(pending, node, (*there, *others), enough=len(there)))
     return []
 
 
-def names_enough(proposal: RoomOfVictims, answer: Answered) -> bool:
+def names_enough(proposal: CapacityOfVictims, answer: Answered) -> bool:
     """Whether as many as are needed are to go, and nobody who is not in the list."""
     return proposal.enough <= _named(answer) <= len(proposal.listed)
 
 
-def is_possible(partition: Partition, proposal: RoomOfVictims) -> bool:
+def is_possible(partition: Partition, proposal: CapacityOfVictims) -> bool:
     """Whether the ask still may have others go for it, and be on that node."""
     return (
         proposal.node.state is NodeState.SCHEDULABLE
@@ -49,7 +49,7 @@ def is_possible(partition: Partition, proposal: RoomOfVictims) -> bool:
 
 
 def carry_out(
-    partition: Partition, proposal: RoomOfVictims, answer: Answered | None, now: float
+    partition: Partition, proposal: CapacityOfVictims, answer: Answered | None, now: float
 ) -> list[Effect]:
     """Whoever has ended since it was proposed goes without being told to."""
     pending = proposal.pending

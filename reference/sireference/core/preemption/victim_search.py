@@ -139,15 +139,15 @@ class Search:
 
     def _nodes(self) -> Iterator[Node]:
         """The nodes to think about, in the order they would be tried for an allocation."""
-        room = self._partition.node_index
+        capacity = self._partition.node_index
         if self._ask.required_node:
             node = self._partition.nodes.get(self._ask.required_node)
             is_there = node is not None and node.state is NodeState.SCHEDULABLE
-            if node is not None and is_there and room.is_open(self._profile, node):
+            if node is not None and is_there and capacity.is_open(self._profile, node):
                 yield node
             return
-        for node in list(room.index):
-            if room.is_open(self._profile, node):
+        for node in list(capacity.index):
+            if capacity.is_open(self._profile, node):
                 yield node
                 if self._need.fits(node.free + node.yielding):
                     return  # without victims there: none costs less
@@ -185,8 +185,8 @@ def _is_below(queue: Queue, victim: Victim) -> bool:
     return queue in victim.allocation.application.leaf.path
 
 
-def _lack(need: Resource, room: Resource) -> Lack:
-    have = room.amounts
+def _lack(need: Resource, capacity: Resource) -> Lack:
+    have = capacity.amounts
     return {
         name: amount - have.get(name, 0)
         for name, amount in need.amounts.items()

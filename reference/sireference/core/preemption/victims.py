@@ -98,7 +98,7 @@ class Candidates:
         self._ask = pending.ask
         self._application = pending.application
         self._leaf = pending.application.leaf
-        self._fence = eligibility.fence(self._leaf)
+        self._barrier = eligibility.fence(self._leaf)
         self._comparisons: dict[Queue, _Comparison | None] = {}
         self._known: dict[Node | Queue, SortedKeyList[Victim, tuple[int, bool, int]]] = {}
 
@@ -155,7 +155,7 @@ class Candidates:
         """How priorities in ``leaf`` compare; None if it has no victims for this ask."""
         if leaf not in self._comparisons:
             is_in_reach = self._ask.required_node or (
-                leaf is not self._leaf and self._fence in leaf.path
+                leaf is not self._leaf and self._barrier in leaf.path
             )
             has_victims = is_in_reach and not eligibility.is_disabled(leaf)
             self._comparisons[leaf] = self._compare(leaf) if has_victims else None

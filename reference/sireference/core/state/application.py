@@ -42,7 +42,7 @@ class PendingAsk:
     proposed: int = 0  # allocations the RM was asked about, or is going to be
     since: float | None = None  # when it was asked for
     exclusions: NodeExclusions | None = None  # nodes the RM does not want it on
-    told: WaitReason | None = None  # to the RM, if it was told anything
+    reported: WaitReason | None = None  # to the RM, if it was told anything
     had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
 
     def renewed(self, ask: Ask, state: AskState) -> "PendingAsk":
@@ -51,7 +51,7 @@ class PendingAsk:
         Whoever knows what it waits for hands that over; what the RM excluded is not kept.
         """
         later = PendingAsk(ask, self.number, self.application, self.made, state)
-        later.since, later.told = self.since, self.told
+        later.since, later.reported = self.since, self.reported
         if ask.task_group == self.ask.task_group and not ask.is_placeholder:
             later.had_placeholder = self.had_placeholder
         return later
@@ -90,8 +90,8 @@ class AskGroup:
         "number",
         "priority",
         "profile",
+        "reported",
         "sort_key",
-        "told",
         "waits_in",
     )
 
@@ -105,7 +105,7 @@ class AskGroup:
         self.need = need
         self.number = number
         self.waits_in: WaitQueue[Any] | None = None  # None while it is worth a look
-        self.told: WaitReason | None = None  # to the RM, when it waited last
+        self.reported: WaitReason | None = None  # to the RM, when it waited last
         self.notified_by: WaitQueue[Any] | None = None  # until it is done with that
         self.sort_key: SortKey | None = None
         self.priority = 0  # of the ask that would be served

@@ -97,8 +97,10 @@ class EventLog:
     def unsuitable(self, ask: Ask, node: Node, reason: str) -> None:
         """The RM does not want the ask on the node."""
         if self.is_read:
-            says = "the resource manager does not want it here" + (f": {reason}" if reason else "")
-            self._request(ask, _NONE, _NO_DETAIL, says, node.node_id)
+            problem = "the resource manager does not want it here" + (
+                f": {reason}" if reason else ""
+            )
+            self._request(ask, _NONE, _NO_DETAIL, problem, node.node_id)
 
     def over(self, pending: PendingAsk, trigger: AskTrigger) -> None:
         """An ask is pending no more."""
@@ -275,8 +277,8 @@ class EventLog:
         self._node(node, _SET, ChangeDetail.NODE_SCHEDULABLE, f"schedulable: {is_open}")
 
     def _ready(self, node: Node) -> None:
-        says = f"ready: {node.attributes.get(_READY, '')}"
-        self._node(node, _SET, ChangeDetail.NODE_READY, says)
+        problem = f"ready: {node.attributes.get(_READY, '')}"
+        self._node(node, _SET, ChangeDetail.NODE_READY, problem)
 
     def _node(
         self,

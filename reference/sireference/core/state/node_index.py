@@ -74,8 +74,8 @@ def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
             if whole > 0:
                 weighted += weight * free.get(name, 0) / whole
                 total += weight
-        room = weighted / total if total else least_free_share(node.free, node.capacity)
-        return sign * room
+        share = weighted / total if total else least_free_share(node.free, node.capacity)
+        return sign * share
 
     return rank
 

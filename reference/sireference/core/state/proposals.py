@@ -37,7 +37,7 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RoomOfVictims:
+class CapacityOfVictims:
     """Room on ``node`` for ``pending``, once some of those there are gone.
 
     ``listed`` are all that may go, in the order in which they would; the first ``enough`` of them
@@ -51,4 +51,4 @@ class RoomOfVictims:
     serves: ClassVar[bool] = False
 
 
-Proposal = Placement | Replacement | RoomOfVictims
+Proposal = Placement | Replacement | CapacityOfVictims

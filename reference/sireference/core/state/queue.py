@@ -129,7 +129,7 @@ class Queue(Quota):
         """Take these limits; what fits below them now is worth a look, and its share is another."""
         self.maximum, self.guaranteed = maximum, guaranteed
         self.most_applications = most_applications
-        self.wake_those_with_room()
+        self.wake_those_with_capacity()
         self.wake_those_with_slot()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too

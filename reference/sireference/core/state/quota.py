@@ -51,21 +51,21 @@ class Quota:
         self.running = 0  # applications that count
         # those turned away by the maximum, and because enough applications run
         self.full: WaitQueue[QuotaWaiter] = WaitQueue(
-            _FULL, lambda waiter: self.has_room(waiter.need), NeedIndex()
+            _FULL, lambda waiter: self.has_capacity(waiter.need), NeedIndex()
         )
         self.slots_taken: WaitQueue[QuotaWaiter] = WaitQueue(
             _TAKEN, lambda _: self.has_slot(), is_gate=True
         )
         # placeholder asks until there is room for their whole gang
         self.too_small: WaitQueue[QuotaWaiter] = WaitQueue(
-            _TOO_SMALL, self._has_room_for_gang, is_gate=True
+            _TOO_SMALL, self._has_capacity_for_gang, is_gate=True
         )
 
     def let_go(self) -> None:
         """Drop the references of a quota nobody counts against, so that it is freed at once."""
         self.full.may_go = self.slots_taken.may_go = self.too_small.may_go = never
 
-    def has_room(self, need: Resource) -> bool:
+    def has_capacity(self, need: Resource) -> bool:
         """Whether ``need`` fits below the maximum."""
         return self.maximum is None or need.stays_within(self.used, self.maximum)
 
@@ -94,15 +94,15 @@ class Quota:
 
     def shrunk(self) -> None:
         """Somebody uses less than before, which is counted already."""
-        self.wake_those_with_room()
+        self.wake_those_with_capacity()
 
-    def wake_those_with_room(self) -> None:
+    def wake_those_with_capacity(self) -> None:
         """Notify those that the maximum turned away and that would fit now."""
-        self.full.notify_those(self.has_room)
+        self.full.notify_those(self.has_capacity)
         self.too_small.wake_those_that_may_go()
 
-    def _has_room_for_gang(self, waiter: QuotaWaiter) -> bool:
-        return waiter.gang_need is None or self.has_room(waiter.gang_need)
+    def _has_capacity_for_gang(self, waiter: QuotaWaiter) -> bool:
+        return waiter.gang_need is None or self.has_capacity(waiter.gang_need)
 
     def reserve(self, resource: Resource) -> None:
         """Keep ``resource`` for somebody, even if it has to come free first."""

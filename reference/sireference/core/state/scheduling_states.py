@@ -36,7 +36,7 @@ class SchedulingStates:
     def joined(self, ask_group: AskGroup, pending: PendingAsk) -> None:
         """Note that ``pending`` is in ``ask_group``; unless that waits, its state is not known."""
         if ask_group.waits_in is None or ask_group.is_notified:
-            ask_group.told = None
+            ask_group.reported = None
         else:
             self.moved(pending)
 
@@ -48,13 +48,13 @@ class SchedulingStates:
     def take(self) -> Iterator[ContainerState]:
         """What is to be told now. A group is gone through only if there is news for it."""
         for ask_group in self._groups:
-            if ask_group.waits_in is not None and ask_group.waits_in.reason != ask_group.told:
-                ask_group.told = ask_group.waits_in.reason
+            if ask_group.waits_in is not None and ask_group.waits_in.reason != ask_group.reported:
+                ask_group.reported = ask_group.waits_in.reason
                 self._asks.update(dict.fromkeys(ask_group))
         for pending in self._asks:
             reason = _reason(pending)
-            if reason is not None and reason != pending.told:
-                pending.told = reason
+            if reason is not None and reason != pending.reported:
+                pending.reported = reason
                 yield self._state(pending, reason)
         self.forget()
 
@@ -71,7 +71,7 @@ class SchedulingStates:
 def _reason(pending: PendingAsk) -> WaitReason | None:
     """What can be said of ``pending`` now, None if that is nothing."""
     if pending.state is AskState.ALLOCATED:
-        return _SCHEDULED if pending.told is not None else None
+        return _SCHEDULED if pending.reported is not None else None
     if pending.state is not AskState.PENDING:
         return None
     if pending.is_reserved or (pending.awaiting and not pending.wants_more):

@@ -77,13 +77,13 @@ class Unplaced:
         """Those that have room on ``node``, if it is no other that they require."""
         free = node.free
 
-        def has_room(need: Resource) -> bool:
+        def has_capacity(need: Resource) -> bool:
             return need.fits(free)
 
         fitting: list[PlacementProfile] = []
         for node_id in ("", node.node_id):
             if node_id in self._by_node:
-                fitting += self._by_node[node_id].served_by(has_room)
+                fitting += self._by_node[node_id].served_by(has_capacity)
         return fitting
 
     def gains(self, profile: PlacementProfile, node: Node) -> None:

@@ -34,7 +34,7 @@ class CallbackService:
                 stream = CallbackStream(owner, offer.kinds, self._limits.callback_timeout)
                 ending = await self._serve(stream, requests, context)
             if ending.code is not grpc.StatusCode.OK:
-                await context.abort(ending.code, ending.says)
+                await context.abort(ending.code, ending.problem)
         finally:
             if owner is not None:
                 self._places.give_back(owner)
@@ -43,14 +43,14 @@ class CallbackService:
         """What the RM offers; it has a place of its own from now on."""
         first = await self._first(requests, context)
         if not first.HasField("offer"):
-            says = "the first message has to be an offer"
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, says)
+            problem = "the first message has to be an offer"
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, problem)
         if not self._engine.serves(first.offer.rm_id):
-            says = f"resource manager {quoted(first.offer.rm_id)} is not registered"
-            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, says)
+            problem = f"resource manager {quoted(first.offer.rm_id)} is not registered"
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, problem)
         too_many = self._places.take_for(first.offer.rm_id)
         if too_many is not None:
-            await context.abort(too_many.code, too_many.says)
+            await context.abort(too_many.code, too_many.problem)
         return first.offer
 
     async def _first(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm:
@@ -60,19 +60,19 @@ class CallbackService:
                 return await anext(aiter(requests), ext.FromRm())
         except TimeoutError:
             ending = too_silent(timeout)
-            await context.abort(ending.code, ending.says)
+            await context.abort(ending.code, ending.problem)
             raise
 
     async def _serve(
         self, stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
     ) -> Ending:
-        self._engine.tell(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
+        self._engine.report(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
         try:
             await context.send_initial_metadata(())  # the offer holds
             await _converse(stream, requests, context)
         finally:
             if self._engine.callbacks.unbind(stream):
-                self._engine.tell(OfferCallbacks(stream.owner, frozenset()))
+                self._engine.report(OfferCallbacks(stream.owner, frozenset()))
         return await stream.ending
 
 
@@ -100,7 +100,7 @@ async def _converse(
 async def _read(stream: CallbackStream, requests: AsyncIterator[ext.FromRm]) -> None:
     async for request in requests:
         if not request.HasField("answer"):
-            says = "after the offer there are answers only"
-            stream.end(Ending(grpc.StatusCode.INVALID_ARGUMENT, says))
+            problem = "after the offer there are answers only"
+            stream.end(Ending(grpc.StatusCode.INVALID_ARGUMENT, problem))
             return
         stream.answer(request.answer)

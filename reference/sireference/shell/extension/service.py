@@ -68,15 +68,15 @@ class ExtensionService:
         It may be large: it is put into bytes beside the loop.
         """
         held = await self._engine.snapshot(request.rm_id)
-        said = await self._serialized.get(id(held), partial(self._serialize, held))
+        given = await self._serialized.get(id(held), partial(self._serialize, held))
         dump = await self._engine.callbacks.state_dump(request.rm_id)
         if dump is not None:  # a message put after another one adds what it has
-            said += ext.SnapshotResult(raw_json=state_dump(dump)).SerializeToString()
-        return said
+            given += ext.SnapshotResult(raw_json=state_dump(dump)).SerializeToString()
+        return given
 
     async def _serialize(self, held: Snapshot) -> bytes:
         snapshot = held if self._shows_extra_config else without_secrets(held)
-        return await self._engine.beside(serialized, snapshot)
+        return await self._engine.in_thread(serialized, snapshot)
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
         """Outstanding demand of one RM, and counters."""
@@ -88,8 +88,8 @@ class ExtensionService:
 
     async def _known(self, rm_id: str, context: Any) -> None:
         if not self._engine.scheduler.rms.known(rm_id):
-            says = f"resource manager {quoted(rm_id)} is not registered"
-            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, says)
+            problem = f"resource manager {quoted(rm_id)} is not registered"
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, problem)
 
     async def apply_configuration(
         self, request: ext.ConfigurationChange, context: Any
@@ -116,7 +116,7 @@ class ExtensionService:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time does not go back")
         moment = self._engine.clock.now() + request.milliseconds / 1000
         if moment > LONGEST_SECONDS:  # as nanoseconds since 1970 it cannot be told
-            says = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
-            await context.abort(grpc.StatusCode.OUT_OF_RANGE, says)
+            problem = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
+            await context.abort(grpc.StatusCode.OUT_OF_RANGE, problem)
         await self._engine.advance_to(moment)
         return ext.ClockResult(now_milliseconds=round(self._engine.clock.now() * 1000))

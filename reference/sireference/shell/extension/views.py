@@ -67,21 +67,21 @@ def metrics_result(
             "allocations": counts.allocations,
             "pending_asks": counts.pending_asks,
             **{f"applications.{state}": count for state, count in counts.applications.items()},
-            **{f"heard.{method}": count for method, count in counters.heard.items()},
-            **{f"told.{what}": count for what, count in counters.told.items()},
+            **{f"heard.{method}": count for method, count in counters.handled.items()},
+            **{f"told.{what}": count for what, count in counters.reported.items()},
         },
     )
 
 
 def state_dump(answer: ext.FromRm.Answer) -> str:
     """What the RM says of its own state, as JSON; or why it does not."""
-    said: Any = {"error": answer.text}
+    given: Any = {"error": answer.text}
     if answer.ok:
         try:
-            said = msgspec.json.decode(answer.text)
+            given = msgspec.json.decode(answer.text)
         except msgspec.DecodeError as why:
-            said = {"error": f"the state dump is no JSON: {why}"}
-    return msgspec.json.encode({"resource_manager": said}).decode()
+            given = {"error": f"the state dump is no JSON: {why}"}
+    return msgspec.json.encode({"resource_manager": given}).decode()
 
 
 def wire_amounts(amounts: Mapping[str, int]) -> dict[str, int]:

@@ -39,10 +39,10 @@ class Bar:
 
 
 def bars(
-    used: Amounts, most: Amounts, guaranteed: Amounts, room: Amounts
+    used: Amounts, most: Amounts, guaranteed: Amounts, capacity: Amounts
 ) -> tuple[tuple[Bar, ...], Amounts]:
-    """The bars of a queue, and the scales for the queues below; ``room`` are those from above."""
-    scales = {**room, **most}
+    """Return the bars of a queue, and the scales for the queues below it."""
+    scales = {**capacity, **most}
     made = tuple(
         Bar(
             name,

@@ -151,10 +151,10 @@ def _partition(snapshot: Snapshot, name: str, only: str) -> PartitionPart:
     nodes = [one for one in snapshot.nodes if one.partition == name]
     queues = [one for one in snapshot.queues if one.partition == name]
     applications = [one for one in snapshot.applications if one.partition == name]
-    room = _sum(node.capacity for node in nodes)
+    capacity = _sum(node.capacity for node in nodes)
     return PartitionPart(
         name,
-        Part(tuple(_tree(queues[:_MOST], room)), max(0, len(queues) - _MOST)),
+        Part(tuple(_tree(queues[:_MOST], capacity)), max(0, len(queues) - _MOST)),
         _part(
             [
                 NodeLine(node, node_bars(node.allocated, node.occupied, node.capacity))
@@ -175,14 +175,14 @@ def _partition(snapshot: Snapshot, name: str, only: str) -> PartitionPart:
     )
 
 
-def _tree(queues: Sequence[QueueView], room: Amounts) -> Iterable[QueueLine]:
+def _tree(queues: Sequence[QueueView], capacity: Amounts) -> Iterable[QueueLine]:
     """Parents come before what is below them; a queue that has lost its own stands at the top."""
     below: dict[str, list[QueueView]] = {}
     known = {queue.name for queue in queues}
     for queue in queues:
         parent = queue.name.rpartition(".")[0]
         below.setdefault(parent if parent in known else "", []).append(queue)
-    left = [(queue, room, 0) for queue in reversed(below.get("", []))]
+    left = [(queue, capacity, 0) for queue in reversed(below.get("", []))]
     while left:
         queue, scales, closes = left.pop()
         made, own_scales = bars(queue.allocated, queue.max, queue.guaranteed, scales)

@@ -83,5 +83,5 @@ def _released(release: Release) -> str:
     return _with(f"{of} released, {release.termination.value}", release.message)
 
 
-def _with(says: str, message: str) -> str:
-    return f"{says}: {message}" if message else says
+def _with(problem: str, message: str) -> str:
+    return f"{problem}: {message}" if message else problem

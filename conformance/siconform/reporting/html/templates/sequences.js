@@ -20,10 +20,10 @@ function wrapped(text, letters) {
   return lines;
 }
 
-function lifelines(told) {
-  const rms = [...new Set(told.map((one) => one[1]))];
+function lifelines(messages) {
+  const rms = [...new Set(messages.map((one) => one[1]))];
   const order = ["applications", "allocations", "nodes", "service"];
-  return [...rms, ...order.filter((stream) => told.some((one) => one[3] === stream))];
+  return [...rms, ...order.filter((stream) => messages.some((one) => one[3] === stream))];
 }
 
 function arrow(from, to, y, isOfRm) {
@@ -31,8 +31,8 @@ function arrow(from, to, y, isOfRm) {
   return part("path", { class: isOfRm ? "arrow" : "arrow back", d: `M${from} ${y}H${to}m${back} -4l${-back} 4l${back} 4` });
 }
 
-function places(told, width) {
-  const lives = lifelines(told);
+function places(messages, width) {
+  const lives = lifelines(messages);
   const gap = Math.min(190, (width - LEFT - 80) / Math.max(1, lives.length - 1));
   return [new Map(lives.map((life, place) => [life, LEFT + 36 + place * gap])), gap];
 }
@@ -47,14 +47,14 @@ function heads(svg, x, gap, bottom) {
 }
 
 function drawing(history, width) {
-  const told = history.told;
-  const [x, gap] = places(told, width);
-  const words = `Sequence diagram of ${told.length} messages; the list below says the same`;
+  const messages = history.messages;
+  const [x, gap] = places(messages, width);
+  const words = `Sequence diagram of ${messages.length} messages; the list below has the same`;
   const svg = part("svg", { width, role: "img", "aria-label": words });
   const letters = Math.max(20, Math.floor((width - LEFT - 8) / LETTER));
-  const cut = history.left_out ? told.length / 2 : -1;
+  const cut = history.left_out ? messages.length / 2 : -1;
   let y = TOP;
-  told.forEach(([at, rm, isOfRm, stream, place], number) => {
+  messages.forEach(([at, rm, isOfRm, stream, place], number) => {
     y += 8;
     const lines = wrapped(kept.texts[place], letters);
     if (number === cut) lines.unshift(`(${history.left_out} messages are left out here)`);
@@ -71,9 +71,9 @@ function drawing(history, width) {
 
 function asList(history) {
   const list = document.createElement("ol");
-  for (const [at, rm, isOfRm, stream, place] of history.told) {
+  for (const [at, rm, isOfRm, stream, place] of history.messages) {
     const item = document.createElement("li");
-    const who = isOfRm ? `${rm} says` : `${rm} is told`;
+    const who = isOfRm ? `${rm} sends` : `${rm} receives`;
     item.textContent = `${at.toFixed(3)} s, ${who} (${stream}): ${kept.texts[place]}`;
     list.append(item);
   }

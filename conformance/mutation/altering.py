@@ -1,0 +1,134 @@
+"""The reference, altered in this process: functions and methods replaced wherever they are used."""
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any, Final
+
+import sireference
+
+from mutation import fired
+
+_PACKAGE: Final = sireference.__name__
+
+
+class Inside:
+    """What a change inside the reference can do; before it serves."""
+
+    def __init__(self) -> None:
+        self.options: list[str] = []
+        self._is_quiet = False
+        self.replaces = False  # anything; what does has to say when it fires
+        self._now: dict[Any, Any] = {}  # what stands in the place of a function
+        self._modules = list(_modules())
+
+    def instead_of(self, target: Any, replacement: Callable[..., Any]) -> None:
+        """Call ``replacement(original, ...)`` instead of a function, a method or a property.
+
+        A method is named by its class (``Node.book``), as is a property. A second replacement gets
+        the first as its original. LookupError where nothing has a name by which it is used.
+        """
+        self.replaces = True
+        plain = function_of(target)
+        owner = _class_of(plain)
+        if owner is None:
+            self._everywhere(plain, self._now.get(plain, plain), replacement)
+            return
+        before = vars(owner)[plain.__name__]
+        altered = _wrapped(function_of(before), replacement)
+        setattr(owner, plain.__name__, _as_before(before, altered))
+
+    def constant(self, module: ModuleType, name: str, value: Any) -> None:
+        """Another value for a constant of a module, there and wherever it was imported by name."""
+        before = getattr(module, name)
+        for one in self._modules:
+            if vars(one).get(name) is before:
+                setattr(one, name, value)
+
+    def serves_with(self, *options: str) -> None:
+        """Options of ``sireference serve``, beside those it is started with."""
+        self.options.extend(options)
+
+    def fires(self) -> None:
+        """Now something is done differently; a change that never is shows nothing."""
+        if not self._is_quiet:
+            fired.fires()
+
+    def quietly(self) -> "Inside":
+        """For a change that is made beside the one that has to fire: it does not count as fired."""
+        other = copy(self)
+        other._is_quiet = True  # noqa: SLF001  # it is one of us
+        return other
+
+    def _everywhere(self, first: Any, now: Any, replacement: Callable[..., Any]) -> None:
+        altered = self._now[first] = self._now[now] = _wrapped(now, replacement)
+        places = 0
+        for module in self._modules:
+            for name, value in list(vars(module).items()):
+                if value is now:
+                    setattr(module, name, altered)
+                    places += 1
+                elif isinstance(value, dict):
+                    for key in [key for key, one in value.items() if one is now]:
+                        value[key] = altered
+                elif is_dataclass(value) and not isinstance(value, type):
+                    for one in fields(value):
+                        if getattr(value, one.name) is now:
+                            object.__setattr__(value, one.name, altered)  # it may be frozen
+        if not places:
+            raise LookupError(f"nothing in {_PACKAGE} is called {first.__qualname__}")
+
+
+def _modules() -> Iterator[ModuleType]:
+    yield sireference
+    for found in walk_packages(sireference.__path__, f"{_PACKAGE}."):
+        if not found.name.endswith("__main__"):
+            yield import_module(found.name)
+
+
+def function_of(target: Any) -> Any:
+    """The function behind a method or a property."""
+    if isinstance(target, property):
+        return target.fget
+    if isinstance(target, functools.cached_property):
+        return target.func
+    return getattr(target, "__func__", target)
+
+
+def _class_of(plain: Any) -> Any:
+    """The class a function was defined in, None where it is none of a class."""
+    names = plain.__qualname__.split(".")[:-1]
+    if "<locals>" in names:
+        raise LookupError(f"{plain.__qualname__} has no name to replace it by")
+    return functools.reduce(getattr, names, sys.modules[plain.__module__]) if names else None
+
+
+def _wrapped(plain: Any, replacement: Callable[..., Any]) -> Any:
+    @functools.wraps(plain)
+    def altered(*args: Any, **kwargs: Any) -> Any:
+        return replacement(plain, *args, **kwargs)
+
+    @functools.wraps(plain)
+    async def altered_coroutine(*args: Any, **kwargs: Any) -> Any:
+        return await replacement(plain, *args, **kwargs)
+
+    return altered_coroutine if inspect.iscoroutinefunction(plain) else altered
+
+
+def _as_before(before: Any, altered: Any) -> Any:
+    """A property stays one, a class method too."""
+    if isinstance(before, property):
+        return property(altered, before.fset, before.fdel)
+    if isinstance(before, functools.cached_property):
+        put: Any = functools.cached_property(altered)
+        put.__set_name__(None, altered.__name__)
+        return put
+    if isinstance(before, classmethod | staticmethod):
+        return type(before)(altered)
+    return altered

@@ -1,0 +1,82 @@
+"""What is to be told to an RM, in order, until a stream takes it."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from siwire.r2024_10 import si_pb2
+
+Response = si_pb2.AllocationResponse | si_pb2.ApplicationResponse | si_pb2.NodeResponse
+ALLOCATION: Final = "UpdateAllocation"
+APPLICATION: Final = "UpdateApplication"
+NODE: Final = "UpdateNode"
+_LATE: Final = 1.2
+
+
+@dataclass
+class News:
+    """News by stream, each with the time it came about."""
+
+    manners: frozenset[str]
+    _waiting: dict[str, list[tuple[float, Response]]] = field(default_factory=dict)
+
+    def report(self, response: Response) -> None:
+        """Tell this, on the stream it is of."""
+        stream = {
+            si_pb2.AllocationResponse: ALLOCATION,
+            si_pb2.ApplicationResponse: APPLICATION,
+            si_pb2.NodeResponse: NODE,
+        }[type(response)]
+        self._waiting.setdefault(stream, []).append((time.monotonic(), response))
+
+    def placed(self, allocation: si_pb2.Allocation) -> None:
+        """There is an allocation."""
+        self.report(si_pb2.AllocationResponse(new=[allocation]))
+
+    def released(self, release: si_pb2.AllocationRelease) -> None:
+        """An allocation ended, or is to end."""
+        if "wordless" in self.manners:
+            release.ClearField("message")
+        self.report(si_pb2.AllocationResponse(released=[release]))
+
+    def rejected(self, sent: si_pb2.Allocation, why: str) -> None:
+        """An entry was not taken."""
+        rejected = si_pb2.RejectedAllocation(
+            allocationKey=sent.allocationKey,
+            applicationID=sent.applicationID,
+            reason=self._words(why),
+        )
+        self.report(si_pb2.AllocationResponse(rejectedAllocations=[rejected]))
+
+    def application_rejected(self, name: str, why: str) -> None:
+        """An application was not taken."""
+        rejected = si_pb2.RejectedApplication(applicationID=name, reason=self._words(why))
+        self.report(si_pb2.ApplicationResponse(rejected=[rejected]))
+
+    def node_rejected(self, name: str, why: str) -> None:
+        """What was said of a node was not done."""
+        rejected = si_pb2.RejectedNode(nodeID=name, reason=self._words(why))
+        self.report(si_pb2.NodeResponse(rejected=[rejected]))
+
+    def _words(self, why: str) -> str:
+        return "" if "wordless" in self.manners else why
+
+    def due(self, stream: str) -> list[Response]:
+        """Take what is to be told on a stream now."""
+        waiting = self._waiting.get(stream, [])
+        until = time.monotonic() - (_LATE if "late" in self.manners else 0.0)
+        found = [response for since, response in waiting if since <= until]
+        self._waiting[stream] = waiting[len(found) :]
+        return found if "singly" in self.manners else list(self._joined(found))
+
+    def _joined(self, responses: list[Response]) -> list[Response]:
+        messages: list[Any] = []
+        former: frozenset[str] = frozenset()
+        for response in responses:
+            lists = frozenset(known.name for known, _ in response.ListFields())
+            if messages and (lists == former or "together" in self.manners):
+                messages[-1].MergeFrom(response)
+            else:
+                messages.append(response)
+            former = lists
+        return messages

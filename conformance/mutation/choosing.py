@@ -1,0 +1,69 @@
+"""A sample of the schedulers, chosen by what a change touches."""
+
+import random
+import re
+import subprocess
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from siconform.catalogue import catalogue
+
+from mutation.evaluating import ROOT, state_of_the_rest
+from mutation.mutant import Change
+
+_AN_ID: Final = re.compile(r"\bSI-([A-Z]+)-\d{3}\b")
+_EVERYBODYS: Final = 6  # areas; what names more of them is about none
+_SHARE: Final = 3  # one of so many is a liberty
+
+
+def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
+    """So many of them, liberties among them: those that are touched, then any by chance.
+
+    What is slow is left out: a whole ``nox -s mutation`` judges it. Touched is what a changed file
+    makes, and what is about an area that a changed file is about. The chance hangs on nothing but
+    the files, so the same tree has the same sample.
+    """
+    touched = changed_files(since)
+    areas = areas_of(touched)
+    dice = random.Random(state_of_the_rest())  # noqa: S311  # no secret
+
+    def order(change: Change) -> tuple[bool, bool, float]:
+        is_made_there = bool(touched & set(change.sources))
+        return not is_made_there, not areas & set(change.areas), dice.random()
+
+    ordered = sorted((change for change in changes if not change.is_slow), key=order)
+    variants = [change for change in ordered if change.is_variant][: max(1, count // _SHARE)]
+    mutants = [change for change in ordered if not change.is_variant]
+    return [*mutants[: count - len(variants)], *variants]
+
+
+def changed_files(since: str) -> set[Path]:
+    """The files that differ from where this branched off ``since``; none where that is unknown."""
+    base = _git("merge-base", since, "HEAD") if since else ""
+    if not base:
+        return set()
+    return {ROOT / name for name in _git("diff", "--name-only", base).splitlines()}
+
+
+def areas_of(files: Collection[Path]) -> set[str]:
+    """What the changed files are about: the areas of the requirements they name.
+
+    A file that names requirements of very many areas is about none in particular.
+    """
+    known = {requirement.area for requirement in catalogue().values()}
+    found: set[str] = set()
+    for file in files:
+        if file.suffix in (".py", ".yaml") and file.is_file():
+            named = {match[1] for match in _AN_ID.finditer(file.read_text("utf-8"))} & known
+            found |= named if len(named) <= _EVERYBODYS else set()
+    return found
+
+
+def _git(*words: str) -> str:
+    """What git says, nothing where it cannot."""
+    command: Sequence[str] = ("git", *words)
+    done = subprocess.run(  # noqa: S603  # our own command
+        command, capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    return done.stdout.strip() if done.returncode == 0 else ""

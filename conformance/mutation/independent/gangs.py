@@ -1,0 +1,115 @@
+"""Gangs: when one may start, how its placeholders are replaced, and what happens in time."""
+
+from siwire.r2023_12 import si_pb2
+
+from mutation.independent.amounts import fits, plus, read
+from mutation.independent.lives import end, has_ended, release_asks, send_away, settle
+from mutation.independent.placing import find_node, grant, usable
+from mutation.independent.state import Application, ApplicationState, Ask, Grant, RMState
+
+
+def served_now(rm: RMState) -> set[Application]:
+    """The gangs that may be served now: in a FIFO queue only the first that is not complete."""
+    chosen: set[Application] = set()
+    taken: set[str] = set()
+    for application in sorted(rm.applications.values(), key=lambda a: a.number):
+        if not any(a.placeholder for a in application.pending):
+            continue
+        queue = application.queue
+        one_by_one = rm.has("gang-queue") and queue.policy in {"", "fifo", "stateaware"}
+        if application.complete or application.placeholders or queue.name not in taken:
+            chosen.add(application)
+        if one_by_one and not application.complete:
+            taken.add(queue.name)
+    return chosen
+
+
+def may_start(application: Application) -> bool:
+    """Whether the queue has room for all of a gang, or the gang has started."""
+    if application.complete or application.placeholders:
+        return True
+    return application.queue.has_capacity(read(application.request.placeholderAsk))
+
+
+def held_back(ask: Ask) -> bool:
+    """Whether a real ask has to wait until the gang of its application is complete."""
+    early = ask.application.state in {ApplicationState.NEW, ApplicationState.ACCEPTED}
+    return early and not ask.placeholder and not ask.application.complete
+
+
+def note_start(rm: RMState, ask: Ask) -> None:
+    """The time of a gang begins with its first placeholder."""
+    if ask.placeholder and ask.application.gang_began is None:
+        ask.application.gang_began = rm.now
+
+
+def candidates(rm: RMState, ask: Ask) -> list[Grant]:
+    """The placeholders an ask can take the place of, the best first."""
+    if ask.placeholder or not ask.group:
+        return []
+    found = [
+        held
+        for held in ask.application.placeholders
+        if held.ask.group == ask.group and held.leaving is None
+    ]
+    return sorted(
+        found,
+        key=lambda held: (
+            held.node is None or not usable(rm, held.node),
+            not fits(ask.amount, held.amount),
+        ),
+    )
+
+
+def swap(rm: RMState, ask: Ask, held: Grant) -> bool:
+    """Begin to replace a placeholder; false where another has to be confirmed first."""
+    if rm.has("serial") and any(g.asked_to_leave for g in ask.application.placeholders):
+        return False
+    ask.swapping += 1
+    held.capacity_for = ask
+    send_away(rm, held, si_pb2.PLACEHOLDER_REPLACED, f"replaced for {ask.key}")
+    return True
+
+
+def confirm_swap(rm: RMState, held: Grant) -> None:
+    """The RM released a placeholder: what it made room for takes its place in the same step."""
+    ask, node = held.capacity_for, held.node
+    application = held.ask.application
+    application.replaced = plus(application.replaced, held.amount)
+    rm.vacate(held)
+    if ask is not None:
+        ask.swapping -= 1
+        if ask.left > 0 and application.ending is None:
+            found = find_node(rm, ask, first=node)
+            if found is not None:
+                grant(rm, ask, found)
+    has_ended(rm, held)
+
+
+def abandon_swap(held: Grant) -> None:
+    """A placeholder ended otherwise: what waited for it is an ordinary ask again."""
+    if held.capacity_for is not None:
+        held.capacity_for.swapping -= 1
+        held.capacity_for = None
+
+
+def check_time(rm: RMState, application: Application) -> None:
+    """End a gang that holds some of its placeholders for too long, or free it of them."""
+    if (
+        application.gang_began is None
+        or application.complete
+        or application.ending is not None
+        or application.state is not ApplicationState.ACCEPTED
+        or not application.pending
+        or not application.placeholders
+        or rm.now - application.gang_began < rm.timers["placeholder"]
+    ):
+        return
+    if application.request.gangSchedulingStyle.lower() == "hard":
+        end(rm, application, ApplicationState.KILLED)
+        return
+    application.complete = True
+    release_asks(rm, application, placeholders_only=True)
+    for held in application.placeholders:
+        send_away(rm, held, si_pb2.TIMEOUT, "timed out")
+    settle(rm, application)

@@ -1,0 +1,128 @@
+"""What becomes of asks: of their number, their time, their identities."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocations, asks
+from sireference.core.model import Ask, Effect, Refused
+from sireference.core.state.partition import Partition
+from sireference.core.state.pending_asks import PendingAsks
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant, variant
+
+
+@mutant(
+    "priority-and-tags-stay",
+    "A replacing ask has priority and tags of the first.",
+    breaks=("SI-ASK-029",),
+)
+def _(inside: Inside) -> None:
+    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
+            inside.fires()
+        original(asks, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags))
+
+    inside.instead_of(PendingAsks.replace, instead)
+
+
+@mutant(
+    "lower-number-comes-on-top",
+    "An ask that is lowered yields what it wanted before and what it wants now.",
+    breaks=("SI-ASK-004", "SI-ASK-005"),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        most = earlier.ask.max_allocations
+        if ask.max_allocations < most:
+            inside.fires()
+            ask = replace(ask, max_allocations=most + ask.max_allocations)
+        original(asks, earlier, ask)
+
+    inside.instead_of(PendingAsks.replace, instead)
+
+
+@mutant(
+    "one-timeout-an-ask",
+    "Of several allocations of an ask only the first ends when its time is over.",
+    breaks=("SI-ASK-014",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    watched: set[tuple[str, str]] = set()
+
+    def watch(original: Callable[..., None], partition: Any, live: Any, now: float) -> None:
+        ask = live.record.ask
+        if (ask.application_id, ask.key) in watched:
+            inside.fires()
+            return
+        if ask.max_allocations > 1:
+            watched.add((ask.application_id, ask.key))
+        original(partition, live, now)
+
+    inside.instead_of(allocations.watch, watch)
+
+
+@mutant(
+    "identity-of-its-key",
+    "The identity is the key and a number that begins anew with each ask.",
+    breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def new_identity(original: Callable[..., str], partition: Any, ask: Ask) -> str:
+        pending = partition.applications[ask.application_id].pending[ask.key]
+        identity = f"{ask.application_id}/{ask.key}-{pending.made}"
+        inside.fires()
+        return original(partition, ask) if identity in partition.allocations.all else identity
+
+    inside.instead_of(Partition.new_identity, new_identity)
+
+
+@mutant(
+    "originators-wait",
+    "The ask of an originator is neither served nor rejected.",
+    breaks=("SI-ASK-024",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+        if ask.originator:
+            inside.fires()
+            return []
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@variant(
+    "asks-for-nothing-are-served",
+    "An ask for nothing at all is allocated.",
+    misjudged_by=("SI-ASK-010", "SI-ASK-022"),
+    areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Any], *args: Any) -> Any:
+        for why in original(*args):
+            if why == "no resource is asked for":
+                inside.fires()
+            else:
+                yield why
+
+    inside.instead_of(asks._objections, objections)
+
+
+@mutant(
+    "ask-of-nobody-ends-the-stream",
+    "An ask that names no application ends the stream.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        if ask.application_id:
+            return original(rm, ask, now)
+        inside.fires()
+        return [Refused(rm.rm_id, "the ask names no application")]
+
+    inside.instead_of(asks.add, add)

@@ -1,0 +1,322 @@
+"""Faults in what becomes of an RM's connection, and of the parts of its requests."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import dropwhile, takewhile
+from typing import Any, Final
+
+from sireference.codec import Codec
+from sireference.codec.three_streams import ALLOCATION, APPLICATION
+from sireference.core import nodes, scheduler
+from sireference.core.model import (
+    AcceptedApplication,
+    AllocationRecord,
+    Answer,
+    Ask,
+    Effect,
+    Event,
+    NodeInfo,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    ReleasedAsk,
+    ReleaseRequest,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdatedApplication,
+    UpdateNodes,
+    partition_name,
+)
+from sireference.core.registration import ResourceManagers
+from sireference.core.scheduler import Scheduler
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import NodeAction, RMState
+from sireference.core.withdrawal import withdraw
+from sireference.shell.engine import Engine
+
+from mutation.inside import Inside, Original
+from mutation.inside.releasing import identity_of, key_of
+from mutation.mutant import mutant
+
+_TOO_SOON: Final = 4
+_REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
+
+
+@mutant(
+    "unregistered-may-submit",
+    "Applications of an RM that did not register are accepted.",
+    breaks=("SI-CONN-002",),
+)
+def _(inside: Inside) -> None:
+    def serves(original: Callable[..., bool], self: Engine, rm_id: str) -> bool:
+        return original(self, rm_id) or self.scheduler.rms.known(rm_id) is None
+
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
+        if isinstance(event, UpdateApplications) and self.rms.known(event.rm_id) is None:
+            inside.fires()
+            return [AcceptedApplication(event.rm_id, one.application_id) for one in event.new]
+        return original(self, event, now)
+
+    inside.instead_of(Engine.serves, serves)
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@mutant(
+    "refusals-told-to-everybody",
+    "What is rejected, and asks that end, are told to all RMs.",
+    breaks=("SI-CONN-004",),
+)
+def _(inside: Inside) -> None:
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
+        effects = original(self, event, now)
+        refusals = [one for one in effects if isinstance(one, _REFUSALS)]
+        for other in [rm.rm_id for rm in self.rms.all() if rm.rm_id != event.rm_id]:
+            for refusal in refusals:
+                inside.fires()
+                effects.append(replace(refusal, rm_id=other))
+        return effects
+
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@mutant(
+    "lost-rm-stopped-too-soon",
+    "An RM that lost its connection is stopped after a part of the time it has.",
+    breaks=("SI-CONN-007",),
+)
+def _(inside: Inside) -> None:
+    def lost(
+        original: Original,
+        self: ResourceManagers,
+        rm: ResourceManager,
+        now: float,
+    ) -> list[Effect]:
+        inside.fires()
+        received = rm.settings
+        limit = received.connection_loss_timeout / _TOO_SOON
+        rm.settings = replace(received, connection_loss_timeout=limit)
+        effects = original(self, rm, now)
+        rm.settings = received
+        return effects
+
+    inside.instead_of(ResourceManagers.connection_lost, lost)
+
+
+@mutant(
+    "states-on-the-allocation-stream",
+    "States of applications are told on the stream of allocations, in a field it does not have.",
+    breaks=("SI-WIRE-006",),
+)
+def _(inside: Inside) -> None:
+    def method_of(original: Callable[..., str], self: Codec, answer: Answer) -> str:
+        if isinstance(answer, UpdatedApplication):
+            return ALLOCATION
+        return original(self, answer)
+
+    def responses(
+        original: Callable[..., Iterator[Any]],
+        self: Codec,
+        method: str,
+        answers: Sequence[Answer],
+    ) -> Iterator[Any]:
+        states = [one for one in answers if isinstance(one, UpdatedApplication)]
+        if states:
+            inside.fires()
+            yield from original(self, APPLICATION, states)
+        yield from original(self, method, [one for one in answers if one not in states])
+
+    inside.instead_of(Codec.method_of, method_of)
+    inside.instead_of(Codec.responses, responses)
+
+
+@mutant(
+    "first-neighbours-lost",
+    "What precedes a bad element of a request is not taken.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        match event:
+            case UpdateNodes():
+                rest = _from(
+                    event.nodes,
+                    lambda one: (
+                        rm.node(one.node_id) is not None and one.action is NodeAction.CREATE
+                    ),
+                )
+                event = replace(event, nodes=rest)
+            case UpdateApplications():
+                event = replace(event, new=_from(event.new, lambda one: _is_known(rm, one)))
+            case UpdateAllocations():
+                rest = _from(event.entries, lambda one: not _is_known(rm, _ask_of(one)))
+                event = replace(event, entries=rest)
+        return original(rm, event, now)
+
+    def _from(elements: Sequence[Any], is_bad: Callable[[Any], bool]) -> tuple[Any, ...]:
+        rest = tuple(dropwhile(lambda one: not is_bad(one), elements))
+        if rest and len(rest) < len(elements):
+            inside.fires()
+        return rest or tuple(elements)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _ask_of(entry: Any) -> Any:
+    """What of an entry names the application: the ask of an allocation that exists."""
+    return entry.ask if isinstance(entry, AllocationRecord) else entry
+
+
+def _is_known(rm: ResourceManager, one: Any) -> bool:
+    """Whether there is the application that an element is, or is about."""
+    partitions = rm.partitions.values()
+    return any(one.application_id in partition.applications for partition in partitions)
+
+
+@mutant(
+    "removal-beside-additions-halts",
+    "Removed beside additions, an application loses what it waits for and stays with the rest.",
+    breaks=("SI-CONN-021",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        if not isinstance(event, UpdateApplications) or not (event.new and event.remove):
+            return original(rm, event, now)
+        inside.fires()
+        effects = original(rm, replace(event, remove=()), now)
+        for one in event.remove:
+            partition = rm.partitions[partition_name(one.partition)]
+            application = partition.applications[one.application_id]
+            for pending in tuple(application.pending.values()):
+                effects += withdraw(partition, pending, now)
+        return effects
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "unknown-ends-the-list",
+    "What follows an element that names nothing there is gets lost.",
+    breaks=("SI-CONN-017",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        match event:
+            case UpdateNodes():
+                event = replace(event, nodes=until(event.nodes, lambda one: is_update(rm, one)))
+            case UpdateApplications():
+                event = replace(event, remove=until(event.remove, lambda one: _is_known(rm, one)))
+            case UpdateAllocations():
+                event = replace(event, releases=until(event.releases, lambda one: is_live(rm, one)))
+        return original(rm, event, now)
+
+    def is_update(rm: ResourceManager, info: NodeInfo) -> bool:
+        return info.action is not NodeAction.UPDATE or rm.node(info.node_id) is not None
+
+    def is_live(rm: ResourceManager, release: ReleaseRequest) -> bool:
+        partitions, identity = rm.partitions.values(), identity_of(release)
+        return any(identity in partition.allocations.all for partition in partitions)
+
+    def until(elements: Sequence[Any], is_good: Callable[[Any], bool]) -> tuple[Any, ...]:
+        first = tuple(takewhile(is_good, elements))
+        if len(first) < len(elements) - 1:
+            inside.fires()
+        return first
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "shutdown-taken-for-loss",
+    "An RM that shut down is paused, as if its connection were lost.",
+    breaks=("SI-CONN-008",),
+)
+def _(inside: Inside) -> None:
+    def shut_down(
+        _: Original, self: ResourceManagers, rm: ResourceManager, now: float
+    ) -> list[Effect]:
+        inside.fires()
+        return self.connection_lost(rm, now)
+
+    inside.instead_of(ResourceManagers.shut_down, shut_down)
+
+
+@mutant(
+    "paused-goes-on",
+    "What waits is allocated while the RM is paused.",
+    breaks=("SI-CONN-009",),
+)
+def _(inside: Inside) -> None:
+    def handle(original: Original, self: Scheduler, event: Event, now: float) -> list[Effect]:
+        effects = original(self, event, now)
+        rm = self.rms.known(event.rm_id)
+        if rm is not None and rm.state is RMState.PAUSED:
+            inside.fires()
+            effects += scheduler._pass(rm, now)
+        return effects
+
+    inside.instead_of(Scheduler.handle, handle)
+
+
+@mutant("stopped-goes-on", "An RM that shut down is served again.", breaks=("SI-CONN-010",))
+def _(inside: Inside) -> None:
+    def running(
+        original: Callable[..., ResourceManager | None], self: ResourceManagers, rm_id: str
+    ) -> ResourceManager | None:
+        rm = self.known(rm_id)
+        if rm is not None and rm.state is RMState.STOPPED:
+            inside.fires()
+            return rm
+        return original(self, rm_id)
+
+    inside.instead_of(ResourceManagers.running, running)
+
+
+@mutant(
+    "withdrawals-overtake",
+    "An ask that is withdrawn at once is taken after its withdrawal.",
+    breaks=("SI-CONN-015",),
+)
+def _(inside: Inside) -> None:
+    latest: set[str] = set()
+
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        if not isinstance(event, UpdateAllocations):
+            return original(rm, event, now)
+        late = tuple(one for one in event.releases if key_of(one) not in latest)
+        if len(late) < len(event.releases):
+            inside.fires()
+        latest.clear()
+        latest.update(entry.key for entry in event.entries if isinstance(entry, Ask))
+        return original(rm, replace(event, releases=late), now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "replayed-node-is-empty",
+    "A node is taken without what runs on it.",
+    breaks=("SI-CONN-018",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
+        if info.allocations:
+            inside.fires()
+        return original(rm, replace(info, allocations=()), now)
+
+    inside.instead_of(nodes.create, create)
+
+
+@mutant(
+    "names-of-kubernetes-only",
+    "A node whose name Kubernetes would not take is refused.",
+    breaks=("SI-CONN-019",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
+        if not info.node_id.isascii():
+            inside.fires()
+            return [RejectedNode(rm.rm_id, info.node_id, "no name for a node")]
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)

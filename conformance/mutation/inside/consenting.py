@@ -1,0 +1,96 @@
+"""Faults in whom an RM is asked to let go, and in queues that a new configuration brings."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocation_end, configuration_update, proposals
+from sireference.core.model import Effect, PreemptionQuestion
+from sireference.core.state.queue import Queue
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+_CHECKS = ("CB",)
+Keys = Sequence[str]
+
+
+def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
+    """Who may go for an ask is asked about these as well."""
+
+    def question(
+        original: Callable[..., Effect], partition: Any, proposal: Any, number: int
+    ) -> Effect:
+        asked = original(partition, proposal, number)
+        if not isinstance(asked, PreemptionQuestion):
+            return asked
+        others = more(partition, proposal, asked.victims)
+        if others:
+            inside.fires()
+        return replace(asked, victims=(*asked.victims, *others))
+
+    inside.instead_of(proposals._question, question)
+
+
+@mutant(
+    "victims-of-other-nodes",
+    "A check names allocations of another node, too.",
+    *_CHECKS,
+    breaks=("SI-CB-005",),
+)
+def _(inside: Inside) -> None:
+    def more(partition: Any, proposal: Any, _victims: Keys) -> Keys:
+        live = partition.allocations.all.values()
+        elsewhere = [one.record.ask.key for one in live if one.node is not proposal.node]
+        return elsewhere[:1]
+
+    _names_more(inside, more)
+
+
+@mutant(
+    "victims-long-gone",
+    "A check names allocations that have ended, too.",
+    *_CHECKS,
+    breaks=("SI-CB-005",),
+)
+def _(inside: Inside) -> None:
+    gone: list[str] = []
+
+    def end(original: Callable[..., Any], partition: Any, live: Any, *more: Any) -> Any:
+        gone.append(live.record.ask.key)
+        return original(partition, live, *more)
+
+    inside.instead_of(allocation_end.end, end)
+    _names_more(inside, lambda *_: gone[-1:])
+
+
+@mutant(
+    "victims-named-twice",
+    "A check names the first of the victims once more.",
+    *_CHECKS,
+    breaks=("SI-CB-005",),
+)
+def _(inside: Inside) -> None:
+    _names_more(inside, lambda _partition, _proposal, victims: victims[:1])
+
+
+@mutant(
+    "new-queues-get-nothing",
+    "In a queue that came with another configuration nothing is allocated.",
+    breaks=("SI-CFG-001",),
+)
+def _(inside: Inside) -> None:
+    late: set[Queue] = set()
+
+    def came(original: Callable[..., None], event_log: Any, queue: Queue) -> None:
+        late.add(queue)
+        original(event_log, queue)
+
+    def has_capacity(original: Callable[..., bool], queue: Queue, need: Any) -> bool:
+        if queue in late:
+            inside.fires()
+            return False
+        return original(queue, need)
+
+    inside.instead_of(configuration_update._came, came)
+    inside.instead_of(Queue.has_capacity, has_capacity)

@@ -1,0 +1,176 @@
+"""Faults in how placement constraints are read and held to, which only 2021-02 has."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sireference.codec import r2021_02, r2021_02_constraints
+from sireference.core.model import Ask
+from sireference.core.placement_constraints import (
+    AllocationAffinity,
+    Group,
+    PlacementConstraint,
+    TargetExpression,
+    TargetOperator,
+)
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+_mutant: Final = partial(mutant, revision="2021-02")
+Tags = Mapping[str, str]
+
+
+@_mutant(
+    "unconstrained-keep-apart",
+    "An ask without constraint stays away from what has the same tags.",
+    breaks=("SI-PLACE-001", "SI-PLACE-010"),
+)
+def _(inside: Inside) -> None:
+    apart = AllocationAffinity("si/hostname", (_APP,), max_cardinality=1, required=True)
+
+    def read(original: Callable[..., Ask], policies: Any, message: Any) -> Ask:
+        ask = original(policies, message)
+        if ask.constraint is not None or "app" not in ask.tags:
+            return ask
+        inside.fires()
+        return replace(ask, constraint=PlacementConstraint(affinity=apart))
+
+    inside.instead_of(r2021_02.ask, read)
+
+
+_APP: Final = TargetExpression("app", TargetOperator.EXIST)
+
+
+def _operators(
+    inside: Inside, reads: Callable[[TargetOperator], TargetOperator], *, only: bool = False
+) -> None:
+    def operator(original: Callable[..., TargetOperator], message: Any) -> TargetOperator:
+        sent = original(message)
+        read = reads(sent)
+        if read is not sent or only:
+            inside.fires()
+        return read
+
+    inside.instead_of(r2021_02_constraints._operator, operator)
+
+
+@_mutant(
+    "no-operator-means-not-in",
+    "A condition without operator is one on all other values.",
+    breaks=("SI-PLACE-002",),
+)
+def _(inside: Inside) -> None:
+    others = {TargetOperator.IN: TargetOperator.NOT_IN}
+    _operators(inside, lambda sent: others.get(sent, sent))
+
+
+@_mutant("not-in-is-in", "NOT_IN is taken for IN.", breaks=("SI-PLACE-003",))
+def _(inside: Inside) -> None:
+    others = {TargetOperator.NOT_IN: TargetOperator.IN}
+    _operators(inside, lambda sent: others.get(sent, sent))
+
+
+@_mutant(
+    "values-of-keys-count",
+    "EXIST and NOT_EXIST compare the value, too.",
+    breaks=("SI-PLACE-004", "SI-PLACE-011"),
+)
+def _(inside: Inside) -> None:
+    others = {
+        TargetOperator.EXIST: TargetOperator.IN,
+        TargetOperator.NOT_EXIST: TargetOperator.NOT_IN,
+    }
+    _operators(inside, lambda sent: others.get(sent, sent))
+
+
+@_mutant("any-condition-is-enough", "One of several will do.", breaks=("SI-PLACE-005",))
+def _(inside: Inside) -> None:
+    def suits(_: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
+        if len(constraint.node) > 1:
+            inside.fires()
+        return not constraint.node or any(one.holds(attributes) for one in constraint.node)
+
+    inside.instead_of(PlacementConstraint.suits, suits)
+
+
+@_mutant(
+    "affinity-outweighs-nodes",
+    "With a condition on what runs there, those on the node do not count.",
+    breaks=("SI-PLACE-006",),
+)
+def _(inside: Inside) -> None:
+    def suits(original: Callable[..., bool], constraint: PlacementConstraint, sent: Tags) -> bool:
+        if constraint.affinity is None or not constraint.node:
+            return original(constraint, sent)
+        inside.fires()
+        return True
+
+    inside.instead_of(PlacementConstraint.suits, suits)
+
+
+@_mutant(
+    "nodes-outweigh-affinity",
+    "With a condition on the node, that on what runs there does not count.",
+    breaks=("SI-PLACE-006",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Any], message: Any) -> Any:
+        constraint = original(message)
+        if constraint is None or not constraint.node or constraint.affinity is None:
+            return constraint
+        inside.fires()
+        return replace(constraint, affinity=None)
+
+    inside.instead_of(r2021_02_constraints.constraint, read)
+
+
+@_mutant(
+    "each-node-is-a-group",
+    "Allocations are counted by node, whatever the scope says.",
+    breaks=("SI-PLACE-007",),
+)
+def _(inside: Inside) -> None:
+    def group(_: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
+        inside.fires()
+        return Group(None, node_id)
+
+    inside.instead_of(AllocationAffinity.group, group)
+
+
+@_mutant("cardinality-ignored", "Any number will do.", breaks=("SI-PLACE-007", "SI-PLACE-008"))
+def _(inside: Inside) -> None:
+    def allows(_: Any, _affinity: Any, _count: int) -> bool:
+        inside.fires()
+        return True
+
+    inside.instead_of(AllocationAffinity.allows, allows)
+
+
+@_mutant(
+    "preferred-is-required",
+    "A constraint that is only preferred holds an ask back.",
+    breaks=("SI-PLACE-009",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Any], message: Any) -> Any:
+        if not message.required:
+            inside.fires()
+        return replace(original(message), required=True)
+
+    inside.instead_of(r2021_02_constraints._affinity, read)
+
+
+@_mutant(
+    "required-is-preferred",
+    "A required constraint does not hold an ask back.",
+    breaks=("SI-PLACE-009",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Any], message: Any) -> Any:
+        if message.required:
+            inside.fires()
+        return replace(original(message), required=False)
+
+    inside.instead_of(r2021_02_constraints._affinity, read)

@@ -1,0 +1,272 @@
+"""Faults where gangs meet other things: other nodes with room, stops, updates, a second wait."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sireference.configuration.model import SortPolicy
+from sireference.core import allocations, application_lifecycle, releases
+from sireference.core.gang import completion, replacement, submission, timeout
+from sireference.core.model import Effect, NewAllocation, ReleasedAsk
+from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.states import ApplicationState, NodeState, TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+_REPLACED = TerminationType.PLACEHOLDER_REPLACED
+
+
+@mutant(
+    "stateaware-takes-no-gangs",
+    "A StateAware queue takes no gangs.",
+    breaks=("SI-GANG-007",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        if new.placeholder_ask and leaf.config.properties.sort_policy is SortPolicy.STATE_AWARE:
+            inside.fires()
+            yield "gangs are for FIFO queues"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@mutant(
+    "newest-placeholder-is-taken",
+    "A real ask takes the place of the newest placeholder, whatever its task group.",
+    breaks=("SI-GANG-017",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        found = original(partition, pending)
+        if found is None:
+            return None
+        groups = partition.gangs[pending.application].replaceable.values()
+        newest = max((live for group in groups for live in group.values()), key=lambda o: o.number)
+        if newest.record.ask.task_group != found.record.ask.task_group:
+            inside.fires()
+        return newest
+
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "real-placed-elsewhere",
+    "The real allocation lands on another node than its placeholder where one has room.",
+    breaks=("SI-GANG-021",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements._by_placeholder.get(gone)
+        others = [
+            node
+            for node in partition.nodes.values()
+            if pending is not None
+            and node is not gone.node
+            and node.state is NodeState.SCHEDULABLE
+            and node.can_take(pending.ask.resource)
+        ]
+        if not others:
+            return original(partition, gone, now)
+        inside.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, others[0], now)
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "hard-gang-keeps-its-asks",
+    "Of a hard gang that failed the pending asks are not released.",
+    breaks=("SI-GANG-033",),
+)
+def _(inside: Inside) -> None:
+    def fail(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        received: list[Effect] = [e for e in effects if not isinstance(e, ReleasedAsk)]
+        if len(received) < len(effects):
+            inside.fires()
+        return received
+
+    inside.instead_of(application_lifecycle.fail, fail)
+
+
+@mutant(
+    "complete-hard-gang-fails",
+    "A hard gang fails when the time is over, though it is complete, if nobody used it yet.",
+    breaks=("SI-GANG-039",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        is_hard = application.submitted.gang_style.casefold() == "hard"
+        if is_hard and application.state is ApplicationState.ACCEPTED and not application.pending:
+            inside.fires()
+            partition.gangs[application].timer = None
+            return application_lifecycle.fail(partition, application, now, "nobody used it in time")
+        return original(partition, application, now)
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "leftovers-keep-from-waiting",
+    "Leftover placeholders keep an application from waiting; they go when the placeholder time"
+    " is over.",
+    breaks=("SI-GANG-042",),
+)
+def _(inside: Inside) -> None:
+    def keeps(_: Callable[..., bool], application: Any) -> bool:
+        if not application.placeholders_held:
+            return False
+        inside.fires()
+        return True
+
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if not application.has_begun or application.is_active:
+            return effects
+        left = list(partition.allocations.of(application).values())
+        return effects + application_lifecycle.withdraw(partition, [], left, "nobody needs it")
+
+    inside.instead_of(completion.keeps_from_waiting, keeps)
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "stopped-in-replacement-is-credited-twice",
+    "A placeholder the RM stops while it is replaced gives its share of the quota back twice.",
+    breaks=("SI-GANG-071",),
+)
+def _(inside: Inside) -> None:
+    def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        if live.open_release is _REPLACED:
+            inside.fires()
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(partition, live, *rest)
+
+    inside.instead_of(releases._stop, stop)
+
+
+@mutant(
+    "smaller-real-ask-leaks",
+    "What a smaller real allocation leaves of its placeholder is never free again.",
+    breaks=("SI-GANG-071",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        was = gone.record.ask.resource
+        for effect in effects:
+            if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
+                inside.fires()
+                live = partition.allocations.all[effect.allocation.identity]
+                live.application.quotas.book(was - effect.allocation.ask.resource)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "withdrawn-in-replacement-leaks",
+    "Where the real ask was withdrawn the room of its placeholder is never free again.",
+    breaks=("SI-GANG-071",),
+)
+def _(inside: Inside) -> None:
+    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        is_for_no_client = live not in partition.replacements._by_placeholder
+        if live.open_release is _REPLACED and is_for_no_client:
+            inside.fires()
+            live.application.quotas.book(live.record.ask.resource)
+        return original(partition, live, *rest)
+
+    inside.instead_of(releases._confirmed, confirmed)
+
+
+@mutant(
+    "update-in-replacement-lost",
+    "An ask that is said again while its placeholder is replaced is served as it was.",
+    breaks=("SI-ASK-003", "SI-ASK-032"),
+)
+def _(inside: Inside) -> None:
+    def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        if earlier.awaiting:
+            inside.fires()
+            return
+        original(asks, earlier, ask)
+
+    inside.instead_of(PendingAsks.replace, replaces)
+
+
+@mutant(
+    "waiting-counts-from-the-first",
+    "An application that waits again is completed as if it had waited ever since.",
+    breaks=("SI-APP-029",),
+)
+def _(inside: Inside) -> None:
+    begun: dict[int, tuple[Any, float]] = {}
+
+    def enter(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if application.state is not ApplicationState.COMPLETING:
+            original(partition, application, now)
+            return
+        _, first = begun.setdefault(id(application), (application, now))
+        if first < now:
+            inside.fires()
+        original(partition, application, first)
+
+    inside.instead_of(application_lifecycle._enter, enter)
+
+
+@mutant(
+    "waiting-is-for-good",
+    "An ask is served while its application waits, and does not bring it back.",
+    breaks=("SI-APP-028",),
+)
+def _(inside: Inside) -> None:
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.state is not ApplicationState.COMPLETING:
+            return original(partition, application, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
+
+
+@mutant(
+    "one-ask-of-a-gang-released",
+    "Of several pending asks of a gang the release of the first only is told.",
+    breaks=("SI-GANG-033",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+        if len(received) > 1:
+            inside.fires()
+        return [effect for effect in effects if effect not in received[1:]]
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)
+
+
+@mutant(
+    "ordinary-asks-go-with-a-gang",
+    "What a gang asked for without a task group is forgotten when its time is over.",
+    breaks=("SI-GANG-035",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(
+        original: Original, partition: Any, asks: list[Any], held: list[Any], reason: str
+    ) -> list[Effect]:
+        applications = {pending.application for pending in asks}
+        others = [
+            pending
+            for application in applications
+            for pending in application.pending.values()
+            if not pending.ask.task_group
+        ]
+        if others:
+            inside.fires()
+            original(partition, others, [], reason)
+        return original(partition, asks, held, reason)
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)

@@ -1,0 +1,208 @@
+"""What others hold on the nodes: where it counts, and what ends it."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from sireference.core import asks, foreign_allocations
+from sireference.core.model import (
+    RejectedAllocation,
+    Release,
+    ReleasedAllocation,
+)
+from sireference.core.state.foreign import ForeignAllocations
+from sireference.core.states import NodeState, TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+_NAME: Final = "2024-10"
+_mutant: Final = partial(mutant, revision=_NAME)
+_Original = Callable[..., Any]
+
+
+@_mutant(
+    "first-foreign-amount-stays",
+    "A foreign allocation holds the amount it was told with first.",
+    breaks=("SI-FOR-002",),
+)
+def _(inside: Inside) -> None:
+    def resize(_original: _Original, *_: Any) -> None:
+        inside.fires()
+
+    inside.instead_of(ForeignAllocations._resize, resize)
+
+
+@_mutant(
+    "foreign-releases-ignored",
+    "A foreign allocation holds its room when it was released.",
+    breaks=("SI-FOR-003",),
+)
+def _(inside: Inside) -> None:
+    def release(_original: _Original, *_: Any) -> Any:
+        inside.fires()
+        return []
+
+    inside.instead_of(foreign_allocations.release, release)
+
+
+@_mutant(
+    "foreign-strays-passed-over",
+    "A foreign allocation without a place is not rejected.",
+    breaks=("SI-FOR-004",),
+)
+def _(inside: Inside) -> None:
+    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+        partition = rm.partitions.get(foreign.partition)
+        if partition is None or foreign.node_id not in partition.nodes:
+            inside.fires()
+            return []
+        return original(rm, foreign, now)
+
+    inside.instead_of(foreign_allocations.report, report)
+
+
+def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
+    """Foreign allocations are rejected that do not fit their node so."""
+
+    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+        partition = rm.partitions.get(foreign.partition)
+        node = partition.nodes.get(foreign.node_id) if partition is not None else None
+        if node is not None and is_unfit(node, foreign):
+            inside.fires()
+            return [RejectedAllocation(rm.rm_id, foreign.key, "", "there is no room for it")]
+        return original(rm, foreign, now)
+
+    inside.instead_of(foreign_allocations.report, report)
+
+
+@_mutant(
+    "foreign-needs-room",
+    "A foreign allocation is rejected for which its node has no room.",
+    breaks=("SI-FOR-005",),
+)
+def _(inside: Inside) -> None:
+    _rejects(inside, lambda node, foreign: not foreign.resource.fits(node.free))
+
+
+@_mutant(
+    "foreign-needs-a-schedulable-node",
+    "A foreign allocation is rejected on a node that is draining.",
+    breaks=("SI-FOR-005",),
+)
+def _(inside: Inside) -> None:
+    _rejects(inside, lambda node, _: node.state is NodeState.DRAINING)
+
+
+@_mutant(
+    "foreign-counts-in-queues",
+    "What is foreign takes room in every queue.",
+    breaks=("SI-FOR-006",),
+)
+def _(inside: Inside) -> None:
+    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+        received = original(rm, foreign, now)
+        partition = rm.partitions.get(foreign.partition)
+        if not received and partition is not None:
+            inside.fires()
+            for queue in partition.root.all():
+                queue.book(foreign.resource)
+        return received
+
+    inside.instead_of(foreign_allocations.report, report)
+
+
+def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
+    """What is foreign is released for such an ask, on the nodes it may go to."""
+
+    def goes(partition: Any, ask: Any) -> Iterator[Any]:
+        for node in partition.nodes.values():
+            for key in list(partition.foreign.on(node)) if for_what(ask, node) else ():
+                inside.fires()
+                preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+                yield Release(partition.name, "", key, preempted, key, "for an ask")
+
+    def add(original: _Original, rm: Any, ask: Any, now: float) -> Any:
+        received = original(rm, ask, now)
+        ends = [one for partition in rm.partitions.values() for one in goes(partition, ask)]
+        return [*received, *(ReleasedAllocation(rm.rm_id, one) for one in ends)]
+
+    inside.instead_of(asks.add, add)
+
+
+@_mutant(
+    "foreign-gives-way-to-a-bound-ask",
+    "A foreign allocation is released for an ask that is bound to its node.",
+    breaks=("SI-FOR-008",),
+)
+def _(inside: Inside) -> None:
+    _gives_way(inside, lambda ask, node: ask.required_node == node.node_id)
+
+
+@_mutant(
+    "foreign-is-preempted",
+    "A foreign allocation is released for an ask that may preempt.",
+    breaks=("SI-FOR-008",),
+)
+def _(inside: Inside) -> None:
+    def may_preempt(ask: Any, _: Any) -> bool:
+        policy = ask.preemption_policy
+        return policy is not None and bool(policy.allow_preempt_other)
+
+    _gives_way(inside, may_preempt)
+
+
+@_mutant(
+    "foreign-lost-with-its-node",
+    "What was foreign on a node that went is not counted when the node is back.",
+    breaks=("SI-FOR-009",),
+)
+def _(inside: Inside) -> None:
+    lost: set[str] = set()
+
+    def node_is_gone(original: _Original, foreign: Any, node: Any) -> None:
+        lost.update(foreign.on(node))
+        original(foreign, node)
+
+    def put(original: _Original, held: Any, foreign: Any, node: Any) -> Any:
+        if foreign.key in lost:
+            inside.fires()
+            return None
+        return original(held, foreign, node)
+
+    inside.quietly().instead_of(ForeignAllocations.node_is_gone, node_is_gone)
+    inside.instead_of(ForeignAllocations.put, put)
+
+
+@_mutant(
+    "foreign-stays-where-it-was-first",
+    "A foreign allocation that is told on another node stays on the first.",
+    breaks=("SI-FOR-009",),
+)
+def _(inside: Inside) -> None:
+    def put(original: _Original, held: Any, foreign: Any, node: Any) -> Any:
+        if held._nodes.get(foreign.key, node) is not node:
+            inside.fires()
+            return None
+        return original(held, foreign, node)
+
+    inside.instead_of(ForeignAllocations.put, put)
+
+
+@_mutant(
+    "foreign-amounts-unchecked",
+    "A foreign allocation of nothing or less is taken as it is.",
+    breaks=("SI-FOR-010",),
+)
+def _(inside: Inside) -> None:
+    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+        partition = rm.partitions.get(foreign.partition)
+        node = partition.nodes.get(foreign.node_id) if partition is not None else None
+        is_bad = foreign.resource.is_zero() or any(foreign.resource.objections())
+        if partition is not None and node is not None and is_bad:
+            inside.fires()
+            partition.foreign.put(foreign, node)
+            return []
+        return original(rm, foreign, now)
+
+    inside.instead_of(foreign_allocations.report, report)

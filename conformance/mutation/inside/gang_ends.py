@@ -1,0 +1,62 @@
+"""Faults in what comes of a gang that has waited, or that nobody needs any more."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import application_lifecycle
+from sireference.core.gang import completion, timeout
+from sireference.core.model import Effect
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+
+@mutant(
+    "unused-placeholders-time-out",
+    "When the placeholder time is over what nobody replaced is released, also of a complete gang.",
+    breaks=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.is_gathering:
+            return original(partition, application, now)
+        held = partition.allocations.of(application).values()
+        unused = [one for one in held if one.is_placeholder and one.open_release is None]
+        if unused:
+            inside.fires()
+        return application_lifecycle.withdraw(partition, [], unused, "nobody used it in time")
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "unused-placeholders-fall-silent",
+    "When the placeholder time is over what nobody replaced is kept, and replaced by nobody.",
+    breaks=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        gang = partition.gangs.get(application)
+        if application.has_begun and gang is not None and gang.replaceable:
+            inside.fires()
+            gang.replaceable.clear()
+        return effects
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "completed-with-the-first-confirmation",
+    "An application is completed when the first of its leftover placeholders is gone.",
+    breaks=("SI-GANG-069",),
+)
+def _(inside: Inside) -> None:
+    def is_cleared_up(original: Callable[..., bool], partition: Any, application: Any) -> bool:
+        gang = partition.gangs.get(application)
+        if gang is None or not gang.is_clearing_up or original(partition, application):
+            return original(partition, application)
+        inside.fires()
+        return True
+
+    inside.instead_of(completion.is_cleared_up, is_cleared_up)

@@ -1,0 +1,413 @@
+"""Faults in how gangs are taken, and gather their placeholders."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from sireference.codec import r2024_10
+from sireference.configuration.model import SortPolicy
+from sireference.core import application_lifecycle, applications, asks, scheduling_pass
+from sireference.core.gang import placeholders, replacement, submission, timeout
+from sireference.core.model import (
+    AcceptedApplication,
+    Ask,
+    Effect,
+    RejectedApplication,
+    RejectedAsk,
+    quoted,
+)
+from sireference.core.states import ApplicationState
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+
+@mutant(
+    "gang-holds-up-its-queue",
+    "While a gang waits for its placeholders nobody of its queue is served.",
+    breaks=("SI-GANG-010",),
+)
+def _(inside: Inside) -> None:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        first = application.leaf.gathering.first()
+        if first is not None and first is not application:
+            inside.fires()
+            return application.leaf.gathering.younger
+        return original(partition, ask_group)
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+
+
+@mutant(
+    "placeholder-ask-is-a-limit",
+    "A gang gets no more than it announced.",
+    breaks=("SI-GANG-011",),
+)
+def _(inside: Inside) -> None:
+    def find(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        total = application.submitted.placeholder_ask
+        if total is not None and not ask_group.need.stays_within(application.used, total):
+            inside.fires()
+            return partition.node_index.waiting
+        return original(partition, ask_group)
+
+    inside.instead_of(scheduling_pass._find, find)
+
+
+@mutant(
+    "later-placeholders-refused",
+    "Once a gang has a placeholder, further placeholder asks are rejected.",
+    breaks=("SI-GANG-018",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            if ask.is_placeholder and application is not None and application.placeholders_held:
+                inside.fires()
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@mutant(
+    "flag-without-group-counts",
+    "An ask with the placeholder flag is a placeholder without any task group, too.",
+    breaks=("SI-GANG-028",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Ask], message: Any) -> Ask:
+        ask = original(message)
+        if not message.placeholder or message.taskGroupName:
+            return ask
+        inside.fires()
+        return replace(ask, placeholder=True, task_group="none")
+
+    inside.instead_of(r2024_10.ask, read)
+
+
+@mutant(
+    "group-without-flag-recovers-a-placeholder",
+    "An existing allocation of a task group is taken for a placeholder.",
+    breaks=("SI-REC-012",),
+)
+def _(inside: Inside) -> None:
+    def read(original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
+        allocation = original(message, *args, **more)
+        if message.placeholder or not message.taskGroupName:
+            return allocation
+        inside.fires()
+        return replace(allocation, ask=replace(allocation.ask, placeholder=True))
+
+    inside.instead_of(r2024_10.allocation, read)
+
+
+@mutant(
+    "gang-time-begins-anew",
+    "Each placeholder lets the time of its gang begin anew.",
+    breaks=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        gang = partition.gangs.get(application)
+        if gang is not None and gang.timer is not None and not application.has_begun:
+            inside.fires()
+            gang.stop_timer()
+        original(partition, application, now)
+
+    inside.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "gang-time-from-submission",
+    "The time of a gang runs from its submission.",
+    breaks=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    submitted: dict[int, tuple[Any, float]] = {}
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for one in rm.partitions.values():
+            application = one.applications.get(new.application_id)
+            if application is not None:
+                submitted.setdefault(id(application), (application, now))
+        return effects
+
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        _, since = submitted.get(id(application), (None, now))
+        gang = partition.gangs.get(application)
+        if gang is not None and gang.timer is None and since < now:
+            inside.fires()
+        original(partition, application, since)
+
+    inside.instead_of(applications.submit, submit)
+    inside.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "nodes-limit-gangs",
+    "A gang that is more than all nodes have now is rejected.",
+    breaks=("SI-GANG-051",),
+)
+def _(inside: Inside) -> None:
+    def objections(partition: Any, new: Any) -> Iterator[str]:
+        total = new.placeholder_ask
+        if partition is not None and total is not None and not total.fits(partition.total):
+            inside.fires()
+            yield "there are no nodes for all of the gang"
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        for reason in objections(rm.partitions.get(new.partition), new):
+            return [RejectedApplication(rm.rm_id, new.application_id, reason)]
+        return original(rm, new, now)
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant("gangs-nowhere", "No queue takes gangs.", breaks=("SI-GANG-007",))
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        if new.placeholder_ask is not None:
+            inside.fires()
+            yield "there are no gangs here"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@mutant(
+    "use-limits-gangs",
+    "A gang is rejected that does not fit into what is left of its quota now.",
+    breaks=("SI-GANG-004",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        total = new.placeholder_ask
+        for queue in leaf.path if total is not None else ():
+            if not queue.has_capacity(total):
+                inside.fires()
+                yield "there is no room for the gang now"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@mutant(
+    "gang-waits-for-ever",
+    "A gang that gave no time waits for its placeholders for ever.",
+    breaks=("SI-GANG-064",),
+)
+def _(inside: Inside) -> None:
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if application.submitted.execution_timeout > 0:
+            original(partition, application, now)
+        elif application.state is ApplicationState.ACCEPTED:
+            inside.fires()
+
+    inside.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "no-group-is-a-group",
+    "A real ask without task group replaces what was flagged and has no group either.",
+    breaks=("SI-GANG-028",),
+)
+def _(inside: Inside) -> None:
+    flagged: set[str] = set()
+
+    def read(original: Callable[..., Ask], message: Any) -> Ask:
+        if message.placeholder and not message.taskGroupName:
+            flagged.add(message.allocationKey)
+        return original(message)
+
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        if not pending.ask.task_group and pending.ask.key not in flagged:
+            for live in partition.allocations.of(pending.application).values():
+                if live.record.ask.key in flagged and live.open_release is None:
+                    inside.fires()
+                    return live
+        return original(partition, pending)
+
+    inside.instead_of(r2024_10.ask, read)
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "early-real-takes-a-placeholder",
+    "A real ask replaces a placeholder of its gang while others are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(inside: Inside) -> None:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
+        if application.is_gathering and gang.replaceable.get(ask_group.key.replaces):
+            inside.fires()
+            return None
+        return original(partition, ask_group)
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+
+
+@mutant(
+    "early-real-beside-its-placeholders",
+    "A real ask of a gang is allocated where there is room while placeholders are pending.",
+    breaks=("SI-GANG-016",),
+)
+def _(inside: Inside) -> None:
+    def is_early(ask_group: Any) -> bool:
+        return ask_group.application.is_gathering and not ask_group.key.is_placeholder
+
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        return None if is_early(ask_group) else original(partition, ask_group)
+
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        if pending.application.is_gathering:
+            inside.fires()
+            return None
+        return original(partition, pending)
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "withdrawn-placeholders-are-missing",
+    "At its timeout a gang fails that has less than it announced, also if it asks for no more.",
+    breaks=("SI-GANG-065",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        total, waits = application.submitted.placeholder_ask, application.is_gathering
+        if waits or application.has_begun or total is None or total.fits(application.used):
+            return original(partition, application, now)
+        inside.fires()
+        return application_lifecycle.fail(partition, application, now, "not all of the gang came")
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "gangs-look-at-their-own-queue-only",
+    "A gang is accepted that fits the quota of its queue, whatever the queues above may use.",
+    breaks=("SI-GANG-005",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        above = [f"than queue {quoted(queue.name)} may" for queue in leaf.path[1:]]
+        for why in original(leaf, new):
+            if any(one in why for one in above):
+                inside.fires()
+            else:
+                yield why
+
+    inside.instead_of(submission.objections, objections)
+
+
+@mutant(
+    "gangs-take-turns",
+    "The gangs of a queue get their placeholders in turn, one each.",
+    breaks=("SI-GANG-052",),
+)
+def _(inside: Inside) -> None:
+    def gathering(application: Any) -> list[Any]:
+        applications = application.leaf.gathering._applicants.values()
+        return [one for one in applications if one is not application]
+
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        if not application.is_gathering or not ask_group.key.is_placeholder:
+            return original(partition, ask_group)
+        held = application.placeholders_held
+        if any(one.placeholders_held < held for one in gathering(application)):
+            inside.fires()
+            return application.leaf.gathering.younger
+        return None
+
+    def allocated(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        effects = original(partition, live, now)
+        for one in gathering(live.application):
+            for ask_group in one.ask_groups.values():
+                if ask_group.waits_in is one.leaf.gathering.younger:
+                    ask_group.wake()
+        return effects
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+    inside.instead_of(placeholders.allocated, allocated)
+
+
+@mutant(
+    "unannounced-placeholders-rejected",
+    "Placeholder asks of an application that did not say what its gang needs are rejected.",
+    breaks=("SI-GANG-053",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            announced = application.submitted.placeholder_ask if application is not None else None
+            if application is not None and ask.is_placeholder and announced is None:
+                inside.fires()
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is no gang")]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@mutant(
+    "unannounced-placeholders-not-replaced",
+    "Nothing replaces the placeholders of an application that did not say what its gang needs.",
+    breaks=("SI-GANG-053",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
+        if chosen is None or pending.application.submitted.placeholder_ask is not None:
+            return chosen
+        inside.fires()
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]) -> None:
+    """An ordinary application gets these verdicts there instead of one."""
+
+    def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for partition in rm.partitions.values():
+            application = partition.applications.get(new.application_id)
+            if application is None or new.placeholder_ask is not None:
+                continue
+            if application.leaf.config.properties.sort_policy is SortPolicy.FAIR:
+                inside.fires()
+                return verdicts(rm, new)
+        return effects
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "fair-queues-are-silent",
+    "An ordinary application for a FAIR queue gets no verdict.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    _in_fair_queues(inside, lambda _rm, _new: [])
+
+
+@mutant(
+    "fair-queues-give-two-verdicts",
+    "An ordinary application for a FAIR queue is accepted, and then rejected.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    def both(rm: Any, new: Any) -> list[Effect]:
+        rejected = RejectedApplication(rm.rm_id, new.application_id, "the queue is fair")
+        return [AcceptedApplication(rm.rm_id, new.application_id), rejected]
+
+    _in_fair_queues(inside, both)

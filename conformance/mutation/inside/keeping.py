@@ -1,0 +1,215 @@
+"""Faults in what has to stay as it is: on nodes, in applications, in the room of queues."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import (
+    allocation_end,
+    application_lifecycle,
+    applications,
+    limits,
+    nodes,
+    scheduling_pass,
+)
+from sireference.core.model import Effect, NewApplication, NodeInfo, ReleasedAllocation
+from sireference.core.placement import NoQueueError, place
+from sireference.core.registration import ResourceManagers
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import NodeAction, NodeState, TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+Original = Callable[..., Any]
+_CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+
+
+@mutant(
+    "duplicate-frees-the-node",
+    "With a rejected duplicate what is allocated on the node does not count any more.",
+    breaks=("SI-NODE-003",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
+        known = rm.node(info.node_id)
+        if known is not None and info.action in _CREATIONS:
+            partition, node = known
+            node.free = node.capacity - node.occupied
+            partition.node_index.capacity_freed(node)
+            inside.fires()
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "undrain-drains",
+    "Undraining a node that is not draining is an error, and drains it.",
+    breaks=("SI-NODE-029",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> Any:
+        is_open = node.state is NodeState.SCHEDULABLE
+        effects = original(partition, node, info, now)
+        if is_open and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
+            node.state = NodeState.DRAINING
+            partition.node_index.closed(node)
+            inside.fires()
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "shrinking-stops",
+    "An allocation for which a node got too small is stopped.",
+    breaks=("SI-NODE-043",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> Any:
+        effects: list[Effect] = original(partition, node, info, now)
+        for live in list(partition.allocations.on(node).values()):
+            if not any(node.free.objections()):
+                break
+            effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+            effects += application_lifecycle.settle(partition, live.application, now)
+            release = live.release(TerminationType.STOPPED_BY_RM, "there is no room")
+            effects.append(ReleasedAllocation(partition.rm_id, release))
+            inside.fires()
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "duplicate-moves-its-application",
+    "A rejected duplicate takes the application to the queue it asks for.",
+    breaks=("SI-APP-003",),
+)
+def _(inside: Inside) -> None:
+    def submit(original: Original, rm: ResourceManager, new: NewApplication, now: float) -> Any:
+        partition = rm.partitions.get("default")
+        known = partition.applications.get(new.application_id) if partition else None
+        effects = original(rm, new, now)
+        if partition is not None and known is not None:
+            try:
+                leaf = place(partition, new)
+            except NoQueueError:
+                return effects
+            if leaf is not known.leaf:
+                _move(known, leaf)
+                inside.fires()
+        return effects
+
+    def _move(application: Any, leaf: Queue) -> None:
+        """What it uses counts in this leaf from now on."""
+        for quota in application.quotas:
+            quota.unbook(application.used)
+        submitted = application.submitted
+        application.quotas = limits.join(leaf, submitted.user, submitted.member_of)
+        for quota in application.quotas:
+            quota.book(application.used)
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "queues-remember-their-use",
+    "What the queues hold counts on after registering again.",
+    breaks=("SI-REG-007",),
+)
+def _(inside: Inside) -> None:
+    def register(original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
+        before = self.known(event.rm_id)
+        earlier = {} if before is None else before.partitions
+        used = {
+            name: {queue.name: queue.used for queue in partition.root.all()}
+            for name, partition in earlier.items()
+        }
+        effects = original(self, event, now)
+        after = self.known(event.rm_id)
+        if before is None or after is None or before is after:
+            return effects
+        for name, partition in after.partitions.items():
+            if name in used:
+                for queue in partition.root.all():
+                    queue.used = used[name].get(queue.name, queue.used)
+                    inside.fires()
+        return effects
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant(
+    "quota-of-a-parent-ignored",
+    "The maximum of a queue above a leaf is a limit for gangs only.",
+    breaks=("SI-CFG-008",),
+)
+def _(inside: Inside) -> None:
+    def has_capacity(original: Original, self: Quota, need: Any) -> Any:
+        if isinstance(self, Queue) and self.children:
+            inside.fires()
+            return True
+        return original(self, need)
+
+    def can_take(original: Original, self: Quota, need: Any, *reserved: Any) -> Any:
+        if isinstance(self, Queue) and self.children:
+            return True
+        return original(self, need, *reserved)
+
+    inside.instead_of(Quota.has_capacity, has_capacity)
+    inside.instead_of(Quota.can_take, can_take)
+
+
+@mutant(
+    "decommission-leaks-quota",
+    "What ended with its node counts on in its queue.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    def decommission(original: Original, partition: Partition, node: Node, now: float) -> Any:
+        leaked = [(live.application, live.record.ask.resource) for live in _live(partition, node)]
+        effects = original(partition, node, now)
+        for application, resource in leaked:
+            for quota in application.quotas:
+                quota.book(resource)
+            inside.fires()
+        return effects
+
+    def _live(partition: Partition, node: Node) -> list[Any]:
+        return list(partition.allocations.on(node).values())
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@mutant(
+    "same-room-twice",
+    "All asks that are served in one scheduling pass find the room there was before it.",
+    breaks=("SI-NODE-006",),
+)
+def _(inside: Inside) -> None:
+    booked: list[tuple[Node, Any]] = []
+
+    def book(original: Original, self: Node, resource: Any) -> None:
+        original(self, resource)
+        self.free += resource
+        booked.append((self, resource))
+        inside.fires()
+
+    def run(original: Original, partition: Partition, now: float) -> Any:
+        effects = original(partition, now)
+        while booked:
+            node, resource = booked.pop()
+            node.free -= resource
+        return effects
+
+    inside.instead_of(Node.book, book)
+    inside.instead_of(scheduling_pass.run, run)

@@ -1,0 +1,302 @@
+"""What a key stands for where it is the identity: one allocation at a time, pending or live."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sireference.codec import r2024_10
+from sireference.core import allocations, asks, recovery, releases, updates
+from sireference.core.model import (
+    NewAllocation,
+    OneOfKey,
+    RejectedAllocation,
+    RejectedAsk,
+    partition_name,
+)
+from sireference.core.resources import Resource
+from sireference.core.state.allocation import Allocations
+from sireference.core.state.pending_asks import PendingAsks
+from siwire.r2023_12 import si_pb2 as older
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+_NAME: Final = "2024-10"
+_mutant: Final = partial(mutant, revision=_NAME)
+
+
+def ended_keys(inside: Inside) -> set[str]:
+    """The keys of what has ended, as they come."""
+    ended: set[str] = set()
+
+    def remove(original: Callable[..., None], held: Any, allocation: Any) -> None:
+        ended.add(allocation.record.identity)
+        original(held, allocation)
+
+    inside.quietly().instead_of(Allocations.remove, remove)
+    return ended
+
+
+@_mutant(
+    "key-in-use-gets-another-allocation",
+    "An ask with the key of a live allocation gets an allocation on another node as well.",
+    breaks=("SI-ASK-027",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+    ) -> Any:
+        received = original(partition, live, ask, *rest)
+        others = (node for node in partition.nodes.values() if node is not live.node)
+        other = next((node for node in others if ask.resource.fits(node.free)), None)
+        if other is None or len(rest) > 1:  # it names a node, or there is none
+            return received
+        inside.fires()
+        other.book(ask.resource)
+        record = replace(live.record, node_id=other.node_id)
+        return [*received, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "second-life-announced-twice",
+    "The allocation of a key that serves again is announced twice.",
+    breaks=("SI-ALLOC-008",),
+)
+def _(inside: Inside) -> None:
+    ended = ended_keys(inside)
+
+    def make(
+        original: Callable[..., Any], partition: Any, pending: Any, node: Any, now: float
+    ) -> Any:
+        received = original(partition, pending, node, now)
+        if pending.ask.key not in ended:
+            return received
+        inside.fires()
+        return [*received, *(one for one in received if isinstance(one, NewAllocation))]
+
+    inside.instead_of(allocations.make, make)
+
+
+def _stays(*fields: str) -> Callable[[Inside], None]:
+    """What a pending ask said first of these stays, whatever it says later."""
+
+    def alters(inside: Inside) -> None:
+        def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
+            first = {field: getattr(earlier.ask, field) for field in fields}
+            as_it_was = replace(ask, **first)
+            if as_it_was != ask:
+                inside.fires()
+            original(pending, earlier, as_it_was)
+
+        inside.instead_of(PendingAsks.replace, put)
+
+    return alters
+
+
+_mutant(
+    "first-priority-of-a-key-stays",
+    "The priority of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("priority"))
+_mutant(
+    "first-node-of-a-key-stays",
+    "The node of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("tags", "required_node"))
+_mutant(
+    "first-policy-of-a-key-stays",
+    "The preemption policy of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("preemption_policy"))
+_mutant(
+    "first-group-of-a-key-stays",
+    "The task group of a pending ask stays as it was said first.",
+    breaks=("SI-ASK-029",),
+)(_stays("task_group", "placeholder"))
+
+
+@_mutant(
+    "refused-update-drops-the-ask",
+    "With the rejection of an update the pending ask is over.",
+    breaks=("SI-ASK-030",),
+)
+def _(inside: Inside) -> None:
+    def drops(original: Callable[..., Any], rm: Any, sent: Any, now: float) -> Any:
+        received = original(rm, sent, now)
+        ask = getattr(sent, "ask", sent)
+        partition = rm.partitions.get(partition_name(ask.partition))
+        pending = partition and updates.of_pending(partition, ask)
+        if pending and any(isinstance(one, RejectedAsk | RejectedAllocation) for one in received):
+            inside.fires()
+            partition.asks.drop(pending)
+        return received
+
+    inside.instead_of(asks.add, drops)
+    inside.instead_of(recovery.add, drops)
+
+
+@_mutant(
+    "refused-update-is-made",
+    "The update of a live allocation is rejected, and made all the same.",
+    breaks=("SI-ASK-030",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+    ) -> Any:
+        received = original(partition, live, ask, *rest)
+        if any(isinstance(one, RejectedAllocation) for one in received):
+            inside.fires()
+            partition.resize(live, ask.resource)
+        return received
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "placement-by-the-rm-passed-over",
+    "A pending ask that comes again with a node goes on waiting.",
+    breaks=("SI-ASK-031",),
+)
+def _(inside: Inside) -> None:
+    def place(_original: Callable[..., Any], *_: Any) -> Any:
+        inside.fires()
+        return []
+
+    inside.instead_of(updates.place, place)
+
+
+@_mutant(
+    "placed-by-the-rm-and-still-pending",
+    "A pending ask that the RM has placed is served once more.",
+    breaks=("SI-ASK-031",),
+)
+def _(inside: Inside) -> None:
+    def place(
+        original: Callable[..., Any], partition: Any, pending: Any, record: Any, now: float
+    ) -> Any:
+        inside.fires()
+        application, ask = pending.application, pending.ask
+        received = original(partition, pending, record, now)
+        partition.asks.queue_up(application, ask)
+        return received
+
+    inside.instead_of(updates.place, place)
+
+
+@_mutant(
+    "released-under-any-application",
+    "A release by key ends its allocation whatever application it names.",
+    breaks=("SI-REL-028",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        subject = request.subject
+        partition = rm.partitions.get(partition_name(request.partition))
+        live = (
+            partition.allocations.all.get(subject.key)
+            if partition is not None and isinstance(subject, OneOfKey)
+            else None
+        )
+        if live is not None and subject.application_id != live.application.application_id:
+            inside.fires()
+            its_own = replace(subject, application_id=live.application.application_id)
+            request = replace(request, subject=its_own)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@_mutant(
+    "reported-twice-counted-twice",
+    "An existing allocation that is reported again takes its room once more.",
+    breaks=("SI-REC-025",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(record.ask.partition))
+        live = updates.of_live(partition, record.ask.key)
+        if live is not None and live.record.ask.resource == record.ask.resource:
+            inside.fires()
+            live.node.book(record.ask.resource)
+        return original(rm, record, now)
+
+    inside.instead_of(recovery.add, add)
+
+
+@_mutant(
+    "what-ended-is-not-taken-over",
+    "What is reported again after it ended is passed over without a word.",
+    breaks=("SI-REC-026",),
+)
+def _(inside: Inside) -> None:
+    ended = ended_keys(inside)
+
+    def add(original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
+        if record.ask.key in ended:
+            inside.fires()
+            return []
+        return original(rm, record, now)
+
+    inside.instead_of(recovery.add, add)
+
+
+@_mutant(
+    "asks-of-older-rms-are-served",
+    "What an older RM asks for is read and served.",
+    breaks=("SI-WIRE-016",),
+)
+def _(inside: Inside) -> None:
+    def lists(original: Callable[..., Any], reads: Any, message: Any) -> Any:
+        for ask in older.AllocationRequest.FromString(message.SerializeToString()).asks:
+            inside.fires()
+            read = message.allocations.add(
+                allocationKey=ask.allocationKey,
+                applicationID=ask.applicationID,
+                partitionName=ask.partitionName,
+            )
+            read.resourcePerAlloc.ParseFromString(ask.resourceAsk.SerializeToString())
+        return original(reads, message)
+
+    inside.instead_of(r2024_10.allocation_lists, lists)
+
+
+@_mutant(
+    "withdrawals-of-older-rms-are-heeded",
+    "What an older RM withdraws is withdrawn.",
+    breaks=("SI-WIRE-016",),
+)
+def _(inside: Inside) -> None:
+    def lists(original: Callable[..., Any], reads: Any, message: Any) -> Any:
+        before = older.AllocationRequest.FromString(message.SerializeToString())
+        for withdrawn in before.releases.allocationAsksToRelease:
+            inside.fires()
+            message.releases.allocationsToRelease.add(
+                allocationKey=withdrawn.allocationKey,
+                applicationID=withdrawn.applicationID,
+                partitionName=withdrawn.partitionName,
+            )
+        return original(reads, message)
+
+    inside.instead_of(r2024_10.allocation_lists, lists)
+
+
+@_mutant(
+    "occupation-by-older-rms-counts",
+    "What an older RM says is occupied on a node is not there for anybody.",
+    breaks=("SI-WIRE-016",),
+)
+def _(inside: Inside) -> None:
+    def node(original: Callable[..., Any], reads: Any, message: Any) -> Any:
+        occupied = older.NodeInfo.FromString(message.SerializeToString()).occupiedResource
+        info = original(reads, message)
+        if not occupied.resources:
+            return info
+        inside.fires()
+        amounts = {name: quantity.value for name, quantity in occupied.resources.items()}
+        return replace(info, occupied=Resource(amounts))
+
+    inside.instead_of(r2024_10.node, node)

@@ -1,0 +1,197 @@
+"""Faults that take two types of resources to show: one is left out, another changes or ends."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import applications, nodes, recovery, releases, updates
+from sireference.core.resources import Resource
+from sireference.core.state.partition import Partition
+from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.states import NodeAction
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+_MEMORY: Final = "memory"
+Taken = Callable[[Resource, Resource], Resource]
+"""What is taken over of what is said now, after what was said before."""
+
+
+def _with_what_was_left_out(before: Resource, now: Resource) -> Resource:
+    return Resource({**before.amounts, **now.amounts})
+
+
+def _with_its_memory_alone(before: Resource, now: Resource) -> Resource:
+    memory = {_MEMORY: now.amounts[_MEMORY]} if _MEMORY in now.amounts else {}
+    return Resource({**before.amounts, **memory})
+
+
+def _of_nodes(inside: Inside, taken: Taken) -> None:
+    def change(original: Original, held_in: Partition, node: Any, info: Any, now: float) -> Any:
+        if info.action is NodeAction.UPDATE and info.capacity is not None:
+            capacity = taken(node.capacity, info.capacity)
+            if capacity != info.capacity:
+                inside.fires()
+            info = replace(info, capacity=capacity)
+        return original(held_in, node, info, now)
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "node-keeps-a-type-left-out",
+    "An update of a node that leaves out a resource type keeps the old amount of it.",
+    breaks=("SI-NODE-018",),
+)
+def _(inside: Inside) -> None:
+    _of_nodes(inside, _with_what_was_left_out)
+
+
+@mutant(
+    "node-takes-over-memory-alone",
+    "Of the amounts in the update of a node only that of memory counts.",
+    breaks=("SI-NODE-017", "SI-NODE-018"),
+)
+def _(inside: Inside) -> None:
+    _of_nodes(inside, _with_its_memory_alone)
+
+
+def _of_what_waits(inside: Inside, taken: Taken) -> None:
+    def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+        resource = taken(earlier.ask.resource, ask.resource)
+        if resource != ask.resource:
+            inside.fires()
+        original(asks, earlier, replace(ask, resource=resource))
+
+    inside.instead_of(PendingAsks.replace, replaces)
+
+
+@mutant(
+    "pending-keeps-a-type-left-out",
+    "An ask that is said again without a resource type is served with the old amount of it.",
+    breaks=("SI-ASK-032",),
+)
+def _(inside: Inside) -> None:
+    _of_what_waits(inside, _with_what_was_left_out)
+
+
+@mutant(
+    "pending-takes-over-memory-alone",
+    "Of the amounts of an ask that is said again only that of memory counts.",
+    breaks=("SI-ASK-032",),
+)
+def _(inside: Inside) -> None:
+    _of_what_waits(inside, _with_its_memory_alone)
+
+
+def _of_what_lives(inside: Inside, taken: Taken) -> None:
+    def change(original: Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
+        resource = taken(live.record.ask.resource, ask.resource)
+        if resource != ask.resource:
+            inside.fires()
+        return original(held_in, live, replace(ask, resource=resource), *rest)
+
+    inside.instead_of(updates.change, change)
+
+
+@mutant(
+    "live-keeps-a-type-left-out",
+    "An update of an allocation that leaves out a resource type keeps the old amount of it.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _of_what_lives(inside, _with_what_was_left_out)
+
+
+@mutant(
+    "live-takes-over-memory-alone",
+    "Of the amounts in the update of an allocation only that of memory counts.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _of_what_lives(inside, _with_its_memory_alone)
+
+
+@mutant(
+    "recovered-counts-its-memory-alone",
+    "Of what a recovered allocation holds only memory is taken from its node and queues.",
+    breaks=("SI-REC-007",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+
+    def recover(original: Original, held_in: Partition, record: Any, now: float) -> Any:
+        recovered.add(record.identity)
+        return original(held_in, record, now)
+
+    def counts(original: Callable[..., None], held_in: Any, allocation: Any, *rest: Any) -> None:
+        whole = allocation.record
+        if whole.identity in recovered:
+            memory = Resource({_MEMORY: whole.ask.resource.amounts.get(_MEMORY, 0)})
+            if memory != whole.ask.resource:
+                inside.fires()
+            allocation.record = replace(whole, ask=replace(whole.ask, resource=memory))
+        original(held_in, allocation, *rest)
+        allocation.record = whole
+
+    inside.quietly().instead_of(recovery.recover, recover)
+    inside.instead_of(Partition.book, counts)
+    inside.instead_of(Partition.unbook, counts)
+
+
+def _ends_as_it_was(inside: Inside, in_the_course_of: Any) -> None:
+    """What an allocation held first is given back where it ends in the course of this call."""
+    first: dict[Any, Resource] = {}
+    now: list[bool] = []
+
+    def resize(original: Original, held_in: Partition, live: Any, resource: Resource) -> Any:
+        first.setdefault(live, live.record.ask.resource)
+        return original(held_in, live, resource)
+
+    def course(original: Original, *args: Any) -> Any:
+        now.append(True)
+        try:
+            return original(*args)
+        finally:
+            now.pop()
+
+    def unbook(original: Original, held_in: Partition, live: Any, *rest: Any) -> Any:
+        kept = live.record.ask.resource - first[live] if now and live in first else None
+        given = original(held_in, live, *rest)
+        if kept is not None:
+            inside.fires()
+            live.application.quotas.book(kept)
+            live.node.book(kept)
+        return given
+
+    inside.quietly().instead_of(Partition.resize, resize)
+    inside.quietly().instead_of(in_the_course_of, course)
+    inside.instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "updated-ends-as-it-was-with-its-node",
+    "Where a node goes, an allocation that was updated gives back what it held first.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _ends_as_it_was(inside, nodes.decommission)
+
+
+@mutant(
+    "updated-ends-as-it-was-with-its-application",
+    "Where an application is removed, an updated allocation gives back what it held first.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _ends_as_it_was(inside, applications.remove)
+
+
+@mutant(
+    "updated-ends-as-it-was-when-released",
+    "Where the RM releases an updated allocation, that gives back what it held first.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _ends_as_it_was(inside, releases.release)

@@ -1,0 +1,139 @@
+"""Faults in what a registration begins, and what it leaves of the one before."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import applications, nodes
+from sireference.core.model import AcceptedNode, Effect, NodeInfo, Refused, Register
+from sireference.core.registration import ResourceManagers
+from sireference.core.states import NodeAction, RMState
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+
+@mutant(
+    "registered-and-not-running",
+    "An RM is registered with success and not served.",
+    breaks=("SI-CONN-001",),
+)
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        rm = self.known(event.rm_id)
+        if rm is not None:
+            inside.fires()
+            rm.state = RMState.STOPPED
+        return effects
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant("registered-once", "Registering again is refused.", breaks=("SI-REG-004",))
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        if self.known(event.rm_id) is None:
+            return original(self, event, now)
+        inside.fires()
+        return [Refused(event.rm_id, "it is registered already")]
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant(
+    "one-rm-a-group",
+    "A second RM with the policyGroup of another is refused.",
+    breaks=("SI-REG-013",),
+)
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        others = [rm for rm in self.all() if rm.rm_id != event.rm_id]
+        if any(rm.register.policy_group == event.policy_group for rm in others):
+            inside.fires()
+            return [Refused(event.rm_id, "another RM has this policyGroup")]
+        return original(self, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
+    """What ``keep`` takes from the partitions of the earlier life is there in the later one."""
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        earlier = self.known(event.rm_id)
+        partitions = {} if earlier is None else dict(earlier.partitions)
+        effects = original(self, event, now)
+        later = self.known(event.rm_id)
+        if earlier is not None and later is not earlier:
+            keep(partitions, later, now)
+        return effects
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant("nodes-survive", "Nodes are still known after registering again.", breaks=("SI-REG-005",))
+def _(inside: Inside) -> None:
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for name, partition in partitions.items():
+            for node in partition.nodes.values():
+                inside.fires()
+                info = NodeInfo(
+                    node.node_id,
+                    NodeAction.CREATE,
+                    name,
+                    node.attributes,
+                    node.capacity,
+                    node.occupied,
+                )
+                nodes.create(later, info, now)
+
+    _keeps(inside, keep)
+
+
+@mutant(
+    "applications-survive",
+    "Applications are still known after registering again.",
+    breaks=("SI-REG-006",),
+)
+def _(inside: Inside) -> None:
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for partition in partitions.values():
+            for application in partition.applications.values():
+                inside.fires()
+                applications.submit(later, application.submitted, now)
+
+    _keeps(inside, keep)
+
+
+@mutant(
+    "nodes-survive-unseen",
+    "Nodes take work after registering again, until they are created again.",
+    breaks=("SI-REG-005",),
+)
+def _(inside: Inside) -> None:
+    unseen: set[str] = set()
+
+    def keep(partitions: Any, later: Any, now: float) -> None:
+        for name, partition in partitions.items():
+            for node in partition.nodes.values():
+                inside.fires()
+                unseen.add(node.node_id)
+                create = NodeAction.CREATE
+                nodes.create(later, NodeInfo(node.node_id, create, name, {}, node.capacity), now)
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if info.node_id in unseen and info.action is NodeAction.CREATE:
+            unseen.remove(info.node_id)
+            return [AcceptedNode(rm.rm_id, info.node_id)]
+        return original(rm, info, now)
+
+    _keeps(inside, keep)
+    inside.instead_of(nodes.update, update)

@@ -1,0 +1,185 @@
+"""Faults in how applications move through their states."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import application_lifecycle, recovery
+from sireference.core.gang import placeholders
+from sireference.core.model import Effect
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.application import Application
+from sireference.core.states import ApplicationState, ApplicationTrigger
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+_RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
+
+
+@mutant(
+    "first-ask-moves-nothing",
+    "An application stays New when its first ask comes.",
+    breaks=("SI-APP-024",),
+)
+def _(inside: Inside) -> None:
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if application.state is not ApplicationState.NEW:
+            return original(partition, application, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
+
+
+@mutant(
+    "first-ask-begins",
+    "With its first ask an application begins to run.",
+    breaks=("SI-APP-024",),
+)
+def _(inside: Inside) -> None:
+    def has_ask(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if application.state is not ApplicationState.ACCEPTED or not effects:
+            return effects
+        inside.fires()
+        run = ApplicationTrigger.RUN
+        return effects + application_lifecycle.move(
+            partition, application, run, now, "an ask is enough"
+        )
+
+    inside.instead_of(application_lifecycle.has_ask, has_ask)
+
+
+@mutant(
+    "allocation-moves-nothing",
+    "An application stays Accepted with its real allocations.",
+    breaks=("SI-APP-025",),
+)
+def _(inside: Inside) -> None:
+    def has_allocation(*_: Any) -> list[Effect]:
+        inside.fires()
+        return []
+
+    inside.instead_of(application_lifecycle.has_allocation, has_allocation)
+
+
+@mutant(
+    "never-waiting",
+    "An application with nothing left goes on as if it had.",
+    breaks=("SI-APP-026",),
+)
+def _(inside: Inside) -> None:
+    def end(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        trigger, message = original(partition, application)
+        if trigger is not ApplicationTrigger.COMPLETE:
+            return trigger, message
+        inside.fires()
+        return None, ""
+
+    inside.instead_of(application_lifecycle._end, end)
+
+
+@mutant(
+    "completed-still-counts",
+    "An application that waits, and one that is completed, counts as running.",
+    breaks=("SI-APP-030",),
+)
+def _(inside: Inside) -> None:
+    def count(original: Callable[..., None], partition: Any, application: Any) -> None:
+        if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
+            inside.fires()
+        else:
+            original(partition, application)
+
+    inside.instead_of(application_lifecycle.count, count)
+
+
+def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
+    """Whenever something of an application has ended, it may be found waiting."""
+
+    def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        if effects or application.state not in _RUNNING or not when(application):
+            return effects
+        inside.fires()
+        message = "nothing is left"
+        return application_lifecycle.move(
+            partition, application, ApplicationTrigger.COMPLETE, now, message
+        )
+
+    inside.instead_of(application_lifecycle.settle, settle)
+
+
+@mutant("waits-with-asks", "Pending asks do not keep it from waiting.", breaks=("SI-APP-027",))
+def _(inside: Inside) -> None:
+    _waits(inside, lambda application: application.pending and not application.is_active)
+
+
+@mutant(
+    "waits-with-an-allocation",
+    "A single live allocation does not keep it from waiting.",
+    breaks=("SI-APP-027",),
+)
+def _(inside: Inside) -> None:
+    _waits(inside, lambda application: application.held == 1)
+
+
+@mutant(
+    "waits-with-placeholder-asks",
+    "Pending placeholder asks do not keep it from waiting.",
+    breaks=("SI-GANG-043",),
+)
+def _(inside: Inside) -> None:
+    def only_placeholders(application: Any) -> bool:
+        asks = [pending.ask for pending in application.pending.values()]
+        return not application.is_active and all(ask.is_placeholder for ask in asks)
+
+    _waits(inside, only_placeholders)
+
+
+@mutant(
+    "recovered-is-not-active",
+    "What was recovered does not keep an application from completing.",
+    breaks=("SI-REC-014",),
+)
+def _(inside: Inside) -> None:
+    recovered: set[str] = set()
+    partitions: dict[Application, Any] = {}  # of applications that have recovered
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        application = partition.applications[allocation.ask.application_id]
+        partitions[application] = partition
+        recovered.add(allocation.identity)
+        effects = original(partition, allocation, now)
+        return effects + application_lifecycle.settle(partition, application, now)
+
+    def is_active(original: Callable[[Any], bool], application: Application) -> bool:
+        if not original(application):
+            return False
+        if application not in partitions:
+            return True
+        held = partitions[application].allocations.of(application).values()
+        real = [live for live in held if not live.is_placeholder]
+        if any(live.record.identity not in recovered for live in real):
+            return True
+        inside.fires()
+        return False
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Application.is_active, is_active)
+
+
+@mutant(
+    "placeholders-begin",
+    "With its first placeholder an application begins to run.",
+    breaks=("SI-GANG-015",),
+)
+def _(inside: Inside) -> None:
+    def allocated(original: Original, partition: Any, live: Allocation, now: float) -> list[Effect]:
+        effects = original(partition, live, now)
+        moved = application_lifecycle.has_allocation(partition, live.application, now)
+        if moved:
+            inside.fires()
+        return effects + moved
+
+    inside.instead_of(placeholders.allocated, allocated)

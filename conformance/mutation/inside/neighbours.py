@@ -1,0 +1,137 @@
+"""Faults in what RMs, and the elements of one request, have to do with each other: nothing."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import scheduler
+from sireference.core.model import (
+    Effect,
+    Refused,
+    Register,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+)
+from sireference.core.registration import ResourceManagers
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import NodeAction
+
+from mutation.inside import Inside, Original
+from mutation.inside.releasing import identity_of
+from mutation.mutant import mutant
+
+
+@mutant(
+    "anybody-may-end-it",
+    "What one RM says of the objects of another is done.",
+    breaks=("SI-CONN-003",),
+)
+def _(inside: Inside) -> None:
+    everybody: dict[str, ResourceManager] = {}
+
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        effects = original(self, event, now)
+        everybody.update((rm.rm_id, rm) for rm in self.all())
+        return effects
+
+    def apply(original: Original, rm: ResourceManager, event: Any, now: float) -> list[Effect]:
+        named = set(_ended_by(event))
+        for other in everybody.values():
+            if other is not rm and named & set(_ids_of(other)) and not named & set(_ids_of(rm)):
+                inside.fires()
+                return original(other, event, now)
+        return original(rm, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _ended_by(event: Any) -> Iterator[str]:
+    match event:
+        case UpdateNodes(nodes=nodes):
+            yield from (node.node_id for node in nodes)
+        case UpdateApplications(remove=removals):
+            yield from (one.application_id for one in removals)
+        case UpdateAllocations(releases=releases):
+            yield from map(identity_of, releases)
+
+
+def _ids_of(rm: ResourceManager) -> Iterator[str]:
+    for partition in rm.partitions.values():
+        yield from partition.nodes
+        yield from partition.applications
+        yield from partition.allocations.all
+
+
+@mutant("one-rm-and-no-more", "A second RM is refused.", breaks=("SI-CONN-005",))
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        if any(rm.rm_id != event.rm_id for rm in self.all()):
+            inside.fires()
+            return [Refused(event.rm_id, "somebody else is there already")]
+        return original(self, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant(
+    "all-forgotten-with-one",
+    "With the registration of an RM that is known all RMs begin anew.",
+    breaks=("SI-REG-008",),
+)
+def _(inside: Inside) -> None:
+    def register(
+        original: Original, self: ResourceManagers, event: Register, now: float
+    ) -> list[Effect]:
+        if self.known(event.rm_id) is not None:
+            for rm in [rm for rm in self.all() if rm.rm_id != event.rm_id]:
+                inside.fires()
+                original(self, rm.register, now)
+        return original(self, event, now)
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+@mutant(
+    "creations-of-one-id-are-one",
+    "Of two creations of one node in a request the last counts, and has the only verdict.",
+    breaks=("SI-NODE-004",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if not isinstance(event, UpdateNodes):
+            return original(rm, event, now)
+        rest = [one for one in event.nodes if one.action is not NodeAction.CREATE]
+        new = [one for one in event.nodes if one.action is NodeAction.CREATE]
+        kept = _last_of_each(inside, new, "node_id")
+        return original(rm, replace(event, nodes=(*kept, *rest)), now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "additions-of-one-id-are-one",
+    "Of two additions of one application in a request the last counts, and has the only verdict.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateApplications):
+            event = replace(event, new=_last_of_each(inside, event.new, "application_id"))
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _last_of_each(inside: Inside, elements: Iterable[Any], name: str) -> tuple[Any, ...]:
+    """One element of each identity, which is in the field of this name."""
+    every = tuple(elements)
+    kept = tuple({getattr(one, name): one for one in every}.values())
+    if len(kept) < len(every):
+        inside.fires()
+    return kept

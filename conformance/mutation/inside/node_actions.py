@@ -1,0 +1,344 @@
+"""Faults in what updates and actions do to a node, and to what comes after it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import allocation_end, application_lifecycle, nodes, scheduler
+from sireference.core.model import (
+    Effect,
+    NodeInfo,
+    RejectedNode,
+    ReleasedAllocation,
+    UpdateNodes,
+)
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction, NodeState, TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+_CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+_ACTIONS: Final = (
+    NodeAction.DRAIN_NODE,
+    NodeAction.DRAIN_TO_SCHEDULABLE,
+    NodeAction.DECOMMISSION,
+)
+
+
+@mutant(
+    "capacity-resets-the-node",
+    "A new capacity is free as a whole: what is allocated there is forgotten.",
+    breaks=("SI-NODE-006", "SI-NODE-017", "SI-NODE-018"),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        is_resized = info.action is NodeAction.UPDATE and info.capacity is not None
+        if is_resized and partition.allocations.on(node):
+            inside.fires()
+            node.free = node.capacity - node.occupied
+            if node.state is NodeState.SCHEDULABLE:
+                partition.node_index.capacity_freed(node)
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "undrain-always-an-error",
+    "A draining node is opened, and the action is rejected nevertheless.",
+    breaks=("SI-NODE-029",),
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Partition, node: Node, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        was_draining = node.state is NodeState.DRAINING
+        effects = original(partition, node, info, now)
+        if was_draining and info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
+            inside.fires()
+            return [RejectedNode(partition.rm_id, node.node_id, "it is not draining"), *effects]
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "early-drain-is-remembered",
+    "A node that was told to drain before it came takes no work when it comes.",
+    breaks=("SI-NODE-035",),
+)
+def _(inside: Inside) -> None:
+    early: set[str] = set()
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if rm.node(info.node_id) is None and info.action is NodeAction.DRAIN_NODE:
+            early.add(info.node_id)
+        elif info.action in (NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE):
+            early.discard(info.node_id)
+        return original(rm, _drained(inside, info, early), now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "drained-for-ever",
+    "A node that was drained takes no work when it comes back.",
+    breaks=("SI-NODE-010", "SI-NODE-030"),
+)
+def _(inside: Inside) -> None:
+    drained: set[str] = set()
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if rm.node(info.node_id) is None:
+            return original(rm, _drained(inside, info, drained), now)
+        if info.action is NodeAction.DRAIN_NODE:
+            drained.add(info.node_id)
+        elif info.action is NodeAction.DRAIN_TO_SCHEDULABLE:
+            drained.discard(info.node_id)
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
+    """Created drained, if it is one of these."""
+    if info.action is not NodeAction.CREATE or info.node_id not in which:
+        return info
+    inside.fires()
+    return replace(info, action=NodeAction.CREATE_DRAIN)
+
+
+@mutant(
+    "decommission-ends-the-applications",
+    "With a node everything ends that the applications on it have, on other nodes, too.",
+    breaks=("SI-NODE-032",),
+)
+def _(inside: Inside) -> None:
+    def decommission(
+        original: Original, partition: Partition, node: Node, now: float
+    ) -> list[Effect]:
+        there = {
+            id(one.application): one.application for one in partition.allocations.on(node).values()
+        }
+        effects = original(partition, node, now)
+        for application in there.values():
+            for live in list(partition.allocations.of(application).values()):
+                inside.fires()
+                effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+                effects += application_lifecycle.settle(partition, application, now)
+                release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
+                effects.append(ReleasedAllocation(partition.rm_id, release))
+        return effects
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@mutant(
+    "duplicate-brings-occupied",
+    "A rejected duplicate changes what others take of the node, if it says that.",
+    breaks=("SI-NODE-003",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        known = rm.node(info.node_id)
+        if known is not None and info.action in _CREATIONS and info.occupied is not None:
+            inside.fires()
+            partition, node = known
+            node.resize(node.capacity, info.occupied)
+            if node.state is NodeState.SCHEDULABLE:
+                partition.node_index.capacity_freed(node)
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "drained-node-brings-nothing",
+    "Allocations that exist on a node that comes drained are not taken in.",
+    breaks=("SI-REC-023",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if info.action is NodeAction.CREATE_DRAIN and info.allocations:
+            inside.fires()
+            info = replace(info, allocations=())
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.create, create)
+
+
+@mutant(
+    "refused-node-counts-in-its-queue",
+    "What was said to exist on a node that is refused stays booked in its queue.",
+    breaks=("SI-REC-006",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if not any(isinstance(one, RejectedNode) for one in effects):
+            return effects
+        for partition in rm.partitions.values():
+            for existing in info.allocations:
+                application = partition.applications.get(existing.ask.application_id)
+                if application is not None:
+                    inside.fires()
+                    application.quotas.book(existing.ask.resource)
+        return effects
+
+    inside.instead_of(nodes.create, create)
+
+
+@mutant(
+    "nameless-node-accepted",
+    "A node without id is accepted like any other.",
+    breaks=("SI-NODE-005",),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
+        for reason in original(info, **known):
+            if info.node_id or "id" not in reason.split():
+                yield reason
+            else:
+                inside.fires()
+
+    inside.instead_of(nodes._objections, objections)
+
+
+@mutant(
+    "nameless-node-gets-a-name",
+    "A node without id is accepted under a name of the scheduler's own.",
+    breaks=("SI-NODE-005",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        if not info.node_id:
+            inside.fires()
+            info = replace(info, node_id="a-node")
+        return original(rm, info, now)
+
+    inside.instead_of(nodes.update, update)
+
+
+def _silent(inside: Inside, *actions: NodeAction) -> None:
+    """The failure of one of these is written to the log, the RM is not told."""
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        if info.action not in actions:
+            return effects
+        received: list[Effect] = [one for one in effects if not isinstance(one, RejectedNode)]
+        if len(received) < len(effects):
+            inside.fires()
+        return received
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "failed-actions-are-only-logged",
+    "That an update or an action of a node failed is written to the log, the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.UPDATE, *_ACTIONS)
+
+
+@mutant(
+    "failed-update-is-only-logged",
+    "That an update of an unknown node failed the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.UPDATE)
+
+
+@mutant(
+    "failed-decommission-is-only-logged",
+    "That there is no node to decommission the RM is not told.",
+    breaks=("SI-NODE-016",),
+)
+def _(inside: Inside) -> None:
+    _silent(inside, NodeAction.DECOMMISSION)
+
+
+@mutant(
+    "asks-go-with-the-node",
+    "With a node all is forgotten that the applications on it still ask for.",
+    breaks=("SI-NODE-034",),
+)
+def _(inside: Inside) -> None:
+    def decommission(
+        original: Original, partition: Partition, node: Node, now: float
+    ) -> list[Effect]:
+        for application in [one.application for one in partition.allocations.on(node).values()]:
+            for pending in list(application.pending.values()):
+                inside.fires()
+                partition.asks.drop(pending)
+        return original(partition, node, now)
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+@mutant(
+    "creations-come-last",
+    "Of one request the nodes that are created are taken last, whatever came before.",
+    breaks=("SI-NODE-037",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateNodes):
+            ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
+            if ordered != event.nodes:
+                inside.fires()
+            event = replace(event, nodes=ordered)
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "first-entry-of-a-node-counts",
+    "Of several entries for one node in one request only the first is taken.",
+    breaks=("SI-NODE-037",),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, UpdateNodes):
+            entries = {info.node_id: info for info in reversed(event.nodes)}
+            first = tuple(info for info in event.nodes if entries[info.node_id] is info)
+            if len(first) < len(event.nodes):
+                inside.fires()
+            event = replace(event, nodes=first)
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@mutant(
+    "attributes-are-merged",
+    "Attributes of an update come beside those of before: a key left out stays.",
+    breaks=("SI-NODE-038",),
+)
+def _(inside: Inside) -> None:
+    merges_attributes(inside)
+
+
+def merges_attributes(inside: Inside) -> None:
+    """New attributes replace old ones of their key, and no others."""
+
+    def changed(original: Callable[..., None], partition: Any, node: Node, info: NodeInfo) -> None:
+        merged = {**node.attributes, **info.attributes}
+        if info.attributes and merged != info.attributes:
+            inside.fires()
+            info = replace(info, attributes=merged)
+        original(partition, node, info)
+
+    inside.instead_of(nodes._replace, changed)

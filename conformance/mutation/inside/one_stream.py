@@ -1,0 +1,249 @@
+"""Faults in what only 2021-02 has: utilisation, auto-scaling metrics, its one stream."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sireference.codec import Codec
+from sireference.core import asks, auto_scaling, scheduler, utilisation
+from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
+from sireference.core.state.cache_sync import CacheSync
+
+from mutation.inside import Inside
+from mutation.inside.node_actions import merges_attributes
+from mutation.inside.releasing import key_of
+from mutation.mutant import mutant, variant
+
+_mutant: Final = partial(mutant, revision="2021-02")
+
+
+@_mutant(
+    "reports-rejected",
+    "A report of use is answered by the rejection of its node.",
+    breaks=("SI-UTIL-001",),
+)
+def _(inside: Inside) -> None:
+    def report(_: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
+        inside.fires()
+        return [RejectedNode(rm.rm_id, sent.object_id, "nobody wants to know")]
+
+    inside.instead_of(utilisation.report, report)
+
+
+@_mutant("use-is-capacity", "What is really used is taken for occupied.", breaks=("SI-UTIL-002",))
+def _(inside: Inside) -> None:
+    def report(original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+        known = rm.node(sent.object_id)
+        if known is not None:
+            inside.fires()
+            _, node = known
+            node.resize(node.capacity, sent.used)
+        return original(rm, sent)
+
+    inside.instead_of(utilisation.report, report)
+
+
+@_mutant("nothing-outstanding", "The metrics are empty.", breaks=("SI-AUTO-001",))
+def _(inside: Inside) -> None:
+    def outstanding(_: Any, _rm: Any) -> Iterator[Any]:
+        inside.fires()
+        return iter(())
+
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_mutant(
+    "outstanding-for-ever",
+    "What was once in the metrics stays there.",
+    breaks=("SI-AUTO-001",),
+)
+def _(inside: Inside) -> None:
+    listed: dict[str, Any] = {}
+
+    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+        for one in original(rm):
+            listed[one.request_id] = one
+        inside.fires()
+        return iter(listed.values())
+
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_mutant(
+    "all-that-waits-is-outstanding",
+    "The metrics list all pending asks, whatever holds them back.",
+    breaks=("SI-AUTO-002",),
+)
+def _(inside: Inside) -> None:
+    def outstanding(_: Any, rm: Any) -> Iterator[Any]:
+        inside.fires()
+        for one in rm.partitions.values():
+            for application in one.applications.values():
+                for pending in application.pending.values():
+                    ask = pending.ask
+                    yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
+
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_mutant(
+    "one-kind-a-message",
+    "Of a message that brings several kinds only the first counts.",
+    breaks=("SI-CONN-016",),
+)
+def _(inside: Inside) -> None:
+    def events(original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
+        found = list(original(codec, method, message))
+        if len(found) > 1:
+            inside.fires()
+        return found[:1]
+
+    inside.instead_of(Codec.events, events)
+
+
+@variant(
+    "never-forgotten",
+    "That a released allocation is over is not synchronised: the RM knows (2021-02).",
+    misjudged_by=("SI-CB-011",),
+    areas=("CB", "ALLOC", "REL"),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def went(_: Any, _cache: Any, _live: Any) -> None:
+        inside.fires()
+
+    inside.instead_of(CacheSync.allocation_removed, went)
+
+
+@_mutant(
+    "forgotten-at-once",
+    "An allocation is to be forgotten as soon as it is assumed.",
+    breaks=("SI-CB-011",),
+)
+def _(inside: Inside) -> None:
+    def came(original: Callable[..., Any], cache: Any, live: Any) -> None:
+        original(cache, live)
+        inside.fires()
+        cache.allocation_removed(live)
+
+    inside.instead_of(CacheSync.allocation_added, came)
+
+
+@_mutant("never-assumed", "A new allocation is not synchronised.", breaks=("SI-CB-011",))
+def _(inside: Inside) -> None:
+    def came(_: Any, _cache: Any, _live: Any) -> None:
+        inside.fires()
+
+    inside.instead_of(CacheSync.allocation_added, came)
+
+
+@_mutant(
+    "attributes-stay",
+    "The attributes of a node stay as they were reported first.",
+    breaks=("SI-NODE-020", "SI-NODE-038"),
+)
+def _(inside: Inside) -> None:
+    def apply(original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
+        if isinstance(event, UpdateNodes):
+            kept = {info.node_id: rm.node(info.node_id) for info in event.nodes}
+            before = {key: one[1].attributes for key, one in kept.items() if one is not None}
+            effects = original(rm, event, now)
+            for key, attributes in before.items():
+                known = rm.node(key)
+                if known is not None and known[1].attributes != attributes:
+                    inside.fires()
+                    known[1].attributes = attributes
+                    known[0].node_index.regrouped()
+            return effects
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+@_mutant(
+    "recommendations-are-followed",
+    "What a node is recommended to offer it offers from then on.",
+    breaks=("SI-NREC-002",),
+)
+def _(inside: Inside) -> None:
+    def report(original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+        effects = original(rm, sent)
+        known = rm.node(sent.object_id)
+        if effects and known is not None:
+            inside.fires()
+            partition, node = known
+            partition.total = partition.total - node.capacity + node.advised
+            node.resize(node.advised, node.occupied)
+        return effects
+
+    inside.instead_of(utilisation.report, report)
+
+
+@_mutant(
+    "outstanding-twice",
+    "The metrics list each request twice, under an id of its own.",
+    breaks=("SI-AUTO-001",),
+)
+def _(inside: Inside) -> None:
+    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+        for one in original(rm):
+            inside.fires()
+            yield one
+            yield replace(one, request_id=f"{one.request_id} once more")
+
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_mutant(
+    "withdrawn-is-outstanding",
+    "What was withdrawn stays in the metrics.",
+    breaks=("SI-AUTO-001",),
+)
+def _(inside: Inside) -> None:
+    withdrawn: list[Any] = []
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        before = {one.request_id: one for one in original_outstanding(rm)}
+        key = key_of(request)
+        if key in before:
+            inside.fires()
+            withdrawn.append(before[key])
+        return original(rm, request, now)
+
+    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+        yield from original(rm)
+        yield from withdrawn
+
+    original_outstanding = auto_scaling.outstanding
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+    inside.instead_of(asks.release, release)
+
+
+@_mutant(
+    "limits-are-no-matter-for-metrics",
+    "The metrics list what limits of users and applications hold back.",
+    breaks=("SI-AUTO-002",),
+)
+def _(inside: Inside) -> None:
+    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+        yield from original(rm)
+        for partition in rm.partitions.values():
+            for application in partition.applications.values():
+                leaf = application.leaf.config
+                if leaf.limits or leaf.max_applications:
+                    for pending in application.pending.values():
+                        inside.fires()
+                        ask = pending.ask
+                        yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
+
+    inside.instead_of(auto_scaling.outstanding, outstanding)
+
+
+@_mutant(
+    "attributes-are-merged-on-one-stream",
+    "Attributes of an update come beside those of before: a key left out stays (2021-02).",
+    breaks=("SI-NODE-038",),
+)
+def _(inside: Inside) -> None:
+    merges_attributes(inside)

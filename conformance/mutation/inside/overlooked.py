@@ -1,0 +1,346 @@
+"""Faults that overlook one of several: what comes second, what waited longer, what is elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import (
+    allocations,
+    application_lifecycle,
+    asks,
+    nodes,
+    recovery,
+    releases,
+    scheduler,
+)
+from sireference.core.gang import replacement
+from sireference.core.model import (
+    Effect,
+    NewAllocation,
+    RejectedNode,
+    ReleasedAllocation,
+    UpdateAllocations,
+    UpdateApplications,
+    UpdateNodes,
+)
+from sireference.core.state.allocation import Allocation
+from sireference.core.states import ApplicationState, NodeAction, NodeState
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+_MANY: Final = 5
+_LONG: Final = 1.0  # seconds
+_CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
+
+
+@mutant(
+    "foreign-forgotten-at-an-update",
+    "What is foreign on a node is not counted any more once the node is updated.",
+    breaks=("SI-FOR-009",),
+)
+def _(inside: Inside) -> None:
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        for key in list(partition.foreign.on(node)) if info.action is NodeAction.UPDATE else ():
+            inside.fires()
+            partition.foreign.take_away(key)
+        return original(partition, node, info, now)
+
+    inside.instead_of(nodes.change, change)
+
+
+def _reports_the_first(inside: Inside, of: Any) -> None:
+    def ends(original: Original, *args: Any) -> list[Effect]:
+        effects = original(*args)
+        received = [effect for effect in effects if isinstance(effect, ReleasedAllocation)]
+        if len(received) > _MANY:
+            inside.fires()
+        return [effect for effect in effects if effect not in received[_MANY:]]
+
+    inside.instead_of(of, ends)
+
+
+@mutant(
+    "five-told-of-a-node",
+    "Of the allocations that end with a node five are told, however many there were.",
+    breaks=("SI-NODE-032",),
+)
+def _(inside: Inside) -> None:
+    _reports_the_first(inside, nodes.decommission)
+
+
+@mutant(
+    "five-told-of-a-release",
+    "Of the allocations that end with a release of all five are told, however many there were.",
+    breaks=("SI-REL-003",),
+)
+def _(inside: Inside) -> None:
+    _reports_the_first(inside, releases.release)
+
+
+@mutant(
+    "recovered-leaves-it-waiting",
+    "A recovered allocation does not end the waiting of its application.",
+    breaks=("SI-REC-014",),
+)
+def _(inside: Inside) -> None:
+    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+        application = partition.applications[record.ask.application_id]
+        if application.state is not ApplicationState.COMPLETING:
+            return original(partition, record, now)
+        inside.fires()
+        allocation = Allocation(record, application, partition.nodes[record.node_id])
+        partition.book(allocation)
+        return []
+
+    inside.instead_of(recovery.recover, recover)
+
+
+def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> None:
+    """An application comes to wait although such asks of it are pending."""
+
+    def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        meant = [one for one in application.pending.values() if is_meant(one, now)]
+        if not meant or len(meant) < len(application.pending):
+            return original(partition, application, now)
+        kept, application.pending = application.pending, {}
+        try:
+            effects = original(partition, application, now)
+        finally:
+            application.pending = kept
+        if effects:
+            inside.fires()
+        return effects
+
+    inside.instead_of(application_lifecycle.settle, settle)
+
+
+@mutant(
+    "parked-is-not-pending",
+    "An ask that waits for the end of a placeholder does not keep its application from waiting.",
+    breaks=("SI-APP-027",),
+)
+def _(inside: Inside) -> None:
+    _does_not_count(inside, lambda pending, _: bool(pending.awaiting))
+
+
+@mutant(
+    "pending-for-a-second-is-not-pending",
+    "An ask that has waited for a second does not keep its application from waiting.",
+    breaks=("SI-APP-027",),
+)
+def _(inside: Inside) -> None:
+    since: dict[Any, float] = {}
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        since[ask.application_id, ask.key] = now
+        return original(rm, ask, now)
+
+    def is_old(pending: Any, now: float) -> bool:
+        key = pending.application.application_id, pending.ask.key
+        return now - since.get(key, now) >= _LONG
+
+    inside.quietly().instead_of(asks.add, add)
+    _does_not_count(inside, is_old)
+
+
+@mutant(
+    "duplicate-shrinks-the-node",
+    "A node that is rejected as a duplicate has the smaller capacity of the two from then on.",
+    breaks=("SI-NODE-003",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        known = rm.node(info.node_id)
+        is_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
+        if known and is_rejected and info.capacity is not None:
+            partition, node = known
+            if info.capacity.fits(node.capacity) and info.capacity != node.capacity:
+                inside.fires()
+                partition.total = partition.total - node.capacity + info.capacity
+                node.resize(info.capacity, node.occupied)
+        return effects
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "comes-back-draining",
+    "A node that went while it was draining is draining when it is created again.",
+    breaks=("SI-NODE-010",),
+)
+def _(inside: Inside) -> None:
+    drained: set[str] = set()
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if node.state is NodeState.DRAINING and info.action is NodeAction.DECOMMISSION:
+            drained.add(node.node_id)
+        return original(partition, node, info, now)
+
+    def create(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+        if info.node_id in drained and info.action is NodeAction.CREATE:
+            inside.fires()
+            info = replace(info, action=NodeAction.CREATE_DRAIN)
+        return original(rm, info, now)
+
+    inside.quietly().instead_of(nodes.change, change)
+    inside.instead_of(nodes.create, create)
+
+
+@mutant(
+    "negative-priorities-never-served",
+    "An ask with a negative priority waits for ever.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        if ask.priority < 0:
+            inside.fires()
+            return []
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@mutant(
+    "negative-priorities-told-as-zero",
+    "An allocation of an ask with a negative priority is told with priority zero.",
+    breaks=("SI-ALLOC-003",),
+)
+def _(inside: Inside) -> None:
+    def make(original: Original, *args: Any) -> list[Effect]:
+        return [_at_least_zero(inside, effect) for effect in original(*args)]
+
+    inside.instead_of(allocations.make, make)
+
+
+def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
+    if not isinstance(effect, NewAllocation) or effect.allocation.ask.priority >= 0:
+        return effect
+    inside.fires()
+    record = effect.allocation
+    return replace(effect, allocation=replace(record, ask=replace(record.ask, priority=0)))
+
+
+@mutant(
+    "placeholder-of-another-application",
+    "A real ask takes a placeholder of another application, if its task group has that name.",
+    breaks=("SI-GANG-017",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Original, partition: Any, pending: Any) -> Any:
+        own = original(partition, pending)
+        if own is not None or not pending.key.replaces:
+            return own
+        for application in partition.applications.values():
+            gang = partition.gangs.get(application)
+            group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
+            if group:
+                inside.fires()
+                return next(iter(group.values()))
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], Any]) -> None:
+    """Of several parts of a message that are about the same only the first is looked at."""
+
+    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        if isinstance(event, of):
+            sent = getattr(event, field)
+            first = {by(one): one for one in reversed(sent)}
+            kept = tuple(one for one in sent if first[by(one)] is one)
+            if len(kept) < len(sent):
+                inside.fires()
+                event = replace(event, **{field: kept})
+        return original(rm, event, now)
+
+    inside.instead_of(scheduler._apply, apply)
+
+
+def _key(entry: Any) -> tuple[str, str]:
+    ask = getattr(entry, "ask", entry)
+    return ask.application_id, ask.key
+
+
+@mutant(
+    "first-of-equal-keys-counts",
+    "Of several asks with one key in one message the first counts.",
+    breaks=("SI-ASK-003",),
+)
+def _(inside: Inside) -> None:
+    _keeps_the_first(inside, UpdateAllocations, "entries", _key)
+
+
+@mutant(
+    "one-node-of-a-message",
+    "Of several actions on nodes in one message only the first is carried out.",
+    breaks=("SI-NODE-026",),
+)
+def _(inside: Inside) -> None:
+    def action(info: Any) -> str:
+        return info.node_id if info.action in _CREATIONS else ""
+
+    _keeps_the_first(inside, UpdateNodes, "nodes", action)
+
+
+@mutant(
+    "one-action-beside-a-creation",
+    "What a message says of a node after its creation is passed over.",
+    breaks=("SI-NODE-037",),
+)
+def _(inside: Inside) -> None:
+    _keeps_the_first(inside, UpdateNodes, "nodes", lambda info: info.node_id)
+
+
+@mutant(
+    "one-removal-of-a-message",
+    "Of several applications that one message removes only the first is removed.",
+    breaks=("SI-APP-018",),
+)
+def _(inside: Inside) -> None:
+    _keeps_the_first(inside, UpdateApplications, "remove", lambda _: None)
+
+
+@mutant(
+    "one-release-of-a-message",
+    "Of several releases in one message only the first is carried out.",
+    breaks=("SI-REL-001",),
+)
+def _(inside: Inside) -> None:
+    _keeps_the_first(inside, UpdateAllocations, "releases", lambda _: None)
+
+
+def _is_done_once(inside: Inside, action: NodeAction) -> None:
+    """A node passes over this action from the second time on."""
+    done: set[Any] = set()
+
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if info.action is action:
+            if node in done:
+                inside.fires()
+                return []
+            done.add(node)
+        return original(partition, node, info, now)
+
+    inside.instead_of(nodes.change, change)
+
+
+@mutant(
+    "drained-once",
+    "A node is drained once: later it stays schedulable, whatever it is told.",
+    breaks=("SI-NODE-026",),
+)
+def _(inside: Inside) -> None:
+    _is_done_once(inside, NodeAction.DRAIN_NODE)
+
+
+@mutant(
+    "undrained-once",
+    "A node comes back once: drained again it stays so.",
+    breaks=("SI-NODE-028",),
+)
+def _(inside: Inside) -> None:
+    _is_done_once(inside, NodeAction.DRAIN_TO_SCHEDULABLE)

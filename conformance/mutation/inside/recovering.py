@@ -1,0 +1,275 @@
+"""Faults in what is taken over: which existing allocations, where, and what they count for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import nodes, recovery
+from sireference.core.gang import timeout
+from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedNode
+from sireference.core.state.quota import Quota, Quotas
+from sireference.core.states import NodeAction, NodeState
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+Objections = Callable[..., Iterator[str]]
+_TOO_OFTEN: Final = 3
+
+
+@mutant(
+    "nameless-existing-taken-over",
+    "An existing allocation without identity is taken over like any other.",
+    breaks=("SI-REC-004",),
+)
+def _(inside: Inside) -> None:
+    def objections(
+        original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
+    ) -> Iterator[str]:
+        for reason in original(partition, allocation, *rest):
+            if allocation.identity or "identity" not in reason:
+                yield reason
+            else:
+                inside.fires()
+
+    inside.instead_of(recovery._objections, objections)
+
+
+@mutant(
+    "nameless-existing-left-out",
+    "A node is accepted without what exists there and has no identity; nothing is said of that.",
+    breaks=("SI-REC-004",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        named = tuple(one for one in info.allocations if one.identity)
+        if len(named) < len(info.allocations):
+            inside.fires()
+        return original(rm, replace(info, allocations=named), now)
+
+    inside.instead_of(nodes.create, create)
+
+
+def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) -> None:
+    """An existing allocation is refused where there is a reason not to make it now."""
+
+    def objections(
+        original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
+    ) -> Iterator[str]:
+        reasons = list(original(partition, allocation, *rest))
+        yield from reasons
+        more = "" if reasons else why_not(partition, allocation)
+        if more:
+            inside.fires()
+            yield more
+
+    inside.instead_of(recovery._objections, objections)
+
+
+@mutant(
+    "draining-node-takes-nothing-over",
+    "An existing allocation on a draining node is rejected.",
+    breaks=("SI-REC-009",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
+        is_open = partition.nodes[allocation.node_id].state is NodeState.SCHEDULABLE
+        return "" if is_open else "the node is draining"
+
+    _refuses(inside, why_not)
+
+
+@mutant(
+    "existing-beyond-the-quota-refused",
+    "An existing allocation is refused that the quota of its queue has no room for.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
+        application = partition.applications[allocation.ask.application_id]
+        has_capacity = all(
+            quota.has_capacity(allocation.ask.resource) for quota in application.quotas
+        )
+        return "" if has_capacity else "its queue is full"
+
+    _refuses(inside, why_not)
+
+
+@mutant(
+    "existing-beyond-the-node-refused",
+    "An existing allocation is refused that its node has no room for.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    def why_not(partition: Any, allocation: AllocationRecord) -> str:
+        node = partition.nodes[allocation.node_id]
+        return "" if allocation.ask.resource.fits(node.free) else "its node is full"
+
+    _refuses(inside, why_not)
+
+
+@mutant(
+    "recovered-is-outside-the-quota",
+    "What is taken over does not count in its queue: as much again is allocated there.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    recovering: list[Any] = []
+    uncounted: dict[int, Any] = {}
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        recovering.append(allocation)
+        try:
+            return original(partition, allocation, now)
+        finally:
+            recovering.pop()
+
+    def book(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
+        if recovering:
+            inside.fires()
+            uncounted[id(resource)] = resource
+        else:
+            original(quotas, resource)
+
+    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
+        if id(resource) not in uncounted:
+            original(quotas, resource)
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Quotas.book, book)
+    inside.instead_of(Quotas.unbook, unbook)
+
+
+@mutant(
+    "update-brings-existing",
+    "What an update of a node says to exist there is taken over.",
+    breaks=("SI-REC-015",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def change(
+        original: Original, partition: Any, node: Any, info: NodeInfo, now: float
+    ) -> list[Effect]:
+        effects = original(partition, node, info, now)
+        for allocation in info.allocations if info.action is NodeAction.UPDATE else ():
+            if not any(recovery._objections(partition, allocation)):
+                inside.fires()
+                effects += recovery.recover(partition, allocation, now)
+        return effects
+
+    inside.instead_of(nodes.change, change)
+
+
+def _recovered(inside: Inside) -> Callable[[Any], bool]:
+    """Whether an application has an allocation that was taken over."""
+    recovered: set[str] = set()
+    partitions: dict[Any, Any] = {}  # of applications that have recovered
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        partitions[partition.applications[allocation.ask.application_id]] = partition
+        recovered.add(allocation.identity)
+        return original(partition, allocation, now)
+
+    def is_recovered(application: Any) -> bool:
+        partition = partitions.get(application)
+        held = () if partition is None else partition.allocations.of(application)
+        return not recovered.isdisjoint(held)
+
+    inside.instead_of(recovery.recover, recover)
+    return is_recovered
+
+
+@mutant(
+    "recovered-gang-waits-for-ever",
+    "The time of a gang does not run if a placeholder of it was taken over.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    is_recovered = _recovered(inside)
+
+    def watch(original: Callable[..., None], partition: Any, application: Any, now: float) -> None:
+        if not is_recovered(application):
+            original(partition, application, now)
+        elif application.is_gang and not application.has_begun:
+            inside.fires()
+
+    inside.instead_of(timeout.watch, watch)
+
+
+@mutant(
+    "recovered-gang-has-no-asks",
+    "A gang is complete with the placeholders that were taken over, whatever it still asks for.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    is_recovered = _recovered(inside)
+
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        if not is_recovered(application):
+            return original(partition, application, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "recovered-gang-has-thrice-the-time",
+    "A gang of which a placeholder was taken over waits three times as long as others.",
+    breaks=("SI-REC-020",),
+)
+def _(inside: Inside) -> None:
+    is_recovered = _recovered(inside)
+
+    def seconds_to_gather(original: Callable[..., float], settings: Any, application: Any) -> float:
+        seconds = original(settings, application)
+        if not is_recovered(application):
+            return seconds
+        inside.fires()
+        return _TOO_OFTEN * seconds
+
+    inside.instead_of(timeout._seconds_to_gather, seconds_to_gather)
+
+
+@mutant(
+    "beyond-the-quota-for-good",
+    "A queue in which more was taken over than it may hold serves nobody any more.",
+    breaks=("SI-REC-013",),
+)
+def _(inside: Inside) -> None:
+    beyond: set[Quota] = set()
+
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        application = partition.applications[allocation.ask.application_id]
+        for quota in application.quotas:
+            if not quota.has_capacity(allocation.ask.resource):
+                beyond.add(quota)
+        return original(partition, allocation, now)
+
+    def has_capacity(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
+        has_capacity = original(quota, *args)
+        if has_capacity and quota in beyond:
+            inside.fires()
+            return False
+        return has_capacity
+
+    inside.instead_of(recovery.recover, recover)
+    inside.instead_of(Quota.has_capacity, has_capacity)
+    inside.instead_of(Quota.can_take, has_capacity)
+
+
+@mutant(
+    "update-with-existing-refused",
+    "The update of a node that names existing allocations is refused as a whole.",
+    breaks=("SI-REC-015",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
+        if not info.allocations:
+            return original(partition, node, info, now)
+        inside.fires()
+        return [RejectedNode(partition.rm_id, node.node_id, "that is for a creation")]
+
+    inside.instead_of(nodes.change, change)

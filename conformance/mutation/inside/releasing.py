@@ -1,0 +1,305 @@
+"""What a release is taken for, and what is said of one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import allocation_end, allocations, asks, recovery, releases, scheduler
+from sireference.core.model import (
+    AllOfApplication,
+    AskedAndHeld,
+    AskReleaseRequest,
+    EachOfKey,
+    Everything,
+    OneAllocation,
+    OneOfKey,
+    Release,
+    ReleasedAllocation,
+    ReleaseRequest,
+    partition_name,
+)
+from sireference.core.state.allocation import Allocation
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import mutant, variant
+
+_AGAIN: Final = 1.0  # seconds without an answer
+_SOON: Final = 0.05
+_STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
+
+
+@mutant(
+    "untyped-release-confirms",
+    "A release without type is taken for the confirmation that is open.",
+    breaks=("SI-REL-007",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = named(rm, request)
+        is_open = live is not None and live.open_release is not None
+        if is_open and request.termination is TerminationType.UNSET:
+            inside.fires()
+            request = replace(request, termination=live.open_release)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@mutant(
+    "placeholders-survive-a-release-of-all",
+    "A release without identity spares placeholders.",
+    breaks=("SI-REL-003",),
+)
+def _(inside: Inside) -> None:
+    def stop(
+        original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
+    ) -> Any:
+        if live.is_placeholder and is_of_all(request):
+            inside.fires()
+            return []
+        return original(partition, live, request, now)
+
+    inside.instead_of(releases._stop, stop)
+
+
+@mutant(
+    "added-placeholder-is-real",
+    "A placeholder that is added by an allocation request counts as a real allocation.",
+    breaks=("SI-REC-021",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
+        if allocation.ask.is_placeholder:
+            inside.fires()
+            allocation = replace(allocation, ask=replace(allocation.ask, placeholder=False))
+        return original(rm, allocation, now)
+
+    inside.instead_of(recovery.add, add)
+
+
+@variant(
+    "found-by-identity-alone",
+    "An identity names an allocation, whatever application stands beside it.",
+    misjudged_by=("SI-REL-005", "SI-REL-011"),
+    departs_from=("SI-REL-028",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        live = named(rm, request)
+        if live is not None:
+            its_own = live.application.application_id
+            if request.subject.application_id != its_own:
+                inside.fires()
+                subject = replace(request.subject, application_id=its_own)
+                request = replace(request, subject=subject)
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+@variant(
+    "misnamed-releases-are-echoed",
+    "A release of what is not there is answered with itself, and nothing else happens.",
+    misjudged_by=("SI-REL-005",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(request.partition))
+        named = request.subject
+        application = partition and partition.applications.get(named.application_id)
+        is_there = application is not None and (
+            identity_of(request) in {*partition.allocations.of(application), *application.pending}
+        )
+        is_there = is_there or (partition is not None and identity_of(request) in partition.foreign)
+        if not is_of_all(request) and not is_there and request.termination in _STOPS:
+            inside.fires()
+            echo = Release(
+                partition=request.partition,
+                application_id=named.application_id,
+                identity=identity_of(request),
+                termination=request.termination,
+                key=named.key or "",
+                message=request.message,
+            )
+            return [ReleasedAllocation(rm.rm_id, echo)]
+        return original(rm, request, now)
+
+    inside.instead_of(releases.release, release)
+
+
+def _repeats(inside: Inside, seconds: float) -> None:
+    """An open release is told again, as often as it is not confirmed within so many seconds."""
+    watched: set[int] = set()
+
+    def repeat(rm: Any, partition: Any, live: Allocation, now: float) -> Any:
+        termination = live.open_release
+        if termination is None or live.record.identity not in partition.allocations.all:
+            return []
+        inside.fires()
+        rm.timers.set(now + seconds, lambda later: repeat(rm, partition, live, later))
+        return [ReleasedAllocation(rm.rm_id, live.release(termination, "once more"))]
+
+    def passes(original: Callable[..., Any], rm: Any, now: float) -> Any:
+        effects = original(rm, now)
+        for partition in rm.partitions.values():
+            for live in partition.allocations.all.values():
+                if live.open_release is not None and id(live) not in watched:
+                    watched.add(id(live))
+                    rm.timers.set(
+                        now + seconds,
+                        lambda later, p=partition, one=live: repeat(rm, p, one, later),
+                    )
+        return effects
+
+    inside.instead_of(scheduler._pass, passes)
+
+
+@variant(
+    "unconfirmed-releases-are-repeated",
+    "What the RM does not confirm within a second is said again, each second.",
+    misjudged_by=("SI-ALLOC-009", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    _repeats(inside, _AGAIN)
+
+
+@variant(
+    "unconfirmed-releases-are-repeated-soon",
+    "What the RM does not confirm is said again and again, so that its word may cross with it.",
+    misjudged_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
+)
+def _(inside: Inside) -> None:
+    _repeats(inside, _SOON)
+
+
+@mutant(
+    "timed-out-room-given-away-at-once",
+    "The room of an allocation whose time is over is free before the RM has confirmed its end.",
+    breaks=("SI-REL-011",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        received = original(partition, live, now)
+        if not received:
+            return received
+        inside.fires()
+        return received + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
+
+    inside.instead_of(allocations._expire, expire)
+
+
+@mutant(
+    "timed-out-while-it-is-replaced",
+    "A placeholder is released with TIMEOUT although its replacement is not confirmed yet.",
+    breaks=("SI-REL-011",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+        if live.open_release is None:
+            return original(partition, live, now)
+        inside.fires()
+        live.timer = None
+        release = live.release(TerminationType.TIMEOUT, "its time is over")
+        return [ReleasedAllocation(partition.rm_id, release)]
+
+    inside.instead_of(allocations._expire, expire)
+
+
+@mutant(
+    "releases-name-no-partition",
+    "What the scheduler releases is named without its partition.",
+    breaks=("SI-REL-023",),
+)
+def _(inside: Inside) -> None:
+    def release(original: Callable[..., Any], live: Any, *rest: Any) -> Any:
+        inside.fires()
+        return replace(original(live, *rest), partition="")
+
+    inside.instead_of(Allocation.release, release)
+
+
+@mutant(
+    "release-of-all-drops-asks",
+    "A release without identity takes away what its application still asks for, too.",
+    breaks=("SI-REL-003",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def stop(
+        original: Callable[..., Any], partition: Any, live: Any, request: Any, now: float
+    ) -> Any:
+        asks_too = list(live.application.pending.values()) if is_of_all(request) else []
+        for pending in asks_too:
+            inside.fires()
+            partition.asks.drop(pending)
+        return original(partition, live, request, now)
+
+    inside.instead_of(releases._stop, stop)
+
+
+@mutant(
+    "nameless-ask-release-ignored",
+    "An ask release that names no application is ignored.",
+    breaks=("SI-REL-021",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+        if isinstance(subject, EachOfKey):
+            inside.fires()
+        else:
+            yield from original(partition, subject)
+
+    inside.instead_of(asks.meant, meant)
+
+
+@mutant(
+    "key-alone-withdraws-all",
+    "An ask release with a key and no application withdraws all that its application asks for.",
+    breaks=("SI-REL-021",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+        for pending in original(partition, subject):
+            if not isinstance(subject, EachOfKey):
+                yield pending
+                continue
+            for other in list(pending.application.pending.values()):
+                inside.fires()
+                yield other
+
+    inside.instead_of(asks.meant, meant)
+
+
+def named(rm: Any, request: Any) -> Any:
+    """The allocation of this identity, None where there is none."""
+    partition = rm.partitions.get(partition_name(request.partition))
+    return partition.allocations.all.get(identity_of(request)) if partition is not None else None
+
+
+def identity_of(request: ReleaseRequest) -> str:
+    """The identity of the one allocation that is to be released, empty where it is another kind."""
+    match request.subject:
+        case OneAllocation(identity=identity) | OneOfKey(key=identity):
+            return identity
+    return ""
+
+
+def application_of(request: ReleaseRequest | AskReleaseRequest) -> str:
+    """The application that a release names, empty where it names none."""
+    subject = request.subject
+    return "" if isinstance(subject, EachOfKey | Everything) else subject.application_id
+
+
+def key_of(request: ReleaseRequest | AskReleaseRequest) -> str:
+    """The ask key that the release of asks names, empty where it names none."""
+    return request.subject.key if isinstance(request.subject, OneOfKey | EachOfKey) else ""
+
+
+def is_of_all(request: ReleaseRequest) -> bool:
+    """Whether it is the release of all allocations of an application."""
+    return isinstance(request.subject, AllOfApplication | AskedAndHeld)

@@ -1,0 +1,269 @@
+"""Faults in what becomes of applications, asks, allocations and nodes that are refused or over."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sireference.core import allocations, applications, asks, configuration_update, nodes, recovery
+from sireference.core.model import (
+    Ask,
+    Configured,
+    Effect,
+    NewApplication,
+    NodeInfo,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+)
+from sireference.core.state.node import Node
+from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction, NodeState, TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+
+@mutant(
+    "unknown-node-means-another",
+    "What is asked of an unknown node is done to another one.",
+    breaks=("SI-NODE-035",),
+)
+def _(inside: Inside) -> None:
+    wanted = (NodeAction.DRAIN_NODE, NodeAction.DECOMMISSION, NodeAction.DRAIN_TO_SCHEDULABLE)
+
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        others = [name for one in rm.partitions.values() for name in one.nodes]
+        if info.action not in wanted or rm.node(info.node_id) is not None or not others:
+            return original(rm, info, now)
+        inside.fires()
+        return original(rm, replace(info, node_id=others[-1]), now)
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "create-revives",
+    "Creating a draining node again is rejected, and the node takes work.",
+    breaks=("SI-NODE-039",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+        effects = original(rm, info, now)
+        known = rm.node(info.node_id)
+        was_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
+        if was_rejected and known is not None and known[1].state is NodeState.DRAINING:
+            inside.fires()
+            back = NodeInfo(info.node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
+            effects += original(rm, back, now)
+        return effects
+
+    inside.instead_of(nodes.update, update)
+
+
+@mutant(
+    "rejected-application-lives",
+    "A rejected application is served all the same, in another queue.",
+    breaks=("SI-APP-023",),
+)
+def _(inside: Inside) -> None:
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        if not any(isinstance(effect, RejectedApplication) for effect in effects):
+            return effects
+        inside.fires()
+        original(rm, replace(new, queue="root.plain"), now)
+        return effects
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "application-tags-are-of-asks",
+    "The tags of an application count as those of its asks.",
+    breaks=("SI-APP-011",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            node = application.submitted.tags.get(_REQUIRED_NODE) if application else None
+            if node:
+                inside.fires()
+                ask = replace(ask, required_node=node)
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+_REQUIRED_NODE = "yunikorn.apache.org/requiredNode"
+
+
+@mutant(
+    "rejected-ask-comes-back",
+    "A rejected ask is served once its application is there.",
+    breaks=("SI-ASK-017",),
+)
+def _(inside: Inside) -> None:
+    rejected: dict[str, list[Ask]] = {}
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        effects = original(rm, ask, now)
+        if any(isinstance(effect, RejectedAsk) for effect in effects):
+            rejected.setdefault(ask.application_id, []).append(ask)
+        return effects
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for ask in rejected.pop(new.application_id, []):
+            inside.fires()
+            effects += asks.add(rm, ask, now)
+        return effects
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "ask-timeout-from-the-ask",
+    "The execution timeout of an ask runs from when it was asked for.",
+    breaks=("SI-ASK-016",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    asked: dict[str, float] = {}
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        asked.setdefault(ask.key, now)
+        return original(rm, ask, now)
+
+    def watch(_: Any, partition: Any, live: Any, now: float) -> None:
+        ask = live.record.ask
+        if ask.execution_timeout > 0:
+            since = asked.get(ask.key, now)
+            if since < now:
+                inside.fires()
+            deadline = max(now, since + ask.execution_timeout)
+            expire = partial(allocations._expire, partition, live)
+            live.timer = partition.timers.set(deadline, expire)
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(allocations.watch, watch)
+
+
+@mutant(
+    "room-is-lost",
+    "The room of an ended allocation is never used again.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    def unbook(original: Callable[..., None], node: Node, resource: Any) -> None:
+        inside.fires()
+        original(node, resource)
+        node.resize(node.capacity, node.occupied + resource)
+
+    inside.instead_of(Node.unbook, unbook)
+
+
+@mutant(
+    "removal-keeps-the-room",
+    "The room of what ends with its application is never used again.",
+    breaks=("SI-APP-018",),
+)
+def _(inside: Inside) -> None:
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        lost: list[tuple[Node, Any]] = []
+        for one in rm.partitions.values():
+            application = one.applications.get(request.application_id)
+            for live in one.allocations.of(application).values() if application is not None else ():
+                inside.fires()
+                lost.append((live.node, live.record.ask.resource))
+        effects = original(rm, request, now)
+        for node, resource in lost:
+            node.resize(node.capacity, node.occupied + resource)
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "update-drops-asks",
+    "With a new configuration all pending asks are forgotten.",
+    breaks=("SI-CFG-002",),
+)
+def _(inside: Inside) -> None:
+    def update(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+        effects = original(rm, event, now)
+        if not any(isinstance(effect, Configured) for effect in effects):
+            return effects
+        for one in rm.partitions.values():
+            for application in one.applications.values():
+                for pending in list(application.pending.values()):
+                    inside.fires()
+                    one.drop(pending)
+        return effects
+
+    inside.instead_of(configuration_update.update, update)
+
+
+@mutant(
+    "existing-allocated-again",
+    "What is recovered is taken for an ask, too, and allocated again.",
+    breaks=("SI-REC-002",),
+)
+def _(inside: Inside) -> None:
+    def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
+        effects = original(partition, allocation, now)
+        inside.fires()
+        application = partition.applications[allocation.ask.application_id]
+        partition.asks.queue_up(application, replace(allocation.ask, placeholder=False))
+        return effects
+
+    inside.instead_of(recovery.recover, recover)
+
+
+@mutant(
+    "preempted-as-timeout",
+    "Who is preempted is released with TIMEOUT.",
+    breaks=("SI-PRE-001",),
+)
+def _(inside: Inside) -> None:
+    def ask_for_release(
+        original: Callable[..., Any], partition: Any, live: Any, termination: Any, message: str
+    ) -> Any:
+        if termination is TerminationType.PREEMPTED_BY_SCHEDULER:
+            inside.fires()
+            termination = TerminationType.TIMEOUT
+        return original(partition, live, termination, message)
+
+    inside.instead_of(Partition.ask_for_release, ask_for_release)
+
+
+@mutant(
+    "removed-asks-come-back",
+    "What an application still asked for when it was removed comes back with its identity.",
+    breaks=("SI-APP-017",),
+)
+def _(inside: Inside) -> None:
+    orphans: dict[str, list[Ask]] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            application = partition.applications.get(request.application_id)
+            if application is not None:
+                pending = application.pending.values()
+                orphans[request.application_id] = [one.ask for one in pending]
+        return original(rm, request, now)
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        identity = new.application_id
+        is_known = any(identity in partition.applications for partition in rm.partitions.values())
+        effects = original(rm, new, now)
+        for ask in [] if is_known else orphans.pop(identity, []):
+            inside.fires()
+            effects += asks.add(rm, ask, now)
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(applications.submit, submit)

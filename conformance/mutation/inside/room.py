@@ -1,0 +1,136 @@
+"""Room that is given away twice, or never comes back."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.core import allocations, nodes, releases, scheduling_pass
+from sireference.core.model import Effect
+from sireference.core.state.node import Node
+from sireference.core.state.queue import Queue
+from sireference.core.state.quota import Quota, Quotas
+
+from mutation.inside import Inside, Original
+from mutation.inside.releasing import is_of_all
+from mutation.mutant import mutant
+
+
+@mutant(
+    "node-counts-after-the-round",
+    "What is given away on a node counts only when the round is over.",
+    breaks=("SI-NODE-006",),
+)
+def _(inside: Inside) -> None:
+    touched: list[tuple[Any, Node, Any]] = []
+
+    def make(
+        original: Callable[..., Any], partition: Any, pending: Any, node: Node, now: float
+    ) -> Any:
+        effects = original(partition, pending, node, now)
+        node.free += pending.ask.resource
+        if node in partition.node_index.index:  # which believes it to be free as well
+            partition.node_index.capacity_used(node)
+        touched.append((partition, node, pending.ask.resource))
+        return effects
+
+    def run(original: Callable[..., Any], *args: Any) -> Any:
+        effects = original(*args)
+        if touched:
+            inside.fires()
+        for partition, node, resource in touched:
+            node.free -= resource
+            if node in partition.node_index.index:
+                partition.node_index.capacity_used(node)
+        touched.clear()
+        return effects
+
+    inside.instead_of(allocations.make, make)
+    inside.instead_of(scheduling_pass.run, run)
+
+
+@mutant(
+    "share-counts-after-the-round",
+    "What is given away in a queue counts only when the round is over.",
+    breaks=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    in_round = [False]
+    later: list[tuple[Quotas, Any]] = []
+
+    def book(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
+        if in_round[0]:
+            later.append((quotas, resource))
+        else:
+            original(quotas, resource)
+
+    def run(original: Callable[..., Any], *args: Any) -> Any:
+        in_round[0] = True
+        try:
+            return original(*args)
+        finally:
+            in_round[0] = False
+            if later:
+                inside.fires()
+            while later:
+                quotas, resource = later.pop()
+                quotas.book(resource)
+
+    inside.instead_of(Quotas.book, book)
+    inside.instead_of(scheduling_pass.run, run)
+
+
+@mutant(
+    "quota-of-parents-ignored",
+    "Only the queue of an application limits it, those above do not.",
+    breaks=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def ignored(original: Callable[..., bool], quota: Quota, *args: Any) -> bool:
+        is_above = isinstance(quota, Queue) and bool(quota.children)
+        if is_above and not original(quota, *args):
+            inside.fires()
+            return True
+        return original(quota, *args)
+
+    inside.instead_of(Quota.has_capacity, ignored)
+    inside.instead_of(Quota.can_take, ignored)
+
+
+@mutant(
+    "decommissioned-still-counts",
+    "What ends with its node goes on counting in its queues.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    _leaks_in(inside, nodes.decommission)
+
+
+@mutant(
+    "release-of-all-leaks-quota",
+    "What ends with all of its application goes on counting in its queues.",
+    breaks=("SI-ALLOC-010",),
+)
+def _(inside: Inside) -> None:
+    _leaks_in(inside, releases.release, lambda _rm, request, _now: is_of_all(request))
+
+
+def _leaks_in(
+    inside: Inside, function: Original, leaks_then: Callable[..., bool] = lambda *_: True
+) -> None:
+    """What ends in calls of this function is not unbooked, where its arguments are such."""
+    leaking = [False]
+
+    def leaks(original: Original, *args: Any) -> list[Effect]:
+        leaking[0] = leaks_then(*args)
+        try:
+            return original(*args)
+        finally:
+            leaking[0] = False
+
+    def unbook(original: Callable[..., None], quotas: Quotas, resource: Any) -> None:
+        if leaking[0]:
+            inside.fires()
+        else:
+            original(quotas, resource)
+
+    inside.instead_of(function, leaks)
+    inside.instead_of(Quotas.unbook, unbook)

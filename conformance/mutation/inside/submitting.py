@@ -1,0 +1,255 @@
+"""Faults in how applications are taken in and timed, and in what is left when they go."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sireference.core import application_lifecycle, applications, asks, queues
+from sireference.core.model import (
+    Ask,
+    Effect,
+    NewApplication,
+    Refused,
+    RejectedApplication,
+    RejectedAsk,
+    ReleasedAllocation,
+    RemoveApplication,
+)
+from sireference.core.state.application import Application
+from sireference.core.state.quota import Quotas
+from sireference.core.states import ApplicationState
+
+from mutation.inside import Inside, Original
+from mutation.mutant import mutant
+
+
+def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
+    return [RejectedApplication(rm.rm_id, new.application_id, "there was one of this id")]
+
+
+@mutant(
+    "nobody-gets-no-verdict",
+    "Of an application without user nothing is heard any more.",
+    breaks=("SI-APP-004",),
+)
+def _(inside: Inside) -> None:
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        if new.user:
+            return original(rm, new, now)
+        inside.fires()
+        return []
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "application-time-from-submission",
+    "The time an application may run begins with its submission.",
+    breaks=("SI-APP-014",),
+)
+def _(inside: Inside) -> None:
+    submitted: dict[Application, float] = {}
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        effects = original(rm, new, now)
+        for one in rm.partitions.values():
+            application = one.applications.get(new.application_id)
+            if application is not None:
+                submitted.setdefault(application, now)
+        return effects
+
+    def enter(original: Callable[..., None], partition: Any, one: Application, now: float) -> None:
+        had_timer = one.execution_timer is not None
+        original(partition, one, now)
+        since = submitted.get(one, now)
+        if one.execution_timer is not None and not had_timer and since < now:
+            inside.fires()
+            one.stop_execution_timer()
+            _set_timer(partition, one, since, now)
+
+    inside.instead_of(applications.submit, submit)
+    inside.instead_of(application_lifecycle._enter, enter)
+
+
+@mutant(
+    "application-time-runs-while-it-waits",
+    "The time an application may run begins with its first ask, served or not.",
+    breaks=("SI-APP-014",),
+)
+def _(inside: Inside) -> None:
+    def enter(original: Callable[..., None], partition: Any, one: Application, now: float) -> None:
+        original(partition, one, now)
+        is_limited = one.submitted.execution_timeout > 0 and one.submitted.placeholder_ask is None
+        if one.state is ApplicationState.ACCEPTED and is_limited:
+            inside.fires()
+            _set_timer(partition, one, now, now)
+
+    inside.instead_of(application_lifecycle._enter, enter)
+
+
+def _set_timer(partition: Any, application: Application, since: float, now: float) -> None:
+    """Its time is over when that much has passed since then."""
+    expire = partial(application_lifecycle._execution_timeout, partition, application)
+    deadline = max(now, since + application.submitted.execution_timeout)
+    application.execution_timer = partition.timers.set(deadline, expire)
+
+
+@mutant(
+    "removal-in-any-partition",
+    "An application is removed whatever partition its removal names.",
+    breaks=("SI-APP-019",),
+)
+def _(inside: Inside) -> None:
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
+        for name, partition in rm.partitions.items():
+            is_there = request.application_id in partition.applications
+            if is_there and name != request.partition:
+                inside.fires()
+                request = replace(request, partition=name)
+        return original(rm, request, now)
+
+    inside.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "unknown-removal-ends-the-stream",
+    "Removing an application there is not ends the stream.",
+    breaks=("SI-APP-019", "SI-CONN-017"),
+)
+def _(inside: Inside) -> None:
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
+        partition = rm.partitions.get(request.partition)
+        if partition is not None and request.application_id in partition.applications:
+            return original(rm, request, now)
+        inside.fires()
+        return [Refused(rm.rm_id, "there is no such application")]
+
+    inside.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "removed-id-stays-taken",
+    "An application with the id of one that was removed is rejected.",
+    breaks=("SI-APP-020",),
+)
+def _(inside: Inside) -> None:
+    removed: defaultdict[Any, set[str]] = defaultdict(set)
+
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
+        if any(request.application_id in one.applications for one in rm.partitions.values()):
+            removed[rm].add(request.application_id)
+        return original(rm, request, now)
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        if new.application_id not in removed[rm]:
+            return original(rm, new, now)
+        inside.fires()
+        return _rejected(rm, new)
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "asks-of-the-removed-unanswered",
+    "An ask of an application that was removed is dropped without a word.",
+    breaks=("SI-APP-020",),
+)
+def _(inside: Inside) -> None:
+    removed: defaultdict[Any, set[str]] = defaultdict(set)
+
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
+        removed[rm].add(request.application_id)
+        return original(rm, request, now)
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        effects = original(rm, ask, now)
+        is_rejected = any(isinstance(effect, RejectedAsk) for effect in effects)
+        if not is_rejected or ask.application_id not in removed[rm]:
+            return effects
+        inside.fires()
+        return []
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(asks.add, add)
+
+
+@mutant(
+    "one-end-stands-for-the-others",
+    "Of what ends with its application only the first is reported, by its identity.",
+    breaks=("SI-APP-035",),
+)
+def _(inside: Inside) -> None:
+    def remove(original: Original, rm: Any, request: RemoveApplication, now: float) -> list[Effect]:
+        effects = original(rm, request, now)
+        ends = [
+            one
+            for one in effects
+            if isinstance(one, ReleasedAllocation)
+            and one.release.application_id == request.application_id
+        ]
+        if len(ends) > 1:
+            inside.fires()
+        return [one for one in effects if one not in ends[1:]]
+
+    inside.instead_of(applications.remove, remove)
+
+
+@mutant(
+    "failed-id-stays-taken",
+    "An application with the id of one that failed is rejected.",
+    breaks=("SI-APP-037",),
+)
+def _(inside: Inside) -> None:
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            finished = partition.finished.get(new.application_id)
+            if finished is not None and finished.state is ApplicationState.FAILED:
+                inside.fires()
+                return _rejected(rm, new)
+        return original(rm, new, now)
+
+    inside.instead_of(applications.submit, submit)
+
+
+@mutant(
+    "failed-once-asks-no-more",
+    "An application with the id of one that failed is accepted, and what it asks for is rejected.",
+    breaks=("SI-APP-037",),
+)
+def _(inside: Inside) -> None:
+    failed: defaultdict[Any, set[str]] = defaultdict(set)
+
+    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+        for partition in rm.partitions.values():
+            finished = partition.finished.get(new.application_id)
+            if finished is not None and finished.state is ApplicationState.FAILED:
+                failed[rm].add(new.application_id)
+        return original(rm, new, now)
+
+    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+        if ask.application_id not in failed[rm]:
+            return original(rm, ask, now)
+        inside.fires()
+        return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "its application failed")]
+
+    inside.instead_of(applications.submit, submit)
+    inside.instead_of(asks.add, add)
+
+
+@mutant(
+    "placed-elsewhere-without-limit",
+    "The queue a rule chose instead of the one asked for does not limit the application.",
+    breaks=("SI-CFG-008",),
+)
+def _(inside: Inside) -> None:
+    def enter(original: Callable[..., Any], leaf: Any, new: Any) -> Any:
+        quotas = original(leaf, new)
+        if not new.queue or new.queue == leaf.name:
+            return quotas
+        inside.fires()
+        return Quotas(one for one in quotas if one is not leaf)
+
+    inside.instead_of(queues.enter, enter)

@@ -1,0 +1,288 @@
+"""Faults in what becomes of the real ask that is to take the place of a placeholder."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocation_end, nodes, releases
+from sireference.core.gang import placeholders, replacement
+from sireference.core.model import Ask, Effect, NewAllocation
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.inside.confirming import allocated_again
+from mutation.inside.releasing import identity_of
+from mutation.mutant import mutant
+
+_REPLACED = TerminationType.PLACEHOLDER_REPLACED
+
+
+@mutant(
+    "rest-of-the-placeholder-is-lost",
+    "What a real ask leaves over of its placeholder on the node is never used again.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
+            had = gone.record.ask.resource
+            if need is not None and need != had and need.fits(had):
+                inside.fires()
+                gone.node.resize(gone.node.capacity, gone.node.occupied + had - need)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "larger-real-ask-is-lost",
+    "A real ask that does not fit where its placeholder was is forgotten.",
+    breaks=("SI-GANG-055",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements._by_placeholder.get(gone)
+        effects = original(partition, gone, now)
+        if pending is not None and pending.had_placeholder:
+            inside.fires()
+            partition.asks.drop(pending)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "larger-real-ask-is-cut",
+    "A real ask gets no more than its placeholder had.",
+    breaks=("SI-GANG-055",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements._by_placeholder.get(gone)
+        had = gone.record.ask.resource
+        if pending is not None and not pending.ask.resource.fits(had):
+            inside.fires()
+            pending.ask = replace(pending.ask, resource=had)
+        return original(partition, gone, now)
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "surplus-waits-for-confirmations",
+    "A real ask waits while placeholders of its group are being replaced.",
+    breaks=("SI-GANG-056",),
+)
+def _(inside: Inside) -> None:
+    def is_surplus(partition: Any, ask_group: Any) -> bool:
+        application, group = ask_group.application, ask_group.key.replaces
+        gang = partition.gangs.get(application)
+        if gang is None or not group or group in gang.replaceable:
+            return False
+        return any(
+            live.open_release is _REPLACED and live.record.ask.task_group == group
+            for live in partition.allocations.of(application).values()
+        )
+
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        if not is_surplus(partition, ask_group):
+            return original(partition, ask_group)
+        inside.fires()
+        return partition.gangs[ask_group.application].unsettled
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        gang = partition.gangs.get(gone.application)
+        for ask_group in list(gang.unsettled) if gang is not None else ():
+            ask_group.wake()
+        return effects
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "marked-is-released-for-another",
+    "A real ask that finds only marked placeholders has one of them released once more.",
+    breaks=("SI-GANG-056",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
+        if chosen is not None or not pending.key.replaces:
+            return chosen
+        for live in partition.allocations.of(pending.application).values():
+            is_marked = live.is_placeholder and live.open_release is _REPLACED
+            if is_marked and live.record.ask.task_group == pending.key.replaces:
+                inside.fires()
+                return live
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "withdrawn-ask-is-still-allocated",
+    "A real ask that was withdrawn while it waited for its placeholder is allocated all the same.",
+    breaks=("SI-GANG-059",),
+)
+def _(inside: Inside) -> None:
+    withdrawn: dict[str, Ask] = {}
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        waited = [
+            (live.record.identity, pending.ask)
+            for partition in rm.partitions.values()
+            for live, pending in partition.replacements._by_placeholder.items()
+        ]
+        effects = original(rm, request, now)
+        for partition in rm.partitions.values():
+            for identity, ask in waited:
+                live = partition.allocations.all.get(identity)
+                if live is not None and live not in partition.replacements._by_placeholder:
+                    withdrawn[identity] = ask
+        return effects
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        ask = withdrawn.pop(gone.record.identity, None)
+        if ask is not None:
+            inside.fires()
+            partition.asks.queue_up(gone.application, ask)
+            partition.asks.hold_for_replacement(gone.application.pending[ask.key], gone)
+        return original(partition, gone, now)
+
+    inside.instead_of(releases.release, release)
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "real-ask-goes-with-the-node",
+    "A real ask whose placeholder ends with its node is forgotten.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        for live in list(partition.allocations.on(node).values()):
+            pending = partition.replacements._by_placeholder.get(live)
+            if pending is not None:
+                inside.fires()
+                partition.asks.drop(pending)
+        return original(partition, node, now)
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) -> None:
+    """What follows, too, from confirming a replaced placeholder whose node is gone.
+
+    ``then`` is given the partition and the allocation that was made for the real ask.
+    """
+    gone_with_node: dict[str, Any] = {}
+
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        for identity, live in partition.allocations.on(node).items():
+            pending = partition.replacements._by_placeholder.get(live)
+            if pending is not None:
+                gone_with_node[identity] = (partition, pending.ask)
+        return original(partition, node, now)
+
+    def release(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        partition, ask = gone_with_node.pop(identity_of(request), (None, None))
+        effects = original(rm, request, now)
+        for live in partition.allocations.all.values() if partition is not None else ():
+            if live.record.ask is ask:
+                inside.fires()
+                effects += then(partition, live)
+        return effects
+
+    inside.instead_of(nodes.decommission, decommission)
+    inside.instead_of(releases.release, release)
+
+
+@mutant(
+    "late-confirmation-frees-again",
+    "A confirmation that comes after the node is gone frees room of the real allocation.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    def free(partition: Any, live: Any) -> list[Effect]:
+        live.node.resize(live.node.capacity, live.node.occupied - live.record.ask.resource)
+        partition.node_index.capacity_freed(live.node)
+        return []
+
+    _confirmed_late(inside, free)
+
+
+@mutant(
+    "late-confirmation-allocates-again",
+    "A confirmation that comes after the node is gone lets the real ask be allocated once more.",
+    breaks=("SI-GANG-061",),
+)
+def _(inside: Inside) -> None:
+    def allocate(partition: Any, live: Any) -> list[Effect]:
+        return [allocated_again(partition.rm_id, live)]
+
+    _confirmed_late(inside, allocate)
+
+
+@mutant(
+    "rest-of-the-placeholder-is-free-at-once",
+    "What a real ask will leave over of its placeholder is free before the RM has confirmed.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    lent: dict[str, Any] = {}
+
+    def release(original: Callable[..., Any], partition: Any, pending: Any, live: Any) -> Any:
+        had, need = live.record.ask.resource, pending.ask.resource
+        if need.fits(had) and need != had:
+            inside.fires()
+            lent[live.record.identity] = had - need
+            live.node.resize(live.node.capacity, live.node.occupied - (had - need))
+            partition.node_index.capacity_freed(live.node)
+        return original(partition, pending, live)
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        rest_of_it = lent.pop(live.record.identity, None)
+        if rest_of_it is not None:
+            live.node.resize(live.node.capacity, live.node.occupied + rest_of_it)
+        return original(partition, live, *rest)
+
+    inside.instead_of(replacement.release, release)
+    inside.instead_of(allocation_end.end, end)
+
+
+@mutant(
+    "sizes-have-to-match",
+    "A real ask replaces a placeholder of its own size only.",
+    breaks=("SI-GANG-054",),
+)
+def _(inside: Inside) -> None:
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        chosen = original(partition, pending)
+        if chosen is None or chosen.record.ask.resource == pending.ask.resource:
+            return chosen
+        inside.fires()
+        return None
+
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "withdrawn-ask-keeps-the-room",
+    "The room of a placeholder whose real ask was withdrawn is never used again.",
+    breaks=("SI-GANG-059",),
+)
+def _(inside: Inside) -> None:
+    def end(original: Original, partition: Any, live: Any, termination: Any, now: float) -> Any:
+        is_replaced = live.open_release is termination is _REPLACED
+        is_for_no_client = live not in partition.replacements._by_placeholder
+        effects = original(partition, live, termination, now)
+        if is_replaced and is_for_no_client:
+            inside.fires()
+            live.node.resize(live.node.capacity, live.node.occupied + live.record.ask.resource)
+        return effects
+
+    inside.instead_of(allocation_end.end, end)

@@ -1,0 +1,369 @@
+"""Faults in how placeholders are replaced, and in what comes instead."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sireference.core import allocations, applications, asks, nodes, releases, scheduling_pass
+from sireference.core.gang import placeholders, replacement, timeout
+from sireference.core.model import (
+    AllocationRecord,
+    Effect,
+    NewAllocation,
+    Release,
+    ReleasedAllocation,
+    ReleaseRequest,
+)
+from sireference.core.state.allocation import Allocation
+from sireference.core.state.partition import Partition
+from sireference.core.states import ApplicationState, TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.inside.releasing import identity_of
+from mutation.mutant import mutant
+
+_REPLACED = TerminationType.PLACEHOLDER_REPLACED
+
+
+@mutant(
+    "real-asks-only-replace",
+    "A real ask of a gang waits for a placeholder it could replace.",
+    breaks=("SI-GANG-022",),
+)
+def _(inside: Inside) -> None:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
+        is_real = application.placeholders_held and not ask_group.key.is_placeholder
+        if is_real and gang is not None and ask_group.key.replaces not in gang.replaceable:
+            inside.fires()
+            return gang.unsettled
+        return original(partition, ask_group)
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+
+
+@mutant(
+    "marked-is-chosen-again",
+    "A placeholder that is to be replaced may be chosen again.",
+    breaks=("SI-GANG-023",),
+)
+def _(inside: Inside) -> None:
+    def release(
+        _: Any, partition: Partition, live: Allocation, termination: TerminationType, message: str
+    ) -> Release:
+        live.open_release = termination
+        gang = partition.gangs.get(live.application)
+        if termination is _REPLACED:
+            inside.fires()
+        elif gang is not None:
+            gang.mark(live)
+        return live.release(termination, message)
+
+    inside.instead_of(Partition.ask_for_release, release)
+
+
+@mutant(
+    "one-replacement-stops-all",
+    "While a replacement waits nobody is served.",
+    breaks=("SI-GANG-024",),
+)
+def _(inside: Inside) -> None:
+    def run(original: Original, partition: Partition, now: float) -> list[Effect]:
+        if any(live.open_release is _REPLACED for live in partition.allocations.all.values()):
+            inside.fires()
+            return []
+        return original(partition, now)
+
+    inside.instead_of(scheduling_pass.run, run)
+
+
+@mutant(
+    "placed-without-room",
+    "The real allocation lands on the node of its placeholder, whether it fits or not.",
+    breaks=("SI-GANG-025", "SI-GANG-055"),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements._by_placeholder.get(gone)
+        if pending is None or pending.ask.resource.fits(gone.node.free):
+            return original(partition, gone, now)
+        inside.fires()
+        partition.replacements.resume(gone)
+        return allocations.make(partition, pending, gone.node, now)
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "swap-not-counted",
+    "A real allocation that replaced a placeholder is counted nowhere.",
+    breaks=("SI-GANG-026",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                inside.fires()
+                live = partition.allocations.all[effect.allocation.identity]
+                live.application.quotas.unbook(live.record.ask.resource)
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "swap-counted-twice",
+    "Of a placeholder that was replaced its queue is not relieved.",
+    breaks=("SI-GANG-026",),
+)
+def _(inside: Inside) -> None:
+    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        if live.open_release is _REPLACED:
+            inside.fires()
+            live.application.quotas.book(live.record.ask.resource)
+        return original(partition, live, *rest)
+
+    inside.instead_of(releases._confirmed, confirmed)
+
+
+@mutant(
+    "placeholders-beyond-the-quota",
+    "Placeholders do not count against the quota of their queue.",
+    breaks=("SI-GANG-027",),
+)
+def _(inside: Inside) -> None:
+    def book(original: Callable[..., None], partition: Any, live: Any) -> None:
+        original(partition, live)
+        if live.is_placeholder:
+            inside.fires()
+            live.application.quotas.unbook(live.record.ask.resource)
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
+        if live.is_placeholder:
+            live.application.quotas.book(live.record.ask.resource)
+        original(partition, live, kind)
+
+    inside.instead_of(Partition.book, book)
+    inside.instead_of(Partition.unbook, unbook)
+
+
+@mutant(
+    "leftovers-not-replaced",
+    "A gang that waits is not brought back by a real ask: it is served beside the leftovers.",
+    breaks=("SI-GANG-046",),
+)
+def _(inside: Inside) -> None:
+    waiting: set[str] = set()
+
+    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(ask.application_id)
+            if application is not None and application.state is ApplicationState.COMPLETING:
+                waiting.add(ask.key)
+        return original(rm, ask, now)
+
+    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+        if pending.ask.key in waiting:
+            inside.fires()
+            return None
+        return original(partition, pending)
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(replacement.choose, choose)
+
+
+@mutant(
+    "stopped-is-replaceable",
+    "A placeholder the RM stopped may still be replaced.",
+    breaks=("SI-GANG-047",),
+)
+def _(inside: Inside) -> None:
+    def ended(_: Any, partition: Partition, placeholder: Allocation) -> None:
+        inside.fires()
+        application = placeholder.application
+        application.placeholders_held -= 1
+        if not application.placeholders_held:
+            partition.gangs.begin(application).stop_timer()
+
+    inside.instead_of(Partition._placeholder_ended, ended)
+
+
+@mutant(
+    "each-confirmation-allocates",
+    "Confirming a replacement again allocates again.",
+    breaks=("SI-GANG-057",),
+)
+def _(inside: Inside) -> None:
+    replaced: dict[str, NewAllocation] = {}
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        effects = original(partition, gone, now)
+        for effect in effects:
+            if isinstance(effect, NewAllocation):
+                replaced[gone.record.identity] = effect
+        return effects
+
+    def release(original: Original, rm: Any, request: ReleaseRequest, now: float) -> list[Effect]:
+        is_confirmation = request.termination is _REPLACED
+        first = replaced.get(identity_of(request)) if is_confirmation else None
+        effects = original(rm, request, now)
+        if first is not None:
+            inside.fires()
+            again = replace(first.allocation, identity=f"{first.allocation.identity}-again")
+            effects.append(replace(first, allocation=again))
+        return effects
+
+    inside.instead_of(replacement.go_on, go_on)
+    inside.instead_of(releases.release, release)
+
+
+@mutant(
+    "gone-with-its-node-is-replaced",
+    "A placeholder that ends with its node is said to be replaced.",
+    breaks=("SI-GANG-060",),
+)
+def _(inside: Inside) -> None:
+    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+        there = partition.allocations.on(node)
+        gone = {key for key, live in there.items() if live.is_placeholder}
+        effects = original(partition, node, now)
+        return [_as_replaced(inside, effect, gone) for effect in effects]
+
+    inside.instead_of(nodes.decommission, decommission)
+
+
+def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
+    if not isinstance(effect, ReleasedAllocation) or effect.release.identity not in gone:
+        return effect
+    inside.fires()
+    return replace(effect, release=replace(effect.release, termination=_REPLACED))
+
+
+@mutant(
+    "removal-leaves-replacements",
+    "An open replacement goes on although its application was removed.",
+    breaks=("SI-GANG-062",),
+)
+def _(inside: Inside) -> None:
+    open_ones: dict[str, AllocationRecord] = {}
+
+    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+        for one in rm.partitions.values():
+            application = one.applications.get(request.application_id)
+            for live in one.allocations.of(application).values() if application else ():
+                pending = one.replacements._by_placeholder.get(live)
+                if pending is not None:
+                    identity, real = live.record.identity, pending.ask
+                    open_ones[identity] = AllocationRecord(f"{identity}-r", real, live.node.node_id)
+        return original(rm, request, now)
+
+    def release(original: Original, rm: Any, request: ReleaseRequest, now: float) -> list[Effect]:
+        effects = original(rm, request, now)
+        real = open_ones.pop(identity_of(request), None)
+        if real is not None:
+            inside.fires()
+            effects.append(NewAllocation(rm.rm_id, real, "root.plain"))
+        return effects
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(releases.release, release)
+
+
+@mutant(
+    "timeout-takes-all-placeholders",
+    "When the time is over placeholders in replacement are released, too.",
+    breaks=("SI-GANG-066",),
+)
+def _(inside: Inside) -> None:
+    def expire(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
+        effects = original(partition, application, now)
+        for live in partition.allocations.of(application).values():
+            if live.open_release is _REPLACED:
+                inside.fires()
+                release = live.release(TerminationType.TIMEOUT, "the time is over")
+                effects.append(ReleasedAllocation(partition.rm_id, release))
+        return effects
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@mutant(
+    "real-ask-stands-in-line-again",
+    "The room of a placeholder that is gone is for whoever has waited longest.",
+    breaks=("SI-GANG-021",),
+)
+def _(inside: Inside) -> None:
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        pending = partition.replacements._by_placeholder.get(gone)
+        others = [one for one in partition.applications.values() if one is not gone.application]
+        older = [
+            one
+            for other in others
+            for one in other.pending.values()
+            if pending is not None and one.number < pending.number
+        ]
+        if not older:
+            return original(partition, gone, now)
+        inside.fires()
+        partition.replacements.resume(gone)
+        pending.had_placeholder = True
+        partition.asks.enqueue(pending)
+        return []
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "replacements-wait-for-each-other",
+    "No real allocation comes before all open replacements of its gang are confirmed.",
+    breaks=("SI-GANG-021",),
+)
+def _(inside: Inside) -> None:
+    kept: list[Any] = []
+
+    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+        kept.append(gone)
+        if any(
+            one.open_release is _REPLACED
+            for one in partition.allocations.of(gone.application).values()
+        ):
+            if gone in partition.replacements._by_placeholder:
+                inside.fires()
+            return []
+        mine = [one for one in kept if one.application is gone.application]
+        kept[:] = [one for one in kept if one.application is not gone.application]
+        return [effect for one in mine for effect in original(partition, one, now)]
+
+    inside.instead_of(replacement.go_on, go_on)
+
+
+@mutant(
+    "share-of-timed-out-given-away-soon",
+    "The share of a placeholder whose time is over is free before its end is confirmed.",
+    breaks=("SI-GANG-037",),
+)
+def _(inside: Inside) -> None:
+    early: set[str] = set()
+
+    def ask(
+        original: Any,
+        partition: Partition,
+        live: Allocation,
+        termination: TerminationType,
+        why: str,
+    ) -> Release:
+        if termination is TerminationType.TIMEOUT and live.is_placeholder:
+            inside.fires()
+            early.add(live.record.identity)
+            live.application.quotas.unbook(live.record.ask.resource)
+        return original(partition, live, termination, why)  # type: ignore[no-any-return]
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, kind: Any) -> None:
+        if live.record.identity in early:
+            live.application.quotas.book(live.record.ask.resource)
+        original(partition, live, kind)
+
+    inside.instead_of(Partition.ask_for_release, ask)
+    inside.instead_of(Partition.unbook, unbook)

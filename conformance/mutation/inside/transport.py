@@ -1,0 +1,192 @@
+"""Faults in how what is said travels: methods, streams, whose they are."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+from google.protobuf.unknown_fields import UnknownFieldSet
+from sireference.configuration.problems import ConfigurationError
+from sireference.shell.callback_table import CallbackTable
+from sireference.shell.server import Server
+from sireference.shell.service import SchedulerService
+from sireference.shell.streams import OpenStream, StreamTable
+from siwire import rpc
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+
+@mutant(
+    "registration-not-served",
+    "A registration without a name ends as if there were no such method.",
+    breaks=("SI-WIRE-001",),
+)
+def _(inside: Inside) -> None:
+    async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
+        if not request.rmID:
+            inside.fires()
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such method")
+        return await original(self, request, context)
+
+    inside.instead_of(SchedulerService.register, register)
+
+
+@mutant(
+    "registered-with-an-error",
+    "A registration that succeeds is answered by an error, but for the first.",
+    breaks=("SI-REG-001",),
+)
+def _(inside: Inside) -> None:
+    registered: list[str] = []
+
+    async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
+        response = await original(self, request, context)
+        registered.append(request.rmID)
+        if len(registered) > 1:
+            inside.fires()
+            await context.abort(grpc.StatusCode.UNKNOWN, "registered")
+        return response
+
+    inside.instead_of(SchedulerService.register, register)
+
+
+@mutant(
+    "failed-registration-succeeds",
+    "A registration with a configuration that cannot be used gets the empty response.",
+    breaks=("SI-REG-002", "SI-REG-015"),
+)
+def _(inside: Inside) -> None:
+    async def register(original: Callable[..., Any], self: Any, request: Any, context: Any) -> Any:
+        try:
+            self._codec.register(request)
+        except ConfigurationError:
+            inside.fires()
+            return self._codec.revision.si.RegisterResourceManagerResponse()
+        return await original(self, request, context)
+
+    inside.instead_of(SchedulerService.register, register)
+
+
+@mutant(
+    "told-in-answers-only",
+    "On a stream nothing is told but in answer to a request.",
+    breaks=("SI-WIRE-005",),
+)
+def _(inside: Inside) -> None:
+    held: defaultdict[OpenStream, list[bytes]] = defaultdict(list)
+
+    def put(_: Any, stream: OpenStream, messages: list[bytes]) -> None:
+        held[stream] += messages
+
+    async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
+        if held[stream]:
+            inside.fires()
+        await original(self, stream, request)
+        stream.outbox.put(held.pop(stream, []))
+        stream._has_mail.set()
+
+    inside.instead_of(OpenStream.put, put)
+    inside.instead_of(SchedulerService._take, take)
+
+
+@mutant("told-to-everybody", "What one RM is told all RMs are told.", breaks=("SI-CONN-004",))
+def _(inside: Inside) -> None:
+    def deliver(
+        original: Callable[..., None], self: StreamTable, rm_id: str, method: str, sent: list[bytes]
+    ) -> None:
+        original(self, rm_id, method, sent)
+        for other in [other for other in self._open if other != rm_id]:
+            inside.fires()
+            original(self, other, method, sent)
+
+    inside.instead_of(StreamTable.deliver, deliver)
+
+
+@mutant(
+    "first-callbacks-stay",
+    "Callbacks go to the stream that was opened first.",
+    "CB",
+    breaks=("SI-CB-001",),
+)
+def _(inside: Inside) -> None:
+    def bind(original: Callable[..., Any], self: CallbackTable, stream: Any) -> Any:
+        first = self._streams.get(stream.owner)
+        if first is None:
+            return original(self, stream)
+        inside.fires()
+        del self._streams[stream.owner]  # it is not ended
+        taken = original(self, stream)
+        self._streams[stream.owner] = first
+        return taken
+
+    def end(_: Any, _self: Any, _rm_id: str, _message: str) -> None:
+        """Nothing ends with a registration."""
+
+    inside.instead_of(CallbackTable.bind, bind)
+    inside.instead_of(CallbackTable.end, end)
+
+
+@mutant(
+    "unknown-fields-refused",
+    "A node of which something is not understood is not taken.",
+    breaks=("SI-WIRE-007",),
+)
+def _(inside: Inside) -> None:
+    async def take(original: Callable[..., Any], self: Any, stream: Any, request: Any) -> None:
+        nodes = getattr(request, "nodes", ())
+        if any(len(UnknownFieldSet(node)) for node in nodes):
+            inside.fires()
+            return
+        await original(self, stream, request)
+
+    inside.instead_of(SchedulerService._take, take)
+
+
+class _OtherGeneration(grpc.GenericRpcHandler):
+    """Serves the one stream of 2021-02 beside those of the scheduler's own generation."""
+
+    def __init__(self, serves: Callable[..., Any]) -> None:
+        self._serves = serves
+
+    def service(self, details: Any) -> Any:
+        """The handler of the one stream; None for any other method."""
+        if details.method != f"/{rpc.SERVICE}/Update":
+            return None
+        return grpc.stream_stream_rpc_method_handler(self._serves)
+
+
+def _also_serves(inside: Inside, serves: Callable[..., Any]) -> None:
+    async def start(original: Callable[..., Any], self: Server, *args: Any) -> None:
+        self._server.add_generic_rpc_handlers((_OtherGeneration(serves),))
+        await original(self, *args)
+
+    inside.instead_of(Server.start, start)
+
+
+@mutant(
+    "other-generation-hangs",
+    "The update stream of 2021-02 is opened, and nothing is ever said on it.",
+    breaks=("SI-WIRE-004",),
+)
+def _(inside: Inside) -> None:
+    async def serves(_requests: Any, _context: Any) -> None:
+        inside.fires()
+        await asyncio.get_running_loop().create_future()
+
+    _also_serves(inside, serves)
+
+
+@mutant(
+    "other-generation-guessed",
+    "The update stream of 2021-02 is read to its end and answered with success.",
+    breaks=("SI-WIRE-004",),
+)
+def _(inside: Inside) -> None:
+    async def serves(requests: Any, _context: Any) -> None:
+        inside.fires()
+        async for _request in requests:
+            pass
+
+    _also_serves(inside, serves)

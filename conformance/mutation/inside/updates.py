@@ -1,0 +1,172 @@
+"""What becomes of an allocation that lives when the RM names it with another amount."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sireference.core import snapshot, updates
+from sireference.core.model import NewAllocation, RejectedAllocation, ReleasedAllocation
+from sireference.core.resources import NOTHING
+from sireference.core.state.partition import Partition
+from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import mutant
+
+_NAME: Final = "2024-10"
+_mutant: Final = partial(mutant, revision=_NAME)
+_Original = Callable[..., Any]
+
+
+@_mutant(
+    "updates-of-what-lives-passed-over",
+    "Another amount for a live allocation changes nothing, and nobody is told.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    def change(_original: _Original, *_: Any) -> Any:
+        inside.fires()
+        return []
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "updates-of-what-lives-add-up",
+    "Another amount for a live allocation comes on top of what it holds.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+        inside.fires()
+        return original(held_in, live, live.record.ask.resource + resource)
+
+    inside.instead_of(Partition.resize, resize)
+
+
+@_mutant(
+    "update-told-as-an-end",
+    "An update is told as the release of what was there before.",
+    breaks=("SI-ALLOC-013",),
+)
+def _(inside: Inside) -> None:
+    def change(original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+        inside.fires()
+        release = live.release(TerminationType.STOPPED_BY_RM, "it has another size now")
+        return [*original(held_in, live, *rest), ReleasedAllocation(held_in.rm_id, release)]
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "update-told-of-another-node",
+    "An update is told as a new allocation on a node where it is not.",
+    breaks=("SI-ALLOC-013",),
+)
+def _(inside: Inside) -> None:
+    def change(original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+        inside.fires()
+        record = replace(live.record, node_id="elsewhere")
+        received = NewAllocation(held_in.rm_id, record, live.application.leaf.name)
+        return [*original(held_in, live, *rest), received]
+
+    inside.instead_of(updates.change, change)
+
+
+def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
+    """Updates are rejected where the growth of the allocation is too much."""
+
+    def change(original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
+        if is_too_much(live, ask.resource - live.record.ask.resource):
+            inside.fires()
+            reason = "there is no room for it"
+            return [RejectedAllocation(held_in.rm_id, ask.key, ask.application_id, reason)]
+        return original(held_in, live, ask, *rest)
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "update-needs-room-on-its-node",
+    "An update is rejected for which its node has no room.",
+    breaks=("SI-ALLOC-014",),
+)
+def _(inside: Inside) -> None:
+    _rejects(inside, lambda live, more: not more.fits(live.node.free))
+
+
+@_mutant(
+    "update-needs-room-in-its-queue",
+    "An update is rejected that its queue may not have.",
+    breaks=("SI-ALLOC-014",),
+)
+def _(inside: Inside) -> None:
+    _rejects(inside, lambda live, more: not live.application.leaf.has_capacity(more))
+
+
+@_mutant(
+    "updated-onto-two-nodes",
+    "An update that names another node takes room there as well.",
+    breaks=("SI-ALLOC-015",),
+)
+def _(inside: Inside) -> None:
+    def change(original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
+        _, *named = rest  # the time, and a node if one is named
+        other = held_in.nodes.get(named[0]) if named else None
+        if other is None or other is live.node:
+            return original(held_in, live, ask, *rest)
+        inside.fires()
+        other.book(ask.resource)
+        return []
+
+    inside.instead_of(updates.change, change)
+
+
+@_mutant(
+    "growth-of-a-placeholder-is-real",
+    "What a placeholder has grown by is shown as real.",
+    breaks=("SI-ALLOC-016",),
+)
+def _(inside: Inside) -> None:
+    first: dict[Any, Any] = {}
+
+    def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+        first.setdefault(live, live.record.ask.resource)
+        return original(held_in, live, resource)
+
+    def add_up(_original: _Original, held: Any) -> Any:
+        total = NOTHING
+        for allocation in held:
+            if allocation in first:
+                inside.fires()
+            total += first.get(allocation, allocation.record.ask.resource)
+        return total
+
+    inside.quietly().instead_of(Partition.resize, resize)
+    inside.instead_of(snapshot._sum, add_up)
+
+
+@_mutant(
+    "parked-ask-booked-as-it-was",
+    "What replaces a placeholder takes the room it was first asked with as well.",
+    breaks=("SI-ALLOC-016",),
+)
+def _(inside: Inside) -> None:
+    first: dict[str, Any] = {}
+
+    def put(original: _Original, pending: Any, earlier: Any, ask: Any) -> None:
+        if earlier.ask.task_group:
+            first.setdefault(ask.key, earlier.ask.resource)
+        original(pending, earlier, ask)
+
+    def book(original: _Original, held_in: Any, allocation: Any) -> None:
+        original(held_in, allocation)
+        before = first.get(allocation.record.identity)
+        if before is not None:
+            inside.fires()
+            allocation.node.book(before)
+
+    inside.quietly().instead_of(PendingAsks.replace, put)
+    inside.instead_of(Partition.book, book)

@@ -1,0 +1,121 @@
+"""Who preempts whom, and when the room is given away."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sireference.core import allocation_end
+from sireference.core.preemption import cycle, eligibility, rm_approval
+from sireference.core.preemption.victims import Candidates, Victim
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import mutant, variant
+
+_SOON: Final = 0.4  # seconds after the release
+
+
+@variant(
+    "preempts-lower-priorities-only",
+    "Victims have a lower priority than the ask, never the same.",
+    misjudged_by=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
+    areas=("PRE", "REL"),
+)
+def _(inside: Inside) -> None:
+    _spares_equals(inside)
+
+
+@mutant(
+    "opt-out-ignored-of-lower-priorities",
+    "What opted out is preempted all the same, by asks of a higher priority.",
+    breaks=("SI-PRE-003", "SI-PRE-007"),
+)
+def _(inside: Inside) -> None:
+    def may_go(original: Callable[..., bool], candidates: Any, live: Any) -> bool:
+        ask = live.record.ask
+        policy = ask.preemption_policy
+        if policy is None or policy.allow_preempt_self:
+            return original(candidates, live)
+        inside.fires()
+        return live.open_release is None and live.application is not candidates._application
+
+    inside.instead_of(Candidates._may_go, may_go)
+    _spares_equals(inside)
+
+
+@mutant(
+    "any-ask-preempts-lower-priorities",
+    "An ask that may not preempt others does, where they have a lower priority.",
+    breaks=("SI-PRE-004",),
+)
+def _(inside: Inside) -> None:
+    def allow(original: Callable[..., bool], partition: Any, pending: Any) -> bool:
+        if pending.ask.preemption_policy is None or original(partition, pending):
+            return original(partition, pending)
+        inside.fires()
+        return True
+
+    inside.instead_of(eligibility.allow, allow)
+    _spares_equals(inside)
+
+
+@mutant(
+    "preempted-room-given-away-soon",
+    "What is preempted ends after 0.4 s, confirmed or not.",
+    breaks=("SI-PRE-002",),
+)
+def _(inside: Inside) -> None:
+    def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
+        effects = original(partition, *args, **named)
+        preempted = TerminationType.PREEMPTED_BY_SCHEDULER
+        victims = partition.preemptions._by_victim
+        for live in [one for one in partition.allocations.all.values() if one in victims]:
+
+            def is_over(now: float, live: Any = live) -> Any:
+                if live.record.identity not in partition.allocations.all:
+                    return []
+                inside.fires()
+                return allocation_end.end(partition, live, preempted, now)
+
+            partition.timers.set(_now[0] + _SOON, is_over)
+        return effects
+
+    def run(original: Callable[..., Any], partition: Any, now: float) -> Any:
+        _now[0] = now
+        return original(partition, now)
+
+    _now = [0.0]
+    inside.instead_of(rm_approval._begin, begin)
+    inside.instead_of(cycle.run, run)
+
+
+@mutant(
+    "one-confirmation-ends-all-victims",
+    "With the first confirmation all victims of an ask end.",
+    breaks=("SI-PRE-002",),
+)
+def _(inside: Inside) -> None:
+    def end(
+        original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
+    ) -> Any:
+        preemption = partition.preemptions._by_victim.get(live)
+        others = list(preemption.victims.values()) if preemption is not None else []
+        effects = original(partition, live, termination, now)
+        for other in others:
+            if other.record.identity in partition.allocations.all:
+                inside.fires()
+                effects += original(partition, other, TerminationType.PREEMPTED_BY_SCHEDULER, now)
+        return effects
+
+    inside.instead_of(allocation_end.end, end)
+
+
+def _spares_equals(inside: Inside) -> None:
+    def victim(original: Callable[..., Victim | None], candidates: Any, live: Any) -> Victim | None:
+        found = original(candidates, live)
+        if found is None:
+            return None
+        inside.fires()
+        most = candidates._comparison(live.application.leaf).most
+        return found if found.priority < most else None
+
+    inside.instead_of(Candidates._victim, victim)

@@ -1,0 +1,141 @@
+"""Runs the suite against mutants and permitted variants: which requirements detect which mutant.
+
+Run as ``python -m mutation.matrix [NAME ...]``. A requirement detects a mutant if it fails or is
+late against it, and not against the same scheduler without it. The exit code is 1 if a mutant never
+fired or is not detected by a requirement it breaks, or if a permitted variant fails.
+
+A scheduler is not tested again until something changes, so a run can be interrupted and continued.
+The outcome of each is recorded in fixtures/mutation/killed.jsonl.
+"""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, Final
+
+import click
+from siconform.verdicts import Verdict
+
+from mutation import choosing, outcomes
+from mutation.evaluating import Evaluation, RunOptions, end, evaluate
+from mutation.known import load
+from mutation.mutant import CHANGES, Change
+from mutation.proxy import NONE
+
+_SHOWN: Final = 12  # others that notice
+_CONFORMANT: Final = "CONFORMANT"
+_RECORDED: Final = ("", RunOptions(own=True).name)
+"""The names of the options that test a scheduler in the usual way."""
+
+
+@click.command(help=__doc__)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--jobs", default=1, show_default=True, help="How many are judged at a time.")
+@click.option("-n", "workers", type=int, help="Workers of each run (default: by its size).")
+@click.option("--anew", is_flag=True, help="Also what is known already.")
+@click.option("--real-clock", is_flag=True, help="By the clock on the wall.")
+@click.option("--time-scale", "scale", default="", help="Of deadlines.")
+@click.option("--beside", default="", metavar="LIBERTY", help="That each of them takes, too.")
+@click.option("--own", is_flag=True, help="By nothing but the requirements a fault breaks: quick.")
+@click.option("--sample", type=int, help="Only so many, chosen by what changed; as with --own.")
+@click.option("--since", default="origin/main", show_default=True, help="What changed since when.")
+@click.option("--revision", "revisions", multiple=True, help="Only those of this revision.")
+def main(
+    *,
+    names: Sequence[str],
+    jobs: int,
+    sample: int | None,
+    since: str,
+    revisions: Sequence[str],
+    **options: Any,
+) -> None:
+    """Judge the schedulers, and say what came of each."""
+    load()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
+    unknown = [name for name in names if name not in CHANGES]
+    if unknown:
+        raise click.UsageError(f"there is no fault and no liberty {', '.join(unknown)}")
+    there = [one for one in CHANGES.values() if not revisions or one.revision in revisions]
+    chosen = [CHANGES[name] for name in names] or there
+    if sample is not None:
+        chosen, options["own"] = choosing.sample(chosen, sample, since), True
+    began = time.monotonic()
+    is_right = _evaluate(chosen, jobs, RunOptions(**options))
+    click.echo(f"{len(chosen)} schedulers in {time.monotonic() - began:.0f} s")
+    if RunOptions(**options).name in _RECORDED:
+        outcomes.record(is_right)
+    sys.exit(not all(is_right.values()))
+
+
+def _evaluate(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[str, bool]:
+    """Whether the suite is right about each of them, by name."""
+    sound = {revision: _sound(revision, options) for revision in {c.revision for c in chosen}}
+    is_right = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            evaluations = pool.map(lambda change: evaluate(change, options), chosen)
+            for change, evaluation in zip(chosen, evaluations, strict=True):
+                wrong = list(complaints(change, evaluation, sound[change.revision]))
+                _report(change, evaluation, sound[change.revision], wrong)
+                is_right[change.name] = not wrong
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end()
+            raise
+    return is_right
+
+
+def complaints(change: Change, evaluation: Evaluation, sound: Evaluation) -> Iterator[str]:
+    """Why this judgement does not show what it has to show, a sentence each."""
+    if not evaluation.requirements:
+        yield "it could not be judged: see the log in build/mutation"
+        return
+    if not evaluation.has_fired:
+        yield change.never_fired
+    detected = evaluation.detected(sound, allowed=change.departs_from)
+    if not change.is_variant:
+        missing = [identifier for identifier in change.breaks if identifier not in detected]
+        yield from (f"{one} does not notice: {evaluation.verdict_on(one)}" for one in missing)
+        return
+    yield from (f"{one} notices: {evaluation.requirements[one].reason}" for one in detected)
+    for one in evaluation.without_a_chance(sound):
+        yield f"{one} {Verdict.COULD_NOT_RUN.label}: {evaluation.requirements[one].reason}"
+    if not change.areas and evaluation.verdict != _CONFORMANT:
+        yield f"the verdict of the run is {evaluation.verdict}"
+
+
+def _sound(revision: str, options: RunOptions) -> Evaluation:
+    """What is said of the reference as it is; nothing where only a part is looked at."""
+    if options.own:
+        return Evaluation({})
+    evaluation = evaluate(replace(NONE, revision=revision), options)
+    if not evaluation.requirements:
+        raise click.ClickException(f"{revision} without any fault could not be judged")
+    return evaluation
+
+
+def _report(
+    change: Change, evaluation: Evaluation, sound: Evaluation, wrong: Sequence[str]
+) -> None:
+    detected = evaluation.detected(sound, allowed=change.departs_from)
+    own = [one for one in change.breaks if one in detected]
+    others = [one for one in detected if one not in own]
+    word = "liberty" if change.is_variant else "fault"
+    click.echo(f"{word} {change.name} ({evaluation.seconds:.0f} s): {'WRONG' if wrong else 'ok'}")
+    if own:
+        click.echo(f"  noticed by its own: {' '.join(own)}")
+    if others:
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        click.echo(f"  noticed by: {' '.join(others[:_SHOWN])}{more}")
+    for one in wrong:
+        click.echo(f"  WRONG: {one}")
+    if change.is_variant:
+        for identifier, reason in evaluation.left_alone(sound).items():
+            click.echo(f"  {Verdict.NOT_APPLICABLE.label}: {identifier}: {reason}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Runs the suite against small schedulers with randomly combined permitted behaviour.
+
+Run as ``python -m mutation.mixes [--of NAME] [SEED ...]``. A seed is the same scheduler as long as
+the manners are the same. The whole suite runs on the wall clock, which takes minutes. The exit code
+is 1 if one is not CONFORMANT.
+"""
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import click
+from siconform.catalogue import Level, catalogue
+from siconform.doctor.examining import evaluated
+from siconform.policy import RunVerdict
+from siconform.reporting.record import Record
+from siconform.reporting.stored import RecordError
+from siconform.verdicts import BAD
+
+from mutation.by_key import manners as by_key
+from mutation.independent import manners as independent
+
+_ROOT: Final = Path(__file__).parents[2]
+_FOLDER: Final = _ROOT / "build" / "mixes"
+_USUAL: Final = range(1, 4)
+_SHARE: Final = 0.45  # of the manners is another than usual
+_FIXED: Final = "own-timers"  # which the kit is told
+_TIMERS: Final = (
+    *("--placeholder-timeout", "4"),
+    *("--waiting-timeout", "3"),
+    *("--connection-loss-timeout", "3"),
+)
+_WORKERS: Final = ("-n", "12")  # they wait most of the time
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A small scheduler, ``python -m mutation.NAME``, and what its manners are."""
+
+    name: str
+    is_usual: Mapping[str, bool]  # of each manner
+    one_of: tuple[tuple[str, ...], ...]  # these exclude each other
+    revision: str
+
+    def mix(self, seed: int) -> list[str]:
+        """What is unusual about this one, in the words of its ``--manner``."""
+        draws = random.Random(seed)  # noqa: S311  # nothing secret about it
+        unusual = {name for name in self.is_usual if draws.random() < _SHARE} - {_FIXED}
+        for group in self.one_of:
+            among = [name for name in group if name in unusual and not self.is_usual[name]]
+            unusual -= set(among[1:])
+            if among:
+                unusual |= {name for name in group if self.is_usual[name]}
+        return [
+            f"no-{name}" if usual else name
+            for name, usual in self.is_usual.items()
+            if name in unusual
+        ]
+
+    def started(self, words: Sequence[str]) -> list[str]:
+        """The command that starts it with these manners."""
+        command = [sys.executable, "-P", "-m", f"mutation.{self.name}", "--listen", "{address}"]
+        return [*command, "--manner", ",".join([_FIXED, *words])]
+
+
+SMALL: Final[Mapping[str, Small]] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Small(
+                "independent",
+                {name: manner.usual for name, manner in independent.MANNERS.items()},
+                (("largest-node", "round-robin"), ("silent", "mute", "other-names")),
+                "2023-12",
+            ),
+            Small(
+                "by_key",
+                dict.fromkeys(by_key.MANNERS, False),
+                (
+                    ("singly", "together"),
+                    ("silent-removal", "removed-at-once"),
+                    ("withdrawn-rejected", "withdrawn-silently"),
+                    ("updates-refused", "updates-end"),
+                    ("slow", "late", "leaves-room", "tries-seldom"),  # or it needs a --time-scale
+                ),
+                "2024-10",
+            ),
+        )
+    }
+)
+
+
+@click.command(help=__doc__)
+@click.option("--of", "name", type=click.Choice(list(SMALL)), help="Only mixes of this one.")
+@click.argument("seeds", nargs=-1, type=int)
+def main(name: str | None, seeds: Sequence[int]) -> None:
+    """Judge them, one after the other."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
+    chosen = [one for one in SMALL.values() if name in (None, one.name)]
+    found = [_report(small, seed) for small in chosen for seed in seeds or _USUAL]
+    sys.exit(not all(found))
+
+
+def _report(small: Small, seed: int) -> bool:
+    """Whether it is CONFORMANT."""
+    words = small.mix(seed)
+    click.echo(f"{small.name} {seed}: {', '.join(words) or 'as usual'}")
+    try:
+        folder = _FOLDER / small.name / str(seed)
+        record = evaluated(
+            small.started(words), folder, ("--revision", small.revision, *_TIMERS, *_WORKERS)
+        )
+    except (RecordError, subprocess.TimeoutExpired) as error:
+        click.echo(f"  {error}")
+        return False
+    click.echo(f"  {record.sentence}")
+    for line in _troubles(record):
+        click.echo(f"  {line}")
+    return record.sentence.startswith(RunVerdict.CONFORMANT)
+
+
+def _troubles(record: Record) -> list[str]:
+    """The MUSTs that keep it from being CONFORMANT."""
+    return [
+        f"{one.verdict.label} {identifier} {catalogue()[identifier].title}"
+        for identifier, one in record.requirements.items()
+        if one.verdict in BAD and catalogue()[identifier].level is Level.MUST
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Schedulers made out of the reference: with one fault, or with one liberty of another manner.
+
+What is different is made on the wire (a proxy changes what passes) or inside the process (functions
+of the reference are replaced there, and only there). The first argument of the function that makes
+it says which: a type of message, or ``Inside``. What changes messages names their revision.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from siconform.doctor import change as wire
+from siconform.doctor.change import Wire, keep
+
+from mutation.altering import Inside
+from mutation.main_revision import NAME
+from mutation.parts import Edit
+
+__all__ = ["CHANGES", "Change", "Wire", "keep", "mutant", "row", "variant"]
+
+
+@dataclass
+class Change(wire.Change):
+    """One that may be made inside, too."""
+
+    inside: list[Callable[[Inside], None]] = field(default_factory=list)
+    tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
+    is_slow: bool = False  # a whole run takes minutes, as many as fifteen
+
+    @property
+    def makers(self) -> tuple[Callable[..., None], ...]:
+        """The functions that make it."""
+        return (*self.messages.values(), *self.inside)
+
+    @property
+    def sources(self) -> list[Path]:
+        """The files that say what is different."""
+        return sorted({*super().sources, *self.tables})
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether functions of the reference are replaced."""
+        return bool(self.inside)
+
+    def alter(self, inside: Inside) -> None:
+        """Make it in the reference of this process."""
+        for change in self.inside:
+            change(inside)
+
+    @property
+    def never_fired(self) -> str:
+        """What to say of a run in which it made no difference."""
+        of = f"{self.name} of SI {self.revision} never fired"
+        if not self.is_on_the_wire:
+            return f"{of}: nothing that it replaces in the reference was done otherwise"
+        awaited = " or ".join(kind.DESCRIPTOR.name for kind in self.messages)
+        return f"{of}: it waited for a message to change, {awaited}, and none came"
+
+    def also(self, change: Callable[..., None]) -> Callable[..., None]:
+        """A decorator: another message is changed, or something inside."""
+        (kind, *_) = inspect.get_annotations(change).values()
+        if kind is not Inside:
+            return super().also(change)
+        self.inside.append(change)
+        return change
+
+    def applies(self, edit: Edit) -> None:
+        """Messages are edited, after what is done to those of their type already."""
+        before = self.messages.get(edit.message)
+        whole = edit if before is None else edit.after(before)
+        self.changes_messages_of(edit.message, whole.make)
+
+
+CHANGES: Final[dict[str, Change]] = {}
+Makes = Callable[[Callable[..., None]], Change]
+
+
+def mutant(
+    name: str,
+    summary: str,
+    *areas: str,
+    breaks: Iterable[str] = (),
+    revision: str = "",
+) -> Makes:
+    """A decorator: a function that does this one thing wrong.
+
+    ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
+    Without a ``revision`` it is made inside, in the main one.
+    """
+    made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision))
+    return _makes(made, revision)
+
+
+def row(
+    file: str,
+    revision: str,
+    name: str,
+    summary: str,
+    *edits: Edit,
+    breaks: Iterable[str],
+    areas: Iterable[str] = (),
+) -> None:
+    """A fault on the wire that does one thing to parts of messages: a row of a table.
+
+    ``file`` is the one with the table.
+    """
+    change = Change(name, summary, tuple(breaks), tuple(areas), revision=revision)
+    change.tables.append(Path(file))
+    for edit in edits:
+        change.applies(edit)
+    _register(change)
+
+
+def variant(
+    name: str,
+    summary: str,
+    *,
+    misjudged_by: Iterable[str] = (),
+    areas: Iterable[str] = (),
+    received: Iterable[str] = (),
+    departs_from: Iterable[str] = (),
+    revision: str = "",
+    is_slow: bool = False,
+) -> Makes:
+    """A decorator: a function that does what a scheduler may do.
+
+    Without ``areas`` everything is judged; one that ``is_slow`` is never part of a sample.
+    ``received`` are options of its runs, such as ``--placeholder-timeout 5``. Only the
+    SHOULDs it ``departs_from`` may fail.
+    """
+    made = Change(
+        name,
+        summary,
+        more_areas=tuple(areas),
+        misjudged_by=tuple(misjudged_by),
+        received=tuple(received),
+        departs_from=tuple(departs_from),
+        revision=_or_main(revision),
+        is_variant=True,
+        is_slow=is_slow,
+    )
+    return _makes(made, revision)
+
+
+def _or_main(revision: str) -> str:
+    return revision or NAME
+
+
+def _makes(made: Change, revision: str) -> Makes:
+    def makes(change: Callable[..., None]) -> Change:
+        made.also(change)
+        if made.is_on_the_wire and not revision:
+            raise ValueError(f"{made.name} changes messages: name the revision they are of")
+        _register(made)
+        return made
+
+    return makes
+
+
+def _register(made: Change) -> None:
+    if made.name in CHANGES:
+        raise ValueError(f"there are two schedulers {made.name}")
+    CHANGES[made.name] = made

@@ -1,0 +1,199 @@
+"""Faults against what 2023-12 demands and its successors do not: its asks, and what others hold."""
+
+from functools import partial
+from typing import Any, Final
+
+from siwire.r2023_12 import si_pb2 as si
+
+from mutation.mutant import Wire, mutant, row
+from mutation.parts import Elements
+
+_NAME: Final = "2023-12"
+_UPDATE: Final = si.NodeInfo.UPDATE
+_ASKS: Final = Elements(si.AllocationRequest, "asks")
+_RELEASES: Final = Elements(si.AllocationRequest, "releases.allocationsToRelease")
+_ASK_RELEASES: Final = Elements(si.AllocationRequest, "releases.allocationAsksToRelease")
+_ALLOCATIONS: Final = Elements(si.AllocationResponse, "new")
+_RELEASED: Final = Elements(si.AllocationResponse, "released")
+_RELEASED_ASKS: Final = Elements(si.AllocationResponse, "releasedAsks")
+_NODES: Final = Elements(si.NodeRequest, "nodes")
+_EXISTING_ON_NODES: Final = Elements(si.NodeRequest, "nodes.existingAllocations")
+_mutant: Final = partial(mutant, revision=_NAME)
+_row: Final = partial(row, __file__, _NAME)
+
+
+_row(
+    "ask-served-once-more",
+    "An ask yields one allocation more than it wants.",
+    _ASKS.change("maxAllocations", lambda most: most + 1 if most > 0 else most),
+    breaks=("SI-ASK-005",),
+)
+_row(
+    "ask-for-nothing-served",
+    "An ask for no allocation yields one.",
+    _ASKS.change("maxAllocations", lambda most: max(most, 1)),
+    breaks=("SI-ASK-007",),
+)
+
+
+@_mutant(
+    "first-values-of-an-ask-stay",
+    "A replacing ask has the values of the first.",
+    breaks=("SI-ASK-004",),
+)
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    known = wire.memory["asks"] or {}
+    for ask in request.asks:
+        if ask.allocationKey in known:
+            ask.CopyFrom(known[ask.allocationKey])
+        known[ask.allocationKey] = si.AllocationAsk.FromString(ask.SerializeToString())
+    wire.memory["asks"] = known
+
+
+_row(
+    "ask-timeout-ignored",
+    "The execution timeout of an ask is not kept.",
+    _ASKS.without("executionTimeoutMilliSeconds"),
+    breaks=("SI-ASK-014",),
+)
+_row(
+    "ask-timeout-for-all",
+    "Allocations without timeout end, too.",
+    _ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit if limit > 0 else 400),
+    breaks=("SI-ASK-015",),
+)
+_row(
+    "ask-timeout-early",
+    "Allocations end long before their time.",
+    _ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit // 5),
+    breaks=("SI-ASK-014",),
+)
+_row(
+    "asks-released-in-any-partition",
+    "The partition of an ask release is not read.",
+    _ASK_RELEASES.put(partitionName="default"),
+    breaks=("SI-REL-018",),
+)
+_row(
+    "ask-releases-ignored",
+    "A withdrawn ask is served all the same.",
+    _ASK_RELEASES.none(),
+    breaks=("SI-REL-016", "SI-REL-015"),
+)
+_row(
+    "asks-of-an-application-stay",
+    "Only one ask can be withdrawn at a time.",
+    _ASK_RELEASES.only(lambda release: bool(release.allocationKey)),
+    breaks=("SI-REL-016",),
+)
+_row(
+    "ask-releases-without-partition",
+    "The end of an ask names none.",
+    _RELEASED_ASKS.without("partitionName"),
+    breaks=("SI-REL-020",),
+)
+_row(
+    "identities-repeated",
+    "Allocations of one application share an identity.",
+    _ALLOCATIONS.copy("applicationID", to="allocationID"),
+    breaks=("SI-ASK-006", "SI-ALLOC-005"),
+)
+_row(
+    "identity-missing",
+    "An allocation has no identity.",
+    _ALLOCATIONS.without("allocationID"),
+    breaks=("SI-ALLOC-005",),
+)
+_row(
+    "release-without-identity-ignored",
+    "A release of all of an application is ignored.",
+    _RELEASES.only(lambda release: bool(release.allocationID)),
+    breaks=("SI-REL-004",),
+)
+_row(
+    "released-by-key-only",
+    "A release does not name the identity.",
+    _RELEASED.without("allocationID"),
+    breaks=("SI-REL-023",),
+)
+_row(
+    "occupied-ignored",
+    "What others take of a node is not counted.",
+    _NODES.without("occupiedResource"),
+    breaks=("SI-NODE-007",),
+)
+_row(
+    "occupied-only-ignored",
+    "An update of what others take has no effect.",
+    _NODES.where(lambda node: node.action == _UPDATE).without("occupiedResource"),
+    breaks=("SI-NODE-021",),
+)
+
+
+@_mutant(
+    "growing-occupied-ignored",
+    "What others take of a node only ever gets less.",
+    breaks=("SI-NODE-021", "SI-NODE-007"),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    wire.memory["occupied"] = occupied = wire.memory["occupied"] or {}
+    for node in request.nodes:
+        if not node.HasField("occupiedResource"):
+            continue
+        resources = node.occupiedResource.resources
+        memory = resources["memory"].value if "memory" in resources else 0
+        if node.action == _UPDATE and memory > occupied.get(node.nodeID, 0):
+            node.ClearField("occupiedResource")
+        else:
+            occupied[node.nodeID] = memory
+
+
+_row(
+    "occupied-alone-ignored",
+    "The occupied amount of an update counts only with a capacity.",
+    _NODES.where(
+        lambda node: node.action == _UPDATE and not node.HasField("schedulableResource")
+    ).without("occupiedResource"),
+    breaks=("SI-NODE-021", "SI-NODE-007"),
+)
+
+
+@_mutant(
+    "duplicate-wipes-occupied",
+    "A rejected duplicate leaves nothing of the occupied amount.",
+    breaks=("SI-NODE-003",),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    for node in list(request.nodes):
+        is_known = node.nodeID in wire.memory["nodes"]
+        if node.action not in (si.NodeInfo.CREATE, si.NodeInfo.CREATE_DRAIN):
+            continue
+        wire.memory["nodes"].add(node.nodeID)
+        if is_known:
+            update: Any = request.nodes.add(nodeID=node.nodeID, action=_UPDATE)
+            update.occupiedResource.resources["memory"].value = 0
+
+
+@_mutant(
+    "left-out-is-nothing-occupied",
+    "An update without occupied amount says that nothing is occupied.",
+    breaks=("SI-NODE-022",),
+)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        if node.action == _UPDATE and not node.HasField("occupiedResource"):
+            node.occupiedResource.resources["memory"].value = 0
+
+
+_row(
+    "existing-of-node-ignored",
+    "Existing allocations of a node are not taken over.",
+    _EXISTING_ON_NODES.none(),
+    breaks=("SI-REC-001", "SI-REC-016"),
+)
+_row(
+    "existing-of-node-is-small",
+    "Existing allocations of a node count as almost nothing.",
+    _EXISTING_ON_NODES.amounts("resourcePerAlloc", lambda _: 1),
+    breaks=("SI-REC-001",),
+)

@@ -1,0 +1,205 @@
+"""The page about mutation testing: the killed mutants of each requirement, and the variants."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from siconform.catalogue import Level, Requirement, Side, catalogue
+from siconform.doctor.change import Change
+from siconform.reporting.published import records
+from siconform.targets.embedded import NAME as REFERENCE
+from siconform.verdicts import Verdict
+
+from mutation.known import load
+from mutation.main_revision import NAME
+from mutation.mutant import CHANGES
+from mutation.outcomes import KILLED, Outcome, read_outcomes
+
+_MISJUDGED: Final = Path(__file__).with_name("misjudged.yaml")
+_HEAD: Final = """# Mutation testing
+
+Mutants are schedulers with one fault, made from the reference (`conformance/mutation`): on the
+wire, by a proxy that changes messages, or in the process, by replacing functions. A mutant names
+the requirements it **breaks**. A requirement **kills** a mutant if it fails, or is late, because of it.
+
+A **permitted variant** behaves differently from the reference and keeps the interface. No
+requirement may fail for it, no MUST may become inconclusive, and the run must end CONFORMANT.
+
+`nox -s mutation` tests them and records the outcomes in `fixtures/mutation/killed.jsonl`.
+[The report of a run against a mutant](results/a-faulty-scheduler.html) shows what the kit says.
+"""
+
+
+class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A kind of scheduler that was once judged wrongly, and what shows that it is not now."""
+
+    about: str  # requirements, or what else it was about
+    scheduler: str
+    shown_by: tuple[str, ...] = ()
+    remark: str = ""
+
+
+class MisjudgedSchedulers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Legal schedulers that were taken for faulty ones, and faulty ones that were not noticed."""
+
+    legal: tuple[Misjudged, ...]
+    illegal: tuple[Misjudged, ...]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Every mutant and permitted variant, and the recorded outcomes."""
+
+    changes: Mapping[str, Change]
+    outcomes: Mapping[str, Outcome]
+    passing: Mapping[str, Collection[str]]  # what the reference passes, by revision
+
+    def mutants(self, revision: str) -> list[Change]:
+        """The mutants of a revision."""
+        return [
+            one for one in self.changes.values() if one.revision == revision and not one.is_variant
+        ]
+
+    def tested(self, revision: str) -> list[Requirement]:
+        """The requirements of a scheduler that the reference passes in this revision."""
+        return [
+            requirement
+            for requirement in catalogue().values()
+            if Side.SCHEDULER in requirement.sides and requirement.id in self.passing[revision]
+        ]
+
+    def killed(self, revision: str) -> dict[str, list[str]]:
+        """Requirement to the mutants of a revision that it kills."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for outcome in self.outcomes.values():
+            if outcome.revision == revision:
+                for identifier in outcome.killed_by:
+                    found[identifier].append(outcome.name)
+        return found
+
+
+def committed() -> Proof:
+    """Return what is recorded in this checkout."""
+    load()
+    passing = {
+        record.revision: [i for i, j in record.requirements.items() if j.verdict is Verdict.PASS]
+        for record in records()
+        if record.target == REFERENCE
+    }
+    return Proof(CHANGES, read_outcomes(), passing)
+
+
+def page(mutation: Proof) -> str:
+    """The whole page."""
+    used = {change.revision for change in mutation.changes.values()}
+    revisions = sorted(used, key=lambda name: (name == NAME, name), reverse=True)
+    lines = [_HEAD, *_untested(mutation)]
+    for revision in revisions:
+        lines += _summary(mutation, revision, revisions)
+    lines += _variants(mutation)
+    misjudged = read_misjudged()
+    lines += _misjudged("Legal schedulers that once failed", misjudged.legal, mutation)
+    lines += _misjudged("Illegal schedulers that once passed", misjudged.illegal, mutation)
+    for revision in revisions:
+        lines += _requirements(mutation, revision)
+        lines += _mutants(mutation, revision)
+    return "\n".join(lines)
+
+
+def _untested(mutation: Proof) -> Iterator[str]:
+    names = [name for name in mutation.changes if name not in mutation.outcomes]
+    if names:
+        yield f"**Without an outcome yet**: {', '.join(names)}."
+        yield ""
+
+
+def read_misjudged() -> MisjudgedSchedulers:
+    """The schedulers that were once misjudged, as they stand in their file."""
+    return msgspec.yaml.decode(_MISJUDGED.read_bytes(), type=MisjudgedSchedulers)
+
+
+def _summary(mutation: Proof, revision: str, revisions: Iterable[str]) -> Iterator[str]:
+    killed = mutation.killed(revision)
+    tested = [one for one in _own(mutation, revision, revisions) if one.level is not Level.MAY]
+    unarmed = [one for one in tested if one.id not in killed]
+    which = "" if revision == NAME else " that no revision above has and"
+    yield (
+        f"SI {revision}: {len(mutation.mutants(revision))} mutants; of the {len(tested)} MUSTs and "
+        f"SHOULDs{which} the reference passes {len(tested) - len(unarmed)} kill a mutant."
+    )
+    yield ""
+    for one in unarmed:
+        reason = one.no_mutant or "no mutant yet"
+        yield f"- kills none: {one.id} {one.level} {one.title}: {reason}"
+    yield ""
+
+
+def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requirement]:
+    """In another revision than the main one those that neither it nor a newer one has."""
+    others = {NAME, *(name for name in revisions if name > revision)}
+    return [
+        one
+        for one in mutation.tested(revision)
+        if revision == NAME or not others & {str(name) for name in one.revisions}
+    ]
+
+
+def _variants(mutation: Proof) -> Iterator[str]:
+    yield "## Liberties"
+    yield ""
+    yield "| liberty | what the scheduler does | once failed | outcome | departs from |"
+    yield "|---|---|---|---|---|"
+    for one in mutation.changes.values():
+        if one.is_variant:
+            received = f" (`{' '.join(one.received)}`)" if one.received else ""
+            once, departs = ", ".join(one.misjudged_by), ", ".join(one.departs_from)
+            outcome = _outcome(one.name, mutation)
+            yield f"| {one.name} | {one.summary}{received} | {once} | {outcome} | {departs} |"
+    yield ""
+
+
+def _outcome(name: str, mutation: Proof) -> str:
+    outcome = mutation.outcomes.get(name)
+    if outcome is None:
+        return "**not recorded**"
+    by = f" by {', '.join(outcome.killed_by)}" if outcome.verdict == KILLED else ""
+    return outcome.verdict + by
+
+
+def _misjudged(title: str, schedulers: Iterable[Misjudged], mutation: Proof) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield "| about | scheduler | shown by | outcome |"
+    yield "|---|---|---|---|"
+    for one in schedulers:
+        remark = [one.remark] if one.remark else []
+        sent = "; ".join([*(_outcome(name, mutation) for name in one.shown_by), *remark])
+        shown = ", ".join(one.shown_by)
+        yield f"| {one.about} | {one.scheduler} | {shown} | {sent or '**not shown yet**'} |"
+    yield ""
+
+
+def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
+    killed = mutation.killed(revision)
+    yield f"## Requirements of {revision}"
+    yield ""
+    yield "| requirement | mutants it kills |"
+    yield "|---|---|"
+    for one in mutation.tested(revision):
+        if one.id in killed:
+            yield f"| {one.id} {one.level.value} {one.title} | {', '.join(killed[one.id])} |"
+    yield ""
+
+
+def _mutants(mutation: Proof, revision: str) -> Iterator[str]:
+    yield f"## Mutants of {revision}"
+    yield ""
+    yield "| mutant | fault | made | outcome |"
+    yield "|---|---|---|---|"
+    for one in mutation.mutants(revision):
+        made = "on the wire" if one.is_on_the_wire else "inside"
+        yield f"| {one.name} | {one.summary} | {made} | {_outcome(one.name, mutation)} |"
+    yield ""

@@ -1,0 +1,53 @@
+"""Runs the suite against schedulers that do nothing: nearly no MUST may pass.
+
+Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.kept`` lists the MUSTs that
+such a scheduler really keeps, with reasons. The exit code is 1 if another one passes.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+from siconform.catalogue import catalogue
+from siconform.doctor.examining import evaluated, idle, passed
+from siconform.doctor.idle import Idle
+from siconform.doctor.kept import KEPT
+
+from mutation.main_revision import NAME
+
+_ROOT: Final = Path(__file__).parents[2]
+_FOLDER: Final = _ROOT / "build" / "trivial"
+_BRIEF: Final = ("--time-scale", "0.1")  # they answer at once or never
+
+
+@click.command(help=__doc__)
+@click.argument("kinds", nargs=-1, type=click.Choice([kind.value for kind in Idle]))
+def main(kinds: Sequence[str]) -> None:
+    """Judge them, one after the other."""
+    found = [_report(kind) for kind in map(Idle, kinds or [kind.value for kind in Idle])]
+    sys.exit(any(found))
+
+
+def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
+    """The MUSTs of a scheduler that pass against it and that it does not keep; id to title."""
+    record = evaluated(idle(kind), folder, ("--revision", NAME, *_BRIEF, *options))
+    return {
+        identifier: catalogue()[identifier].title
+        for identifier in passed(record)
+        if identifier not in KEPT[kind]
+    }
+
+
+def _report(kind: Idle) -> bool:
+    """Whether something passes that should not."""
+    wrong = passing(kind, _FOLDER / kind.value)
+    click.echo(f"{kind.value:<10} {len(wrong) or 'no'} MUST passes that it does not keep")
+    for identifier, title in wrong.items():
+        click.echo(f"  {identifier} {title}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Liberties in what becomes of asks: whether they wait, in whose turn, and how much they get."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sireference.codec import Codec
+from sireference.core import applications, asks, releases
+from sireference.core.model import (
+    AskRelease,
+    ReleasedAsk,
+    partition_name,
+)
+from sireference.core.resources import Resource
+from sireference.core.state.application import PendingAsk
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.placement_profile import Order
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.inside.releasing import application_of, key_of
+from mutation.mutant import variant
+
+
+def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
+    """Whose the ask is: which RM, partition and application."""
+    return id(rm), partition_name(one.partition), one.application_id
+
+
+@variant(
+    "asks-wait-for-their-application",
+    "An ask of an application that is not there waits until it comes; none is rejected for it.",
+    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
+    departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
+)
+def _(inside: Inside) -> None:
+    early: dict[tuple[int, str, str], dict[str, Any]] = {}
+
+    def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+        partition = rm.partitions.get(partition_name(ask.partition))
+        is_proper = ask.application_id and ask.key and ask.max_allocations > 0
+        is_there = partition is not None and ask.application_id in partition.applications
+        if is_there or not is_proper or next(ask.resource.objections(), ""):
+            return original(rm, ask, now)
+        inside.fires()
+        early.setdefault(place_of(rm, ask), {})[ask.key] = ask
+        return []
+
+    def submit(original: Callable[..., Any], rm: Any, new: Any, now: float) -> Any:
+        effects = original(rm, new, now)
+        partition = rm.partitions.get(partition_name(new.partition))
+        if partition is not None and new.application_id in partition.applications:
+            for ask in early.pop(place_of(rm, new), {}).values():
+                effects += asks.add(rm, ask, now)
+        return effects
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+        effects = original(rm, request, now)
+        place = id(rm), partition_name(request.partition), application_of(request)
+        waiting = early.get(place, {})
+        stopped = TerminationType.STOPPED_BY_RM
+        if request.termination not in (stopped, TerminationType.UNSET):
+            return effects
+        for key in [key for key in waiting if key_of(request) in ("", key)]:
+            ask = waiting.pop(key)
+            name = partition_name(ask.partition)
+            over = AskRelease(name, ask.application_id, key, stopped, "withdrawn")
+            effects.append(ReleasedAsk(rm.rm_id, over))
+        return effects
+
+    inside.instead_of(asks.add, add)
+    inside.instead_of(applications.submit, submit)
+    inside.instead_of(releases.release, release)
+
+
+@variant(
+    "younger-asks-first",
+    "Among asks of one priority the youngest is served first.",
+    misjudged_by=("SI-ASK-005", "SI-ALLOC-001"),
+)
+def _(inside: Inside) -> None:
+    def order(original: Callable[..., Order], pending: PendingAsk) -> Order:
+        inside.fires()
+        usual = original(pending)
+        return Order(usual.descending_priority, -usual.number)
+
+    inside.instead_of(PendingAsk.order, order)
+
+
+@variant(
+    "last-node-first",
+    "An ask goes to the node that came last, of those that may take it.",
+    misjudged_by=("SI-ALLOC-001", "SI-NODE-026"),
+)
+def _(inside: Inside) -> None:
+    def find(original: Callable[..., Any], nodes: NodeIndex, profile: Any, need: Resource) -> Any:
+        first = original(nodes, profile, need)
+        if first is None or profile.affinity is not None:
+            return first
+        fitting = [
+            one for one in nodes.index if need.fits(one.free) and nodes.is_open(profile, one)
+        ]
+        last = max(fitting, key=lambda one: one.number)
+        if last is not first:
+            inside.fires()
+        return last
+
+    inside.instead_of(NodeIndex.find, find)
+
+
+@variant(
+    "one-allocation-a-message",
+    "Each allocation, each release and each rejection comes in a message of its own.",
+    misjudged_by=("SI-WIRE-005",),
+)
+def _(inside: Inside) -> None:
+    def responses(original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:
+        if len(answers) > 1:
+            inside.fires()
+        for answer in answers:
+            yield from original(codec, method, [answer])
+
+    inside.instead_of(Codec.responses, responses)

@@ -1,0 +1,88 @@
+"""Liberties in how applications come to an end, and how their ends are named."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from sireference.core import application_lifecycle
+from sireference.core.model import Ask, Effect, ReleasedAllocation, UpdatedApplication
+from sireference.core.state.partition import Partition
+from sireference.core.states import ApplicationState
+from siwire.r2023_12 import si_pb2 as si_before
+
+from mutation.inside import Inside
+from mutation.main_revision import NAME, si
+from mutation.mutant import keep, variant
+
+_BEFORE: Final = "2023-12"  # identities and keys were two things
+_COMPLETED: Final = ApplicationState.COMPLETED
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@variant(
+    "completed-before-the-leftovers-are-gone",
+    "Completed is told together with the releases of leftover placeholders.",
+    misjudged_by=("SI-GANG-044", "SI-GANG-045"),
+    departs_from=("SI-GANG-069",),
+)
+def _(inside: Inside) -> None:
+    received: dict[int, Any] = {}
+
+    def waited(original: Callable[..., Any], partition: Any, application: Any, now: float) -> Any:
+        effects: list[Effect] = original(partition, application, now)
+        if not any(isinstance(one, ReleasedAllocation) for one in effects):
+            return effects
+        inside.fires()
+        received[id(application)] = application
+        name, why = application.application_id, "it waited for long enough"
+        return [*effects, UpdatedApplication(partition.rm_id, name, _COMPLETED, now, why)]
+
+    def move(
+        original: Callable[..., Any], partition: Any, application: Any, *rest: Any
+    ) -> list[Effect]:
+        effects: list[Effect] = original(partition, application, *rest)
+        if id(application) in received and application.state is _COMPLETED:
+            del received[id(application)]
+            return []
+        return effects
+
+    inside.instead_of(application_lifecycle._completing_timeout, waited)
+    inside.instead_of(application_lifecycle.move, move)
+
+
+@_on_the_wire(
+    "failed-is-called-killed",
+    "An application that has failed is reported as KILLED, and as failing never.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-038"),
+)
+def _(response: si.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Failing")
+    for update in response.updated:
+        if update.state == "Failed":
+            update.state = "KILLED"
+
+
+@variant(
+    "identities-of-odd-characters",
+    "An identity is a sentence with spaces, umlauts and signs, and none is like another.",
+    misjudged_by=("SI-ALLOC-008",),
+    revision=_BEFORE,
+)
+def _(inside: Inside) -> None:
+    def new_identity(original: Callable[..., str], partition: Partition, ask: Ask) -> str:
+        inside.fires()
+        return f" größe/№ {original(partition, ask)}: «%s\\» "
+
+    inside.instead_of(Partition.new_identity, new_identity)
+
+
+@variant(
+    "releases-without-key",
+    "A release the scheduler begins names the identity and the application, not the key.",
+    misjudged_by=("SI-REL-023",),
+    revision=_BEFORE,
+)
+def _(response: si_before.AllocationResponse) -> None:
+    for release in response.released:
+        if release.terminationType != si_before.STOPPED_BY_RM:  # a confirmation repeats the release
+            release.allocationKey = ""

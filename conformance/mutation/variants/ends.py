@@ -1,0 +1,93 @@
+"""Liberties in how things end: which message tells it, when, and of which asks."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
+from sireference.core.registration import ResourceManagers
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.lists import is_ask
+from mutation.main_revision import NAME, si
+from mutation.mutant import Wire, variant
+
+_WHILE: Final = 1.2  # seconds
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@variant(
+    "former-life-is-told",
+    "After a new registration the RM is told the end of what it had before.",
+    misjudged_by=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
+)
+def _(inside: Inside) -> None:
+    def register(
+        original: Callable[..., Any], known: ResourceManagers, event: Any, now: float
+    ) -> list[Effect]:
+        former = known.known(event.rm_id)
+        ends = list(_ends(former)) if former is not None else []
+        effects: list[Effect] = original(known, event, now)
+        if ends:
+            inside.fires()
+        return [*effects, *ends]
+
+    inside.instead_of(ResourceManagers.register, register)
+
+
+def _ends(rm: Any) -> Iterator[Effect]:
+    for partition in rm.partitions.values():
+        for live in partition.allocations.all.values():
+            release = live.release(TerminationType.STOPPED_BY_RM, "the RM registered again")
+            yield ReleasedAllocation(rm.rm_id, release)
+        for application in partition.applications.values():
+            for pending in application.pending.values():
+                named = (pending.ask.key, pending.ask.application_id)
+                yield RejectedAsk(rm.rm_id, *named, "the RM registered again")
+
+
+@_on_the_wire(
+    "replacement-takes-its-time",
+    "It takes 1.2 s until a placeholder is asked to go for a real ask.",
+    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+    areas=("REL", "REC", "GANG"),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    if any(one.terminationType == si.PLACEHOLDER_REPLACED for one in response.released):
+        wire.pause = _WHILE
+
+
+@_on_the_wire(
+    "amounts-are-rounded-up",
+    "Devices are given out in pairs.",
+    misjudged_by=("SI-ALLOC-002",),
+    areas=("ALLOC",),
+)
+def _(request: si.AllocationRequest) -> None:
+    for ask in filter(is_ask, request.allocations):
+        if "gpu" in ask.resourcePerAlloc.resources:
+            amount = ask.resourcePerAlloc.resources["gpu"]
+            amount.value += amount.value % 2
+
+
+@_on_the_wire(
+    "rejects-no-ask",
+    "An ask that cannot be served is left alone, not rejected.",
+    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
+    departs_from=("SI-ASK-008", "SI-ASK-009", "SI-ASK-010"),
+    areas=("ASK",),
+)
+def _(response: si.AllocationResponse) -> None:
+    del response.rejectedAllocations[:]
+
+
+@_on_the_wire(
+    "rejects-no-existing-allocation",
+    "An existing allocation that cannot be taken over by itself is left alone, not rejected.",
+    misjudged_by=("SI-REC-017",),
+    departs_from=("SI-REC-004", "SI-REC-008"),
+    areas=("REC",),
+)
+def _(response: si.AllocationResponse) -> None:
+    del response.rejectedAllocations[:]

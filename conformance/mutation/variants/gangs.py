@@ -1,0 +1,216 @@
+"""Liberties in gang scheduling: spellings, order, and what is released at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from math import ceil
+from typing import Any, Final
+
+from sireference.configuration import properties
+from sireference.configuration.model import SortPolicy
+from sireference.core import allocation_end, application_lifecycle
+from sireference.core.gang import completion, placeholders, submission
+from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
+from sireference.core.state.timers import Timers
+from sireference.core.states import ApplicationState, TerminationType
+
+from mutation.inside import Inside, Original
+from mutation.main_revision import NAME, si
+from mutation.mutant import variant
+
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@_on_the_wire(
+    "hard-in-lower-case-only",
+    "A gang of style hard fails in time; one of any other spelling is soft.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle.lower() == "hard" and one.gangSchedulingStyle != "hard":
+            one.gangSchedulingStyle = "soft"
+
+
+@_on_the_wire(
+    "hard-as-a-name-only",
+    "A gang of style Hard fails in time; one of any other spelling is soft.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle == "hard":
+            one.gangSchedulingStyle = "soft"
+
+
+@_on_the_wire(
+    "soft-by-name-else-hard",
+    "A gang of style soft goes on; one of any other spelling fails.",
+    misjudged_by=("SI-GANG-035",),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        if one.gangSchedulingStyle != "soft":
+            one.gangSchedulingStyle = "hard"
+
+
+@variant(
+    "other-styles-refused",
+    "A gang is of style hard or soft, spelled so, or is rejected.",
+    misjudged_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+        yield from original(leaf, new)
+        if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
+            inside.fires()
+            yield f"there is no gang style {new.gang_style!r}"
+
+    inside.instead_of(submission.objections, objections)
+
+
+@variant(
+    "gangs-one-after-another",
+    "A FIFO queue lets no gang have a placeholder before the older ones have all of theirs.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
+)
+def _(inside: Inside) -> None:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gathering = application.leaf.gathering
+        is_younger = gathering.first() not in (None, application)
+        if application.is_gathering and ask_group.key.is_placeholder and is_younger:
+            inside.fires()
+            return gathering.younger
+        return original(partition, ask_group)
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+
+
+@variant(
+    "fair-unless-said",
+    "A queue is fair unless its configuration says otherwise.",
+    misjudged_by=(
+        "SI-GANG-003",
+        "SI-GANG-004",
+        "SI-GANG-010",
+        "SI-GANG-011",
+        "SI-GANG-026",
+        "SI-GANG-027",
+    ),
+)
+def _(inside: Inside) -> None:
+    def inherit(original: Callable[..., Any], above: Any, written: Any) -> Any:
+        inside.fires()
+        found = original(above, written)
+        return replace(found, sort_policy=written.sort_policy or SortPolicy.FAIR)
+
+    inside.instead_of(properties.inherit, inherit)
+
+
+@variant(
+    "asks-of-a-gang-released-in-one",
+    "All asks an application has are released by one message without a key.",
+    misjudged_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
+        application = asks[0].application if asks else None
+        is_all = application is not None and len(asks) == len(application.pending)
+        effects = original(partition, asks, *rest)
+        received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+        if not is_all or not received:
+            return effects
+        inside.fires()
+        one = replace(received[0], release=replace(received[0].release, key=""))
+        return [one, *(effect for effect in effects if effect not in received)]
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)
+
+
+@variant(
+    "placeholders-released-one-by-one",
+    "Of placeholders nobody needs the next is released when the one before is gone.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
+)
+def _(inside: Inside) -> None:
+    def first_of(partition: Any, live: list[Any]) -> list[Effect]:
+        open_ones = [one for one in live if one.open_release is TerminationType.TIMEOUT]
+        left = [one for one in live if one.open_release is None and one.is_placeholder]
+        if open_ones or not left:
+            return []
+        if len(left) > 1:
+            inside.fires()
+        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, "nobody needs it")
+        for one in left[1:]:
+            partition.gangs[one.application].mark(one)
+        return [ReleasedAllocation(partition.rm_id, release)]
+
+    def withdraw(
+        original: Original, partition: Any, asks: Any, live: list[Any], why: str
+    ) -> list[Effect]:
+        real = [one for one in live if not one.is_placeholder]
+        return original(partition, asks, real, why) + first_of(partition, live)
+
+    def clear_up(original: Callable[..., Any], partition: Any, application: Any) -> Any:
+        gang = partition.gangs.get(application)
+        if gang is None or not application.placeholders_held:
+            return original(partition, application)
+        gang.is_clearing_up = True
+        return first_of(partition, list(partition.allocations.of(application).values()))
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        application = live.application
+        is_failing = application.state is ApplicationState.FAILING
+        if application.application_id in partition.applications and (
+            is_failing or placeholders.are_given_up(partition, application)
+        ):
+            effects += first_of(partition, list(partition.allocations.of(application).values()))
+        return effects
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)
+    inside.instead_of(completion.clear_up, clear_up)
+    inside.instead_of(allocation_end.end, end)
+
+
+@variant(
+    "one-replacement-at-a-time",
+    "A gang has one placeholder replaced at a time.",
+    misjudged_by=("SI-GANG-023",),
+)
+def _(inside: Inside) -> None:
+    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+        application = ask_group.application
+        gang = partition.gangs.get(application)
+        is_open = any(
+            live.open_release is TerminationType.PLACEHOLDER_REPLACED
+            for live in partition.allocations.of(application).values()
+        )
+        if is_open and gang is not None and gang.replaceable.get(ask_group.key.replaces):
+            inside.fires()
+            return gang.unsettled
+        return original(partition, ask_group)
+
+    def end(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        gang = partition.gangs.get(live.application)
+        for ask_group in list(gang.unsettled) if gang is not None else ():
+            ask_group.wake()
+        return effects
+
+    inside.instead_of(placeholders.closed_gate, closed_gate)
+    inside.instead_of(allocation_end.end, end)
+
+
+@variant(
+    "timers-tick-each-second",
+    "Whether a time is over is looked at once a second.",
+    misjudged_by=("SI-GANG-031",),
+)
+def _(inside: Inside) -> None:
+    def put(original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
+        inside.fires()
+        return original(timers, ceil(deadline), due)
+
+    inside.instead_of(Timers.set, put)

@@ -1,0 +1,238 @@
+"""Liberties in what a key may be said for again, and in how that is answered (2024-10 on)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sireference.core import application_lifecycle, asks, foreign_allocations, recovery, updates
+from sireference.core.model import (
+    Ask,
+    Effect,
+    ForeignAllocation,
+    NewAllocation,
+    RejectedAllocation,
+    RejectedAsk,
+    Release,
+    ReleasedAllocation,
+    ReleasedAsk,
+)
+from sireference.core.state.partition import Partition
+from sireference.core.states import TerminationType
+from sireference.core.withdrawal import withdraw as withdrawal
+
+from mutation.inside import Inside, Original
+from mutation.mutant import variant
+
+_LATER = 1.2  # seconds
+
+
+@variant(
+    "updates-are-echoed",
+    "An update of an allocation is answered with the allocation as it is then.",
+    misjudged_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
+)
+def _(inside: Inside) -> None:
+    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+        effects = original(partition, live, *rest)
+        if any(isinstance(one, RejectedAllocation) for one in effects):
+            return effects
+        inside.fires()
+        echo = NewAllocation(partition.rm_id, live.record, live.application.leaf.name)
+        return [echo, *effects]
+
+    inside.instead_of(updates.change, change)
+
+
+@variant(
+    "updates-are-refused",
+    "What is allocated stays as it is: each update of it is rejected.",
+    misjudged_by=("SI-ALLOC-012", "SI-ALLOC-014"),
+    departs_from=("SI-ALLOC-014", "SI-REC-025"),
+)
+def _(inside: Inside) -> None:
+    def objections(original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
+        yield from original(*args)
+        inside.fires()
+        yield "what is allocated stays as it is"
+
+    inside.instead_of(updates._objections, objections)
+
+
+@variant(
+    "ended-keys-are-refused",
+    "A key of which an allocation has ended names nothing ever again.",
+    misjudged_by=("SI-ASK-028", "SI-REC-026"),
+)
+def _(inside: Inside) -> None:
+    ended: dict[int, tuple[Any, set[str]]] = {}  # with the partition, or it would be another one's
+
+    def unbook(original: Callable[..., None], partition: Any, live: Any, *rest: Any) -> None:
+        ended.setdefault(id(partition), (partition, set()))[1].add(live.record.ask.key)
+        original(partition, live, *rest)
+
+    def is_over(partition: Any, key: str) -> bool:
+        return partition is not None and key in ended.get(id(partition), (None, set[str]()))[1]
+
+    def objections(
+        original: Callable[..., Iterator[str]], partition: Any, application: Any, ask: Ask
+    ) -> Iterator[str]:
+        yield from original(partition, application, ask)
+        if is_over(partition, ask.key):
+            inside.fires()
+            yield "the allocation of this key is over"
+
+    def objections_to_existing(
+        original: Callable[..., Iterator[str]], partition: Any, allocation: Any, *rest: Any
+    ) -> Iterator[str]:
+        yield from original(partition, allocation, *rest)
+        if is_over(partition, allocation.ask.key):
+            inside.fires()
+            yield "the allocation of this key is over"
+
+    inside.instead_of(Partition.unbook, unbook)
+    inside.instead_of(asks._objections, objections)
+    inside.instead_of(recovery._objections, objections_to_existing)
+
+
+@variant(
+    "only-the-scheduler-places",
+    "An ask that the RM has put on a node is rejected there, and waits on.",
+    misjudged_by=("SI-ASK-031",),
+    departs_from=("SI-ASK-031",),
+)
+def _(inside: Inside) -> None:
+    def objections(
+        original: Callable[..., Iterator[str]],
+        partition: Any,
+        allocation: Any,
+        pending: Any = None,
+    ) -> Iterator[str]:
+        yield from original(partition, allocation, pending)
+        if pending is not None:
+            inside.fires()
+            yield "it waits for a node, and gets one from the scheduler"
+
+    inside.instead_of(recovery._objections, objections)
+
+
+@variant(
+    "foreign-is-refused",
+    "What others hold is no matter of this scheduler: each report of it is rejected.",
+    misjudged_by=("SI-FOR-002", "SI-FOR-004"),
+)
+def _(inside: Inside) -> None:
+    def report(_: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
+        inside.fires()
+        named = (foreign.key, foreign.application_id)
+        return [RejectedAllocation(rm.rm_id, *named, "what others hold is their affair")]
+
+    inside.instead_of(foreign_allocations.report, report)
+
+
+@variant(
+    "foreign-is-ignored",
+    "What others hold is no matter of this scheduler: a report of it is not answered.",
+    misjudged_by=("SI-FOR-002", "SI-FOR-004"),
+    departs_from=("SI-FOR-004", "SI-FOR-010"),
+)
+def _(inside: Inside) -> None:
+    def report(_: Original, __: Any, ___: ForeignAllocation, ____: float) -> list[Effect]:
+        inside.fires()
+        return []
+
+    inside.instead_of(foreign_allocations.report, report)
+
+
+@variant(
+    "foreign-ends-are-confirmed",
+    "The release of what others hold is confirmed like any other.",
+    misjudged_by=("SI-FOR-003", "SI-FOR-008", "SI-REL-023"),
+)
+def _(inside: Inside) -> None:
+    def release(
+        original: Original, partition: Any, key: str, termination: TerminationType, now: float
+    ) -> list[Effect]:
+        is_there = key in partition.foreign
+        effects = original(partition, key, termination, now)
+        if not is_there or key in partition.foreign:
+            return effects
+        inside.fires()
+        over = Release(
+            partition=partition.name,
+            application_id="",
+            identity=key,
+            termination=TerminationType.STOPPED_BY_RM,
+            key=key,
+            message="released as the RM asked",
+        )
+        return [ReleasedAllocation(partition.rm_id, over), *effects]
+
+    inside.instead_of(foreign_allocations.release, release)
+
+
+@variant(
+    "withdrawals-are-silent",
+    "A pending ask that is withdrawn is gone, and nothing is said of it.",
+    misjudged_by=("SI-REL-019",),
+    departs_from=("SI-REL-019",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, *args: Any) -> list[Effect]:
+        inside.fires()
+        return [one for one in original(*args) if not isinstance(one, ReleasedAsk)]
+
+    inside.instead_of(withdrawal, withdraw)
+
+
+@variant(
+    "withdrawals-are-confirmed-late",
+    "That a pending ask was withdrawn is confirmed 1.2 s later.",
+    misjudged_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+        effects = original(partition, pending, now)
+        received = [one for one in effects if isinstance(one, ReleasedAsk)]
+        inside.fires()
+        partition.timers.set(now + _LATER, lambda _: received)
+        return [one for one in effects if one not in received]
+
+    inside.instead_of(withdrawal, withdraw)
+
+
+@variant(
+    "withdrawals-are-rejections",
+    "A pending ask that is withdrawn is told as rejected, as the RM asked.",
+    misjudged_by=("SI-REL-019", "SI-ASK-019", "SI-ASK-022"),
+    departs_from=("SI-REL-019",),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+        inside.fires()
+        named = (pending.ask.key, pending.ask.application_id)
+        rejected = RejectedAsk(partition.rm_id, *named, "rejected as the RM asked")
+        effects = original(partition, pending, now)
+        return [rejected if isinstance(one, ReleasedAsk) else one for one in effects]
+
+    inside.instead_of(withdrawal, withdraw)
+
+
+@variant(
+    "asks-of-a-gang-are-rejected",
+    "What a gang still asks for when its time is over is told as rejected.",
+    misjudged_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
+)
+def _(inside: Inside) -> None:
+    def withdraw(original: Original, partition: Any, *rest: Any) -> list[Effect]:
+        received: list[Effect] = []
+        for effect in original(partition, *rest):
+            if isinstance(effect, ReleasedAsk):
+                inside.fires()
+                named = (effect.release.key, effect.release.application_id)
+                received.append(
+                    RejectedAsk(partition.rm_id, *named, "the time of its gang is over")
+                )
+            else:
+                received.append(effect)
+        return received
+
+    inside.instead_of(application_lifecycle.withdraw, withdraw)

@@ -1,0 +1,321 @@
+"""Liberties in the lives of nodes and applications: what is acknowledged, told, and how."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+import grpc
+from sireference.core import application_lifecycle, applications, asks, nodes, scheduler
+from sireference.core.model import Ask, Effect, RejectedAsk, partition_name
+from sireference.core.state.resource_manager import ResourceManager
+from sireference.core.states import AskTrigger
+from sireference.shell.engine import Engine
+from sireference.shell.streams import Ending
+from siwire.ext import extension_pb2 as ext
+
+from mutation.inside import Inside
+from mutation.main_revision import NAME, si
+from mutation.mutant import Wire, keep, variant
+
+Action: Final = si.NodeInfo
+_CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAIN)
+_ACTIONS: Final = (
+    Action.UPDATE,
+    Action.DRAIN_NODE,
+    Action.DRAIN_TO_SCHEDULABLE,
+    Action.DECOMISSION,
+)
+_NAMES: Final = {
+    "Accepted": "Queued",
+    "Starting": "ACTIVE",
+    "Running": "ACTIVE",
+    "Completing": "IDLE",
+    "Resuming": "BACK",
+    "Failing": "DYING",
+    "Expired": "GONE",
+}
+_LONGEST_WAIT: Final = 2.0  # seconds
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@_on_the_wire(
+    "acknowledges-node-actions",
+    "Each action on a node that is known is answered by an AcceptedNode.",
+    misjudged_by=("SI-NODE-026", "SI-NODE-035"),
+)
+def _(request: si.NodeRequest, wire: Wire) -> None:
+    known, closed = wire.memory["nodes"], wire.memory["closed"]
+    for node in request.nodes:
+        name, action = (request.rmID, node.nodeID), node.action
+        if action in _CREATIONS and name not in known:
+            known.add(name)
+            closed.update([name] if action == Action.CREATE_DRAIN else [])
+        elif action in _ACTIONS and name in known:
+            if action != Action.DRAIN_TO_SCHEDULABLE or name in closed:
+                wire.to_rm(si.NodeResponse(accepted=[si.AcceptedNode(nodeID=node.nodeID)]))
+            closed.update([name] if action == Action.DRAIN_NODE else [])
+        if action in (Action.DRAIN_TO_SCHEDULABLE, Action.DECOMISSION):
+            closed.discard(name)
+        if action == Action.DECOMISSION:
+            known.discard(name)
+
+
+@variant(
+    "ends-the-stream-for-a-failed-action",
+    "An action on a node that fails ends the node stream, whatever was said on it meanwhile.",
+    misjudged_by=("SI-NODE-016", "SI-NODE-035"),
+)
+def _(inside: Inside) -> None:
+    failed: list[str] = []
+
+    def update(original: Callable[..., Any], rm: ResourceManager, info: Any, now: float) -> Any:
+        if failed:
+            return []  # it is said on a stream that is over
+        effects = original(rm, info, now)
+        is_creation = info.action.name.startswith("CREATE")
+        if not is_creation and any(type(one).__name__ == "RejectedNode" for one in effects):
+            inside.fires()
+            failed.append(rm.rm_id)
+            return []
+        return effects
+
+    def carry_out(original: Callable[..., Any], self: Engine, effects: list[Effect]) -> Any:
+        outcome = original(self, effects)
+        while failed:
+            for stream in self._streams.of(failed.pop()):
+                if stream.method.endswith("UpdateNode"):
+                    self._streams.unbind(stream)
+                    status = grpc.StatusCode.FAILED_PRECONDITION
+                    stream.end(Ending(status, "an action on a node failed"))
+        return outcome
+
+    inside.instead_of(nodes.update, update)
+    inside.instead_of(Engine._carry_out, carry_out)
+
+
+@variant(
+    "rejects-hopeless",
+    "An ask bigger than every node there is is rejected; while there is none it is kept.",
+    misjudged_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
+        sizes = [node.capacity for one in rm.partitions.values() for node in one.nodes.values()]
+        is_hopeless = sizes and not any(ask.resource.fits(size) for size in sizes)
+        if is_hopeless and not ask.is_placeholder:
+            inside.fires()
+            reason = "it is bigger than every node"
+            return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, reason)]
+        return original(rm, ask, now)
+
+    inside.instead_of(asks.add, add)
+
+
+@variant(
+    "rejects-what-has-no-room",
+    "An ask for which a scheduling pass found no room is rejected.",
+    misjudged_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
+    departs_from=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def rejects(original: Callable[..., Any], rm: ResourceManager, now: float) -> list[Effect]:
+        effects: list[Effect] = original(rm, now)
+        for partition in rm.partitions.values():
+            for application in list(partition.applications.values()):
+                for pending in list(application.pending.values()):
+                    if not _waits_for_someone(partition, pending):
+                        inside.fires()
+                        partition.asks.drop(pending, AskTrigger.TIMED_OUT)
+                        names = (pending.ask.key, application.application_id)
+                        effects.append(RejectedAsk(rm.rm_id, *names, "there is no room"))
+                        effects += application_lifecycle.settle(partition, application, now)
+        return effects
+
+    inside.instead_of(scheduler._pass, rejects)
+
+
+@variant(
+    "rejects-what-waits-too-long",
+    "An ask that has waited for 2 s is rejected.",
+    misjudged_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
+    departs_from=("SI-ASK-011",),
+)
+def _(inside: Inside) -> None:
+    def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
+        def gives_up(at: float) -> list[Effect]:
+            partition = rm.partitions.get(partition_name(ask.partition))
+            if partition is None or ask.application_id not in partition.applications:
+                return []
+            application = partition.applications[ask.application_id]
+            pending = application.pending.get(ask.key)
+            if pending is None or pending.ask is not ask or _is_promised(partition, pending):
+                return []
+            inside.fires()
+            partition.asks.drop(pending, AskTrigger.TIMED_OUT)
+            rejected = RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it has waited too long")
+            return [rejected, *application_lifecycle.settle(partition, application, at)]
+
+        effects = original(rm, ask, now)
+        rm.timers.set(now + _LONGEST_WAIT, gives_up)
+        return effects
+
+    inside.instead_of(asks.add, add)
+
+
+def _waits_for_someone(partition: Any, pending: Any) -> bool:
+    """Something is to go for it, or it is of a gang."""
+    return bool(_is_promised(partition, pending) or pending.ask.task_group)
+
+
+def _is_promised(partition: Any, pending: Any) -> bool:
+    """Victims or a placeholder are to go for it."""
+    preempts = pending.is_reserved or partition.preemptors.has_timer(pending)
+    return bool(preempts or pending.awaiting or pending.proposed)
+
+
+@_on_the_wire(
+    "silent-about-states",
+    "No state of an application is reported, and there is no snapshot.",
+    misjudged_by=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
+)
+def _(response: si.ApplicationResponse, wire: Wire) -> None:
+    del response.updated[:]
+    wire.is_dropped = not (response.accepted or response.rejected)
+
+
+silent = _
+
+
+@silent.also
+def _(facets: ext.Facets) -> None:
+    facets.snapshot = False
+
+
+@_on_the_wire(
+    "other-names-of-states",
+    "States have names of the scheduler's own, those of an end excepted.",
+    misjudged_by=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
+)
+def _(response: si.ApplicationResponse) -> None:
+    for update in response.updated:
+        update.state = _NAMES.get(update.state, update.state)
+
+
+@_on_the_wire(
+    "accepted-with-its-acceptance",
+    "An application is reported as Accepted together with the acceptance.",
+    misjudged_by=("SI-APP-024",),
+)
+def _(response: si.ApplicationResponse) -> None:
+    keep(response.updated, lambda update: update.state != "Accepted")
+    for accepted in response.accepted:
+        response.updated.add(
+            applicationID=accepted.applicationID, state="Accepted", stateTransitionTimestamp=1
+        )
+
+
+@_on_the_wire(
+    "one-release-for-all",
+    "The end of all that an application holds is told by one release that names none.",
+    misjudged_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
+)
+def _(response: si.AllocationResponse, wire: Wire) -> None:
+    held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
+    ending: defaultdict[str, set[str]] = defaultdict(set)
+    for release in response.released:
+        if release.terminationType == si.STOPPED_BY_RM:
+            ending[release.applicationID].add(release.allocationKey)
+    named = wire.memory["named"]  # what the RM releases by name is confirmed by name
+    whole = [
+        application
+        for application, ended in ending.items()
+        if len(ended) > 1 and ended >= held[application] and not ended & named
+    ]
+    merged = list(_merged(response, whole))
+    for release in response.released:
+        held[release.applicationID].discard(release.allocationKey)
+    for rejected in response.rejectedAllocations:
+        held[rejected.applicationID].discard(rejected.allocationKey)
+    del response.released[:]
+    response.released.extend(merged)
+
+
+for_all = _
+
+
+@for_all.also
+def _(request: si.AllocationRequest, wire: Wire) -> None:
+    held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
+    for one in request.allocations:
+        held[one.applicationID].add(one.allocationKey)
+    wire.memory["named"] |= {one.allocationKey for one in request.releases.allocationsToRelease}
+
+
+def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
+    received = set()
+    for release in response.released:
+        if release.applicationID not in whole or release.terminationType != si.STOPPED_BY_RM:
+            yield release
+        elif release.applicationID not in received:
+            received.add(release.applicationID)
+            one = si.AllocationRelease()
+            one.CopyFrom(release)
+            one.allocationKey = ""
+            yield one
+
+
+@_on_the_wire(
+    "gives-no-reasons",
+    "What is rejected is rejected without a reason.",
+    misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
+    departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022", "SI-FOR-004"),
+)
+def _(response: si.NodeResponse) -> None:
+    for one in response.rejected:
+        one.reason = ""
+
+
+no_reasons = _
+
+
+@no_reasons.also
+def _(response: si.ApplicationResponse) -> None:
+    for one in response.rejected:
+        one.reason = ""
+
+
+@no_reasons.also
+def _(response: si.AllocationResponse) -> None:
+    for one in response.rejectedAllocations:
+        one.reason = ""
+
+
+@variant(
+    "removed-ids-are-refused",
+    "The id of an application that was removed names nothing ever again.",
+    misjudged_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
+    departs_from=("SI-APP-020",),
+)
+def _(inside: Inside) -> None:
+    removed: dict[int, tuple[Any, set[str]]] = {}  # with the partition, or it would be another's
+
+    def remove(
+        original: Callable[..., list[Effect]], rm: ResourceManager, request: Any, now: float
+    ) -> list[Effect]:
+        partition = rm.partitions.get(request.partition or "default")
+        if partition is not None and request.application_id in partition.applications:
+            ids = removed.setdefault(id(partition), (partition, set()))[1]
+            ids.add(request.application_id)
+        return original(rm, request, now)
+
+    def objections(
+        original: Callable[..., Iterator[str]], partition: Any, new: Any
+    ) -> Iterator[str]:
+        yield from original(partition, new)
+        if new.application_id in removed.get(id(partition), (None, set[str]()))[1]:
+            inside.fires()
+            yield f"application {new.application_id!r} was removed"
+
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(applications._objections, objections)

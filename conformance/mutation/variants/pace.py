@@ -1,0 +1,179 @@
+"""Liberties in how fast a scheduler is: no text says when it has to decide."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import floor
+from typing import Any, Final
+
+from sireference.core import application_lifecycle, scheduler, scheduling_pass
+from sireference.core.gang import placeholders, replacement, timeout
+from sireference.core.model import ProposedTimers
+
+from mutation.inside import Inside
+from mutation.mutant import CHANGES, variant
+from mutation.variants.traffic import reports
+
+_CYCLE: Final = 0.5  # seconds
+_SLOW_CYCLE: Final = 0.8
+_SWAP: Final = 1.2
+_LATE: Final = 0.6
+
+
+@variant(
+    "pass-each-half-second",
+    "There is a scheduling pass each half second, and none between.",
+    misjudged_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
+)
+def _(inside: Inside) -> None:
+    passes_each(inside, _CYCLE)
+
+
+def passes_each(inside: Inside, seconds: float) -> None:
+    """No scheduling pass before the next whole number of cycles."""
+    due: dict[int, tuple[Any, float]] = {}  # the next pass of each RM
+
+    def seldom(original: Callable[..., Any], rm: Any, now: float) -> Any:
+        known = due.get(id(rm))
+        if known is None:
+            tick = (floor(now / seconds) + 1) * seconds
+            due[id(rm)] = (rm, tick)
+            rm.timers.set(tick, lambda _: [])  # whenever a deadline has come, there is a pass
+            inside.fires()
+            return []
+        if now < known[1]:
+            return []
+        del due[id(rm)]
+        return original(rm, now)
+
+    inside.instead_of(scheduler._pass, seldom)
+
+
+@variant(
+    "pass-each-0.8-seconds",
+    "There is a scheduling pass each 0.8 s, and none between.",
+    misjudged_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
+    is_slow=True,  # each test waits for a pass after each step
+)
+def _(inside: Inside) -> None:
+    passes_each(inside, _SLOW_CYCLE)
+
+
+@variant(
+    "unused-gangs-are-given-up",
+    "A complete gang that nobody used gives its placeholders up when its time is over.",
+    misjudged_by=("SI-GANG-039",),
+    departs_from=("SI-GANG-063",),
+)
+def _(inside: Inside) -> None:
+    def expire(
+        original: Callable[..., Any], partition: Any, application: Any, now: float
+    ) -> list[Any]:
+        effects: list[Any] = original(partition, application, now)
+        held = partition.allocations.of(application).values()
+        unused = [one for one in held if one.is_placeholder and one.open_release is None]
+        if effects or not unused or application.is_gathering:
+            return effects
+        inside.fires()
+        return application_lifecycle.withdraw(partition, [], unused, "nobody used it")
+
+    inside.instead_of(timeout._expire, expire)
+
+
+@variant(
+    "replacement-after-1.2-seconds",
+    "A real ask waits 1.2 s before a placeholder is released for it.",
+    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+)
+def _(inside: Inside) -> None:
+    due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
+
+    def wake(ask_group: Any, _now: float) -> list[Any]:
+        if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
+            ask_group.wake()
+        return []
+
+    def step(original: Callable[..., Any], partition: Any, ask_group: Any, now: float) -> Any:
+        pending = ask_group.first()
+        if (
+            pending is None
+            or placeholders.closed_gate(partition, ask_group)
+            or replacement.choose(partition, pending) is None
+        ):
+            return original(partition, ask_group, now)
+        if id(pending) not in due:
+            due[id(pending)] = (pending, now + _SWAP)
+            partition.timers.set(now + _SWAP, partial(wake, ask_group))
+        if now >= due[id(pending)][1]:
+            return original(partition, ask_group, now)
+        inside.fires()
+        gang = partition.gangs[ask_group.application]
+        return scheduling_pass._block(partition, ask_group, gang.unsettled)
+
+    inside.instead_of(scheduling_pass._step, step)
+
+
+@variant(
+    "hopeless-rejected-late-answers",
+    "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
+    misjudged_by=("SI-GANG-031", "SI-GANG-043"),
+    received=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
+    is_slow=True,  # every barrier waits for its answer as long
+)
+def _(inside: Inside) -> None:
+    inside.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
+    CHANGES["rejects-hopeless"].alter(inside)
+    reports(inside, lambda _, now: now + _LATE)
+
+
+@variant(
+    "placeholder-timeout-of-5-seconds",
+    "The placeholder timeout is 5 s, whatever an RM proposes.",
+    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
+    received=("--placeholder-timeout", "5"),
+)
+def _(inside: Inside) -> None:
+    _has_placeholder_timeout(inside, 5.0)
+
+
+@variant(
+    "placeholder-timeout-of-15-minutes",
+    "The placeholder timeout is 15 minutes, and the user has the patience.",
+    misjudged_by=("SI-GANG-064",),
+    received=("--placeholder-timeout", "900", "--longest-timer", "2000"),
+)
+def _(inside: Inside) -> None:
+    _has_placeholder_timeout(inside, 900.0)
+
+
+def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
+    def in_place_of(original: Callable[..., Any], proposed: Any, settings: Any) -> Any:
+        inside.fires()
+        return replace(original(proposed, settings), placeholder_timeout=seconds)
+
+    inside.instead_of(ProposedTimers.in_place_of, in_place_of)
+
+
+@variant(
+    "proposals-not-taken",
+    "Timers are as long as the operator says, whatever an RM proposes.",
+    misjudged_by=("SI-REG-016",),
+    received=(
+        "--placeholder-timeout",
+        "4",
+        "--waiting-timeout",
+        "2.5",
+        "--connection-loss-timeout",
+        "3",
+        "--no-proposals",
+    ),
+)
+def _(inside: Inside) -> None:
+    inside.serves_with("--placeholder-timeout", "4", "--completing-timeout", "2.5")
+    inside.serves_with("--connection-loss-timeout", "3")
+
+    def in_place_of(_original: Callable[..., Any], _proposed: Any, settings: Any) -> Any:
+        inside.fires()
+        return settings
+
+    inside.instead_of(ProposedTimers.in_place_of, in_place_of)

@@ -1,0 +1,185 @@
+"""Liberties in what outlives a registration, a stream, or an RM that knows better."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sireference.core import applications, foreign_allocations, nodes, recovery, releases
+from sireference.core.model import (
+    Effect,
+    ForeignAllocation,
+    RejectedAllocation,
+    Release,
+    ReleasedAllocation,
+    UpdateNodes,
+    partition_name,
+)
+from sireference.core.resources import NOTHING
+from sireference.core.scheduler import Scheduler
+from sireference.core.state.partition import Partition
+from sireference.core.states import NodeAction, TerminationType
+from sireference.core.withdrawal import BY_THE_RM
+from sireference.shell.streams import StreamTable
+
+from mutation.inside import Inside
+from mutation.mutant import variant
+
+_EMPTY_TIMES: Final = 2  # that an RM has nothing any more before it is dropped: between two tests
+
+
+def held(rm: Any, allocation: Any) -> bool:
+    """Whether it is nobody's that is known, on a node there is, and new."""
+    partition = rm.partitions.get(partition_name(allocation.ask.partition))
+    return (
+        partition is not None
+        and allocation.node_id in partition.nodes
+        and allocation.identity not in partition.allocations.all
+        and allocation.ask.application_id not in partition.applications
+        and not next(allocation.ask.resource.objections(), "")
+    )
+
+
+class _Strangers:
+    """Existing allocations of unknown applications, taken for room that others use."""
+
+    def __init__(self) -> None:
+        self._owners: dict[tuple[Partition, str], str] = {}  # applications, by identity
+
+    def take(self, rm: Any, one: Any, now: float) -> list[Effect]:
+        partition = rm.partitions[partition_name(one.ask.partition)]
+        self._owners[partition, one.identity] = one.ask.application_id
+        capacity = ForeignAllocation(one.identity, one.node_id, partition.name, one.ask.resource)
+        return foreign_allocations.report(rm, capacity, now)
+
+    def forget(self, rm: Any, one: Any) -> None:
+        """It is known by now whose it is."""
+        partition = rm.partitions.get(partition_name(one.ask.partition))
+        if self._owners.pop((partition, one.identity), None) is not None:
+            partition.foreign.take_away(one.identity)
+
+    def end(
+        self, rm: Any, where: str, application_id: str, only: str | None, now: float
+    ) -> list[Effect]:
+        """End what is held of an application, or of it the one that is named; tell so."""
+        partition = rm.partitions.get(partition_name(where))
+        ended = [
+            identity
+            for (held_in, identity), owner in self._owners.items()
+            if held_in is partition and owner == application_id and only in (None, identity)
+        ]
+        received: list[Effect] = []
+        for identity in ended:
+            gone = Release(
+                partition=partition.name,
+                application_id=self._owners.pop((partition, identity)),
+                identity=identity,
+                termination=TerminationType.STOPPED_BY_RM,
+                key=identity,
+            )
+            if identity in partition.foreign:  # its node is there
+                received.append(ReleasedAllocation(rm.rm_id, gone))
+                received += foreign_allocations.release(partition, identity, gone.termination, now)
+        return received
+
+
+def _occupied_by_strangers(rm: Any, info: Any) -> Any:
+    """The node with what it brings of unknown applications counted as occupied."""
+    partition = rm.partitions.get(partition_name(info.partition))
+    known = partition.applications if partition is not None else {}
+    strangers = [one for one in info.allocations if one.ask.application_id not in known]
+    if not strangers:
+        return info
+    occupied = info.occupied or NOTHING
+    for one in strangers:
+        occupied += one.ask.resource
+    ours = tuple(one for one in info.allocations if one not in strangers)
+    return replace(info, occupied=occupied, allocations=ours)
+
+
+@variant(
+    "existing-never-rejected",
+    "An existing allocation is never rejected: of an unknown application it is room others use.",
+    misjudged_by=("SI-REC-017",),
+    departs_from=("SI-REC-004", "SI-REC-008"),
+)
+def _(inside: Inside) -> None:
+    strangers = _Strangers()
+
+    def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> list[Effect]:
+        if held(rm, allocation):
+            inside.fires()
+            return strangers.take(rm, allocation, now)
+        strangers.forget(rm, allocation)
+        effects: list[Effect] = original(rm, allocation, now)
+        received: list[Effect] = [one for one in effects if not isinstance(one, RejectedAllocation)]
+        if len(received) < len(effects):
+            inside.fires()
+        return received
+
+    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
+        subject, received = request.subject, []
+        if request.termination in BY_THE_RM:
+            only = getattr(subject, "identity", getattr(subject, "key", None))
+            received = strangers.end(rm, request.partition, subject.application_id, only, now)
+        effects: list[Effect] = original(rm, request, now)
+        return received + effects
+
+    def remove(original: Callable[..., Any], rm: Any, request: Any, now: float) -> list[Effect]:
+        received = strangers.end(rm, request.partition, request.application_id, None, now)
+        effects: list[Effect] = original(rm, request, now)
+        return received + effects
+
+    def create(original: Callable[..., Any], rm: Any, info: Any, now: float) -> list[Effect]:
+        without = _occupied_by_strangers(rm, info)
+        if without is not info:
+            inside.fires()
+        effects: list[Effect] = original(rm, without, now)
+        return effects
+
+    inside.instead_of(recovery.add, add)
+    inside.instead_of(releases.release, release)
+    inside.instead_of(applications.remove, remove)
+    inside.instead_of(nodes.create, create)
+
+
+@variant(
+    "unheard-is-lost",
+    "What is told on a stream that was never opened is lost.",
+    misjudged_by=("SI-REC-006",),
+)
+def _(inside: Inside) -> None:
+    def deliver(
+        original: Callable[..., None], table: StreamTable, rm_id: str, method: str, sent: Any
+    ) -> None:
+        is_open = method in table._open.get(rm_id, {})
+        has_broken = method in table._lost.get(rm_id, ())
+        inside.fires()  # in force: nobody is to speak before all that may answer is open
+        if is_open or has_broken:
+            original(table, rm_id, method, sent)
+
+    inside.instead_of(StreamTable.deliver, deliver)
+
+
+@variant(
+    "rm-dropped-once",
+    "An RM that has nothing any more is dropped, once, and has to register again.",
+    misjudged_by=("SI-REG-004", "SI-CONN-009"),
+)
+def _(inside: Inside) -> None:
+    empty: dict[str, int] = {}
+
+    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
+        effects = original(self, event, now)
+        rm = self.rms.running(event.rm_id)
+        if rm is None or not isinstance(event, UpdateNodes):
+            return effects
+        is_over = any(info.action is NodeAction.DECOMMISSION for info in event.nodes)
+        has = any(one.nodes or one.applications for one in rm.partitions.values())
+        if is_over and not has:
+            times = empty[rm.rm_id] = empty.get(rm.rm_id, 0) + 1
+            if times == _EMPTY_TIMES:
+                inside.fires()
+                self.rms.shut_down(rm, now)
+        return effects
+
+    inside.instead_of(Scheduler.handle, handle)

@@ -1,0 +1,213 @@
+"""Liberties in the service itself: registration, configuration, reflection, events."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from siconform.protocol.queue_configurations import conformance_queues
+from sireference.core import configuration_update
+from sireference.core.model import Effect, ReleasedAllocation
+from sireference.core.resources import NOTHING
+from sireference.core.state.quota import Quota
+from sireference.core.states import TerminationType
+from siwire.ext import extension_pb2 as ext
+from siwire.r2021_02 import si_pb2 as si_2021_02
+
+from mutation.inside import Inside
+from mutation.inside.descriptions import describes
+from mutation.main_revision import NAME, si
+from mutation.mutant import Wire, keep, variant
+
+_A_WHILE: Final = 3.0  # seconds
+_OF_CALLBACKS: Final = ("EventRecord", "UpdateContainerSchedulingStateRequest")
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@_on_the_wire(
+    "registers-after-a-while",
+    "A registration is answered after 3 s.",
+    misjudged_by=("SI-WIRE-001", "SI-REG-004"),
+    areas=("WIRE", "REG"),
+)
+def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
+    wire.pause = _A_WHILE
+
+
+@_on_the_wire(
+    "insists-on-its-version",
+    "A registration with another version of the client than 1.5.2 is refused.",
+    misjudged_by=("SI-REG-001", "SI-REG-019"),
+    received=("--rm-version", "1.5.2"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if request.version != "1.5.2":
+        request.config = "this version is not spoken"
+
+
+@_on_the_wire(
+    "any-partition",
+    "The partition attribute of a node is not looked at.",
+    misjudged_by=("SI-CONST-001",),
+    departs_from=("SI-NODE-009",),
+)
+def _(request: si.NodeRequest) -> None:
+    for node in request.nodes:
+        node.attributes.pop("si/node-partition", None)
+
+
+@_on_the_wire(
+    "queues-are-its-own-affair",
+    "Every application is taken, into a queue of the scheduler's own choice.",
+    misjudged_by=("SI-APP-023",),
+    received=("--without", "queues"),
+)
+def _(request: si.ApplicationRequest) -> None:
+    for one in request.new:
+        one.queueName = "root.plain"
+
+
+def _heeds_no_maximum(inside: Inside) -> None:
+    def has_capacity(_original: Callable[..., Any], _self: Quota, _need: Any) -> bool:
+        inside.fires()
+        return True
+
+    def can_take(_original: Callable[..., Any], _self: Quota, _need: Any, *_: Any) -> bool:
+        return True
+
+    inside.instead_of(Quota.has_capacity, has_capacity)
+    inside.instead_of(Quota.can_take, can_take)
+
+
+variant(
+    "heeds-no-maximum",
+    "Maxima of queues are not heeded; gangs too big for their queue are rejected.",
+    misjudged_by=("SI-CONST-001", "SI-CFG-005"),
+    departs_from=("SI-ASK-011",),
+)(_heeds_no_maximum)
+
+variant(
+    "heeds-no-maximum-of-memory",
+    "Maxima of queues are not heeded, in a revision without a constant for memory.",
+    misjudged_by=("SI-CONST-001",),
+    departs_from=("SI-ASK-011",),
+    revision="2021-02",
+)(_heeds_no_maximum)
+
+
+@variant(
+    "describes-a-method-more",
+    "Reflection shows a method of the scheduler's own, and no messages of callbacks.",
+    misjudged_by=("SI-WIRE-003", "SI-WIRE-015"),
+    areas=("WIRE",),
+)
+def _(inside: Inside) -> None:
+    def change(file: FileDescriptorProto) -> None:
+        method = file.service[0].method.add()
+        method.CopyFrom(file.service[0].method[0])
+        method.name = "DumpState"
+        keep(file.message_type, lambda message: message.name not in _OF_CALLBACKS)
+
+    describes(inside, change)
+
+
+@variant(
+    "knows-no-priority-class",
+    "An ask with a priority class nobody knows is rejected (2021-02).",
+    misjudged_by=("SI-WIRE-012",),
+    areas=("WIRE",),
+    revision="2021-02",
+)
+def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
+    unknown = keep(request.asks, lambda ask: not ask.priority.priorityClassName)
+    for ask in unknown:
+        rejected = si_2021_02.RejectedAllocationAsk(
+            allocationKey=ask.allocationKey, applicationID=ask.applicationID, reason="no such class"
+        )
+        wire.to_rm(si_2021_02.UpdateResponse(rejectedAllocations=[rejected]))
+
+
+@_on_the_wire(
+    "tells-of-queues-only",
+    "Events are sent about queues only.",
+    misjudged_by=("SI-EVT-001",),
+    areas=("EVT",),
+    departs_from=("SI-EVT-013",),
+)
+def _(received: ext.ToRm, wire: Wire) -> None:
+    if received.kind != ext.EVENT_BATCH:
+        return
+
+    def is_about_a_queue(payload: Any) -> bool:
+        return si.EventRecord.FromString(payload.data).type == si.EventRecord.QUEUE
+
+    keep(received.payloads, is_about_a_queue)
+    wire.is_dropped = not received.payloads
+
+
+@_on_the_wire(
+    "tells-the-end-of-requests-late",
+    "That a request is over is told when its allocation ends.",
+    misjudged_by=("SI-EVT-012",),
+    areas=("EVT",),
+)
+def _(received: ext.ToRm) -> None:
+    if received.kind != ext.EVENT_BATCH:
+        return
+    for payload in list(received.payloads):
+        record = si.EventRecord.FromString(payload.data)
+        is_of_allocation = record.eventChangeDetail == si.EventRecord.APP_ALLOC
+        if is_of_allocation and record.eventChangeType == si.EventRecord.REMOVE:
+            record.eventChangeDetail = si.EventRecord.APP_REQUEST
+            received.payloads.add().CopyFrom(payload)
+            received.payloads[-1].data = record.SerializeToString()
+
+
+@_on_the_wire(
+    "limits-no-applications",
+    "A queue lets any number of applications run.",
+    misjudged_by=("SI-APP-030",),
+    areas=("APP", "GANG"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    lines = request.config.splitlines()
+    request.config = "\n".join(line for line in lines if "maxapplications" not in line)
+
+
+@_on_the_wire(
+    "is-configured-elsewhere",
+    "A registration that carries a configuration is refused; the queues are there already.",
+    misjudged_by=("SI-REG-001", "SI-REG-014"),
+    received=("--config", "none"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    request.config = "none is taken" if request.config else str(conformance_queues())
+
+
+@variant(
+    "preempts-down-to-a-quota",
+    "What a queue holds beyond a quota that was reduced is preempted.",
+    misjudged_by=("SI-CFG-005",),
+    areas=("CFG", "CONN"),
+)
+def _(inside: Inside) -> None:
+    def update(original: Callable[..., Any], rm: Any, event: Any, now: float) -> list[Effect]:
+        effects: list[Effect] = original(rm, event, now)
+        for partition in rm.partitions.values():
+            over = dict.fromkeys(queue for queue in partition.root.all() if _is_over(queue))
+            live = sorted(partition.allocations.all.values(), key=lambda one: -one.number)
+            for one in live:
+                if any(queue in over for queue in one.application.quotas):
+                    inside.fires()
+                    why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue has too much")
+                    effects.append(
+                        ReleasedAllocation(rm.rm_id, partition.ask_for_release(one, *why))
+                    )
+                    break
+        return effects
+
+    inside.instead_of(configuration_update.update, update)
+
+
+def _is_over(queue: Quota) -> bool:
+    return queue.maximum is not None and not queue.used.stays_within(NOTHING, queue.maximum)

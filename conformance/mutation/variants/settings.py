@@ -1,0 +1,26 @@
+"""Liberties in how the configuration is told."""
+
+from functools import partial
+from typing import Final
+
+from siconform.protocol.queue_configurations import conformance_queues
+
+from mutation.main_revision import NAME, si
+from mutation.mutant import variant
+
+_NAME: Final = "conformance"
+_NAMED: Final = "conformance/mutation/variants/queues.name"  # seen from the top of the repository
+_UNKNOWN: Final = "no configuration has this name"
+_on_the_wire: Final = partial(variant, revision=NAME)
+
+
+@_on_the_wire(
+    "other-configuration-format",
+    "A configuration is the name of one that the operator has; the user gives the name.",
+    misjudged_by=("SI-REG-001", "SI-REG-002"),
+    received=("--config", _NAMED, "--without", "queues"),
+)
+def _(request: si.RegisterResourceManagerRequest) -> None:
+    if request.config:
+        is_known = request.config.strip() == _NAME
+        request.config = conformance_queues() if is_known else _UNKNOWN

@@ -1,0 +1,136 @@
+"""Liberties in when what is said arrives: no text ties an answer to a moment or to a message."""
+
+from collections.abc import Callable
+from functools import partial
+from math import floor
+from typing import Any, Final
+
+from sireference.core.model import (
+    AcceptedApplication,
+    AcceptedNode,
+    Call,
+    Configured,
+    Effect,
+    NewAllocation,
+    Refused,
+    Registered,
+    RejectedAllocation,
+    RejectedApplication,
+    RejectedAsk,
+    RejectedNode,
+    ReleasedAllocation,
+    ReleasedAsk,
+    UpdatedApplication,
+)
+from sireference.core.scheduler import Scheduler
+from sireference.core.states import TerminationType
+
+from mutation.inside import Inside
+from mutation.mutant import variant
+
+Delay = Callable[[Effect, float], float]
+"""When an effect of this moment is told."""
+_AT_ONCE: Final = (Registered, Configured, Refused, Call)
+_A_WHILE: Final = 0.1  # seconds
+_A_SECOND: Final = 1.0
+_NODES: Final = (AcceptedNode, RejectedNode)
+_APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
+_ALLOCATIONS: Final = (
+    NewAllocation,
+    ReleasedAllocation,
+    RejectedAllocation,
+    ReleasedAsk,
+    RejectedAsk,
+)
+
+
+def reports(inside: Inside, moment: Delay) -> None:
+    """What has happened has happened; the RM is told of it at another moment."""
+    ready: dict[int, Effect] = {}
+
+    def give(held: list[Effect], _now: float) -> list[Effect]:
+        ready.update((id(effect), effect) for effect in held)
+        return held
+
+    def postponed(scheduler: Scheduler, effects: list[Effect], now: float) -> list[Effect]:
+        received: list[Effect] = []
+        for effect in effects:
+            at = now if isinstance(effect, _AT_ONCE) else moment(effect, now)
+            rm = scheduler.rms.known(effect.rm_id)
+            if ready.pop(id(effect), None) is not None or at <= now or rm is None:
+                received.append(effect)
+            else:
+                inside.fires()
+                rm.timers.set(at, partial(give, [effect]))
+        return received
+
+    def handle(original: Callable[..., Any], self: Scheduler, event: Any, now: float) -> Any:
+        return postponed(self, original(self, event, now), now)
+
+    def handle_timeout(original: Callable[..., Any], self: Scheduler, now: float) -> Any:
+        return postponed(self, original(self, now), now)
+
+    inside.instead_of(Scheduler.handle, handle)
+    inside.instead_of(Scheduler.handle_timeout, handle_timeout)
+
+
+@variant("answers-after-a-while", "All it says comes 0.1 s after it has happened.")
+def _(inside: Inside) -> None:
+    reports(inside, lambda _, now: now + _A_WHILE)
+
+
+@variant("answers-in-batches", "All it says is gathered and told each 0.1 s, in few messages.")
+def _(inside: Inside) -> None:
+    reports(inside, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
+
+
+@variant(
+    "streams-of-different-pace",
+    "Applications are told of later than nodes, and nodes later than allocations.",
+)
+def _(inside: Inside) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        if isinstance(effect, _APPLICATIONS):
+            return now + _A_WHILE
+        return now + _A_WHILE / 2 if isinstance(effect, _NODES) else now
+
+    reports(inside, moment)
+
+
+@variant(
+    "allocations-are-told-last",
+    "Allocations and asks are told of later than nodes and applications.",
+)
+def _(inside: Inside) -> None:
+    def moment(effect: Effect, now: float) -> float:
+        return now + _A_WHILE if isinstance(effect, _ALLOCATIONS) else now
+
+    reports(inside, moment)
+
+
+@variant("late-confirmations", "A release by the RM is confirmed after 0.1 s.")
+def _(inside: Inside) -> None:
+    confirms_after(inside, _A_WHILE)
+
+
+@variant(
+    "confirmations-after-a-second",
+    "What the RM stopped gives its room away at once, and is confirmed after 1 s.",
+    misjudged_by=("SI-GANG-047",),
+    received=("--time-scale", "1"),
+)
+def _(inside: Inside) -> None:
+    confirms_after(inside, _A_SECOND)
+
+
+def confirms_after(inside: Inside, seconds: float) -> None:
+    """What the RM releases has ended at once; it is told so many seconds later."""
+
+    def moment(effect: Effect, now: float) -> float:
+        is_late = (
+            isinstance(effect, ReleasedAllocation | ReleasedAsk)
+            and effect.release.termination is TerminationType.STOPPED_BY_RM
+        )
+        return now + seconds if is_late else now
+
+    reports(inside, moment)

@@ -1,0 +1,81 @@
+"""Permitted variants in how calls are served: connections that end, gzip, limits, pings."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import grpc
+from sireference.shell.server import Server
+
+from mutation.inside import Inside
+from mutation.main_revision import NAME, si
+from mutation.mutant import variant
+
+_SECOND: Final = 1000  # milliseconds
+_KIB: Final = 1024  # bytes
+_LONG: Final = 3600 * _SECOND
+
+
+def _serves_with(inside: Inside, *options: tuple[str, int], **more: Any) -> None:
+    """The server of the reference is made with these options as well."""
+
+    def init(original: Callable[..., None], server: Server, *args: Any, **kwargs: Any) -> None:
+        aio: Any = grpc.aio
+        plain = aio.server
+
+        def made(**given: Any) -> Any:
+            names = {name for name, _ in options}
+            kept = [(name, value) for name, value in given.pop("options") if name not in names]
+            return plain(options=(*kept, *options), **given, **more)
+
+        aio.server = made
+        try:
+            original(server, *args, **kwargs)
+        finally:
+            aio.server = plain
+        inside.fires()
+
+    inside.instead_of(Server.__init__, init)
+
+
+@variant(
+    "connections-are-left-after-two-seconds",
+    "A connection takes no new calls after 2 s; those that are open go on.",
+)
+def _(inside: Inside) -> None:
+    age, grace = "grpc.max_connection_age_ms", "grpc.max_connection_age_grace_ms"
+    _serves_with(inside, (age, 2 * _SECOND), (grace, _LONG))
+
+
+@variant("answers-are-compressed", "All it says is compressed by gzip.")
+def _(inside: Inside) -> None:
+    _serves_with(inside, compression=grpc.Compression.Gzip)
+
+
+@variant("takes-16-KiB", "A message of more than 16 KiB ends its stream.")
+def _(inside: Inside) -> None:
+    _serves_with(inside, ("grpc.max_receive_message_length", 16 * _KIB))
+
+
+@variant("pings-each-second", "It asks each second whether the other end is there.")
+def _(inside: Inside) -> None:
+    _serves_with(
+        inside,
+        ("grpc.keepalive_time_ms", _SECOND),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.http2.min_time_between_pings_ms", _SECOND),
+    )
+
+
+@variant("four-calls-a-connection", "A connection has four calls at a time; more have to wait.")
+def _(inside: Inside) -> None:
+    _serves_with(inside, ("grpc.max_concurrent_streams", 4))
+
+
+@variant(
+    "tags-of-its-own",
+    "An allocation has a tag more than its ask.",
+    revision=NAME,
+)
+def _(response: si.AllocationResponse) -> None:
+    for new in response.new:
+        new.allocationTags["scheduler.example/zone"] = "a"

@@ -1,0 +1,226 @@
+"""Faulty schedulers: each fault is made, and noticed by whom it concerns."""
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mutation.known import load
+from mutation.lists import ASKS, EVENTS, EXISTING, NODES
+from mutation.main_revision import NAME, si
+from mutation.mutant import CHANGES, Change, Wire, keep, mutant, variant
+from mutation.parts import Edit, Elements
+from mutation.proxy import NONE, reference
+from patience import patient
+from siconform.catalogue import catalogue
+from siwire import find_revision
+from siwire.ext import extension_pb2 as ext
+from siwire.r2023_12 import si_pb2 as si_2023_12
+
+pytestmark = pytest.mark.end_to_end
+
+load()
+MAIN = find_revision(NAME)
+AREAS = {requirement.area for requirement in catalogue().values()}
+
+
+def test_faults_are_described() -> None:
+    assert [one.name for one in CHANGES.values() if not one.summary.endswith(".")] == []
+    mutants = [one for one in CHANGES.values() if not one.is_variant]
+    assert [one.name for one in mutants if not one.breaks] == []
+    assert {area for one in CHANGES.values() for area in one.areas} <= AREAS
+
+
+def test_what_a_fault_breaks_is_in_the_catalogue_of_its_revision() -> None:
+    wrong = [
+        (one.name, identifier)
+        for one in CHANGES.values()
+        for identifier in one.breaks
+        if identifier not in catalogue()
+        or one.revision not in {str(name) for name in catalogue()[identifier].revisions}
+    ]
+
+    assert wrong == []
+
+
+def test_two_faults_of_one_name_are_refused() -> None:
+    def nothing(response: si.NodeResponse) -> None:
+        del response
+
+    with pytest.raises(ValueError, match="two schedulers drain-ignored"):
+        mutant("drain-ignored", "Again.", "NODE", revision=NAME)(nothing)
+
+
+def test_what_changes_messages_names_their_revision() -> None:
+    def nothing(response: si.NodeResponse) -> None:
+        del response
+
+    with pytest.raises(ValueError, match="a-fault changes messages: name the revision they are of"):
+        mutant("a-fault", "Wrong.", breaks=("SI-NODE-001",))(nothing)
+    with pytest.raises(ValueError, match="a-liberty is for SI 2023-08 and changes a NodeResponse"):
+        variant("a-liberty", "Free.", revision="2023-08")(nothing)
+
+
+def test_a_proxy_of_another_revision_is_not_started() -> None:
+    proxy = [sys.executable, "-P", "-m", "mutation.proxy", "drain-ignored", "--revision", "2021-02"]
+
+    done = subprocess.run(  # noqa: S603  # ourselves
+        proxy, capture_output=True, text=True, check=False, timeout=patient(60)
+    )
+
+    assert done.returncode == 2
+    assert "drain-ignored changes messages of SI 2024-10, not of 2021-02" in done.stderr
+
+
+def test_who_is_tested_by_which_areas() -> None:
+    faulty = Change("x", "X.", breaks=("SI-NODE-001", "SI-NODE-002"), more_areas=("RES", "NODE"))
+
+    assert faulty.areas == ("NODE", "RES")
+    assert Change("y", "Y.", is_variant=True).areas == ()
+
+
+def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -> None:
+    on_the_wire, inside = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
+    plain = reference(NONE, MAIN)
+
+    assert reference(on_the_wire, MAIN) == plain
+    assert "pass-each-half-second+" in reference(inside, MAIN)
+    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, meanwhile=inside)
+    assert (on_the_wire.is_on_the_wire, on_the_wire.is_inside) == (True, False)
+    assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
+
+
+def test_what_is_different_is_hashed_with_the_file_that_makes_it() -> None:
+    assert [file.name for file in CHANGES["drain-ignored"].sources] == ["changes.py"]
+    assert [file.name for file in CHANGES["pass-each-half-second"].sources] == ["pace.py"]
+
+
+def test_what_is_not_wanted_goes() -> None:
+    numbers = [1, 2, 3, 4]
+
+    gone = keep(numbers, lambda number: number % 2 == 0)
+
+    assert (numbers, gone) == ([2, 4], [1, 3])
+
+
+def test_where_everything_is_wanted_a_message_stays_as_it_was() -> None:
+    request = si.AllocationRequest(rmID="rm")
+
+    keep(request.releases.allocationsToRelease, lambda _: False)
+
+    assert request == si.AllocationRequest(rmID="rm")
+
+
+@pytest.mark.parametrize(
+    ("edit", "after"),
+    [
+        (NODES.without("nodeID", "attributes"), [("", 3), ("", 4)]),
+        (NODES.put(nodeID="x"), [("x", 3), ("x", 4)]),
+        (NODES.change("nodeID", lambda name: f"{name}!"), [("a!", 3), ("b!", 4)]),
+        (NODES.turn("nodeID", {"b": "c"}), [("a", 3), ("c", 4)]),
+        (NODES.where(lambda node: node.nodeID == "a").put(nodeID="x"), [("x", 3), ("b", 4)]),
+        (NODES.where(lambda node: node.nodeID == "a").none(), [("b", 4)]),
+        (NODES.amounts("schedulableResource", lambda value: 2 * value), [("a", 6), ("b", 8)]),
+        (NODES.only(lambda node: node.nodeID == "b"), [("b", 4)]),
+        (NODES.none(), []),
+        (NODES.twice(), [("a", 3), ("b", 4), ("a", 3), ("b", 4)]),
+    ],
+)
+def test_a_row_changes_every_element_of_a_list(edit: Edit, after: list[tuple[str, int]]) -> None:
+    capacities = ("a", 3), ("b", 4)
+    request = si.NodeRequest()
+    for name, memory in capacities:
+        node = request.nodes.add(nodeID=name)
+        node.schedulableResource.resources["memory"].value = memory
+
+    edit.make(request)
+
+    left = [(one.nodeID, one.schedulableResource.resources["memory"]) for one in request.nodes]
+    assert [(name, memory.value) for name, memory in left] == after
+
+
+def test_a_row_reaches_lists_in_elements_and_messages_that_travel_as_bytes() -> None:
+    node = si_2023_12.NodeInfo(existingAllocations=[si_2023_12.Allocation(placeholder=True)])
+    request = si_2023_12.NodeRequest(nodes=[node])
+    existing = Elements(si_2023_12.NodeRequest, "nodes.existingAllocations")
+    record = si.EventRecord(objectID="n", message="m").SerializeToString()
+    received = ext.ToRm(kind=ext.EVENT_BATCH, payloads=[ext.SiPayload(data=record)])
+
+    existing.without("placeholder").make(request)
+    EVENTS.without("objectID").make(received)
+
+    assert request.nodes[0].existingAllocations[0] == si_2023_12.Allocation()
+    assert si.EventRecord.FromString(received.payloads[0].data) == si.EventRecord(message="m")
+
+
+def test_in_one_list_an_ask_is_reported_from_what_exists_and_from_what_is_foreign() -> None:
+    request = si.AllocationRequest(
+        allocations=[
+            si.Allocation(allocationKey="asked"),
+            si.Allocation(allocationKey="there", nodeID="n"),
+            si.Allocation(allocationKey="theirs", nodeID="n", allocationTags={"foreign": ""}),
+        ]
+    )
+
+    ASKS.put(priority=1).make(request)
+    EXISTING.put(priority=2).make(request)
+
+    assert [one.priority for one in request.allocations] == [1, 2, 0]
+
+
+def test_a_row_about_a_field_there_is_not_is_refused() -> None:
+    with pytest.raises(LookupError, match="has no field nodeId"):
+        NODES.without("nodeId")
+
+
+def _wire(sent: list[Any]) -> Wire:
+    return Wire(sent.append, sent.append, lambda *_: None, defaultdict(set))
+
+
+def test_edits_of_one_type_of_message_are_all_made() -> None:
+    change = CHANGES["node-verdict-twice"]
+    response = si.NodeResponse(
+        accepted=[si.AcceptedNode(nodeID="a")], rejected=[si.RejectedNode(nodeID="r")]
+    )
+
+    sent: list[Any] = []
+    change.change(response, _wire(sent))
+
+    assert (len(response.accepted), len(response.rejected)) == (2, 2)
+    assert [file.name for file in change.sources] == ["nodes.py", "parts.py"]
+
+
+def test_a_fault_changes_a_message_in_place() -> None:
+    sent: list[Any] = []
+    request = si.NodeRequest(nodes=[si.NodeInfo(nodeID="n", action=si.NodeInfo.DRAIN_NODE)])
+
+    CHANGES["drain-ignored"].change(request, _wire(sent))
+
+    assert list(request.nodes) == []
+    assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "requirement", "verdict"),
+    [
+        ("none", "SI-NODE-002", "pass"),
+        ("node-accepted-twice", "SI-NODE-002", "fail"),
+        ("confirmation-not-awaited", "SI-GANG-020", "fail"),
+    ],
+)
+def test_a_fault_is_detected(name: str, requirement: str, verdict: str, tmp_path: Path) -> None:
+    proxy = f"{sys.executable} -P -m mutation.proxy {name} --listen {{address}}"
+    run = [sys.executable, "-m", "siconform", "run", "--target-command", proxy]
+    run += ["--revision", NAME]
+    results = tmp_path / "out"
+
+    subprocess.run(  # noqa: S603  # ourselves
+        [*run, "-k", requirement, "--results", str(results)], check=False, timeout=patient(100)
+    )
+
+    read = json.loads((results / "results.json").read_text("utf-8"))
+    (found,) = [one for one in read["requirements"] if one["id"] == requirement]
+    assert found["verdict"] == verdict

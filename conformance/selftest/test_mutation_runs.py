@@ -1,0 +1,297 @@
+"""What the proof makes of runs: complaints, what is kept, the sample and the page."""
+
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mutation import choosing, evaluating, matrix, outcomes
+from mutation import page as proving
+from mutation.evaluating import Evaluation, RequirementVerdict, RunOptions, evaluate
+from mutation.known import load
+from mutation.main_revision import NAME
+from mutation.matrix import complaints
+from mutation.mutant import CHANGES, Change
+from mutation.outcomes import Outcome, outcome_of
+from mutation.page import (
+    Misjudged,
+    MisjudgedSchedulers,
+    Proof,
+    committed,
+    page,
+    read_misjudged,
+)
+from siconform.catalogue import Level, catalogue
+from siconform.verdicts import Verdict
+
+pytestmark = pytest.mark.end_to_end
+
+load()
+OWN, OTHER, SHOULD = "SI-NODE-026", "SI-NODE-028", "SI-NODE-027"
+SOUND = Evaluation(
+    {
+        OWN: RequirementVerdict(Verdict.PASS, "MUST"),
+        OTHER: RequirementVerdict(Verdict.PASS, "MUST"),
+        SHOULD: RequirementVerdict(Verdict.PASS, "SHOULD"),
+    },
+    "CONFORMANT",
+)
+MUTANT = Change("a-fault", "Wrong.", breaks=(OWN,))
+VARIANT = Change("a-liberty", "Free.", is_variant=True)
+
+
+def _with(**verdicts: Verdict) -> Evaluation:
+    changed = {f"SI-NODE-{name[1:]}": verdict for name, verdict in verdicts.items()}
+    sent = {
+        identifier: RequirementVerdict(changed.get(identifier, Verdict.PASS), one.level)
+        for identifier, one in SOUND.requirements.items()
+    }
+    return Evaluation(sent, "CONFORMANT", has_fired=True)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.LATE])
+def test_a_fault_its_own_requirement_notices_is_as_it_has_to_be(verdict: Verdict) -> None:
+    assert list(complaints(MUTANT, _with(n026=verdict), SOUND)) == []
+
+
+def test_a_fault_only_others_notice_is_not() -> None:
+    evaluation = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
+
+    assert list(complaints(MUTANT, evaluation, SOUND)) == [f"{OWN} does not notice: could-not-run"]
+
+
+def test_what_never_fired_is_wrong_whatever_was_detected() -> None:
+    evaluation = replace_fired(_with(n026=Verdict.FAIL))
+
+    (complaint,) = complaints(MUTANT, evaluation, SOUND)
+
+    assert complaint.startswith("a-fault of SI 2024-10 never fired")
+
+
+@pytest.mark.parametrize("name", ["confirmation-lost", "tells-of-queues-only"])
+def test_what_never_changed_a_message_makes_the_run_red(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), more_areas=())
+    monkeypatch.setitem(CHANGES, name, where_it_cannot)
+    monkeypatch.setattr(evaluating, "FOLDER", tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    recorded: dict[str, bool] = {}
+    monkeypatch.setattr(outcomes, "record", recorded.update)
+
+    done = CliRunner().invoke(matrix.main, [name, "--own"])
+
+    awaited = " or ".join(kind.DESCRIPTOR.name for kind in where_it_cannot.messages)
+    assert done.exit_code == 1
+    assert recorded == {name: False}
+    assert (
+        f"WRONG: {name} of SI 2024-10 never fired: it waited for a message to change, {awaited},"
+        " and none came" in done.output
+    )
+
+
+def test_what_was_not_tested_is_wrong() -> None:
+    (complaint,) = complaints(MUTANT, Evaluation({}), SOUND)
+
+    assert complaint.startswith("it could not be judged")
+
+
+def test_a_variant_costs_no_requirement_its_verdict_and_no_must_its_chance() -> None:
+    assert list(complaints(VARIANT, _with(), SOUND)) == []
+    assert list(complaints(VARIANT, _with(n027=Verdict.COULD_NOT_RUN), SOUND)) == []
+    assert len(list(complaints(VARIANT, _with(n027=Verdict.LATE), SOUND))) == 1
+    assert len(list(complaints(VARIANT, _with(n026=Verdict.COULD_NOT_RUN), SOUND))) == 1
+
+
+def test_a_variant_may_depart_from_a_should_it_names_and_from_no_must() -> None:
+    departs = replace(VARIANT, departs_from=(SHOULD, OWN))
+
+    assert list(complaints(departs, _with(n027=Verdict.FAIL), SOUND)) == []
+    assert len(list(complaints(departs, _with(n026=Verdict.FAIL), SOUND))) == 1
+
+
+def test_a_variant_is_conformant_as_a_whole() -> None:
+    evaluation = Evaluation(_with().requirements, "INCOMPLETE", has_fired=True)
+
+    assert list(complaints(VARIANT, evaluation, SOUND)) == ["the verdict of the run is INCOMPLETE"]
+
+
+def replace_fired(evaluation: Evaluation) -> Evaluation:
+    return Evaluation(evaluation.requirements, evaluation.verdict, has_fired=False)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of those that were really run."""
+    ran: list[str] = []
+
+    def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
+        ran.append(change.name)
+        return SOUND
+
+    monkeypatch.setattr(evaluating, "FOLDER", tmp_path)
+    monkeypatch.setattr(evaluating, "_run", run)
+    return ran
+
+
+def test_what_is_known_is_not_tested_again(runs: list[str]) -> None:
+    assert evaluate(MUTANT, RunOptions()) == evaluate(MUTANT, RunOptions()) == SOUND
+    assert runs == ["a-fault"]
+
+    evaluate(MUTANT, RunOptions(again=True))
+    evaluate(MUTANT, RunOptions(own=True))
+    evaluate(replace(MUTANT, more_areas=("GANG",)), RunOptions())
+
+    assert runs == ["a-fault"] * 4
+
+
+def test_what_could_not_be_tested_is_tested_again(
+    runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
+        runs.append(change.name)
+        return Evaluation({})
+
+    monkeypatch.setattr(evaluating, "_run", run)
+
+    for _ in range(2):
+        assert evaluate(MUTANT, RunOptions()) == Evaluation({})
+
+    assert runs == ["a-fault"] * 2
+
+
+def test_it_is_tested_again_when_the_kit_or_the_reference_changes(
+    runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(MUTANT, RunOptions())
+
+    monkeypatch.setattr(evaluating, "state_of_the_rest", lambda: "another tree")
+    evaluate(MUTANT, RunOptions())
+
+    assert runs == ["a-fault"] * 2
+
+
+def test_a_sample_begins_with_what_was_touched_and_has_variants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    touched = CHANGES["existing-twice"].sources[0]
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: {touched})
+
+    chosen = choosing.sample(CHANGES.values(), 6, "main")
+
+    mutants = [change for change in chosen if not change.is_variant]
+    assert len(chosen) == 6
+    assert len(mutants) == 4
+    assert all(touched in change.sources for change in mutants)
+
+
+def test_a_slow_scheduler_is_never_part_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = CHANGES["hopeless-rejected-late-answers"]
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: set(slow.sources))
+
+    chosen = choosing.sample(CHANGES.values(), 3 * len(CHANGES), "main")
+
+    assert slow not in chosen
+    assert len([change for change in chosen if change.is_variant]) > 1
+
+
+def test_the_same_tree_has_the_same_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: set())
+
+    first, second = (choosing.sample(CHANGES.values(), 9, "main") for _ in range(2))
+
+    assert [change.name for change in first] == [change.name for change in second]
+    monkeypatch.setattr(choosing, "state_of_the_rest", lambda: "another tree")
+    assert first != choosing.sample(CHANGES.values(), 9, "main")
+
+
+def test_a_changed_file_is_about_the_areas_it_names(tmp_path: Path) -> None:
+    nodes, everything = tmp_path / "nodes.py", tmp_path / "all.py"
+    nodes.write_text('"SI-NODE-001", "SI-RES-001", "SI-NOAREA-001"', "utf-8")
+    everything.write_text(" ".join(catalogue()), "utf-8")
+
+    assert choosing.areas_of({nodes, everything, tmp_path / "gone.py"}) == {"NODE", "RES"}
+
+
+def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
+    assert choosing.changed_files("no-such-branch") == set()
+    assert choosing.changed_files("") == set()
+
+
+def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    fair = Misjudged("this", "is legal", ("a-liberty",))
+    sharp = Misjudged("that", "is not", ("a-fault", "another-fault"), "and more")
+    monkeypatch.setattr(
+        proving,
+        "read_misjudged",
+        lambda: MisjudgedSchedulers((fair, Misjudged("x", "y")), (sharp,)),
+    )
+    other = Change("another-fault", "Wrong, too.", breaks=(SHOULD,))
+    mutation = Proof(
+        {one.name: one for one in (MUTANT, other, VARIANT)},
+        {one.name: outcome_of(one) for one in (MUTANT, VARIANT)},
+        {NAME: SOUND.requirements.keys()},
+    )
+
+    text = page(mutation)
+
+    assert "**Without an outcome yet**: another-fault." in text
+    assert "of the 3 MUSTs and SHOULDs the reference passes 1 kill a mutant." in text
+    assert f"- kills none: {OTHER} MUST {catalogue()[OTHER].title}: no mutant yet" in text
+    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |" in text
+    assert f"| a-fault | Wrong. | inside | killed by {OWN} |" in text
+    assert "| another-fault | Wrong, too. | inside | **not recorded** |" in text
+    assert "| this | is legal | a-liberty | accepted |" in text
+    assert "| x | y |  | **not shown yet** |" in text
+    assert f"killed by {OWN}; **not recorded**; and more |" in text
+    assert "| a-liberty | Free. |  | accepted |  |" in text
+
+
+def test_the_outcome_of_a_run_replaces_the_one_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "killed.jsonl"
+    file.write_text('{"name":"gone","revision":"2024-10","verdict":"accepted"}\n')
+    for one in (MUTANT, VARIANT):
+        monkeypatch.setitem(CHANGES, one.name, one)
+
+    outcomes.record({"a-fault": True, "a-liberty": True}, file)
+    assert outcomes.read_outcomes(file) == {
+        "a-fault": Outcome("a-fault", NAME, "killed", (OWN,)),
+        "a-liberty": Outcome("a-liberty", NAME, "accepted"),
+    }
+    outcomes.record({"a-fault": False}, file)
+    assert outcomes.read_outcomes(file).keys() == {"a-liberty"}
+
+
+def test_the_suite_is_right_about_every_fault_and_variant_as_they_are_now() -> None:
+    recorded = outcomes.read_outcomes()
+
+    wrong = [
+        name
+        for name in {*recorded, *CHANGES}
+        if name not in CHANGES or recorded.get(name) != outcome_of(CHANGES[name])
+    ]
+    assert wrong == [], "run nox -s mutation -- with these names"
+
+
+def test_every_must_and_should_that_the_reference_passes_kills_a_mutant() -> None:
+    passing = {identifier for ids in committed().passing.values() for identifier in ids}
+    killed = {one for outcome in outcomes.read_outcomes().values() for one in outcome.killed_by}
+
+    assert [
+        one.id
+        for one in catalogue().values()
+        if one.id in passing
+        and one.level is not Level.MAY
+        and not one.no_mutant
+        and one.id not in killed
+    ] == []
+
+
+def test_misjudged_schedulers_name_what_there_is() -> None:
+    misjudged = read_misjudged()
+    named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
+
+    assert named <= CHANGES.keys()

@@ -1,0 +1,267 @@
+"""What the kit finds out about a target, or is told of it, and what follows for its tests."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.catalogue.features import Feature
+from siconform.expecting.deadlines import Deadlines
+from siconform.expecting.probed_behaviour import Latency, ProbedBehaviour
+from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
+from siconform.protocol.handles import Ask
+from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
+from siconform.protocol.requests import AskRequest, Request
+from siconform.recording.history import History
+from siconform.running.option_values import BadOption
+from siconform.running.options import settings_from
+from siconform.targets.profile import TargetProfile
+from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
+from siwire import DEFAULT_REVISION
+
+from .conftest import FinishedRun
+from .resource_managers import rm_on
+from .test_expectations import BRIEF, answers
+
+Served = Callable[[AskRequest], Sequence[Fact]]
+
+
+class Capacity:
+    """A scheduler on the other end: what it does with an ask hangs on whether there is room."""
+
+    rm_id = "rm"
+    revision = DEFAULT_REVISION
+
+    def __init__(self, without_capacity: Served) -> None:
+        self.history = History()
+        self.without_capacity = without_capacity
+        self.there_is_capacity = False
+        self.waiting: list[AskRequest] = []
+        self.node = "n1"
+
+    def is_open(self, _: UpdateKind) -> bool:
+        return True
+
+    def send_all(self, _: UpdateKind, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self.reports(*self.about(request))
+
+    def about(self, request: Request) -> Sequence[Fact]:
+        if not isinstance(request, AskRequest) or request.application.startswith("fence-"):
+            return answers(request)
+        if self.there_is_capacity:
+            return [Allocated(request.key, node=self.node)]
+        received = self.without_capacity(request)
+        self.waiting += [] if received else [request]
+        return received
+
+    def makes_capacity(self) -> None:
+        self.there_is_capacity = True
+        self.reports(*(Allocated(ask.key, node=self.node) for ask in self.waiting))
+
+    def reports(self, *facts: Fact) -> None:
+        self.history.add("rm", facts, sent_by_rm=False, barrier=lambda f: "fence-" in str(f))
+
+
+class Rm:
+    def __init__(
+        self,
+        without_capacity: Served,
+        observed: ProbedBehaviour | None = None,
+        *,
+        deadlines: Deadlines = BRIEF,
+        terms: Terms = PLAIN,
+    ) -> None:
+        self.capacity = Capacity(without_capacity)
+        profile = TargetProfile(terms=terms)
+        self.rm = rm_on(self.capacity, deadlines, profile=profile, observed=observed)
+
+
+def keeps(_: AskRequest) -> Sequence[Fact]:
+    return []
+
+
+def rejects(ask: AskRequest) -> Sequence[Fact]:
+    return [AskRejected(ask.key, ask.application, "no room")]
+
+
+def allocates(ask: AskRequest) -> Sequence[Fact]:
+    return [Allocated(ask.key)]
+
+
+@pytest.mark.parametrize("without_capacity", [keeps, rejects])
+def test_an_ask_is_served_once_there_is_capacity_kept_or_rejected(without_capacity: Served) -> None:
+    rm = Rm(without_capacity)
+    waiting = rm.rm.has_waiting_ask("app")
+    assert isinstance(waiting, Ask)
+
+    rm.capacity.makes_capacity()
+
+    assert rm.rm.is_served(waiting, node="n1").node == "n1"
+
+
+@pytest.mark.parametrize("without_capacity", [keeps, rejects])
+def test_an_ask_that_is_not_served_fails_kept_or_rejected(without_capacity: Served) -> None:
+    rm = Rm(without_capacity)
+    waiting = rm.rm.has_waiting_ask("app")
+
+    with pytest.raises(ConformanceFailure):
+        rm.rm.is_served(waiting)
+
+
+@pytest.mark.parametrize("without_capacity", [keeps, rejects])
+def test_an_ask_served_elsewhere_fails_kept_or_rejected(without_capacity: Served) -> None:
+    rm = Rm(without_capacity)
+    waiting = rm.rm.has_waiting_ask("app")
+    rm.capacity.node = "n2"
+    rm.capacity.makes_capacity()
+
+    with pytest.raises(ConformanceFailure):
+        rm.rm.is_served(waiting, node="n1")
+
+
+def test_an_ask_that_finds_capacity_does_not_wait() -> None:
+    with pytest.raises(PreconditionFailed, match="found room"):
+        Rm(allocates).rm.has_waiting_ask("app")
+
+
+def test_a_rejected_ask_is_no_pending_one_and_where_that_is_a_behaviour_nothing_is_tested() -> None:
+    with pytest.raises(PreconditionFailed):
+        Rm(rejects).rm.has_pending_ask("app")
+    with pytest.raises(NotOffered, match="waiting-asks"):
+        Rm(rejects, ProbedBehaviour(keeps_waiting_asks=False)).rm.has_pending_ask("app")
+
+
+def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
+    seen = ProbedBehaviour(keeps_waiting_asks=False)
+    seen.latency.measured(0.05, 0.0)
+    rm = Rm(keeps, seen)
+
+    def rejects_later(ask: AskRequest) -> Sequence[Fact]:
+        threading.Timer(0.02, lambda: rm.capacity.reports(*rejects(ask))).start()
+        return []
+
+    rm.capacity.without_capacity = rejects_later
+
+    with pytest.raises(NotOffered, match="waiting-asks"):
+        rm.rm.has_pending_ask("app")
+
+
+def test_what_the_target_was_sent_or_seen_not_to_offer_is_not_tested() -> None:
+    terms = replace(PLAIN, without=frozenset({Feature.GANG}))
+    rm = Rm(keeps, ProbedBehaviour(serves_several_allocations=False), terms=terms)
+
+    rm.rm.needs(Feature.PREEMPTION)
+    for feature in (Feature.GANG, Feature.SEVERAL_ALLOCATIONS):
+        with pytest.raises(NotOffered, match=feature):
+            rm.rm.needs(feature)
+
+
+def test_silence_is_believed_after_twice_the_slowest_placement() -> None:
+    latency = Latency()
+    assert latency.quiet(0.2, 6.0) == 0.2
+
+    latency.measured(0.5, 0.0)
+
+    assert latency.quiet(0.2, 6.0) == 1.0
+    assert latency.quiet(0.2, 0.8) == 0.8
+    assert latency.settle(0.05, 6.0) == 0.05
+
+
+def test_two_slow_placements_may_be_chance_and_the_third_is_the_latency() -> None:
+    latency = Latency()
+    latency.measured(0.1, 0.0)
+
+    for slow in (3.0, 2.0):
+        latency.seen(slow, 0.0)
+    assert latency.slowest == 0.1
+
+    latency.seen(1.0, 0.0)
+    assert latency.slowest == 1.0
+
+
+def test_an_allocation_within_the_latency_of_a_slow_target_is_no_silence() -> None:
+    observed = ProbedBehaviour(Latency(virtual=0.2))
+    deadlines = Deadlines(quiet=0.01, settle=0.01, place=1.0)
+    rm = Rm(keeps, observed, deadlines=deadlines)
+    waiting = rm.rm.has_waiting_ask("app")
+
+    late = threading.Timer(0.25, rm.capacity.makes_capacity)
+    late.start()
+    with pytest.raises(ConformanceFailure):
+        rm.rm.stays_quiet(Allocated(waiting))
+    late.join()
+
+
+EVALUATED = """
+@requirement("{}")
+def test_something(target): {}
+"""
+
+
+def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
+    conformance: Callable[..., FinishedRun],
+) -> None:
+    outcome = conformance(
+        EVALUATED.format("SI-GANG-019", "raise ConformanceFailure('x')"), "--without", "gang"
+    )
+
+    assert outcome.verdict("SI-GANG-019") == "not-applicable"
+    assert "does not offer gang" in outcome.reason("SI-GANG-019")
+    assert outcome.results["target"]["without"] == ["gang"]
+
+
+def test_what_a_text_demands_fails_where_it_is_not_offered(
+    conformance: Callable[..., FinishedRun],
+) -> None:
+    outcome = conformance(EVALUATED.format("SI-APP-012", "pass"), "--without", "execution-timeout")
+
+    assert outcome.code == 1
+    assert outcome.verdict("SI-APP-012") == "fail"
+    assert "which the text demands" in outcome.reason("SI-APP-012")
+
+
+def settings(**given: Any) -> Any:
+    return settings_from(lambda flag: given.get(flag.removeprefix("--").replace("-", "_")))
+
+
+def test_what_is_sent_of_a_target_stands_in_its_terms(tmp_path: Path) -> None:
+    config = tmp_path / "queues.conf"
+    config.write_text("queues of another format", "utf-8")
+
+    terms = settings(
+        without="gang, preemption", config=str(config), rm_version="7.1", no_proposals=True
+    ).terms
+
+    assert terms == Terms(
+        "7.1",
+        "queues of another format",
+        proposes_timers=False,
+        without=frozenset({Feature.GANG, Feature.PREEMPTION}),
+    )
+    assert terms.queues() == "queues of another format"
+    assert not terms.proposal(settings().timers)
+
+
+def test_the_longest_timer_is_as_long_as_the_user_has_patience() -> None:
+    assert settings(longest_timer="1000").terms.longest_timer == 1000
+    assert settings().terms.longest_timer == LONGEST_TIMER
+
+
+def test_none_is_no_configuration_at_all() -> None:
+    assert settings(config="none").terms.queues() == ""
+    assert settings().terms.queues() != ""
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"without": "gangs"}, '"gangs" is no feature. Known: api, '),
+        ({"config": "there-is-none.yaml"}, "there-is-none.yaml cannot be read"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        settings(**given)

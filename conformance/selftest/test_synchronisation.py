@@ -1,0 +1,137 @@
+"""When a stream is fenced before an RM speaks on another: where something may be under way."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+from siconform.expecting.link import Link
+from siconform.expecting.synchronisation import Synchronisation
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    Fact,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    UpdateKind,
+)
+from siconform.protocol.requests import Action, ApplicationRequest, NodeRequest, Request
+from siconform.transport.connection import BARRIER_PREFIX, is_barrier
+
+from .resource_managers import FakeConnection
+
+
+def node(name: str, action: Action = Action.CREATE) -> NodeRequest:
+    """A request about this node."""
+    return NodeRequest(name, action, {"memory": 1})
+
+
+class Rm:
+    """An RM that notes which streams it fences."""
+
+    def __init__(self) -> None:
+        self.connection = _connection()
+        self.synchronised: list[UpdateKind] = []
+        self.synchronisation = Synchronisation(
+            Link(self.connection, cast("Any", self)), alive=lambda: True
+        )
+
+    def raise_on(self, kind: UpdateKind) -> None:
+        """As ``Barriers`` does."""
+        self.synchronised.append(kind)
+
+    def send(self, *requests: Request, received: Sequence[Fact] = ()) -> None:
+        """Say these, and be told this afterwards."""
+        since = len(self.connection.history)
+        self.synchronisation.has_sent(requests, since)
+        if received:
+            self.connection.receives(*received)
+
+
+@pytest.fixture
+def rm() -> Rm:
+    """An RM that has said nothing yet."""
+    return Rm()
+
+
+def test_a_node_that_was_accepted_needs_no_barrier(rm: Rm) -> None:
+    rm.send(node("a"), node("b"), received=[NodeAccepted("a"), NodeAccepted("b")])
+    assert not rm.synchronisation.needs_barrier(UpdateKind.NODES)
+    rm.synchronisation.synchronise_all()
+    assert rm.synchronised == []
+
+
+def test_an_application_that_was_accepted_needs_no_barrier(rm: Rm) -> None:
+    rm.send(
+        ApplicationRequest("a", "root.q", "default", "somebody"),
+        received=[ApplicationAccepted("a")],
+    )
+    rm.synchronisation.synchronise_all_but()
+    assert rm.synchronised == []
+
+
+@pytest.mark.parametrize(
+    ("requests", "received"),
+    [
+        ([node("a")], []),
+        ([node("a")], [NodeRejected("a", "full")]),
+        ([node("a"), node("b")], [NodeAccepted("a")]),
+        ([node("a"), node("a")], [NodeAccepted("a")]),
+        ([node("a"), node("a", Action.UPDATE)], [NodeAccepted("a")]),
+        ([node("a"), node("a", Action.DRAIN)], [NodeAccepted("a")]),
+    ],
+    ids=["no answer", "rejected", "one of two", "said twice", "updated", "drained"],
+)
+def test_whatever_else_was_sent_needs_one(
+    rm: Rm, requests: list[Request], received: list[Fact]
+) -> None:
+    rm.send(*requests, received=received)
+    assert rm.synchronisation.needs_barrier(UpdateKind.NODES)
+    rm.synchronisation.synchronise_all()
+    assert rm.synchronised == [UpdateKind.NODES]
+
+
+def test_an_acceptance_of_before_states_nothing_of_the_same_name(rm: Rm) -> None:
+    rm.send(node("a"), received=[NodeAccepted("a")])
+    rm.send(node("a", Action.DECOMMISSION))
+    rm.synchronisation.synchronise_all()
+    rm.send(node("a"), received=[NodeAccepted("a")])
+    rm.synchronisation.synchronise_all()
+    assert rm.synchronised == [UpdateKind.NODES, UpdateKind.NODES]
+
+
+def test_an_acceptance_that_another_rm_is_reported_is_none(rm: Rm) -> None:
+    rm.send(node("a"))
+    rm.connection.history.add("another", [NodeAccepted("a")], sent_by_rm=False)
+    assert rm.synchronisation.needs_barrier(UpdateKind.NODES)
+
+
+def test_what_the_rm_confirmed_by_itself_needs_one(rm: Rm) -> None:
+    rm.synchronisation.has_confirmed()
+    rm.synchronisation.synchronise_all()
+    assert rm.synchronised == [UpdateKind.ALLOCATIONS]
+
+
+@pytest.mark.parametrize(
+    ("received", "expected"),
+    [
+        (Allocated(f"{BARRIER_PREFIX}ask", "a", node="n"), True),
+        (Allocated("ask", "a", node=f"{BARRIER_PREFIX}node"), False),
+        (Allocated("ask", "a", node="n"), False),
+        (NodeAccepted(f"{BARRIER_PREFIX}node"), True),
+        (NodeAccepted("n"), False),
+        (Released("", f"{BARRIER_PREFIX}application", "identity"), True),
+    ],
+)
+def test_an_allocation_on_the_node_of_a_barrier_is_no_part_of_it(
+    received: Fact,
+    expected: bool,  # noqa: FBT001  # parametrised
+) -> None:  # a row
+    assert is_barrier(received) is expected
+
+
+def _connection() -> Any:
+    connection: Any = cast("Any", FakeConnection())
+    connection.hearing = threading.Lock()
+    return connection

@@ -1,0 +1,321 @@
+"""Lives of keys: where the key is the identity, each life of a key is told as an identity itself.
+
+A life begins with a request or a report while none lives. It ends with the RM's release or its
+confirmation, the removal of the application, the decommission of the node, or with what the
+scheduler tells. What is said under a key that lives is an update, or places what waits.
+
+Nothing of a key names its life, so the news are told apart by their order: they are about the first
+life that is not over. The RM's word for an end makes the next request another life; over is the
+former one when its end was told, or could have been told for certain.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from siconform.monitors.certainty import Certainty
+from siconform.monitors.restated import (
+    AllocatedAgain,
+    Echoed,
+    ForeignEchoed,
+    Placed,
+    ReportedAgain,
+    Updated,
+    UpdateRejected,
+)
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    AllocationRejected,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    Amounts,
+    ApplicationRemoval,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
+from siconform.recording.history import Content, Entry
+
+
+@dataclass(slots=True, eq=False)
+class _Life:
+    key: str
+    application: str
+    name: str  # its identity
+    reported: bool = False  # by the RM, which begins it as an allocation
+    announced: bool = False
+    nodes: list[str] = field(default_factory=list)  # where it is, and those that updates named
+    updates: int = 0  # said and not rejected
+    echoes: int = 0  # that may still come
+    started: Termination | None = None  # by the scheduler, which the RM is to confirm
+    confirmed: bool = False
+    ended: bool = False  # by the RM's word
+    stops: int = 0  # words of the RM's own that end it, and that were not answered
+    over: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        return self.reported or self.announced
+
+    def names(self, allocation: Allocated) -> Allocated:
+        """The same with the identity of this life."""
+        return replace(allocation, key=self.name, identity=self.name)
+
+
+class Lives:
+    """The lives of all keys of one RM, from the beginning of the history on."""
+
+    def __init__(self) -> None:
+        self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, of all applications
+        self._foreign: dict[str, list[str]] = defaultdict(list)  # where reported, and not echoed
+        self._gone: set[str] = set()  # nodes that were decommissioned
+        self._certainty: Certainty[_Life] = Certainty()
+
+    def restates(self, entry: Entry) -> Iterator[Entry]:
+        """The entry as monitors are to hear it: once, or once for each thing it may mean."""
+        for life in self._certainty.observe(entry):
+            life.over = True
+        if entry.barrier:
+            yield entry
+            return
+        for content in self._restated(entry.content):
+            yield replace(entry, content=content)
+
+    def _restated(self, content: Content) -> Iterable[Content]:
+        match content:
+            case AskRequest():
+                return [self._asks(content)]
+            case ExistingAllocationRequest(allocation) | AllocationUpdate(allocation):
+                return [self._reports(allocation)]
+            case ReleaseRequest() | AskReleaseRequest():
+                return self._ends(content)
+            case Fact():
+                return [self._received(content)]
+            case _:
+                self._message(content)
+                return [content]
+
+    def _received(self, received: Fact) -> Content:
+        match received:
+            case Allocated():
+                return self._announces(received)
+            case Released(identity="", application=application):
+                for life in [one for one in self._all() if one.application == application]:
+                    life.ended = True
+                    life.over = life.is_live and received.termination not in BY_THE_SCHEDULER
+            case Released(identity=key) | AskReleased(key=key) if self._lives[key]:
+                return self._releases(received, key)
+            case AskRejected(key=key) | AllocationRejected(key=key):
+                return self._rejects(received, key)
+            case RegistrationAnswered(status="OK"):
+                for life in self._all():
+                    life.ended = life.over = True
+        return received
+
+    def _message(self, content: Content) -> None:
+        match content:
+            case ForeignAllocationRequest(key=key, node=node):
+                self._foreign[key].append(node)
+            case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING, node=node):
+                self._gone.discard(node)
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
+                self._gone.add(node)
+                there = (life for life in self._all() if node in life.nodes[:1])
+                self._ends_all(there, UpdateKind.NODES)
+            case ApplicationRemoval(application=application):
+                its = (life for life in self._all() if life.application == application)
+                self._ends_all(its, UpdateKind.APPLICATIONS)
+
+    def _asks(self, ask: AskRequest) -> Content:
+        life = self._living(ask.key, ask.application)
+        if life is None:
+            return replace(ask, key=self._begins(ask.key, ask.application).name)
+        return self._updates(life, ask.resource or {}, ask=replace(ask, key=life.name))
+
+    def _reports(self, allocation: Allocated) -> Content:
+        if not allocation.node:
+            return self._asks(_as_ask(allocation))
+        key, application, node = allocation.identity, allocation.application, allocation.node
+        life = self._living(key, application)
+        if life is None:
+            life = self._begins(key, application)
+            life.reported, life.nodes = True, [node]
+            is_first = life is self._lives[key][0]
+            return (ExistingAllocationRequest if is_first else ReportedAgain)(
+                life.names(allocation)
+            )
+        if life.is_live:
+            return self._updates(life, allocation.resource, node)
+        life.updates += 1
+        life.echoes += 1
+        life.nodes.append(node)
+        return Placed(life.names(allocation))
+
+    def _updates(
+        self, life: _Life, resource: Amounts, node: str = "", ask: AskRequest | None = None
+    ) -> Content:
+        life.updates += 1
+        life.echoes += 1
+        if node:
+            life.nodes.append(node)
+        return Updated(life.name, life.application, resource, node, ask, life.announced)
+
+    def _ends(self, sent: ReleaseRequest | AskReleaseRequest) -> Iterator[Content]:
+        """As a release, and as a withdrawal, too, of what was not announced yet."""
+        match sent.subject:
+            case OneAllocation(application=application, identity=key):
+                pass
+            case OneAsk(application=application, key=key):
+                pass
+            case AllOf(application=application) as everything:
+                its = (life for life in self._all() if life.application == application)
+                self._ends_all(its)
+                yield ReleaseRequest(everything, sent.termination, sent.partition)
+                return
+            case _:
+                yield sent
+                return
+        life = self._last(key, application) if application else None  # foreign ones have none
+        if life is not None and life.application == application:
+            life.ended = True
+            is_confirmation = sent.termination is life.started
+            life.confirmed = life.confirmed or is_confirmation
+            life.stops += not is_confirmation
+            if sent.termination in (Termination.STOPPED_BY_RM, life.started):
+                self._certainty.send(life, UpdateKind.ALLOCATIONS)
+        name = key if life is None else life.name
+        one = OneAllocation(application, name, name)
+        yield ReleaseRequest(one, sent.termination, sent.partition)
+        named = life or self._last(key, application)  # a key alone names no ask, but is repeated
+        if named is not None and not named.is_live:
+            one_ask = OneAsk(application, named.name)
+            yield AskReleaseRequest(one_ask, sent.partition, sent.termination)
+
+    def _announces(self, received: Allocated) -> Content:
+        reports = self._foreign.get(received.key, [])
+        if not received.application and received.node in reports:
+            reports.remove(received.node)
+            return ForeignEchoed(received)
+        life = self._announced_by(received)
+        if life is None:
+            return received
+        if received.node in self._gone:
+            life.ended = True
+        if not life.announced and not (life.reported and life.over):
+            life.announced = True
+            life.nodes.insert(0, received.node)
+            return life.names(received)
+        may_be_repeated = (life.echoes > 0 or life.reported) and not life.over
+        if may_be_repeated and received.node in life.nodes:
+            life.echoes -= 1
+            return Echoed(life.names(received), life.nodes[0])
+        return AllocatedAgain(life.names(received))
+
+    def _announced_by(self, received: Allocated) -> _Life | None:
+        """Whose news it is: the first's that is not over, or that of what came after its end."""
+        lives = self._of(received.key, received.application)
+        for life in lives[:-1]:
+            if life.ended and life.announced:
+                life.over = True
+        left = [life for life in lives if not life.over]
+        return left[0] if left else lives[-1] if lives else None
+
+    def _releases(self, received: Released | AskReleased, key: str) -> Content:
+        lives = self._of(key, received.application)
+        left = [life for life in lives if not life.over]
+        left = [life for life in left if not life.confirmed] or left  # it was told of those
+        life = left[0] if left else lives[-1]
+        if received.termination not in BY_THE_SCHEDULER:
+            stopped = [one for one in lives if one.stops > 0]
+            life = next((one for one in stopped if not one.over), (*stopped, life)[0])
+            life.stops -= life.stops > 0
+            life.over = True
+        else:
+            life.started = received.termination
+            life.over = life.over or not life.is_live
+        named = life.name if received.key else ""
+        ends = (received.application, received.termination, received.message, received.partition)
+        if life.is_live:
+            application, termination, message, partition = ends
+            return Released(named, application, life.name, termination, message, partition)
+        return AskReleased(life.name, *ends)
+
+    def _rejects(self, received: AskRejected | AllocationRejected, key: str) -> Content:
+        application, reason = received.application, received.reason
+        if key in self._foreign and not application:
+            return AllocationRejected(key, application, reason)
+        lives = self._of(key, application)
+        if not lives:
+            return received
+        left = (one for one in lives if not one.over and (one.updates > 0 or not one.announced))
+        life = next(left, lives[-1])
+        if life.updates > 0:
+            life.updates -= 1
+            return UpdateRejected(life.name, application, reason, certain=life.announced)
+        if life.reported and not life.announced:
+            life.over = True
+            return AllocationRejected(life.name, application, reason)
+        life.over = life.over or not life.announced
+        return AskRejected(life.name, application, reason)
+
+    def _ends_all(self, lives: Iterable[_Life], kind: UpdateKind | None = None) -> None:
+        for life in lives:
+            life.ended = True
+            life.stops += 1
+            if kind is not None:
+                self._certainty.send(life, kind)
+
+    def _begins(self, key: str, application: str) -> _Life:
+        number = len(self._lives[key]) + 1
+        name = key if number == 1 else f"{key} (life {number})"
+        life = _Life(key, application, name)
+        self._lives[key].append(life)
+        return life
+
+    def _living(self, key: str, application: str) -> _Life | None:
+        """The life an RM goes on with when it says something under this key."""
+        lives = [life for life in self._lives[key] if life.application == application]
+        return lives[-1] if lives and not (lives[-1].ended or lives[-1].over) else None
+
+    def _last(self, key: str, application: str) -> _Life | None:
+        lives = self._of(key, application)
+        return lives[-1] if lives else None
+
+    def _of(self, key: str, application: str) -> list[_Life]:
+        """Those of the key in this application; all of the key's where it has none there."""
+        lives = self._lives[key]
+        return [life for life in lives if life.application == application] or lives
+
+    def _all(self) -> Iterator[_Life]:
+        """Those that are not over."""
+        return (life for lives in self._lives.values() for life in lives if not life.over)
+
+
+def _as_ask(allocation: Allocated) -> AskRequest:
+    """An allocation without a node is a request."""
+    return AskRequest(
+        allocation.identity,
+        allocation.application,
+        allocation.partition,
+        allocation.resource,
+        priority=allocation.priority,
+        tags=allocation.tags,
+        task_group=allocation.task_group,
+        placeholder=allocation.placeholder,
+        originator=allocation.originator,
+        preemption_policy=allocation.preemption_policy,
+    )

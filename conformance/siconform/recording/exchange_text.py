@@ -1,0 +1,91 @@
+"""The lines of an exchange for people: who said what and when, by names anybody can follow."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+_PREFIXES: Final = (
+    (re.compile(r"\b(?:gw\d+|main|master)-\d+(?:-|(?=[a-z]+-))(?=\w)"), ""),  # ids of one test
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),  # the target's own
+)
+_OPENING: Final = "opens the "  # what an RM says with a message that carries nothing but its name
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: ``same`` is equal where two schedulers were told, or tell, the same thing."""
+
+    at: float  # seconds since the first word of the exchange
+    message: str
+    same: str
+    by_rm: bool
+    aside: bool  # no part of the scenario: the kit finds something out
+    rm: int  # which of several RMs, from 1 on; 0 where there is only one
+
+    def __str__(self) -> str:
+        return f"{self._who()}{self.message}{' (aside)' * self.aside}"
+
+    def _who(self) -> str:
+        return f"RM{self.rm or ''} " if self.by_rm else f"   to RM{self.rm}: " if self.rm else "   "
+
+
+def named(message: str) -> str:
+    """The sentence with the names of one test, and without those no other run can know."""
+    for pattern, stand_in in _PREFIXES:
+        message = pattern.sub(stand_in, message)
+    return message
+
+
+def records(history: Path) -> list[Mapping[str, Any]]:
+    """What was said in this file, fences included; OSError or ValueError where it is no history."""
+    with history.open(encoding="utf-8") as lines:
+        read = [json.loads(line) for line in lines]
+    return [record for record in read if "from" in record]
+
+
+def lines(exchange: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """The records of a history as lines; of fences only that they were put up."""
+    received = [r for r in exchange if not r["fence"] or _puts_up(r)]
+    sent_lines = [r for r in received if not r["fence"]]
+    since = sent_lines[0]["at"] if sent_lines else 0.0
+    rms = {name: number for number, name in enumerate(dict.fromkeys(r["rm"] for r in received), 1)}
+    if len(rms) == 1:
+        rms = dict.fromkeys(rms, 0)
+    return list(_lines(received, since, rms))
+
+
+def _lines(
+    received: list[Mapping[str, Any]], since: float, rms: Mapping[str, int]
+) -> Iterator[Line]:
+    for barrier, some in groupby(
+        received, lambda r: (r["stream"], r["rm"]) if r["fence"] else None
+    ):
+        if barrier is None:
+            for record in some:
+                by_rm = record["from"] == "rm"
+                message = named(record["brief"])
+                same = message if by_rm else named(record["same"])
+                aside, rm = record["aside"], rms[record["rm"]]
+                yield Line(record["at"] - since, message, same, by_rm, aside, rm)
+        else:
+            stream, rm = barrier
+            first, *more = some
+            times = f", {len(more) + 1} times" if more else ""
+            same = f"(fence on the {stream} stream)"
+            yield Line(
+                at=first["at"] - since,
+                message=f"(fence on the {stream} stream{times})",
+                same=same,
+                by_rm=True,
+                aside=first["aside"],
+                rm=rms[rm],
+            )
+
+
+def _puts_up(record: Mapping[str, Any]) -> bool:
+    """Whether this is a fence itself, not its answer or the opening of a stream."""
+    return record["from"] == "rm" and not record["says"].startswith(_OPENING)

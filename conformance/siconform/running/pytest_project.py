@@ -1,0 +1,253 @@
+"""The kit in somebody else's test project: their tests of the SI are judged beside all others.
+
+Only tests with the mark ``requirement`` are the kit's business. The report on the terminal, the
+exit code and every other test stay pytest's and theirs.
+"""
+
+import io
+from collections import Counter
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from siconform import results
+from siconform.catalogue import CatalogueError, adopt
+from siconform.catalogue.own import read_own
+from siconform.results import Run
+from siconform.running import failures, report_payload
+from siconform.running.command_line import ProjectCommandLine
+from siconform.running.console import Console
+from siconform.running.live.terminal import Terminal
+from siconform.running.open_target import check_command
+from siconform.running.option_list import STARTED_AS
+from siconform.running.option_names import assign, getter
+from siconform.running.option_values import BadOption
+from siconform.running.options import Settings, read_settings, started
+from siconform.running.results_dir import CannotWrite, ResultsDir
+from siconform.running.run_controller import CRASHED, RECEIVED, RunController
+from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
+from siconform.running.target_file_options import with_target_file_of
+from siconform.running.target_lease import TargetLease
+from siconform.running.test_hooks import TestHooks
+from siconform.verdicts import BAD, Verdict
+
+CATALOGUE: Final = "--si-catalogue"
+CATALOGUE_INI: Final = "si_catalogue"
+RESULTS: Final = "build/conformance-own"
+"""Where results go when nothing is said: those of a run of the kit's suite stay."""
+
+_TEST_TIMEOUT: Final = 60.0  # seconds, before scaling
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Tell pytest what only other people's projects have."""
+    group = parser.getgroup("si conformance", "SI conformance")
+    about = "requirements of your own, a file in the shape of the kit's catalogue (several times)"
+    group.addoption(CATALOGUE, metavar="FILE", action="append", default=[], help=about)
+    parser.addini(CATALOGUE_INI, about, type="paths", default=[])
+
+
+def begin(config: pytest.Config) -> TargetLease:
+    """Put the parts in place in this process; UsageError, one sentence a line, where that fails."""
+    try:
+        adopt(read_own(_catalogues(config)))
+        settings = _worker_settings(config) if _is_worker(config) else _settings(config)
+    except (BadOption, CannotWrite, CatalogueError) as error:
+        raise pytest.UsageError(f"siconform: {error}") from None
+    worker: dict[str, str] = getattr(config, "workerinput", {})
+    lease = TargetLease(settings, worker.get("workerid", "main"), prepares=True)
+    selector = ProjectSelector(settings)
+    manager = config.pluginmanager
+    manager.register(selector, "siconform-selector")
+    manager.register(ProjectHooks(settings, lease, selector.selection), "siconform-test-hooks")
+    if not _is_worker(config):
+        manager.register(ProjectController(settings, _catalogues(config)), "siconform-controller")
+    return lease
+
+
+class ProjectSelector(Selector):
+    """Leaves out what cannot be judged, and touches neither other tests nor their order."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Mark each test of a requirement, and give it a limit where pytest-timeout is there."""
+        evaluated = [item for item in items if requirements_of(item)]
+        kept = list(evaluated)
+        super().pytest_collection_modifyitems(config, kept)
+        dropped = {id(item) for item in evaluated} - {id(item) for item in kept}
+        items[:] = [item for item in items if id(item) not in dropped]
+        if self._settings is None or not config.pluginmanager.hasplugin("timeout"):
+            return
+        limit = pytest.mark.timeout(_TEST_TIMEOUT * max(1.0, self._settings.time_scale))
+        for item in kept:
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(limit)
+
+
+class ProjectHooks(TestHooks):
+    """Watches the tests of a requirement, and no other."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Do not even begin what has no target to talk to."""
+        if REQUIREMENTS in item.stash:
+            super().pytest_runtest_setup(item)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Add what this phase of the test says to its report."""
+        if REQUIREMENTS not in item.stash:
+            return (yield)
+        return (yield from super().pytest_runtest_makereport(item, call))
+
+
+class ProjectController(RunController):
+    """Gathers what the tests of requirements said, and writes it at the end."""
+
+    def __init__(self, settings: Settings, catalogues: list[Path]) -> None:
+        super().__init__(settings, Console(Terminal.of(io.StringIO()), -2))
+        self._catalogues = catalogues
+        self._folder = ResultsDir(settings.results)
+        self._ended: Run | None = None
+        self._unwritable = ""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Where workers run the tests it is they who collect them, so be ready for all."""
+        if session.config.pluginmanager.hasplugin("dsession"):
+            self._takes_results()
+        yield
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Nothing is left where no test of a requirement was asked for."""
+        if any(REQUIREMENTS in item.stash for item in session.items):
+            self._takes_results()
+
+    def _takes_results(self) -> None:
+        try:
+            self._folder.prepare()
+        except (BadOption, CannotWrite) as error:
+            raise pytest.UsageError(f"siconform: {error}") from None
+
+    def pytest_unconfigure(self) -> None:
+        """Let another run have the results folder."""
+        self._folder.release()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """A worker reads the same command line; this it cannot see there."""
+        received = getter(node.config)
+        node.workerinput[RECEIVED] = (received("--results"), received(STARTED_AS))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what the worker sent before anyone else looks at the report."""
+        for payload, content in report_payload.take(report):
+            self.evidence.receive(report.nodeid, payload, content)
+        if report.when == CRASHED and report.nodeid in self.evidence.tests:
+            self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Pytest says what it cannot read."""
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Pytest says what broke."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(
+        self, session: pytest.Session, exitstatus: int
+    ) -> Generator[None, None, None]:
+        """Write the results; the exit code stays pytest's, unless they cannot be written."""
+        if self.evidence.tests:
+            self._ends(session, int(exitstatus))
+        yield  # the report on the terminal, among others
+
+    def _ends(self, session: pytest.Session, exitstatus: int) -> None:
+        stopped = session.shouldfail or session.shouldstop
+        self.evidence.ended_early = self.evidence.ended_early or (str(stopped) if stopped else "")
+        self._report_failures()
+        self._ended = self._run(exitstatus)
+        try:
+            self._write(self._ended)
+            self._write_page(self._ended)
+        except OSError as error:
+            self._unwritable = self._unwritten(error)
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def _report_failures(self) -> None:
+        """In full; what the reference does in somebody else's tests nobody knows."""
+        blocks, command = self.evidence.failures, self.settings.command_line
+        self._failures = failures.received(blocks, self.settings.results, command, lambda _: {})
+
+    def _write(self, run: Run) -> None:
+        own = results.own_document(self.evidence.own_requirements(), self._catalogues)
+        results.write({**results.document(run), "own": own}, self.settings.results)
+        self._write_failures(run)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What the tests of requirements came to, in pytest's own report."""
+        if self._ended is None:
+            return
+        terminalreporter.section("SI conformance")
+        for line in self._summary(self._ended):
+            terminalreporter.write_line(line)
+
+    def _summary(self, run: Run) -> Iterator[str]:
+        ours = [r for r in run.requirements if r.evidence]
+        if any(result.verdict is not Verdict.NOT_SELECTED for result in ours):
+            yield run.evaluation.sentence
+        own = self.evidence.own_requirements()
+        if own:
+            counts = Counter(result.verdict for result in own)
+            received = ", ".join(verdict.counted(count) for verdict, count in counts.items())
+            many = "s" if len(own) > 1 else ""
+            yield f"{len(own)} requirement{many} of your own: {received}"
+        for result in (*ours, *own):
+            if result.verdict in BAD:
+                words = result.verdict.label.upper()
+                yield f"  {words}  {result.requirement.id}: {result.requirement.title}"
+        yield self._unwritable or f"results in {self.settings.results}"
+
+
+def _settings(config: pytest.Config) -> Settings:
+    with_target_file_of(config)
+    given: str | None = getter(config)("--results")
+    results_dir = Path(RESULTS if given is None else given).absolute()
+    assign(config, "--results", str(results_dir) if given is None or given.strip() else given)
+    started(config)
+    settings = _in_the_project(config)
+    check_command(settings)
+    return settings
+
+
+def _in_the_project(config: pytest.Config) -> Settings:
+    settings = read_settings(config)
+    line = settings.command_line
+    return replace(settings, command_line=ProjectCommandLine(line.started, line.options))
+
+
+def _worker_settings(config: pytest.Config) -> Settings:
+    results_dir, command = getattr(config, "workerinput")[RECEIVED]  # noqa: B009  # xdist's
+    assign(config, "--results", results_dir)
+    assign(config, STARTED_AS, command)
+    return _in_the_project(config)
+
+
+def _catalogues(config: pytest.Config) -> list[Path]:
+    """Those of the command line, seen from where it was given; without any those of the file."""
+    given: list[str] = config.getoption(CATALOGUE)
+    if given:
+        return [config.invocation_params.dir / file for file in given]
+    listed: list[Path] = config.getini(CATALOGUE_INI)
+    return listed
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
