@@ -1,40 +1,38 @@
-"""Draw the README's pictures: a run that passes and a failure, as SVG (docs/_static)."""
+"""Draws the pictures of the README: a run that passes and a failure (docs/_static/*.svg).
 
+Usage: python -m documentation.pictures. Run it after a change of what a run prints.
+"""
+
+import io
 import subprocess
 import sys
-from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
-STATIC: Final = Path("docs/_static")
-FAULTY: Final = f"{sys.executable} -m siconform.doctor.proxy drain-ignored"
+from documentation.blocks import DOCS
+
+_FAULTY: Final = f"{sys.executable} -m siconform.doctor.proxy drain-ignored"
+_WIDTH: Final = 104
 
 
-def draw(name: str, shown: str, options: list[str]) -> None:
-    """Run the suite and save what it prints."""
-    run = [
-        sys.executable,
-        "-m",
-        "siconform",
-        "run",
-        "--color",
-        "always",
-        "--results",
-        "build/pictures",
-    ]
-    done = subprocess.run([*run, *options], capture_output=True, text=True, check=False)  # noqa: S603  # our own program
-    console = Console(record=True, width=104, file=Path("/dev/null").open("w"))
-    console.print(Text(f"$ {shown}"))
-    console.print(Text.from_ansi(done.stdout))
-    console.save_svg(str(STATIC / name), title="SI Conformance")
+def draw(name: str, command: str, *options: str) -> None:
+    """Run the suite with these options and draw what it prints below the command."""
+    run = ("-m", "siconform", "run", "--color", "always", "--results", "build/pictures", *options)
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, *run], capture_output=True, text=True, check=False
+    )
+    console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
+    shown = done.stdout.replace(_FAULTY, "my-scheduler")
+    console.print(Text.from_ansi(f"$ {command}\n{shown}"))
+    console.save_svg(str(DOCS / "_static" / name), title="SI Conformance")
 
 
 if __name__ == "__main__":
-    draw("run.svg", "siconform run", [])
+    draw("run.svg", "siconform run")
     draw(
         "failure.svg",
-        "siconform run SI-NODE-026 --target-command my-scheduler",
-        ["SI-NODE-026", "--target-command", FAULTY],
+        "siconform run SI-NODE-037 --target-command my-scheduler",
+        *("SI-NODE-037", "--target-command", _FAULTY),
     )

@@ -23,7 +23,8 @@ _HEAD: Final = """# Mutation testing
 
 Mutants are schedulers with one fault, made from the reference (`conformance/mutation`): on the
 wire, by a proxy that changes messages, or in the process, by replacing functions. A mutant names
-the requirements it **breaks**. A requirement **kills** a mutant if it fails, or is late, because of it.
+the requirements it **breaks**. A requirement **kills** a mutant if it fails, or is late, because of
+it.
 
 A **permitted variant** behaves differently from the reference and keeps the interface. No
 requirement may fail for it, no MUST may become inconclusive, and the run must end CONFORMANT.

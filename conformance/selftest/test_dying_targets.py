@@ -13,7 +13,7 @@ Run = Callable[..., Any]
 
 
 ENDS = (
-    "raise ConformanceFailure('never told: allocated')",
+    "raise ConformanceFailure('never received: allocated')",
     "raise CameLate('after 3 s')",
     "raise PreconditionFailed('an application is accepted: the stream ended')",
     "pass",

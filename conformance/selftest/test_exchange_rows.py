@@ -161,4 +161,4 @@ def test_of_barriers_only_that_they_were_put_up_is_reported() -> None:
 
     shown = lines([opening, barrier, answer, barrier, answer])
 
-    assert [str(line) for line in shown] == ["RM (fence on the nodes stream, 2 times)"]
+    assert [str(line) for line in shown] == ["RM (barrier on the nodes stream, 2 times)"]

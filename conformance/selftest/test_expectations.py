@@ -88,7 +88,7 @@ def test_what_comes_within_the_grace_is_late() -> None:
 
 
 def test_what_never_comes_fails_and_is_not_late() -> None:
-    with pytest.raises(ConformanceFailure, match="never told: node accepted") as failure:
+    with pytest.raises(ConformanceFailure, match="never received: node accepted") as failure:
         Rm().rm.expect(NodeAccepted("n"))
     assert not isinstance(failure.value, CameLate)
 
@@ -138,7 +138,7 @@ def test_silence_without_an_answer_to_the_barrier_is_not(pattern: Fact) -> None:
 def test_what_comes_before_the_answer_to_the_barrier_is_seen() -> None:
     rm = Rm(lambda sent: [NodeAccepted("n"), *answers(sent)])
 
-    with pytest.raises(ConformanceFailure, match="came: node accepted node n"):
+    with pytest.raises(ConformanceFailure, match="received: node accepted node n"):
         rm.rm.expect_none(NodeAccepted("n"))
 
 
@@ -146,7 +146,7 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives_in(0.1, NodeAccepted("n"))
 
-    with pytest.raises(ConformanceFailure, match="came: node accepted node n"):
+    with pytest.raises(ConformanceFailure, match="received: node accepted node n"):
         rm.rm.expect_none(NodeAccepted("n"))
 
 

@@ -1,4 +1,4 @@
-"""What several judges find out of one entry is found once, and never told of another."""
+"""What several judges find out of one entry is found once, and never received of another."""
 
 from siconform.monitors.latest import of_the_latest
 

@@ -46,7 +46,7 @@ def came(*runs: dict[str, Any] | None) -> Came:
 
 
 PASSED = results("pass", received(TEST, "pass"))
-FAILED = results("fail", received(TEST, "fail", "never told: node accepted"))
+FAILED = results("fail", received(TEST, "fail", "never received: node accepted"))
 UNSAID = results("could-not-run", received(TEST, "could-not-run", LOST.message))
 
 
@@ -71,7 +71,7 @@ def test_what_passes_the_second_time_is_not_held_against_the_change() -> None:
 
 
 def test_a_lost_precondition_is_a_failure_too_and_what_has_no_words_is_none() -> None:
-    lost = results("could-not-run", received(TEST, "could-not-run", "premise lost (a node)"))
+    lost = results("could-not-run", received(TEST, "could-not-run", "precondition failed (a node)"))
 
     assert came(lost, PASSED) is Came.FAILS
     assert came(UNSAID, PASSED) is Came.UNSAID
@@ -170,7 +170,7 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
         "  1 still pass, 1 fail because of the change, 1 cannot be said any more",
         "",
         "FAIL BECAUSE OF THE CHANGE (1)",
-        "  never told: node accepted",
+        "  never received: node accepted",
         "    SI-NODE-001 MUST  A node is accepted  [test_one]",
         "",
         "CANNOT BE SAID ANY MORE (1)",

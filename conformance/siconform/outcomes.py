@@ -37,7 +37,7 @@ class Outcome(Exception):
 
     @property
     def story(self) -> str:
-        """The expectation and what came instead, for people."""
+        """The expectation and what received instead, for people."""
         lines = [f"expected   {self.expected}"] if self.expected else []
         return "\n".join([*lines, f"happened   {self.happened}"])
 

@@ -34,7 +34,7 @@ def precondition(situation: str) -> Iterator[None]:
     try:
         yield
     except ConformanceFailure as failure:
-        message = f"premise lost ({situation}): {failure.message}"
+        message = f"precondition failed ({situation}): {failure.message}"
         raise PreconditionFailed(
             message, expected=situation, happened=failure.happened
         ) from failure
@@ -85,7 +85,9 @@ def agrees_if_repeated(received: Fact, pattern: Allocated) -> None:
 def has_at_least(count: int, observed: Sequence[Fact], why: str) -> None:
     """Premise: at least ``count`` elements came, without which there is nothing to judge."""
     if len(observed) < count:
-        raise PreconditionFailed(f"premise lost ({why}): {len(observed)} of at least {count} came")
+        raise PreconditionFailed(
+            f"precondition failed ({why}): {len(observed)} of at least {count} came"
+        )
 
 
 def needs_some(observed: Sequence[Fact], of: str) -> None:

@@ -50,7 +50,7 @@ class Expectations(Steps):
         what = self.first_within(patterns, seconds, synchronised=False)
         if what is not None:
             failure = ConformanceFailure(
-                f"came: {what}",
+                f"received: {what}",
                 expected=f"no {_either(patterns)}",
                 happened=f"{what}{self._how_soon(what)}",
             )
@@ -188,9 +188,9 @@ class Expectations(Steps):
                 expected=expected,
             )
         related = self._inbox.related(patterns)
-        happened = f"came instead: {related}" if related else "nothing of the kind came"
+        happened = f"received instead: {related}" if related else "nothing matching was received"
         failure = ConformanceFailure(
-            happened if related else f"never told: {_either(patterns)}",
+            happened if related else f"never received: {_either(patterns)}",
             expected=expected,
             happened=happened,
         )

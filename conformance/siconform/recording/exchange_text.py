@@ -75,10 +75,10 @@ def _lines(
             stream, rm = barrier
             first, *more = some
             times = f", {len(more) + 1} times" if more else ""
-            same = f"(fence on the {stream} stream)"
+            same = f"(barrier on the {stream} stream)"
             yield Line(
                 at=first["at"] - since,
-                message=f"(fence on the {stream} stream{times})",
+                message=f"(barrier on the {stream} stream{times})",
                 same=same,
                 by_rm=True,
                 aside=first["aside"],

@@ -258,7 +258,7 @@ class GangSteps(BasicSteps, ABC):
             release = self.expect(replaced(placeholder))
         except CameLate as late:
             raise PreconditionFailed(
-                f"premise lost (a placeholder is replaced): {late.message}"
+                f"precondition failed (a placeholder is replaced): {late.message}"
             ) from late
         except ConformanceFailure as failure:
             raise NotForThisTarget(
