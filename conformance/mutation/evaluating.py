@@ -36,8 +36,8 @@ _ASIDE: Final = (
 )
 """What judges no scheduler: changes of it leave every judgement as it was."""
 _MAKES: Final = (
-    *("fault", "main_revision", "parts", "lists", "held_keys"),
-    *("altering", "altered", "proxy", "judging"),
+    *("mutant", "main_revision", "parts", "lists", "held_keys"),
+    *("altering", "altered", "proxy", "evaluating"),
 )
 
 
@@ -110,14 +110,14 @@ class RunOptions:
     real_clock: bool = False
     scale: str = ""  # of deadlines; "" for the usual one
     own: bool = False  # by nothing but what a fault breaks
-    meanwhile: str = ""  # a liberty each of them takes, too
+    variant: str = ""  # a liberty each of them takes, too
 
     @property
     def name(self) -> str:
         """What tells it from the usual one."""
-        variant = f"-with-{self.meanwhile}" if self.meanwhile else ""
+        suffix = f"-with-{self.variant}" if self.variant else ""
         scale = f"-scale-{self.scale}" if self.scale else ""
-        return "-real-clock" * self.real_clock + "-own" * self.own + scale + variant
+        return "-real-clock" * self.real_clock + "-own" * self.own + scale + suffix
 
 
 def evaluate(change: Change, options: RunOptions) -> Evaluation:
@@ -184,7 +184,7 @@ def _run(change: Change, options: RunOptions, folder: Path) -> Evaluation:
 def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
     serve = [sys.executable, "-P", "-m", "mutation.proxy", change.name]
     serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
-    serve += ["--beside", options.meanwhile] if options.meanwhile else []
+    serve += ["--variant", options.variant] if options.variant else []
     command = [sys.executable, "-m", "siconform", "run", "--target-command", shlex.join(serve)]
     command += ["--revision", change.revision, "--results", str(results)]
     workers = options.workers if options.workers is not None or not change.areas else 0

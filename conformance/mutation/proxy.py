@@ -31,17 +31,17 @@ def main() -> None:
     parser.add_argument("name", choices=[NONE.name, *CHANGES])
     parser.add_argument("--listen", default=ANYWHERE, metavar="HOST:PORT")
     parser.add_argument("--revision", help="of the SI (default: that of the fault)")
-    parser.add_argument("--beside", choices=list(CHANGES), help="a liberty it takes, too: inside")
+    parser.add_argument("--variant", choices=list(CHANGES), help="a liberty it takes, too: inside")
     parser.add_argument("--real-clock", action="store_true")
     given = parser.parse_args()
     change = CHANGES.get(given.name, NONE)
     revision = find_revision(given.revision or change.revision)
     if change.is_on_the_wire and revision.name != change.revision:
         parser.error(f"{change.name} changes messages of SI {change.revision}, not of {revision}")
-    meanwhile = CHANGES.get(given.meanwhile, NONE)
-    if meanwhile.is_on_the_wire:
-        parser.error(f"{meanwhile.name} changes messages: nothing is made beside it")
-    command = reference(change, revision, meanwhile=meanwhile, real_clock=given.real_clock)
+    variant = CHANGES.get(given.variant, NONE)
+    if variant.is_on_the_wire:
+        parser.error(f"{variant.name} changes messages: nothing is made beside it")
+    command = reference(change, revision, variant=variant, real_clock=given.real_clock)
     if not change.is_on_the_wire:
         alone = [given.listen if word == ANYWHERE else word for word in command]
         os.execv(alone[0], alone)  # noqa: S606  # our own command: nobody has to stand between
@@ -49,11 +49,11 @@ def main() -> None:
 
 
 def reference(
-    change: Change, revision: Revision, *, meanwhile: Change = NONE, real_clock: bool = False
+    change: Change, revision: Revision, *, variant: Change = NONE, real_clock: bool = False
 ) -> Sequence[str]:
     """The command that starts the reference as the kit does, altered inside where it has to be."""
     command = embedded(revision, SHORT, real_clock=real_clock).command
-    names = "+".join([one.name if one.is_inside else "" for one in (change, meanwhile)])
+    names = "+".join([one.name if one.is_inside else "" for one in (change, variant)])
     if names == "+":
         return command
     python, serve_words = command[0], command[command.index("serve") + 1 :]

@@ -218,7 +218,7 @@ def test_tests_monitors_and_mutants_are_read_from_their_source(tmp_path: Path) -
     for folder, name, source in (
         (package / "suite", "test_nodes.py", SUITE),
         (package / "monitors", "nodes.py", MONITORS),
-        (mutants / "faults", "nodes.py", MUTANTS),
+        (mutants / "mutants", "nodes.py", MUTANTS),
     ):
         folder.mkdir(parents=True)
         (folder / name).write_text(source, "utf-8")
