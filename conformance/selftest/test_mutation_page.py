@@ -88,7 +88,7 @@ def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -
 
     assert reference(on_the_wire, MAIN) == plain
     assert "pass-each-half-second+" in reference(inside, MAIN)
-    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, meanwhile=inside)
+    assert "+pass-each-half-second" in reference(on_the_wire, MAIN, variant=inside)
     assert (on_the_wire.is_on_the_wire, on_the_wire.is_inside) == (True, False)
     assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
 
