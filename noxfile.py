@@ -203,6 +203,7 @@ def lint(session: nox.Session) -> None:
         return
     dev(session, "ruff", "check", ".")
     dev(session, "ruff", "format", "--check", ".")
+    dev(session, "python", "fixtures/testing/retired_words.py")
 
 
 @nox.session
