@@ -1,4 +1,4 @@
-"""How Sphinx makes a site of these pages: `nox -s docs` builds it to build/docs."""
+"""Sphinx configuration; `nox -s docs` builds the site in build/docs."""
 
 from pathlib import Path
 
@@ -20,10 +20,10 @@ external_toc_path = "_toc.yml"
 exclude_patterns = ["_static"]
 
 smartquotes = False
-"""An empty string in a text stays `""`."""
+"""Keep straight quotes, such as `""` for an empty string."""
 myst_heading_anchors = 6
 myst_heading_anchors_html_ids = True
-"""The addresses of headings are those of a code host."""
+"""Give headings the anchors that a code host gives them."""
 myst_enable_extensions = ["substitution"]
 myst_substitutions = {
     "verdicts": "\n".join(
