@@ -1,7 +1,7 @@
-"""Events about limits: of users and groups, of who waits for a slot, of quotas (SI-EVT).
+"""Events about limits of users and groups, applications waiting for a slot, and quotas (SI-EVT).
 
-Nothing obliges a scheduler to send one (SI-EVT-013); what is sent is judged. Which kind of change a
-limit or a usage is told as is not said; only that none comes as one that goes, and the reverse.
+They are optional (SI-EVT-013); those sent are checked. The change type of a limit or a usage is not
+specified, except that an addition is not reported as a removal, nor the reverse.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from siconform.protocol.queue_configurations import queue_with_limits, queues_wi
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-pytestmark = waits  # events come in batches, and the last one has to be waited for
+pytestmark = waits  # events come in batches; the last one takes a while
 
 USER_DETAILS = [Detail.USER_LIMIT, Detail.USER_USAGE]
 GROUP_DETAILS = [Detail.GROUP_LIMIT, Detail.GROUP_USAGE, Detail.GROUP_LINK]
@@ -27,12 +27,12 @@ OF_THE_OWNER = [Detail.APP_CANNOT_RUN_QUOTA, Detail.APP_RUNNABLE_QUOTA]
 
 
 def telling(events: Sequence[EventReceived], *details: Detail) -> list[EventReceived]:
-    """Those with one of these details."""
+    """Return those with one of these details."""
     return [event for event in events if event.detail in details]
 
 
 def about(name: str, events: Sequence[EventReceived]) -> list[EventReceived]:
-    """Those about the user or the group of this name."""
+    """Return those about the user or group of this name."""
     return [event for event in events if event.about == name]
 
 
@@ -98,7 +98,7 @@ def test_usage_and_links_are_reported_of_the_owner_of_an_application(
     rm.never_reports(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
     rm.never_reports(telling(released, *USAGE), EventChange.ADD)
     rm.never_reports(telling(removed, Detail.GROUP_LINK), EventChange.ADD)
-    # Whether the amount is what changed or what there is then is not said.
+    # Unspecified: whether the amount is the change or the total.
     rm.reports_amounts(telling(came, *USAGE), allocation.resource)
     rm.reports_amounts(telling(released, *USAGE), allocation.resource, {})
 
