@@ -106,14 +106,14 @@ class Exploration:
         try:
             self.explores()
         finally:
-            self.session.observed.others["random histories"] = self._received()
+            self.session.observed.others["random histories"] = self._summary()
         if self._found and not self.session.serves_several():
             self.session.renew()  # other tests get a target in a clean state
         for counterexample in self.counterexamples():
             if counterexample.outcome is not None:
                 raise counterexample.outcome
 
-    def _received(self) -> str:
+    def _summary(self) -> str:
         """Return a summary of what was done."""
         what = "the last one failed" if self._found else "no failure"
         done = self.progress.when_found or self.progress.histories

@@ -22,7 +22,7 @@ class ModelState:
     rm: ResourceManager
     nodes: list[Node] = field(default_factory=list)
     draining: set[Node] = field(default_factory=set)
-    former_nodes: list[Node] = field(default_factory=list)
+    decommissioned_nodes: list[Node] = field(default_factory=list)
     applications: list[Application] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
     released: set[str] = field(default_factory=set)  # identities the RM released
@@ -50,10 +50,10 @@ class ModelState:
         self.nodes[self.nodes.index(node)] = Node(node, capacity)
 
     def loses_node(self, node: Node) -> None:
-        """Move a decommissioned node to the former nodes."""
+        """Move a node to the decommissioned ones."""
         self.nodes.remove(node)
         self.draining.discard(node)
-        self.former_nodes.append(node)
+        self.decommissioned_nodes.append(node)
 
     def loses_application(self, application: Application) -> None:
         """Remove the application and its asks."""

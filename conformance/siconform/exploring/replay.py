@@ -85,13 +85,13 @@ class Repeater(Observations, Sender):
         link = Link(connection, Barriers(connection, deadlines))
         alive = session.target.alive
         super().__init__(Endpoint(link, exchange, deadlines, alive, prefix=connection.rm_id))
-        self._spoke = False  # since the last extra barrier
+        self._has_sent = False  # since the last extra barrier
 
     def repeats(self, *requests: Request) -> None:
         """Resend a message as one, regardless of other streams."""
         with self.unordered(), self.one_message():
             self.send(*requests)
-        self._spoke = True
+        self._has_sent = True
 
     def synchronise_where_it_sent(self, kind: UpdateKind) -> None:
         """Send a barrier on the stream, unless there was one since the last message on it.
@@ -100,8 +100,8 @@ class Repeater(Observations, Sender):
         """
         if self._synchronisation.needs_barrier(kind):
             self.barriers(kind)
-        elif kind is UpdateKind.ALLOCATIONS and self._spoke:
-            self._spoke = False
+        elif kind is UpdateKind.ALLOCATIONS and self._has_sent:
+            self._has_sent = False
             self.barriers(kind)
 
 
@@ -126,7 +126,7 @@ class Replay:
         exchange = Exchange(self._session.history, start=len(self._session.history))
         lost = None
         try:
-            self._implements_all(exchange)
+            self._replay_messages(exchange)
             expectation = self._expects(exchange)
             own = self._evaluates_again()
         except TargetLost as error:
@@ -147,7 +147,7 @@ class Replay:
     def _lacks(self) -> frozenset[str]:
         return self._session.observed.lacks(self._session.target.terms.without)
 
-    def _implements_all(self, exchange: Exchange) -> None:
+    def _replay_messages(self, exchange: Exchange) -> None:
         registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
         for name in self._recorded.rms:
             registered = name not in registering
@@ -169,11 +169,11 @@ class Replay:
                     _registration(rm.connection.rm_id, request), rm.deadlines.register
                 )
             case Sent() if rm is not None:
-                self._message(rm, message)
+                self._resend(rm, message)
             case _:
                 pass
 
-    def _message(self, rm: Repeater, message: Sent) -> None:
+    def _resend(self, rm: Repeater, message: Sent) -> None:
         if message.barrier:
             if not all(isinstance(request, StreamOpening) for request in message.requests):
                 rm.synchronise_where_it_sent(message.kind)

@@ -119,13 +119,15 @@ class ArbitraryRM(RuleBasedStateMachine):
         if draining:
             self.has.draining.add(node)
 
-    @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < MOST_NODES)
+    @precondition(
+        lambda self: len(self.has.decommissioned_nodes) > 0 and len(self.has.nodes) < MOST_NODES
+    )
     @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def brings_node_back(self, which: int, memory: int) -> None:
         """Register a decommissioned node again under its id, perhaps with another size."""
-        former = chosen(self.has.former_nodes, which)
+        former = chosen(self.has.decommissioned_nodes, which)
         if former is not None:
-            self.has.former_nodes.remove(former)
+            self.has.decommissioned_nodes.remove(former)
             self.has.nodes.append(self.rm.registers_node(former, memory=memory))
 
     @precondition(_has_nodes)

@@ -27,11 +27,11 @@ class Answer:
     """The answer to a barrier on the stream of this kind."""
 
     kind: UpdateKind | None
-    put_up: Moment  # when the barrier was sent
+    sent_at: Moment  # when the barrier was sent
 
     def is_of_one_after(self, moment: Moment) -> bool:
         """Return whether the barrier was sent after this."""
-        return self.put_up > moment
+        return self.sent_at > moment
 
 
 class AnsweredBarriers:
@@ -55,8 +55,8 @@ class AnsweredBarriers:
         if entry.sent_by_rm:
             self._open.setdefault(name, self.now)
             return None
-        put_up = self._open.pop(name, None)
-        return None if put_up is None else Answer(entry.kind, put_up)
+        sent_at = self._open.pop(name, None)
+        return None if sent_at is None else Answer(entry.kind, sent_at)
 
 
 @of_the_latest

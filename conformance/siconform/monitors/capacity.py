@@ -78,15 +78,15 @@ def _too_much(
 
 def queues_are_not_overfilled() -> Evaluator:
     """No new allocation takes a queue above the maximum the RM's configuration gives it."""
-    return _queue_evaluate(lambda _: True)
+    return _queue_evaluator(lambda _: True)
 
 
 def placeholders_count_against_the_quota() -> Evaluator:
     """No new allocation takes a queue with placeholders in it above its maximum."""
-    return _queue_evaluate(lambda held: any(allocation.placeholder for allocation in held))
+    return _queue_evaluator(lambda held: any(allocation.placeholder for allocation in held))
 
 
-def _queue_evaluate(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
+def _queue_evaluator(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
     quotas = Quotas()
     occupancy = Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
 

@@ -104,12 +104,12 @@ class Lives:
             case ReleaseRequest() | AskReleaseRequest():
                 return self._ends(content)
             case Fact():
-                return [self._received(content)]
+                return [self._restated_fact(content)]
             case _:
-                self._message(content)
+                self._observe_other(content)
                 return [content]
 
-    def _received(self, received: Fact) -> Content:
+    def _restated_fact(self, received: Fact) -> Content:
         match received:
             case Allocated():
                 return self._announces(received)
@@ -126,7 +126,7 @@ class Lives:
                     life.ended = life.over = True
         return received
 
-    def _message(self, content: Content) -> None:
+    def _observe_other(self, content: Content) -> None:
         match content:
             case ForeignAllocationRequest(key=key, node=node):
                 self._foreign[key].append(node)

@@ -24,10 +24,10 @@ class _Record:
 class _Life:
     """The evaluators of one RM, from one successful registration to the next."""
 
-    def __init__(self, former: "_Life | None" = None) -> None:
+    def __init__(self, previous: "_Life | None" = None) -> None:
         self.evaluators: list[Evaluator] = [
-            former.evaluators[number]
-            if former is not None and monitor.outlives_registrations
+            previous.evaluators[number]
+            if previous is not None and monitor.outlives_registrations
             else monitor.begins()
             for number, monitor in enumerate(MONITORS)
         ]
