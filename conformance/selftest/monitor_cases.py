@@ -88,7 +88,7 @@ CASES = (
         [ASK, allocated(), allocated(identity="2", resource={"memory": 5}), OLD_ITSELF, OLD],
         [ASK, AskRejected("k", "a", "no")],
         [
-            ("nobody asked for", [allocated()]),
+            ("never asked for", [allocated()]),
             ("not its ask's", [ASK, allocated(application="b")]),
             ("asked was", [ASK, allocated(resource={"memory": 3})]),
             ("asked was", [ASK, allocated(resource={"vcore": 4})]),
@@ -201,7 +201,7 @@ CASES = (
         "state_timestamps_do_not_go_back",
         [APP, updated(timestamp=1), updated(timestamp=1), updated(timestamp=2)],
         [APP, updated(), updated(application="b")],
-        [("before its former state", [APP, updated(timestamp=2), updated(timestamp=1)])],
+        [("before its previous state", [APP, updated(timestamp=2), updated(timestamp=1)])],
     ),
     Case(
         "completed_applications_stay_completed",
@@ -235,7 +235,7 @@ CASES = (
         [ASK, AskRejected("k", "a", "no room")],
         [ASK, allocated()],
         [
-            ("nobody asked for", [AskRejected("k", "a", "no")]),
+            ("never asked for", [AskRejected("k", "a", "no")]),
             ("names application", [ASK, AskRejected("k", "b", "no")]),
             ("2 rejections", [ASK, AskRejected("k", "a", "no"), AskRejected("k", "a", "no")]),
         ],
@@ -293,7 +293,7 @@ CASES = (
         ],
         [ASK, released()],
         [
-            ("nobody asked for", [ask_released()]),
+            ("never asked for", [ask_released()]),
             ("names application", [ASK, ask_released(application="b")]),
             ("never added", [ask_released("")]),
         ],
@@ -341,9 +341,9 @@ CASES = (
         ],
         [NODE],
         [
-            ("no node of this RM", [NODE, allocated(node="other")]),
+            ("not a node of this RM", [NODE, allocated(node="other")]),
             (
-                "no node of this RM",
+                "not a node of this RM",
                 [NODE, DECOMMISSION, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()],
             ),
         ],
@@ -427,7 +427,7 @@ CASES = (
             released("4", application="d"),
         ],
         [allocated(), PREEMPTION],
-        [("asked for nothing", [allocated(), released()])],
+        [("had not asked for", [allocated(), released()])],
     ),
     Case(
         "ask_releases_name_a_partition",

@@ -126,9 +126,9 @@ BY_KEY: Sequence[Case] = (
             *(NODE_M, new("4", 8, "m")),
         ],
         [
-            ("8 of others", [NODE, foreign(8), *CERTAIN, new()]),
-            ("7 of others", [NODE, foreign(2), *CERTAIN, foreign(7), *CERTAIN, new()]),
-            ("8 of others", [NODE, NODE_M, foreign(8, "m"), foreign(8), *CERTAIN, new()]),
+            ("8 for foreign", [NODE, foreign(8), *CERTAIN, new()]),
+            ("7 for foreign", [NODE, foreign(2), *CERTAIN, foreign(7), *CERTAIN, new()]),
+            ("8 for foreign", [NODE, NODE_M, foreign(8, "m"), foreign(8), *CERTAIN, new()]),
         ],
     ),
     Case(
@@ -136,7 +136,7 @@ BY_KEY: Sequence[Case] = (
         [ASK, update(2), new(memory=2), reported("x"), new("x"), OTHER, reported("o", 1), new("o")],
         [ASK, REJECTED],
         [
-            ("nobody asked for", [new()]),
+            ("never asked for", [new()]),
             ("asked was", [BIG, ASK, new(memory=2)]),
             ("not its ask's", [ASK, replace(new(), application="b")]),
         ],
@@ -221,7 +221,7 @@ BY_KEY: Sequence[Case] = (
         [ASK, REJECTED, ASK, BIG, REJECTED, REJECTED, ASK, REJECTED],
         [ASK, BIG, REJECTED, new(), update(9, node="m"), AllocationRejected("k", "a", "no")],
         [
-            ("nobody asked for", [REJECTED]),
+            ("never asked for", [REJECTED]),
             ("names application", [ASK, replace(REJECTED, application="b")]),
             ("2 rejections", [ASK, REJECTED, REJECTED]),
             ("2 rejections", [ASK, BIG, REJECTED, REJECTED, REJECTED]),
@@ -273,7 +273,7 @@ BY_KEY: Sequence[Case] = (
         [*(ASK, new(), end(), ended()) * 2],
         [ASK, ended()],
         [
-            ("asked for nothing", [ASK, new(), ended()]),
+            ("had not asked for", [ASK, new(), ended()]),
             ("life 2) was released", [ASK, new(), end(), ended(), ASK, new(), ended()]),
         ],
     ),

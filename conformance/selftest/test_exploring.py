@@ -149,9 +149,9 @@ def test_without_a_target_there_is_nothing_to_explore() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no RM says anything"),
+        ("", "contains no message of an RM"),
         ("no JSON", "line 1"),
-        ('{"number": 1}', "is no history of siconform"),
+        ('{"number": 1}', "is not a siconform history"),
         (json.dumps({"expected": {"is": "Nonsense"}}), "is none of"),
     ],
 )
@@ -175,7 +175,7 @@ def test_both_commands_state_what_is_wrong_and_how_to_see_it_again(
 
     assert found == again == ExitCode.NON_CONFORMANT
     assert "nodes are not overfilled" in received
-    assert "seen again" in received
+    assert "reproduced" in received
     assert "nodes are not overfilled" in capsys.readouterr().out
 
 

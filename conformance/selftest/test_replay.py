@@ -13,7 +13,7 @@ CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')
 BY_A_MONITOR = "SI-NODE-006"
 NEVER_RECEIVED = "SI-ASK-010"
 RECEIVED = "SI-ASK-011"
-CAME_AGAIN = "the same verdict comes again"
+CAME_AGAIN = "the same verdict is reproduced"
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +78,8 @@ def test_what_the_test_compared_itself_cannot_be_reported(histories: Path, tmp_p
     file.write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
     done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
 
-    assert "cannot be told from the messages alone" in done.stdout
-    assert f"judge it again: siconform run {NEVER_RECEIVED} " in done.stdout
+    assert "the messages alone do not show" in done.stdout
+    assert f"test it again: siconform run {NEVER_RECEIVED} " in done.stdout
     assert done.returncode == 10
 
 

@@ -78,9 +78,9 @@ def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> N
 
     assert again.returncode == 1, again.stderr
     assert f"FAIL {RECEIVED}" in again.stdout
-    assert "the same verdict comes again" in again.stdout
+    assert "the same verdict is reproduced" in again.stdout
     assert elsewhere.returncode == 0
-    assert "the same verdict comes again" not in elsewhere.stdout
+    assert "the same verdict is reproduced" not in elsewhere.stdout
 
 
 def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path:

@@ -1,1 +1,1 @@
-"""Exploring: arbitrary legal behaviour of an RM, judged by the monitors and by what is left."""
+"""Randomised testing: random legal RM behaviour, checked by the monitors and for leaks."""

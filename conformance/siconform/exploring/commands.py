@@ -33,11 +33,11 @@ from siconform.running.options import Settings, settings_from
 from siconform.running.results_dir import CannotWrite, ResultsDir, adds
 from siconform.running.target_file_options import fill_in
 
-_SHOWN: Final = 5  # histories between two looks at the terminal
+_SHOWN: Final = 5  # histories between two progress updates
 
 
 def explores(given: Mapping[str, Any], budget: Budget, number: int | None, results: str) -> int:
-    """Explore until something is found or the budget is used up; the exit code."""
+    """Run random histories until one fails or the budget is used up; return the exit code."""
     seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
     try:
         settings = _settings("explore", given, results)
@@ -59,7 +59,7 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
 
 
 def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
-    """Say again what a history says; the exit code."""
+    """Replay a recorded history; return the exit code."""
     try:
         settings = _settings("replay", given, results)
         recorded = read_history(file)
@@ -74,20 +74,20 @@ def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
         return _ends(ExitCode.NOTHING_RAN, lost.message)
     click.echo(f"{replayed.exchange.render()}\n")
     for fact in replayed.not_received:
-        click.echo(f"not told this time: {fact}")
+        click.echo(f"not received this time: {fact}")
     for counterexample in replayed.counterexamples:
         click.echo(_headline(counterexample))
     return _concludes(replayed, recorded, settings)
 
 
 def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> int:
-    """The last words about a history that was kept for a reason, and about one that was not."""
+    """Print the conclusion, with the recorded verdict if there is one; return the exit code."""
     evaluated, verdict = recorded.evaluated, replayed.verdict
     if evaluated is None or verdict is None:
         if not replayed.counterexamples and recorded.expected is not None:
-            click.echo(f"what was not told then is told this time: {recorded.expected}")
+            click.echo(f"missing in the recording, received this time: {recorded.expected}")
         elif not replayed.counterexamples:
-            click.echo("no monitor complains this time; why the history was kept it does not say")
+            click.echo("no violation this time; the history has no recorded verdict")
         return ExitCode.NON_CONFORMANT if replayed.counterexamples else ExitCode.OK
     click.echo(
         f"{evaluated.verdict.upper()} {evaluated.requirement} ({evaluated.message}): "
@@ -95,7 +95,7 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
     )
     if verdict is Again.CANNOT_DECIDE and evaluated.requirement:
         run = CommandLine(RUN, settings.command_line.options)
-        click.echo(f"judge it again: {run.again(evaluated.requirement)}")
+        click.echo(f"test it again: {run.again(evaluated.requirement)}")
     if replayed.counterexamples or verdict is Again.COMES:
         return ExitCode.NON_CONFORMANT
     return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
@@ -118,7 +118,7 @@ def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
 
 @contextmanager
 def _folder(settings: Settings) -> Iterator[None]:
-    """The results folder, as long as this process writes to it."""
+    """Hold the results folder while this process writes to it."""
     folder = ResultsDir(settings.results)
     folder.prepare()
     try:
@@ -152,7 +152,7 @@ def _progress() -> Callable[[Exploration], None]:
     def reports(exploration: Exploration) -> None:
         progress = exploration.progress
         if progress.histories % _SHOWN == 0:
-            what = "making it smaller" if exploration.counterexamples() else "nothing found yet"
+            what = "minimising" if exploration.counterexamples() else "no failure yet"
             click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
 
     return reports
@@ -165,13 +165,13 @@ def _reports(exploration: Exploration, settings: Settings) -> int:
         f"{', out of time' if progress.out_of_time else ''}   {exploration.seconds:.1f} s"
     )
     if not counterexamples:
-        click.echo(f"\nNOTHING FOUND in {done}")
+        click.echo(f"\nNO FAILURE in {done}")
         idle = [name for name, held in progress.preconditions.items() if not held]
         if idle:
-            click.echo(f"  never had anything to judge: {', '.join(idle)}")
+            click.echo(f"  monitors never exercised: {', '.join(idle)}")
         return ExitCode.OK
     first, *others = counterexamples
-    click.echo(f"\nFOUND in history {progress.when_found}, the others made it smaller: {done}\n")
+    click.echo(f"\nFAILED in history {progress.when_found}, then minimised: {done}\n")
     click.echo(_text(first, settings))
     click.echo(f"\n  {_seen_again(exploration.session, first, settings)}")
     for other in others:
@@ -199,7 +199,7 @@ def _file(counterexample: Counterexample, settings: Settings) -> Path:
 
 
 def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
-    """Writes the history it names."""
+    """Write the history and return the command that replays it."""
     file = _file(counterexample, settings)
     counterexample.write(adds(settings.results, file))
     here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
@@ -208,15 +208,15 @@ def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
 
 
 def _seen_again(session: Session, counterexample: Counterexample, settings: Settings) -> str:
-    """Whether it is there when the history is replayed, with the deadlines of any test."""
+    """Replay the history with normal deadlines and return whether the failure is reproduced."""
     try:
         session.renew()
         again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()
     except TargetLost as lost:
         return f"it could not be replayed: {lost.message}"
     if again.counterexamples:
-        return f"replayed once: seen again ({again.counterexamples[0].message})"
-    return "replayed once: not seen again; it may hang on the time between two messages"
+        return f"replayed once: reproduced ({again.counterexamples[0].message})"
+    return "replayed once: not reproduced; it may depend on the time between two messages"
 
 
 def _ends(code: ExitCode, why: object) -> int:

@@ -1,4 +1,4 @@
-"""What exploring finds: a history and what is wrong with it, as small as it could be made."""
+"""Counterexamples: minimised failing histories with the failure."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -16,28 +16,28 @@ from siconform.recording.history_verdict import HistoryVerdict
 from siconform.verdicts import Verdict
 
 EXPECTED: Final = "expected"
-"""The key of the last record of a history that ends with something that was not told."""
+"""The key of the last record of a history: the message that was expected but not received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """One thing that is wrong, in the history it was seen in."""
+    """One failure, with the history in which it occurred."""
 
-    name: str  # of the monitor or of the law that was broken
+    name: str  # of the violated monitor or law
     message: str
     requirements: tuple[str, ...]
     exchange: Exchange
-    outcome: Outcome | None = None  # where an expectation failed
-    expected: Fact | None = None  # what was not told
+    outcome: Outcome | None = None  # of a failed expectation
+    expected: Fact | None = None  # the missing message
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many elements the RM said, and the amounts in them together."""
+        """The number of elements the RM sent, and the sum of their amounts."""
         sent = [e.content for e in self.exchange.entries() if e.sent_by_rm and not e.barrier]
         return len(sent), sum(_amounts(content) for content in sent)
 
     def write(self, path: Path) -> None:
-        """The history as JSON lines, and what it should have ended with."""
+        """Write the history as JSON lines, with its verdict and the missing message."""
         self.exchange.write_jsonl(path)
         if self.outcome is None:
             named = next(iter(self.requirements), "")
@@ -56,24 +56,24 @@ def _amounts(content: Content) -> int:
             return 0
 
 
-class Found(Exception):  # what Hypothesis makes smaller
-    """Something is wrong; every kind of it has a class of its own, and shrinks by itself."""
+class Found(Exception):  # minimised by Hypothesis
+    """A failure; each kind has a separate subclass and shrinks separately."""
 
 
 _CLASSES: dict[str, type[Found]] = {}
 
 
 def raised_for(name: str) -> type[Found]:
-    """The class of counterexamples of this name."""
+    """Return the exception class for counterexamples of this name."""
     return _CLASSES.setdefault(name, type("Found", (Found,), {"name": name}))
 
 
 def violations(
     exchange: Exchange, preconditions: dict[str, int], lacks: Collection[str] = ()
 ) -> list[Counterexample]:
-    """What the monitors complain of; ``preconditions`` counts how often each had something to do.
+    """Return the monitors' violations and add each one's evaluations to ``preconditions``.
 
-    Left out is what presupposes a feature that the target ``lacks``.
+    Skips monitors that need a feature the target ``lacks``.
     """
     found = []
     for evaluated in monitors.check(exchange, lacks):
@@ -89,7 +89,7 @@ def violations(
 
 
 def smallest(counterexamples: Mapping[str, Counterexample]) -> list[Counterexample]:
-    """One counterexample of each name, those that take the least to see first."""
+    """Return the counterexamples, smallest first."""
     return sorted(
         counterexamples.values(),
         key=lambda counterexample: (counterexample.size, counterexample.name),

@@ -1,4 +1,4 @@
-"""An exploration: many arbitrary histories with one target, and the smallest that goes wrong."""
+"""Randomised testing of one target: random histories, with failures minimised."""
 
 import time
 from collections.abc import Callable
@@ -24,14 +24,14 @@ from siconform.protocol.subjects import Identity
 from siconform.recording.history import Exchange
 from siconform.rm.session import Session
 
-_OFTEN_ENOUGH: Final = 20  # times the longest placement seen, and it would have come
-_TRIES: Final = 120  # at something smaller, before it is taken as it is
+_OFTEN_ENOUGH: Final = 20  # times the longest placement seen
+_TRIES: Final = 120  # at shrinking without success
 _AT_LEAST: Final = 0.1  # of the deadline of a placement
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much is tried; whichever of ``histories`` and ``seconds`` is used up first ends it."""
+    """The effort of a run, which ends as soon as ``histories`` or ``seconds`` is used up."""
 
     histories: int
     steps: int  # in each history, at most
@@ -40,18 +40,18 @@ class Budget:
 
 @dataclass
 class ExplorationProgress:
-    """What was done so far."""
+    """What has been done so far."""
 
-    histories: int = 0  # that came to an end, good or bad
-    when_found: int = 0  # how many it took to find something; the others made it smaller
+    histories: int = 0  # completed, passed or failed
+    when_found: int = 0  # histories until the first failure; later ones minimise it
     steps: int = 0
-    elements: int = 0  # said and told, without fences
-    preconditions: dict[str, int] = field(default_factory=dict)  # monitor to how often it judged
+    elements: int = 0  # sent and received, without barriers
+    preconditions: dict[str, int] = field(default_factory=dict)  # evaluations by monitor
     out_of_time: bool = False
 
 
 class Exploration:
-    """Makes histories until the budget is used up or something is found; then makes that smaller.
+    """Generates histories until the budget is used up or one fails; then minimises the failure.
 
     ``reports`` is called after every history.
     """
@@ -87,52 +87,51 @@ class Exploration:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """The seconds since the start."""
         return time.monotonic() - self._began
 
     def counterexamples(self) -> list[Counterexample]:
-        """What was found, smallest of its name each; what was found first comes first."""
+        """Return the smallest counterexample of each name, starting with the first one found."""
         return sorted(
             smallest(self._found), key=lambda counterexample: counterexample.name != self._first
         )
 
     def evaluated(self) -> Exchange | None:
-        """The history that went wrong, or the last one that did not."""
+        """Return the failed history, else the last one."""
         found = self.counterexamples()
         return found[0].exchange if found else self.last
 
     def finds_nothing(self) -> None:
-        """Explore, and raise what an expectation found; what a monitor found it says itself."""
+        """Explore and raise failed expectations; violations are reported by their monitors."""
         try:
             self.explores()
         finally:
-            self.session.observed.others["arbitrary histories"] = self._received()
+            self.session.observed.others["random histories"] = self._summary()
         if self._found and not self.session.serves_several():
-            self.session.renew()  # what is wrong with it is not for other tests to meet
+            self.session.renew()  # other tests get a target in a clean state
         for counterexample in self.counterexamples():
             if counterexample.outcome is not None:
                 raise counterexample.outcome
 
-    def _received(self) -> str:
-        """What was done, in words."""
-        what = "something wrong with the last" if self._found else "nothing wrong with any"
+    def _summary(self) -> str:
+        """Return a summary of what was done."""
+        what = "the last one failed" if self._found else "no failure"
         done = self.progress.when_found or self.progress.histories
         return f"{done} of up to {self.budget.steps} steps, seed {self.seed}, {what}"
 
     def explores(self) -> None:
-        """Use up the budget. TargetLost when there is no target to begin with."""
-        self.session.resource_manager("x").leaves()  # it would go on confirming for the others
+        """Use up the budget; raise TargetLost if there is no target from the start."""
+        self.session.resource_manager("x").leaves()  # else it would confirm for the others
         self._began = time.monotonic()
         any(self._explored(number) for number in count(self.seed))
         if isinstance(self._over, _Abandoned) and not self._found:
             raise self._over.why from self._over
 
     def _explored(self, number: int) -> bool:
-        """Use up what is left of the budget with the histories of this number.
+        """Use up the rest of the budget with the histories of this seed.
 
-        False where some of it is left because Hypothesis gave them up: it takes the choices of a
-        history that is said again for arbitrary ones if the target answers at another pace, as a
-        busy one may. Every counterexample was kept when it was made.
+        False if some is left because Hypothesis gave up: it calls a repeated history flaky if the
+        target answers with another latency, as a busy one may. Counterexamples are kept anyway.
         """
         left = self.budget.histories - self.progress.histories
         if left <= 0:
@@ -162,7 +161,7 @@ class Exploration:
         return True
 
     def begins(self) -> ModelState:
-        """The RM of the next history, with nothing."""
+        """Return the empty state of the next history's RM."""
         if self._over is not None:
             raise self._over
         number = next(self._numbers)
@@ -181,7 +180,7 @@ class Exploration:
         return ModelStateByKey(rm, reports_foreign=Feature.FOREIGN_ALLOCATIONS not in self._lacks())
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
-        """One more step, and everything it said seen processed; none when the time is over."""
+        """Make one step and wait until it is processed; skip it if the time is up."""
         if self.seconds > self.budget.seconds:
             return
         before = len(has.rm.exchange.history)
@@ -189,13 +188,13 @@ class Exploration:
             step()
             has.rm.synchronise_all()
             if self._by_key and len(has.rm.exchange.history) > before:
-                has.rm.barriers(UpdateKind.ALLOCATIONS)  # so that updates are certain at once
+                has.rm.barriers(UpdateKind.ALLOCATIONS)  # makes updates certain at once
         except Outcome as outcome:
             self._evaluates(has, outcome)
         self.progress.steps += 1
 
     def ends(self, has: ModelState) -> None:
-        """The monitors look at it; then everything ends and all is given away once more."""
+        """Check the monitors, then end everything and allocate all capacity again."""
         self._evaluates(has, None)
         try:
             ends_everything(has)
@@ -209,7 +208,7 @@ class Exploration:
         self.progress.histories += 1
 
     def breaks_off(self, has: ModelState) -> None:
-        """Leave the target as it was found, or as well as it can be had."""
+        """Restore the target's state as far as possible."""
         exchange = self.last = has.rm.exchange
         if exchange.end is None:
             exchange.end = len(exchange.history)
@@ -223,9 +222,9 @@ class Exploration:
     def _evaluates(
         self, has: ModelState, outcome: Outcome | None, preconditions: dict[str, int] | None = None
     ) -> None:
-        """Keep what is wrong with this history and raise the worst of it; nothing wrong: return.
+        """Keep the failures of this history and raise the first one, if any.
 
-        Of several violations the first is told: the others may follow from it.
+        Later violations may follow from the first.
         """
         exchange = has.rm.exchange
         found = violations(exchange, {} if preconditions is None else preconditions, self._lacks())
@@ -248,24 +247,24 @@ class Exploration:
         raise raised_for(found[0].name)(found[0].message)
 
     def _ends(self, over: "_Over") -> NoReturn:
-        """No further history; Hypothesis may ask for more, and is told the same again."""
+        """Stop; if Hypothesis asks for another history, ``begins`` raises the same again."""
         self._over = over
         raise over
 
     def _placement_timeout(self) -> float:
-        """In full until something is found; smaller histories are then tried at a good pace."""
+        """Return the full timeout until a failure is found, then a shorter one for shrinking."""
         full = self.session.deadlines.place
         if not self._found:
             return full
         return min(full, max(full * _AT_LEAST, self._longest_placement * _OFTEN_ENOUGH))
 
 
-class _Over(BaseException):  # not to be taken for a failure
-    """The budget is used up, or what was found did not become smaller for a while."""
+class _Over(BaseException):  # not a failure
+    """The budget is used up, or shrinking has made no progress for a while."""
 
 
 class _Abandoned(_Over):
-    """There is no target any more."""
+    """The target is lost."""
 
     def __init__(self, why: TargetLost) -> None:
         super().__init__(why.message)

@@ -1,4 +1,4 @@
-"""Nothing gets lost: when everything has ended, all there was to give away can be given again."""
+"""Leak check: when everything has ended, all capacity can be allocated again."""
 
 from typing import Final, TypeVar
 
@@ -18,16 +18,16 @@ from siconform.rm.steps.gangs import QUOTA_QUEUE
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 REQUIREMENTS: Final = ("SI-ALLOC-010", "SI-APP-018", "SI-REL-001")
-"""The room of what has ended, whichever way it ended, becomes available."""
+"""The capacity of an ended allocation becomes available, however it ended."""
 
 _LIMITED: Final = {QUOTA_QUEUE: 10, TAKING_QUEUE: 10, ENTITLED_QUEUE: 10}
-"""How much memory a queue takes when nothing is in it."""
+"""The memory limits of queues."""
 
 F = TypeVar("F", bound=Fact)
 
 
 class Missing(ConformanceFailure):
-    """What should have been told when everything had ended; ``pattern`` is what was expected."""
+    """A message expected after everything ended is missing; ``pattern`` describes it."""
 
     def __init__(self, pattern: Fact, message: str, failure: ConformanceFailure) -> None:
         super().__init__(message, expected=failure.expected, happened=failure.happened)
@@ -35,7 +35,7 @@ class Missing(ConformanceFailure):
 
 
 def ends_everything(has: ModelState) -> None:
-    """Every other allocation is released by itself; the rest ends with its application."""
+    """Release every other allocation, end the rest with its application, and drain all nodes."""
     has.rm.confirms_everything()
     for allocation in has.allocations()[::2]:
         has.rm.releases(allocation)
@@ -51,19 +51,19 @@ def ends_everything(has: ModelState) -> None:
 
 
 def fills_again(has: ModelState, timeout: float) -> float:
-    """One ask takes all of a node, one node after the other, and one all of a queue; or Missing.
+    """Fill each node and each limited queue with one ask; raise Missing if one is not allocated.
 
-    Whatever was there has ended, and every node is draining. ``timeout`` is for one allocation;
-    returned is how long the slowest took, in seconds.
+    Everything must have ended and every node be draining. ``timeout`` is for one allocation.
+    Returns the seconds that the slowest one took.
     """
     longest = 0.0
     rm = has.rm
     application = rm.submits_application()
-    expects(rm, ApplicationAccepted(application), "no application is accepted any more")
+    expects(rm, ApplicationAccepted(application), "an application is not accepted")
     for node in has.nodes:
         rm.undrains(node)
         ask = rm.asks(application, resources=node.capacity)
-        message = f"a node of {_amounts(node)} on which everything ended is not filled again"
+        message = f"an emptied node of {_amounts(node)} cannot be filled again"
         begun = rm.now()
         filled = expects(rm, Allocated(ask, node=node), message, timeout)
         longest = max(longest, rm.now() - begun)
@@ -77,11 +77,11 @@ def fills_again(has: ModelState, timeout: float) -> float:
 
 def _fills_queue(rm: ResourceManager, queue: str, timeout: float) -> None:
     node = rm.registers_node(memory=_LIMITED[queue])
-    expects(rm, NodeAccepted(node), "no node is accepted any more")
+    expects(rm, NodeAccepted(node), "a node is not accepted")
     application = rm.submits_application(queue=queue)
-    expects(rm, ApplicationAccepted(application), f"no application is accepted in {queue}")
+    expects(rm, ApplicationAccepted(application), f"an application in {queue} is not accepted")
     ask = rm.asks(application, memory=_LIMITED[queue])
-    message = f"the queue {queue}, in which everything ended, is not filled again"
+    message = f"the emptied queue {queue} cannot be filled again"
     filled = expects(rm, Allocated(ask, node=node), message, timeout)
     rm.releases(filled)
     expects(rm, Released(identity=filled.identity), "a release is not confirmed")
@@ -90,7 +90,7 @@ def _fills_queue(rm: ResourceManager, queue: str, timeout: float) -> None:
 
 
 def expects(rm: ResourceManager, pattern: F, message: str, timeout: float | None = None) -> F:
-    """What is told; Missing with this sentence where it is not told in time."""
+    """Return the received fact; raise Missing with this message if it does not arrive in time."""
     try:
         return rm.expect(pattern, timeout=timeout)
     except CameLate:

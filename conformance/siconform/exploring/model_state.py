@@ -1,4 +1,4 @@
-"""What an RM has at a scheduler: what it said is there, and which allocations it still holds."""
+"""Model state of an RM: the objects it has added and the allocations it holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,22 +13,22 @@ T = TypeVar("T")
 
 @dataclass
 class ModelState:
-    """Lists in the order things were said.
+    """The state, with lists in the order of the messages.
 
-    Nodes, applications and asks go by the RM's own words alone, so that the same steps lead to
-    the same choices whatever the scheduler answers.
+    Nodes, applications and asks follow the RM's own messages only, so that the same steps lead to
+    the same choices regardless of the scheduler's answers.
     """
 
     rm: ResourceManager
     nodes: list[Node] = field(default_factory=list)
     draining: set[Node] = field(default_factory=set)
-    former_nodes: list[Node] = field(default_factory=list)
+    decommissioned_nodes: list[Node] = field(default_factory=list)
     applications: list[Application] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
     released: set[str] = field(default_factory=set)  # identities the RM released
 
     def allocations(self) -> list[Allocated]:
-        """What is allocated and has not ended as far as the RM knows, by ask."""
+        """Return the live allocations as far as the RM knows, ordered by ask."""
         ended = {received.identity for received in self.rm.observe(Released())} | self.released
         keys = [ask.sent.key for ask in self.asks]
         live = [
@@ -42,25 +42,25 @@ class ModelState:
         return sorted(live, key=lambda received: keys.index(received.key))
 
     def gangs(self) -> list[Gang]:
-        """The applications that are gangs."""
+        """Return the applications that are gangs."""
         return [application for application in self.applications if isinstance(application, Gang)]
 
     def resizes(self, node: Node, capacity: dict[str, int]) -> None:
-        """The node has this capacity from now on."""
+        """Set the node's capacity."""
         self.nodes[self.nodes.index(node)] = Node(node, capacity)
 
     def loses_node(self, node: Node) -> None:
-        """The node is decommissioned."""
+        """Move a node to the decommissioned ones."""
         self.nodes.remove(node)
         self.draining.discard(node)
-        self.former_nodes.append(node)
+        self.decommissioned_nodes.append(node)
 
     def loses_application(self, application: Application) -> None:
-        """The application is removed, and with it all that belongs to it."""
+        """Remove the application and its asks."""
         self.applications.remove(application)
         self.asks = [ask for ask in self.asks if ask.sent.application != application]
 
 
 def chosen(of: Sequence[T], number: int) -> T | None:
-    """The one this number stands for, whatever its size; None where there is none."""
+    """Return the element with this index, modulo the length; None if there is none."""
     return of[number % len(of)] if of else None

@@ -1,4 +1,4 @@
-"""What an RM has where the key is the identity: a key serves one allocation after another."""
+"""Model state of an RM where the key is the identity, so that keys can be reused."""
 
 from dataclasses import dataclass, field, replace
 
@@ -21,16 +21,16 @@ from siconform.recording.history import Content
 
 @dataclass
 class ModelStateByKey(ModelState):
-    """As of any RM; ``reports_foreign`` is whether it says what others hold."""
+    """The model state with keys; ``reports_foreign``: whether it reports foreign allocations."""
 
     reports_foreign: bool = True
-    reported: list[Allocated] = field(default_factory=list)  # from before, whatever became of them
+    reported: list[Allocated] = field(default_factory=list)  # ever reported as existing
     foreign: dict[str, tuple[str, int]] = field(default_factory=dict)  # key to node and memory
 
     def allocations(self) -> list[Allocated]:
-        """What is allocated and has not ended as far as the RM knows, by what was said first.
+        """Return the live allocations as far as the RM knows, ordered by their first message.
 
-        It holds what the RM said last, if anything was said since.
+        Their amounts are those of the latest update, if any.
         """
         held = _Held()
         for entry in self.rm.exchange.entries():
@@ -45,7 +45,7 @@ class ModelStateByKey(ModelState):
         ]
 
     def memory_left(self) -> int:
-        """How much a node has to give away at most, going by what the RM said of all there is."""
+        """Return the largest free memory of a node, by the RM's own messages."""
         left = {str(node): node.capacity["memory"] for node in self.nodes}
         for allocation in self.allocations():
             left[allocation.node] -= allocation.resource.get("memory", 0)
@@ -56,11 +56,11 @@ class ModelStateByKey(ModelState):
 
 
 class _Held:
-    """What lives under each key."""
+    """The live allocation of each key."""
 
     def __init__(self) -> None:
         self.live: dict[str, Allocated] = {}
-        self.named: dict[str, None] = {}  # in the order said
+        self.named: dict[str, None] = {}  # in order of first use
         self._announced: set[str] = set()
 
     def observe(self, content: Content) -> None:

@@ -1,4 +1,4 @@
-"""A history read from its JSON lines: messages in order, with what they said or told."""
+"""A history read from JSON lines: sent and received messages in order."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """An RM's call of RegisterResourceManager, in proto3 JSON."""
+    """An RM's RegisterResourceManager call, in proto3 JSON."""
 
     rm: str
     request: Mapping[str, Any]
@@ -46,25 +46,25 @@ Message = Sent | Received | Registers
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A whole file; ``expected`` is what the history should have ended with, if it is known."""
+    """A whole file; ``expected`` is the message that should have ended the history, if known."""
 
     messages: tuple[Message, ...]
     expected: Fact | None = None
-    evaluated: HistoryVerdict | None = None  # what was said of it
+    evaluated: HistoryVerdict | None = None  # its recorded verdict
 
     def received(self, pattern: Fact) -> int:
-        """How often something of the kind was told."""
+        """Return how many received facts match the pattern."""
         facts = [f for m in self.messages if isinstance(m, Received) for f in m.facts]
         return sum(pattern.matches(fact) for fact in facts)
 
     @property
     def rms(self) -> list[str]:
-        """Every RM that says something, in order."""
+        """Every RM that sends something, in order."""
         return list(dict.fromkeys(m.rm for m in self.messages if not isinstance(m, Received)))
 
 
 def read_history(path: Path) -> Recorded:
-    """What is in the file; Unreplayable, with the line, where it is no history of this kit."""
+    """Read a file; raise Unreplayable, with the line, if it is not a siconform history."""
     records: list[dict[str, Any]] = []
     expected = evaluated = None
     for number, line in enumerate(_lines(path), start=1):
@@ -83,10 +83,10 @@ def read_history(path: Path) -> Recorded:
     except (KeyError, TypeError, AttributeError, Unreplayable) as error:
         why = error if isinstance(error, Unreplayable) else f"no {error} in a record"
         raise Unreplayable(
-            f"{path} is no history of siconform that can be replayed: {why}"
+            f"{path} is not a siconform history that can be replayed: {why}"
         ) from None
     if not any(isinstance(message, Sent) for message in messages):
-        raise Unreplayable(f"{path}: no RM says anything in it")
+        raise Unreplayable(f"{path}: contains no message of an RM")
     return Recorded(messages, expected, evaluated)
 
 
@@ -96,7 +96,7 @@ def _lines(path: Path) -> list[str]:
     except OSError as error:
         raise Unreplayable(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise Unreplayable(f"{path} is no text") from None
+        raise Unreplayable(f"{path} is not UTF-8 text") from None
 
 
 def _messages(records: Sequence[dict[str, Any]]) -> Iterator[Message]:

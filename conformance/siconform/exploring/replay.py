@@ -1,4 +1,4 @@
-"""Replaying: an RM says again what a history has it say, behind the same fences."""
+"""Replay of a recorded history: an RM sends the same messages with the same barriers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ from siconform.rm.session import Session
 from siconform.verdicts import Verdict
 
 EXPECTED_AT_THE_END: Final = "what_was_expected_is_received"
-_WORTH_WAITING: Final = 0.25  # seconds between two words that are not just the time it takes
+_WORTH_WAITING: Final = 0.25  # seconds between two messages; less is normal latency
 
 _KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
     NodeAccepted: ("node",),
@@ -56,77 +56,77 @@ _KEPT: Final[Mapping[type[Fact], tuple[str, ...]]] = {
     AskRejected: ("key",),
     AllocationRejected: ("key",),
 }
-"""What a fact keeps when it is told again."""
+"""The fields of a fact that a repeated one must match."""
 
 
 class Again(Enum):
-    """Whether what was said of a history is to be said of it this time."""
+    """Whether the recorded verdict on a history is reproduced."""
 
-    COMES = "the same verdict comes again"
-    COMES_NOT = "this verdict does not come again; it may hang on the time between two messages"
-    CANNOT_DECIDE = "whether this verdict comes again cannot be told from the messages alone"
+    COMES = "the same verdict is reproduced"
+    COMES_NOT = "this verdict is not reproduced; it may depend on the time between two messages"
+    CANNOT_DECIDE = "the messages alone do not show whether this verdict is reproduced"
 
 
 @dataclass
 class Replayed:
-    """How it went this time."""
+    """The result of a replay."""
 
     exchange: Exchange
     counterexamples: list[Counterexample]
-    verdict: "Again | None" = None  # about what was said of the history, if anything was
-    not_received: list[Fact] = field(default_factory=list)  # though they were when it was recorded
+    verdict: "Again | None" = None  # about the recorded verdict, if any
+    not_received: list[Fact] = field(default_factory=list)  # but were in the recording
 
 
 class Repeater(Observations, Sender):
-    """An RM that says what it is given, and confirms nothing by itself."""
+    """An RM that sends what it is given, and confirms nothing by itself."""
 
     def __init__(self, session: Session, exchange: Exchange, *, registered: bool) -> None:
         connection, deadlines = session.connects(registered=registered), session.deadlines
         link = Link(connection, Barriers(connection, deadlines))
         alive = session.target.alive
         super().__init__(Endpoint(link, exchange, deadlines, alive, prefix=connection.rm_id))
-        self._spoke = False  # since the last fence that was put up when nothing needed one
+        self._has_sent = False  # since the last extra barrier
 
     def repeats(self, *requests: Request) -> None:
-        """Say all of a message in one again, whatever was said on another stream."""
+        """Resend a message as one, regardless of other streams."""
         with self.unordered(), self.one_message():
             self.send(*requests)
-        self._spoke = True
+        self._has_sent = True
 
     def synchronise_where_it_sent(self, kind: UpdateKind) -> None:
-        """Fence the stream, unless that was done since it spoke on it last.
+        """Send a barrier on the stream, unless there was one since the last message on it.
 
-        That of allocations is fenced once more, as what is certain may take both.
+        The allocation stream gets a second one, as certainty may take both.
         """
         if self._synchronisation.needs_barrier(kind):
             self.barriers(kind)
-        elif kind is UpdateKind.ALLOCATIONS and self._spoke:
-            self._spoke = False
+        elif kind is UpdateKind.ALLOCATIONS and self._has_sent:
+            self._has_sent = False
             self.barriers(kind)
 
 
 class Replay:
-    """Says everything in the order it was said, each after what had been told before it.
+    """Sends everything in the recorded order, each after what had been received before it.
 
-    What the scheduler does not tell this time is waited for once and then done without. Ids stay
-    as they are but for those the scheduler gives: an allocation is found by its key.
+    Messages that the scheduler does not send this time are awaited once and then skipped. Ids are
+    kept except those that the scheduler assigns: allocations are found by key.
     """
 
     def __init__(self, session: Session, recorded: Recorded) -> None:
         self._session = session
         self._recorded = recorded
         self._rms: dict[str, Repeater] = {}
-        self._identities: dict[str, str] = {}  # recorded to given this time
-        self._received: list[tuple[str, Fact]] = []  # recorded and not seen yet
+        self._identities: dict[str, str] = {}  # recorded to current
+        self._received: list[tuple[str, Fact]] = []  # recorded, not yet seen
         self._missing: list[Fact] = []
         self._moment: float | None = None
 
     def plays(self) -> Replayed:
-        """Play it to the end and judge it. TargetLost when there is no target."""
+        """Replay to the end and evaluate it; raise TargetLost if there is no target."""
         exchange = Exchange(self._session.history, start=len(self._session.history))
         lost = None
         try:
-            self._implements_all(exchange)
+            self._replay_messages(exchange)
             expectation = self._expects(exchange)
             own = self._evaluates_again()
         except TargetLost as error:
@@ -147,7 +147,7 @@ class Replay:
     def _lacks(self) -> frozenset[str]:
         return self._session.observed.lacks(self._session.target.terms.without)
 
-    def _implements_all(self, exchange: Exchange) -> None:
+    def _replay_messages(self, exchange: Exchange) -> None:
         registering = {m.rm for m in self._recorded.messages if isinstance(m, Registers)}
         for name in self._recorded.rms:
             registered = name not in registering
@@ -169,11 +169,11 @@ class Replay:
                     _registration(rm.connection.rm_id, request), rm.deadlines.register
                 )
             case Sent() if rm is not None:
-                self._message(rm, message)
+                self._resend(rm, message)
             case _:
                 pass
 
-    def _message(self, rm: Repeater, message: Sent) -> None:
+    def _resend(self, rm: Repeater, message: Sent) -> None:
         if message.barrier:
             if not all(isinstance(request, StreamOpening) for request in message.requests):
                 rm.synchronise_where_it_sent(message.kind)
@@ -190,7 +190,7 @@ class Replay:
             rm.stays_quiet(window=gap)
 
     def _catches_up(self) -> None:
-        """Wait until all that was told by now is told again, or note that it is missing."""
+        """Wait for all facts recorded up to here, or note that they are missing."""
         received, self._received = self._received, []
         for name, fact in received:
             rm, pattern = self._rms.get(name), self._pattern(fact)
@@ -206,7 +206,7 @@ class Replay:
                     self._identities[fact.identity] = seen.identity
 
     def _pattern(self, fact: Fact) -> Fact | None:
-        """What has to agree: whom it is about and what it says, not how it is put."""
+        """Return the fact reduced to what must match: subject and meaning, not details."""
         kept = _KEPT.get(type(fact))
         if kept is None:
             return None
@@ -232,7 +232,7 @@ class Replay:
         return replace(existing, identity=self._identities.get(identity, identity))
 
     def _expects(self, exchange: Exchange) -> Counterexample | None:
-        """What the history should have ended with, told by now or soon; else what is wrong."""
+        """Return a counterexample if the expected end of the history does not arrive."""
         expected = self._recorded.expected
         if expected is None:
             return None
@@ -253,7 +253,7 @@ class Replay:
         return None
 
     def _of_monitor(self, found: list[Counterexample], own: Again) -> Again | None:
-        """The verdict on the verdict, where a monitor's word is asked for too."""
+        """Return whether the recorded verdict is reproduced, also if a monitor gave it."""
         evaluated = self._recorded.evaluated
         if evaluated is None:
             return None
@@ -264,7 +264,7 @@ class Replay:
         return Again.CANNOT_DECIDE if self._missing else Again.COMES_NOT
 
     def _evaluates_again(self) -> Again:
-        """What the test expected, where it was a matter of facts."""
+        """Return whether the test's expectation about facts gives the same verdict."""
         evaluated = self._recorded.evaluated
         if evaluated is None or evaluated.verdict != Verdict.FAIL.value:
             return Again.CANNOT_DECIDE
@@ -281,12 +281,12 @@ class Replay:
         return _comes(all(len(rm.observe(p)) <= n for p, n in usual.items()))
 
 
-def _comes(again: bool) -> Again:  # noqa: FBT001  # that is all it is about
+def _comes(again: bool) -> Again:  # noqa: FBT001  # its only argument
     return Again.COMES if again else Again.COMES_NOT
 
 
 def _registration(rm_id: str, request: Any) -> Registration:
-    """As it was recorded, for another RM."""
+    """Return the recorded registration for another RM."""
     return Registration(
         rm_id,
         request.get("version", ""),

@@ -1,4 +1,4 @@
-"""What an RM may do at any time: the steps histories are made of."""
+"""The steps of random histories: what an RM may do at any time."""
 
 import sys
 from collections.abc import Callable
@@ -17,10 +17,10 @@ from siconform.rm.steps.gang_styles import spellings
 from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 
-# which one a scheduler knows is not found out in the middle of a history; the others it may refuse
+# the scheduler's spelling is not probed in the middle of a history; it may reject the others
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))
 _QUEUES: Final = (DEFAULT_QUEUE, QUOTA_QUEUE, GANG_QUEUE, TAKING_QUEUE, ENTITLED_QUEUE)
-MOST_NODES: Final = 5  # few of everything, so that steps meet
+MOST_NODES: Final = 5  # few, so that steps interact
 _MOST_APPLICATIONS: Final = 5
 
 ANY_ONE: Final = st.integers(0, 30)  # which of those there are
@@ -28,27 +28,27 @@ _NODE_MEMORY: Final = st.integers(1, 12)
 ASK_MEMORY: Final = st.integers(1, 5)
 
 Rule = TypeVar("Rule", bound=Callable[..., None])
-_rule: Any = rule  # its types leave no room for arguments that are passed on
+_rule: Any = rule  # its types do not allow forwarded arguments
 
 
 class HistoryMaker(Protocol):
-    """Who has a history made step by step, and judges it."""
+    """The controller of a history, which runs its steps and evaluates it."""
 
     def begins(self) -> ModelState:
-        """The state of an RM that has nothing at the scheduler yet."""
+        """Return the state of a new RM."""
 
     def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
-        """Make one more step, and fence it."""
+        """Make one more step, followed by barriers."""
 
     def ends(self, has: ModelState) -> None:
-        """Every step was made: judge what is left."""
+        """Evaluate the history after its last step."""
 
     def breaks_off(self, has: ModelState) -> None:
-        """The history ends here, judged already or not worth it."""
+        """End the history without further evaluation."""
 
 
 def step(**arguments: st.SearchStrategy[Any]) -> Callable[[Rule], Rule]:
-    """A rule whose effects have settled before the next one begins."""
+    """Declare a rule whose effects settle before the next one begins."""
 
     def declare(function: Rule) -> Rule:
         @wraps(function)
@@ -78,7 +78,7 @@ def _has_asks(self: "ArbitraryRM") -> bool:
 
 
 class ArbitraryRM(RuleBasedStateMachine):
-    """An RM that keeps to the texts, and otherwise does as it likes."""
+    """An RM with random behaviour within the specification."""
 
     several = True  # whether an ask may be for several allocations
 
@@ -89,7 +89,7 @@ class ArbitraryRM(RuleBasedStateMachine):
         self.rm = self.has.rm
 
     def teardown(self) -> None:
-        """Judge what is left, unless the history was broken off."""
+        """Evaluate the history unless it was broken off."""
         try:
             if sys.exc_info()[0] is None:
                 self.maker.ends(self.has)
@@ -101,7 +101,7 @@ class ArbitraryRM(RuleBasedStateMachine):
         queues=st.lists(st.sampled_from(_QUEUES), min_size=1, max_size=3),
     )
     def is_not_new(self, memories: list[int], queues: list[str]) -> None:
-        """Some nodes and applications to begin with."""
+        """Start with some nodes and applications."""
 
         def begins() -> None:
             self.has.nodes += [self.rm.registers_node(memory=memory) for memory in memories]
@@ -119,19 +119,21 @@ class ArbitraryRM(RuleBasedStateMachine):
         if draining:
             self.has.draining.add(node)
 
-    @precondition(lambda self: len(self.has.former_nodes) > 0 and len(self.has.nodes) < MOST_NODES)
+    @precondition(
+        lambda self: len(self.has.decommissioned_nodes) > 0 and len(self.has.nodes) < MOST_NODES
+    )
     @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def brings_node_back(self, which: int, memory: int) -> None:
-        """Register a decommissioned node again under its id, maybe of another size."""
-        former = chosen(self.has.former_nodes, which)
+        """Register a decommissioned node again under its id, perhaps with another size."""
+        former = chosen(self.has.decommissioned_nodes, which)
         if former is not None:
-            self.has.former_nodes.remove(former)
+            self.has.decommissioned_nodes.remove(former)
             self.has.nodes.append(self.rm.registers_node(former, memory=memory))
 
     @precondition(_has_nodes)
     @step(which=ANY_ONE, memory=_NODE_MEMORY)
     def resizes_node(self, which: int, memory: int) -> None:
-        """Give a node more or less capacity, maybe less than is in use."""
+        """Give a node more or less capacity, perhaps less than is in use."""
         node = chosen(self.has.nodes, which)
         if node is not None:
             capacity = Node(node, {"memory": memory, "vcore": max(10, memory)})
@@ -153,7 +155,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.nodes) > 1)
     @step(which=ANY_ONE)
     def decommissions_node(self, which: int) -> None:
-        """Decommission a node with whatever runs on it; it is drained first, as the text has it."""
+        """Drain and decommission a node, with all that runs on it."""
         node = chosen(self.has.nodes, which)
         if node is not None:
             if node not in self.has.draining:
@@ -183,7 +185,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_gangs)
     @step(which=ANY_ONE, other_size=st.sampled_from((None, None, 1, 4)))
     def asks_for_member(self, which: int, other_size: int | None) -> None:
-        """Ask for a real member, maybe of another size than its placeholder, maybe one too many."""
+        """Ask for a real member, perhaps of another size than its placeholder or one too many."""
         gang = chosen(self.has.gangs(), which)
         if gang is not None:
             self.has.asks.append(self.rm.asks_member(gang, memory=other_size))
@@ -191,14 +193,14 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_gangs)
     @step(which=ANY_ONE)
     def asks_for_another_placeholder(self, which: int) -> None:
-        """Ask for one more placeholder than the gang said it would have."""
+        """Ask for one more placeholder than the gang declared."""
         gang = chosen(self.has.gangs(), which)
         if gang is not None:
             self.has.asks.append(self.rm.asks_placeholder(gang))
 
     @step()
     def takes_its_time_to_confirm_or_confirms(self) -> None:
-        """What the scheduler releases is confirmed at once, or some steps later."""
+        """Toggle between confirming releases at once and some steps later."""
         if self.rm.is_confirming:
             self.rm.stops_confirming()
         else:
@@ -207,7 +209,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: len(self.has.applications) > 1)
     @step(which=ANY_ONE)
     def removes_application(self, which: int) -> None:
-        """Remove an application with whatever it has."""
+        """Remove an application with all it has."""
         application = chosen(self.has.applications, which)
         if application is not None:
             self.rm.removes_application(application)
@@ -249,7 +251,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_asks)
     @step(which=ANY_ONE)
     def withdraws_ask(self, which: int) -> None:
-        """Withdraw an ask, pending or not: the RM cannot know."""
+        """Withdraw an ask, pending or not, as the RM cannot know."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             self.rm.withdraws(ask)
@@ -284,6 +286,6 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(lambda self: self.rm.exchange.history.clock.is_virtual)
     @step(seconds=st.integers(1, 5))
     def lets_time_pass(self, seconds: int) -> None:
-        """Timers of the scheduler run out, where that takes no time."""
+        """Let the scheduler's timers run, on a virtual clock only."""
         clock = self.rm.exchange.history.clock
         clock.advance_and_look(lambda _: None, seconds, first=seconds)

@@ -1,6 +1,6 @@
-"""What an RM may do besides where the key is the identity: updates, placements, what others hold.
+"""Additional steps where the key is the identity: updates, placements, foreign allocations.
 
-A key that is asked for again is updated while it waits or lives, and begins anew once it has ended.
+Asking for a key again updates it while it is pending or live, else starts a new lifecycle.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from siconform.protocol.requests import ExistingAllocationRequest
 
 _FOREIGN_MEMORY = st.integers(1, 12)
 _MOST_FOREIGN = 3
-_BEYOND = st.sampled_from((None, 0, 1, 2))  # what is left; None: nothing is asked for
+_BEYOND = st.sampled_from((None, 0, 1, 2))  # more than is free; None: no ask
 
 
 def _has_asks(self: "ArbitraryRMByKey") -> bool:
@@ -36,19 +36,19 @@ def _has_foreign(self: "ArbitraryRMByKey") -> bool:
 
 
 class ArbitraryRMByKey(ArbitraryRM):
-    """An RM that names whatever it has by the keys of its own."""
+    """An RM that identifies its allocations by its own keys."""
 
     several = False
 
     @property
     def state(self) -> ModelStateByKey:
-        """What it has, with what only such an RM may have."""
+        """The model state, with keys."""
         return by_key(self.has)
 
     @precondition(_has_asks)
     @step(which=ANY_ONE, memory=ASK_MEMORY, priority=st.integers(-1, 2), beyond=_BEYOND)
     def asks_again(self, which: int, memory: int, priority: int, beyond: int | None) -> None:
-        """Say a request once more with other values: it may wait, live or have ended."""
+        """Resend a pending, live or ended request with other values."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             again = self.rm.asks_again(ask, memory=memory, priority=priority)
@@ -58,7 +58,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_has_asks)
     @step(which=ANY_ONE)
     def asks_thrice_in_one_message(self, which: int) -> None:
-        """Say a request three times over as it is."""
+        """Resend a request three times unchanged."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             with self.rm.one_message():
@@ -68,7 +68,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_has_asks)
     @step(which=ANY_ONE, memory=ASK_MEMORY, beyond=_BEYOND)
     def updates_allocation(self, which: int, memory: int, beyond: int | None) -> None:
-        """Let an allocation hold another amount, maybe more than there is room for."""
+        """Give an allocation another amount, perhaps more than there is capacity for."""
         allocation = chosen(self.has.allocations(), which)
         if allocation is not None:
             self.rm.updates_allocation(allocation, memory=memory)
@@ -77,7 +77,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(lambda self: _can_report(self) and len(self.has.nodes) < MOST_NODES)
     @step(which=ANY_ONE, more=st.integers(1, 3))
     def updates_what_waits(self, which: int, more: int) -> None:
-        """Ask for more than is left, then for still more, and bring what is wanted in the end."""
+        """Ask for more than is free, then for still more, and add a node of that size."""
         application = chosen(self.has.applications, which)
         if application is not None:
             memory = self.state.memory_left() + 1
@@ -90,7 +90,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(lambda self: _has_asks(self) and len(self.has.nodes) > 1)
     @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
     def updates_allocation_elsewhere(self, which: int, where: int, memory: int) -> None:
-        """Name another node with what is to be held, which is no way to move it."""
+        """Update an allocation with another node, which must not move it."""
         allocation = chosen(self.has.allocations(), which)
         node = chosen(self.has.nodes, where)
         if allocation is not None and node is not None:
@@ -99,7 +99,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(lambda self: _has_asks(self) and bool(self.has.nodes))
     @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
     def places_request(self, which: int, where: int, memory: int) -> None:
-        """Say of a request that was not announced on which node it runs, room or not."""
+        """Report a node for an unannounced request, with or without free capacity."""
         held = {allocation.key for allocation in self.has.allocations()}
         ask = chosen([ask for ask in self.has.asks if ask not in held], which)
         node = chosen(self.has.nodes, where)
@@ -120,7 +120,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_can_report)
     @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
     def reports_existing(self, which: int, where: int, memory: int) -> None:
-        """Report an allocation from before."""
+        """Report an existing allocation."""
         application, node = chosen(self.has.applications, which), chosen(self.has.nodes, where)
         if application is not None and node is not None:
             existing = self.rm.remembers_allocation(application, node, memory=memory)
@@ -130,7 +130,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(lambda self: bool(self.state.reported))
     @step(which=ANY_ONE)
     def reports_existing_again(self, which: int) -> None:
-        """Report an allocation once more, be it that it lives or that it has ended."""
+        """Report an existing allocation again, live or ended."""
         existing = chosen(self.state.reported, which)
         if existing is not None and existing.node in self.has.nodes:
             self.rm.send(ExistingAllocationRequest(existing))
@@ -138,7 +138,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_has_asks)
     @step(which=ANY_ONE)
     def releases_and_asks_again_in_one_message(self, which: int) -> None:
-        """Let a key begin anew at once; requests come before releases, so it may end with them."""
+        """Reuse a key at once; requests precede releases, so the new one may end with them."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
             self.rm.withdraws(ask)
@@ -147,7 +147,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_reports_foreign)
     @step(where=ANY_ONE, memory=_FOREIGN_MEMORY, beyond=_BEYOND)
     def reports_foreign(self, where: int, memory: int, beyond: int | None) -> None:
-        """Say what others hold on a node, maybe more than it has."""
+        """Report a foreign allocation on a node, perhaps more than it has."""
         node = chosen(self.has.nodes, where)
         if node is not None and len(self.state.foreign) < _MOST_FOREIGN:
             foreign = self.rm.reports_foreign(node, memory=memory)
@@ -159,7 +159,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     def reports_foreign_again(
         self, which: int, where: int, memory: int, beyond: int | None
     ) -> None:
-        """Say that others hold another amount, maybe on another node."""
+        """Report another amount for a foreign allocation, perhaps on another node."""
         foreign, node = chosen(list(self.state.foreign), which), chosen(self.has.nodes, where)
         if foreign is not None and node is not None:
             self.rm.reports_foreign(node, key=foreign, memory=memory)
@@ -169,7 +169,7 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(_has_foreign)
     @step(which=ANY_ONE)
     def releases_foreign(self, which: int) -> None:
-        """Say that others hold this no longer."""
+        """Release a foreign allocation."""
         foreign = chosen(list(self.state.foreign), which)
         if foreign is not None:
             del self.state.foreign[foreign]
@@ -178,13 +178,13 @@ class ArbitraryRMByKey(ArbitraryRM):
     @precondition(lambda self: bool(self.has.applications))
     @step(which=ANY_ONE)
     def withdraws_asks_of_application(self, which: int) -> None:
-        """A release without key is the same message, whatever it is meant for."""
+        """Release everything of an application: without keys, the message is the same."""
         application = chosen(self.has.applications, which)
         if application is not None:
             self.rm.releases_all(application)
 
     def _asks_for_what_is_left(self, which: int, beyond: int | None) -> None:
-        """Once it is certain that all was taken, for as much as any node has left, or for more."""
+        """Ask for the largest free amount or more, once all earlier messages are certain."""
         application = chosen(self.has.applications, which)
         if beyond is not None and application is not None:
             self._sees_it_certain()
@@ -197,7 +197,7 @@ class ArbitraryRMByKey(ArbitraryRM):
 
 
 def by_key(has: ModelState) -> ModelStateByKey:
-    """The state as the one that a maker of histories by key begins with."""
+    """Return the state as a ModelStateByKey; raise TypeError if it is not one."""
     if not isinstance(has, ModelStateByKey):
         raise TypeError("not the state of an RM by key")
     return has

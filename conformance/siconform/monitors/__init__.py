@@ -1,4 +1,4 @@
-"""Monitors: safety rules over everything that was said and told, checked after every test."""
+"""Monitors: safety rules over everything sent and received, checked after every test."""
 
 from collections.abc import Collection
 
@@ -11,10 +11,9 @@ __all__ = ["MONITORS", "Monitor", "MonitorResult", "check"]
 
 
 def check(exchange: Exchange, lacks: Collection[str] = ()) -> list[MonitorResult]:
-    """Run every monitor; only what happened during the test counts, what went before is context.
+    """Run every monitor; only entries of the test itself count, earlier ones are context.
 
-    Left out is what presupposes a feature that the target ``lacks``, and what is about another
-    way to identify an allocation.
+    Skips monitors that need a feature the target ``lacks`` or another allocation identity.
     """
     identity = exchange.history.identity
     results = reading_of(exchange).results(exchange.start, exchange.until())

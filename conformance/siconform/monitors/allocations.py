@@ -1,4 +1,4 @@
-"""Rules about allocations: asked for, unique, and over when they are over."""
+"""Rules about allocations: requested, unique, and not released twice."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -47,7 +47,7 @@ def allocations_carry_their_ask() -> Evaluator:
 
 def _not_as_asked(new: Allocated, asks: list[AskRequest]) -> str:
     if not asks:
-        return f"allocation {new.identity} has the key {new.key}, which nobody asked for"
+        return f"allocation {new.identity} has the key {new.key}, which was never asked for"
     if all(ask.application != new.application for ask in asks):
         return f"allocation {new.identity} names application {new.application}, not its ask's"
     if not any(_is_given(ask.resource or {}, new.resource) for ask in asks):
@@ -60,9 +60,9 @@ def _is_given(asked: Amounts, given: Amounts) -> bool:
 
 
 def identities_are_unique() -> Evaluator:
-    """Every new allocation has an identity of its own, announced once.
+    """Every new allocation has a unique identity, announced once.
 
-    What the RM itself reported without one may be told back as it is.
+    An allocation that the RM reported without one may be echoed without one.
     """
     announced: set[str] = set()
     recovered: dict[str, str] = {}  # identity to key
@@ -91,10 +91,10 @@ def identities_are_unique() -> Evaluator:
 def ended_allocations_stay_ended() -> Evaluator:
     """An allocation ends once: no release follows its release.
 
-    A release of the scheduler is final only when confirmed, and may be repeated until it has taken
-    the confirmation, which one with another type is not. If the RM meanwhile releases the
-    allocation itself, removes its application or decommissions its node, STOPPED_BY_RM tells the
-    end of it, and the open release was none. An RM that says a release again may be told again.
+    A release of the scheduler is final only when confirmed with the same type, and may be repeated
+    until the confirmation is processed. If the RM meanwhile releases the allocation itself, removes
+    its application or decommissions its node, STOPPED_BY_RM reports its end and the open release is
+    void. An RM that repeats a release may get a repeated answer.
     """
     ended: set[str] = set()
     unconfirmed: dict[str, Termination] = {}
@@ -136,7 +136,7 @@ def ended_allocations_stay_ended() -> Evaluator:
 
 
 def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: Race) -> bool:
-    """Whether the scheduler says again what it was not, or may not be, confirmed yet."""
+    """Return whether this repeats a release whose confirmation may not have been processed."""
     is_open = unconfirmed.get(release.identity) is release.termination
     return is_open or race.has_repeated(release)
 
@@ -144,8 +144,8 @@ def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: R
 def releases_name_what_was_announced() -> Evaluator:
     """A release names an announced allocation, with that allocation's application and key.
 
-    An answer to a release of the RM repeats what that said, right or wrong. The end of what was
-    announced before a new registration may be told after it.
+    An answer to a release of the RM echoes its names, right or wrong. Releases of allocations from
+    before a new registration may arrive after it.
     """
     owners: dict[str, str] = {}
     keys: dict[str, str] = {}

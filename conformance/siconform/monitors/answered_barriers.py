@@ -1,7 +1,7 @@
-"""Answered fences: which of an RM's fences a scheduler has answered, and when each was put up.
+"""Answered barriers: which of an RM's barriers have been answered, and when each was sent.
 
-What was said before a fence was put up has been processed once that one is answered. The answer to
-an earlier fence shows nothing of the kind, however late it comes.
+Everything sent before a barrier has been processed once that barrier is answered. The answer to an
+earlier barrier shows nothing, however late it comes.
 """
 
 from dataclasses import dataclass
@@ -14,37 +14,37 @@ from siconform.protocol.requests import AskReleaseRequest, ReleaseRequest, Strea
 from siconform.recording.history import Content, Entry
 
 Moment = float
-"""How many fences had been put up or answered; later is larger."""
+"""How many barriers had been sent or answered; later is larger."""
 
 _Probe = tuple[UpdateKind | None, str]
 
 NEVER: Final[Moment] = inf
-"""After it no fence is put up."""
+"""Later than any barrier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a fence on the stream of this kind."""
+    """The answer to a barrier on the stream of this kind."""
 
     kind: UpdateKind | None
-    put_up: Moment  # the fence
+    sent_at: Moment  # when the barrier was sent
 
     def is_of_one_after(self, moment: Moment) -> bool:
-        """Whether the fence was put up after this."""
-        return self.put_up > moment
+        """Return whether the barrier was sent after this."""
+        return self.sent_at > moment
 
 
 class AnsweredBarriers:
-    """Hears everything in order."""
+    """The barriers of one RM; observes all its entries in order."""
 
     def __init__(self) -> None:
         self.now: Moment = 0
         self._open: dict[_Probe, Moment] = {}
 
     def observe(self, entry: Entry) -> Answer | None:
-        """The answer to a fence, if this is one.
+        """Return the answer to a barrier, if this is one.
 
-        What is said of a fence that is not answered yet, as to take it back, is no new one.
+        A further message about an open barrier, such as its removal, does not start a new one.
         """
         if not entry.barrier:
             return None
@@ -55,15 +55,15 @@ class AnsweredBarriers:
         if entry.sent_by_rm:
             self._open.setdefault(name, self.now)
             return None
-        put_up = self._open.pop(name, None)
-        return None if put_up is None else Answer(entry.kind, put_up)
+        sent_at = self._open.pop(name, None)
+        return None if sent_at is None else Answer(entry.kind, sent_at)
 
 
 @of_the_latest
 def _probe(entry: Entry) -> _Probe | None:
-    """The fence this is, or answers; None where it is neither.
+    """Return the barrier that this is or answers; None if it is neither.
 
-    The state of the application that is kept for fences is neither.
+    State changes of the application used for barriers are neither.
     """
     content = entry.content
     is_one = not isinstance(content, (StreamOpening, ApplicationUpdated)) and (
@@ -73,7 +73,7 @@ def _probe(entry: Entry) -> _Probe | None:
 
 
 def _name(content: Content, kind: UpdateKind | None) -> str:
-    """The name of the fence: that of its node, its application or its ask."""
+    """Return the name of the barrier: that of its node, application or ask."""
     about: object = content
     if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
         about = content.subject

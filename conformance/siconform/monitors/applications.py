@@ -1,4 +1,4 @@
-"""Rules about applications: one verdict each, complete state changes, and an end that is one."""
+"""Rules about applications: one verdict each, complete state changes, and final end states."""
 
 from collections import Counter
 from typing import Final
@@ -57,7 +57,7 @@ def each_application_gets_at_most_one_verdict() -> Evaluator:
 
 
 def removed_applications_get_nothing() -> Evaluator:
-    """Nothing is allocated to an application that is removed for certain, and not added anew."""
+    """Nothing is allocated to a certainly removed application until it is added again."""
     partitions: dict[str, str] = {}
     certainty: Certainty[str] = Certainty()
     removed: set[str] = set()
@@ -83,7 +83,7 @@ def removed_applications_get_nothing() -> Evaluator:
 def state_changes_are_complete() -> Evaluator:
     """A state change names an application of this RM, a state and a time.
 
-    News of an application from before a new registration may have been under way.
+    Notifications about an application from before a new registration may still have been in flight.
     """
     known: set[str] = set()
 
@@ -119,7 +119,7 @@ def state_timestamps_do_not_go_back() -> Evaluator:
             case ApplicationUpdated(application=application, timestamp=timestamp) as update:
                 before, last[application] = last.get(application), timestamp
                 if before is not None:
-                    message = f"{application} became {update.state} before its former state"
+                    message = f"{application} became {update.state} before its previous state"
                     return violated_if(timestamp < before, message)
         return NOTHING_TO_EVALUATE
 
@@ -127,19 +127,19 @@ def state_timestamps_do_not_go_back() -> Evaluator:
 
 
 def completed_applications_stay_completed() -> Evaluator:
-    """After Completed no state comes that is not an end, unless the application is added anew."""
+    """After Completed only end states follow, unless the application is added again."""
     return _last_state(COMPLETED)
 
 
 def failed_applications_stay_failed() -> Evaluator:
-    """After Failed no state comes that is not an end, nor Completed, unless it is added anew."""
+    """After Failed neither active states nor Completed follow, unless it is added again."""
     return _last_state(FAILED, COMPLETED)
 
 
 def _last_state(final: State, *besides: State) -> Evaluator:
-    """Judges what comes after this state, which may itself be told again.
+    """Return an evaluator of what follows this state, which itself may be repeated.
 
-    Until an application that is added anew is accepted, its news may be of its former life.
+    Until a re-added application is accepted, its state changes may be about the earlier one.
     """
     reached: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Rules about asks: never more than asked for, complete rejections, and over when they are over."""
+"""Rules about asks: no more than requested, complete rejections, nothing after the end."""
 
 from collections import Counter, defaultdict
 from typing import Final
@@ -27,9 +27,9 @@ from siconform.recording.history import Entry
 
 
 def asks_are_not_served_too_often() -> Evaluator:
-    """A key never yields more allocations than all its asks together wanted.
+    """A key never yields more allocations than all its asks together requested.
 
-    What an ask for zero or fewer means is another, weaker rule (SI-ASK-007): not judged here.
+    Asks for zero or fewer are left to another, weaker rule (SI-ASK-007).
     """
     wanted: Counter[str] = Counter()
     served: Counter[str] = Counter()
@@ -59,7 +59,7 @@ def asks_are_not_served_too_often() -> Evaluator:
 def rejections_of_asks_are_complete() -> Evaluator:
     """A rejection names key and application of an ask, once for each ask.
 
-    The end of what was asked for before a new registration may be told after it.
+    Rejections of asks from before a new registration may arrive after it.
     """
     asked: dict[str, list[str]] = defaultdict(list)
     rejected: Counter[str] = Counter()
@@ -78,7 +78,7 @@ def rejections_of_asks_are_complete() -> Evaluator:
 
 def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> str:
     if not applications:
-        return f"rejection of {rejection.key!r}, which nobody asked for"
+        return f"rejection of {rejection.key!r}, which was never asked for"
     if rejection.application not in applications:
         return f"rejection of {rejection.key} names application {rejection.application!r}"
     if times > len(applications):
@@ -87,7 +87,7 @@ def _incomplete(rejection: AskRejected, applications: list[str], times: int) -> 
 
 
 def rejections_of_asks_give_a_reason() -> Evaluator:
-    """A rejection, be it of an update, has a reason that is not empty."""
+    """A rejection, also one of an update, has a reason that is not empty."""
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
@@ -99,7 +99,7 @@ def rejections_of_asks_give_a_reason() -> Evaluator:
 
 
 def rejected_asks_stay_rejected() -> Evaluator:
-    """After the rejection of its only ask a key is not allocated until it is asked for again."""
+    """After its only ask was rejected, a key is not allocated until it is asked for again."""
     open_asks: Counter[str] = Counter()
     rejected: set[str] = set()
 
@@ -121,10 +121,10 @@ def rejected_asks_stay_rejected() -> Evaluator:
 
 
 def withdrawn_asks_are_not_allocated() -> Evaluator:
-    """An ask withdrawn for certain is not allocated until it is asked for again.
+    """A certainly withdrawn ask is not allocated until it is asked for again.
 
-    Real asks of a task group may wait for a placeholder to go; what becomes of those is another,
-    weaker rule (SI-GANG-059): not judged here.
+    Real asks of a task group may wait for a placeholder's end; those are left to another, weaker
+    rule (SI-GANG-059).
     """
     asks: dict[str, AskRequest] = {}
     certainty: Certainty[str] = Certainty()
@@ -181,10 +181,10 @@ def allocated_asks_are_not_rejected() -> Evaluator:
 
 
 def released_asks_were_asked_for() -> Evaluator:
-    """The release of an ask names one of this RM and its application, or repeats the RM's words.
+    """The release of an ask names one of this RM and its application, or echoes the RM's request.
 
-    The key of what exists was that of an ask as well. The end of what was asked for before a new
-    registration may be told after it.
+    The key of an existing allocation counts as that of an ask. Releases of asks from before a new
+    registration may arrive after it.
     """
     owners: dict[str, set[str]] = defaultdict(set)
     applications: set[str] = set()
@@ -205,7 +205,7 @@ def released_asks_were_asked_for() -> Evaluator:
                     message = f"release of every ask of {application!r}, which was never added"
                     return violated_if(application not in applications, message)
                 if key not in owners:
-                    return f"release of ask {key!r}, which nobody asked for"
+                    return f"release of ask {key!r}, which was never asked for"
                 message = f"release of ask {key} names application {application!r}"
                 return violated_if(application not in owners[key], message)
             case content:

@@ -1,4 +1,4 @@
-"""What of the RM's words ends many allocations at once: each may then be told as stopped."""
+"""Requests of the RM that end many allocations at once: each may then be reported as stopped."""
 
 from siconform.monitors.answered_barriers import NEVER, AnsweredBarriers, Moment
 from siconform.monitors.recovered_allocations import recovered_in
@@ -21,14 +21,14 @@ from siconform.recording.history import Content, Entry
 
 
 class BulkEnds:
-    """Which allocations an application's removal or a node's decommission is about."""
+    """The allocations ended by the removal of an application or the decommission of a node."""
 
     def __init__(self) -> None:
         self._placed: dict[str, Allocated] = {}
-        self._over: set[str] = set()  # applications and nodes, until they are there again
+        self._over: set[str] = set()  # applications and nodes, until added again
 
     def observe(self, content: Content) -> list[str]:
-        """The identities of what ends with this; what is announced too late ends at once."""
+        """Return the identities that end with this; one announced too late ends at once."""
         placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
         self._placed.update({allocation.identity: allocation for allocation in placed})
         match content:
@@ -56,11 +56,11 @@ class BulkEnds:
 
 
 class Race:
-    """Confirmed allocations of which the scheduler may not have taken the confirmation yet.
+    """Confirmed releases whose confirmation the scheduler may not have processed yet.
 
-    What it hears on another stream may cross with it. Once a fence is answered that was put up
-    after the confirmation, and on its stream, it has taken it. Until then it may say its release
-    once more, which it may do as long as it has no answer.
+    Messages on another stream may overtake it. Once a barrier sent after the confirmation on the
+    same stream is answered, it has been processed. Until then the scheduler may repeat its release,
+    as it may while it has no answer.
     """
 
     def __init__(self) -> None:
@@ -71,9 +71,9 @@ class Race:
         return identity in self._confirmed
 
     def observe(self, entry: Entry) -> None:
-        """Whether a fence was answered."""
+        """Drop what an answered barrier shows to be processed."""
         match entry.content:
-            case StreamEnded(kind=UpdateKind.ALLOCATIONS):  # and the confirmation may be lost
+            case StreamEnded(kind=UpdateKind.ALLOCATIONS):  # the confirmation may be lost
                 for identity, (sent, _) in self._confirmed.items():
                     self._confirmed[identity] = (sent, NEVER)
         answer = self._barriers.observe(entry)
@@ -83,11 +83,11 @@ class Race:
                     del self._confirmed[identity]
 
     def begins(self, identity: str, sent: Termination | None) -> None:
-        """The RM said what ends this; the scheduler had asked for its release, or had not."""
+        """Note that the RM ended this; ``sent`` is the scheduler's open release, if any."""
         if sent is not None:
             self._confirmed[identity] = (sent, self._barriers.now)
 
     def has_repeated(self, release: Released) -> bool:
-        """Whether this is what was confirmed, said once more."""
+        """Return whether this repeats a confirmed release."""
         termination, _ = self._confirmed.get(release.identity, (None, 0))
         return termination is release.termination

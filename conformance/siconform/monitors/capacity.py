@@ -1,10 +1,10 @@
-"""Rules about room: nodes hold what they can, queues what they may.
+"""Rules about capacity: neither nodes nor queues hold more than their limits.
 
-Everything is read in the scheduler's favour where the order of things is open. Of several
-capacities the RM gave a node the largest counts: a smaller one has tests of its own (SI-NODE-018,
-SI-GANG-025). Room counts as free as soon as the RM says a release, a removal or a decommission.
-What exists counts once it is certain that it was taken over, and as far as it fits: that it counts
-beyond the limit is only a SHOULD (SI-REC-013).
+Where the order of messages is open, the scheduler gets the benefit of the doubt. Of several
+capacities the RM gave a node the largest counts: smaller ones have their own tests (SI-NODE-018,
+SI-GANG-025). Capacity counts as free as soon as the RM sends a release, removal or decommission.
+Existing allocations count once certainly taken over, and as far as they fit: counting them beyond
+the limit is only a SHOULD (SI-REC-013).
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from siconform.recording.history import Entry
 
 
 def nodes_are_not_overfilled() -> Evaluator:
-    """No new allocation takes a node above the largest capacity it may have at that moment."""
+    """No new allocation takes a node above the largest capacity it may have at the time."""
     nodes = _Capacities()
     occupancy = Occupancy(lambda allocation: (allocation.node,), nodes.most)
 
@@ -42,7 +42,7 @@ def nodes_are_not_overfilled() -> Evaluator:
 
 
 def foreign_allocations_keep_their_capacity() -> Evaluator:
-    """No new allocation takes a node above its capacity with what others hold there for certain."""
+    """No new allocation takes a node above its capacity minus its certain foreign allocations."""
     nodes, foreign = _Capacities(), ForeignOccupancy()
     occupancy = Occupancy(lambda allocation: (allocation.node,), nodes.most)
 
@@ -70,23 +70,23 @@ def _too_much(
         own = occupancy.used(new.node, name)
         if theirs and most is not None and own + theirs > most:
             return (
-                f"node {new.node} holds {own} of {name} with {new.identity} beside {theirs} of"
-                f" others, at most {most}"
+                f"node {new.node} holds {own} of {name} with {new.identity} and {theirs} for"
+                f" foreign allocations, at most {most}"
             )
     return ""
 
 
 def queues_are_not_overfilled() -> Evaluator:
     """No new allocation takes a queue above the maximum the RM's configuration gives it."""
-    return _queue_evaluate(lambda _: True)
+    return _queue_evaluator(lambda _: True)
 
 
 def placeholders_count_against_the_quota() -> Evaluator:
     """No new allocation takes a queue with placeholders in it above its maximum."""
-    return _queue_evaluate(lambda held: any(allocation.placeholder for allocation in held))
+    return _queue_evaluator(lambda held: any(allocation.placeholder for allocation in held))
 
 
-def _queue_evaluate(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
+def _queue_evaluator(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
     quotas = Quotas()
     occupancy = Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
 
@@ -108,7 +108,7 @@ def _queue_evaluate(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
 
 
 class _Capacities:
-    """What each node may have, by all the RM said of it since it is there."""
+    """All capacities the RM has sent for each node since its registration."""
 
     def __init__(self) -> None:
         self._sent: dict[str, list[Mapping[str, int]]] = {}

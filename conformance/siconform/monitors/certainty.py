@@ -1,9 +1,9 @@
-"""Certainty: from when on it is certain that what the RM said was processed, and its news are here.
+"""Certainty: when an RM's message has certainly been processed and its effects received.
 
-Nothing orders the streams, and what was told before the scheduler heard of something may come
-after it. So a fence that was put up afterwards, on the stream it was said on, has to be answered,
-and after that one on the allocation stream. What was said on a stream that ended before may be lost
-with it, and is never certain.
+The streams are not ordered with each other, and messages sent before the scheduler processed
+something may arrive later. So a barrier sent afterwards on the message's stream has to be answered,
+then one on the allocation stream. A message on a stream that ended first may be lost, and never
+becomes certain.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ T = TypeVar("T")
 @dataclass(slots=True)
 class _Waiting(Generic[T]):
     what: T
-    kind: UpdateKind  # of the stream on which a fence is to be answered next
+    kind: UpdateKind  # of the stream whose barrier has to be answered next
     since: Moment
     processed: bool = False
 
@@ -34,18 +34,18 @@ class _Waiting(Generic[T]):
 
 
 class Certainty(Generic[T]):
-    """Things the RM said, on their way to be certain."""
+    """Messages of the RM that are to become certain."""
 
     def __init__(self) -> None:
         self._barriers = AnsweredBarriers()
         self._waiting: list[_Waiting[T]] = []
 
     def send(self, what: T, kind: UpdateKind) -> None:
-        """The RM said this on the stream of this kind."""
+        """Note that the RM sent this on the stream of this kind."""
         self._waiting.append(_Waiting(what, kind, self._barriers.now))
 
     def observe(self, entry: Entry) -> Sequence[T]:
-        """What is certain with this entry."""
+        """Return what becomes certain with this entry."""
         if isinstance(entry.content, StreamEnded):
             ended = entry.content.kind
             self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
@@ -58,5 +58,5 @@ class Certainty(Generic[T]):
         return [one.what for one in settled]
 
     def forgets(self, which: Callable[[T], bool]) -> None:
-        """These do not matter any more."""
+        """Drop those that no longer matter."""
         self._waiting = [one for one in self._waiting if not which(one.what)]

@@ -1,7 +1,7 @@
-"""What others hold on nodes: foreign allocations, as far as it is certain that they were taken.
+"""Foreign allocations on nodes, as far as they were certainly accepted.
 
-Where several things said of one are open, the least counts, and that only on a node all of them
-name.
+While several reports of one are open, the smallest amount counts, and only on a node that all of
+them name.
 """
 
 from collections.abc import Mapping
@@ -29,28 +29,28 @@ class _Report:
 
 
 class ForeignOccupancy:
-    """Hears what an RM says of others' allocations."""
+    """The foreign allocations that an RM has reported."""
 
     def __init__(self) -> None:
         self._certainty: Certainty[_Report] = Certainty()
         self._possible: dict[str, list[_Report | None]] = {}  # by key; None: nothing is held
 
     def used(self, node: str, resource: str) -> int:
-        """How much of a resource others hold on this node for certain."""
+        """Return how much of a resource foreign allocations certainly hold on this node."""
         return sum(
             min(_of(report, node).get(resource, 0) for report in possible)
             for possible in self._possible.values()
         )
 
     def holds_capacity_on(self, node: str) -> bool:
-        """Whether there is such an allocation for certain."""
+        """Return whether there certainly is a foreign allocation on this node."""
         return any(
             all(report is not None and report.node == node for report in possible)
             for possible in self._possible.values()
         )
 
     def observe(self, entry: Entry) -> None:
-        """What is reported, what is certain, and what ends, with this."""
+        """Apply what this entry reports, makes certain and ends."""
         for report in self._certainty.observe(entry):
             possible = self._possible.get(report.key, [])
             if report in possible and not report.doubtful:
@@ -68,7 +68,7 @@ class ForeignOccupancy:
                 self._loses(node)
 
     def _is_doubtful(self, key: str) -> None:
-        """One of them was rejected: the first may be, and then nothing is held."""
+        """Note a rejected report: if it was the first one, nothing is held."""
         possible = self._possible[key]
         for report in possible:
             if report is not None:
@@ -78,7 +78,7 @@ class ForeignOccupancy:
         possible.append(None)
 
     def _loses(self, node: str) -> None:
-        """What was on it is gone, or was reported elsewhere meanwhile."""
+        """Drop all that may be on the node: it is gone, or was reported elsewhere meanwhile."""
         for key, possible in list(self._possible.items()):
             if any(report is not None and report.node == node for report in possible):
                 del self._possible[key]

@@ -1,4 +1,4 @@
-"""Rules about gangs: a placeholder and what replaces it never both hold their room."""
+"""Rules about gangs: a placeholder and its replacement never hold capacity at the same time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -31,14 +31,14 @@ class _Group(NamedTuple):
 
 
 def replacements_wait_for_their_confirmation() -> Evaluator:
-    """While a placeholder is to be replaced, one real ask of its group is still to be served.
+    """While a placeholder is being replaced, one real ask of its group is still pending.
 
-    Each open release is for a real ask of its own, whichever that is. One that the RM withdrew
-    still counts: its placeholder goes nevertheless.
+    Each open release is for a different real ask, no matter which. A withdrawn one still counts:
+    its placeholder ends anyway.
     """
     replacements = _Replacements()
     wanted: Counter[_Group] = Counter()
-    groups: defaultdict[str, set[_Group]] = defaultdict(set)  # a key was asked for in
+    groups: defaultdict[str, set[_Group]] = defaultdict(set)  # groups by key
     recovered: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
@@ -49,7 +49,7 @@ def replacements_wait_for_their_confirmation() -> Evaluator:
             case Updated(key=key, ask=AskRequest(task_group=name, placeholder=False) as ask) if (
                 name and _Group(ask.application, name) not in groups[key]
             ):
-                wanted[_Group(ask.application, name)] += 1  # if the update is taken
+                wanted[_Group(ask.application, name)] += 1  # if the update is accepted
                 groups[key].add(_Group(ask.application, name))
             case Allocated(task_group=name, placeholder=False, identity=identity) as new if (
                 name and identity not in recovered
@@ -68,16 +68,16 @@ def replacements_wait_for_their_confirmation() -> Evaluator:
 
 
 class _Replacements:
-    """The placeholders that are to be replaced and still hold their room."""
+    """The placeholders that are being replaced and still hold capacity."""
 
     def __init__(self) -> None:
-        self.seen: set[_Group] = set()  # where one was to be replaced, ever
+        self.seen: set[_Group] = set()  # that had any replacement
         self._placeholders: dict[str, Allocated] = {}
         self._open: set[str] = set()  # identities
-        self._confirmed: set[str] = set()  # what the scheduler repeats of these opens nothing
+        self._confirmed: set[str] = set()  # repeated releases of these open nothing
 
     def open(self, group: _Group) -> int:
-        """How many placeholders of this group are to be replaced and still hold their room."""
+        """Count the placeholders of this group that are being replaced and still hold capacity."""
         return sum(_group(self._placeholders[identity]) == group for identity in self._open)
 
     def observe(self, content: Content) -> None:

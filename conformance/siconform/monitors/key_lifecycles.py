@@ -1,12 +1,12 @@
-"""Lives of keys: where the key is the identity, each life of a key is told as an identity itself.
+"""Key lifecycles: where the key is the identity, each lifecycle of a key gets its own identity.
 
-A life begins with a request or a report while none lives. It ends with the RM's release or its
-confirmation, the removal of the application, the decommission of the node, or with what the
-scheduler tells. What is said under a key that lives is an update, or places what waits.
+A lifecycle begins with a request or a report while none is live. It ends with the RM's release or
+confirmation, the removal of the application, the decommission of the node, or the scheduler's
+release or rejection. Any other message about a live key is an update, or places a pending request.
 
-Nothing of a key names its life, so the news are told apart by their order: they are about the first
-life that is not over. The RM's word for an end makes the next request another life; over is the
-former one when its end was told, or could have been told for certain.
+Messages do not name the lifecycle, so the scheduler's are assigned in order: to the first one that
+is not over. After the RM has ended one, the next request starts another; the earlier one is over
+when its end has been received, or certainly should have been.
 """
 
 from collections import defaultdict
@@ -56,15 +56,15 @@ class _Life:
     key: str
     application: str
     name: str  # its identity
-    reported: bool = False  # by the RM, which begins it as an allocation
+    reported: bool = False  # by the RM, as an existing allocation
     announced: bool = False
-    nodes: list[str] = field(default_factory=list)  # where it is, and those that updates named
-    updates: int = 0  # said and not rejected
+    nodes: list[str] = field(default_factory=list)  # its node, then those that updates named
+    updates: int = 0  # sent and not rejected
     echoes: int = 0  # that may still come
-    started: Termination | None = None  # by the scheduler, which the RM is to confirm
+    started: Termination | None = None  # the scheduler's release, which the RM has to confirm
     confirmed: bool = False
-    ended: bool = False  # by the RM's word
-    stops: int = 0  # words of the RM's own that end it, and that were not answered
+    ended: bool = False  # by the RM
+    stops: int = 0  # unanswered requests of the RM that end it
     over: bool = False
 
     @property
@@ -72,21 +72,21 @@ class _Life:
         return self.reported or self.announced
 
     def names(self, allocation: Allocated) -> Allocated:
-        """The same with the identity of this life."""
+        """Return the allocation with the identity of this lifecycle."""
         return replace(allocation, key=self.name, identity=self.name)
 
 
 class Lives:
-    """The lives of all keys of one RM, from the beginning of the history on."""
+    """The lifecycles of all keys of one RM, from the beginning of the history."""
 
     def __init__(self) -> None:
-        self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, of all applications
-        self._foreign: dict[str, list[str]] = defaultdict(list)  # where reported, and not echoed
-        self._gone: set[str] = set()  # nodes that were decommissioned
+        self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, all applications
+        self._foreign: dict[str, list[str]] = defaultdict(list)  # nodes reported, not echoed
+        self._gone: set[str] = set()  # decommissioned nodes
         self._certainty: Certainty[_Life] = Certainty()
 
     def restates(self, entry: Entry) -> Iterator[Entry]:
-        """The entry as monitors are to hear it: once, or once for each thing it may mean."""
+        """Yield the entry as monitors are to observe it: once for each possible meaning."""
         for life in self._certainty.observe(entry):
             life.over = True
         if entry.barrier:
@@ -104,12 +104,12 @@ class Lives:
             case ReleaseRequest() | AskReleaseRequest():
                 return self._ends(content)
             case Fact():
-                return [self._received(content)]
+                return [self._restated_fact(content)]
             case _:
-                self._message(content)
+                self._observe_other(content)
                 return [content]
 
-    def _received(self, received: Fact) -> Content:
+    def _restated_fact(self, received: Fact) -> Content:
         match received:
             case Allocated():
                 return self._announces(received)
@@ -126,7 +126,7 @@ class Lives:
                     life.ended = life.over = True
         return received
 
-    def _message(self, content: Content) -> None:
+    def _observe_other(self, content: Content) -> None:
         match content:
             case ForeignAllocationRequest(key=key, node=node):
                 self._foreign[key].append(node)
@@ -175,7 +175,7 @@ class Lives:
         return Updated(life.name, life.application, resource, node, ask, life.announced)
 
     def _ends(self, sent: ReleaseRequest | AskReleaseRequest) -> Iterator[Content]:
-        """As a release, and as a withdrawal, too, of what was not announced yet."""
+        """Yield a release, and also a withdrawal of what was not announced yet."""
         match sent.subject:
             case OneAllocation(application=application, identity=key):
                 pass
@@ -189,7 +189,7 @@ class Lives:
             case _:
                 yield sent
                 return
-        life = self._last(key, application) if application else None  # foreign ones have none
+        life = self._last(key, application) if application else None  # foreign: none
         if life is not None and life.application == application:
             life.ended = True
             is_confirmation = sent.termination is life.started
@@ -200,7 +200,7 @@ class Lives:
         name = key if life is None else life.name
         one = OneAllocation(application, name, name)
         yield ReleaseRequest(one, sent.termination, sent.partition)
-        named = life or self._last(key, application)  # a key alone names no ask, but is repeated
+        named = life or self._last(key, application)  # a bare key names no ask but is echoed
         if named is not None and not named.is_live:
             one_ask = OneAsk(application, named.name)
             yield AskReleaseRequest(one_ask, sent.partition, sent.termination)
@@ -226,7 +226,7 @@ class Lives:
         return AllocatedAgain(life.names(received))
 
     def _announced_by(self, received: Allocated) -> _Life | None:
-        """Whose news it is: the first's that is not over, or that of what came after its end."""
+        """Return the first lifecycle that is not over, else the last one."""
         lives = self._of(received.key, received.application)
         for life in lives[:-1]:
             if life.ended and life.announced:
@@ -237,7 +237,7 @@ class Lives:
     def _releases(self, received: Released | AskReleased, key: str) -> Content:
         lives = self._of(key, received.application)
         left = [life for life in lives if not life.over]
-        left = [life for life in left if not life.confirmed] or left  # it was told of those
+        left = [life for life in left if not life.confirmed] or left  # those are settled
         life = left[0] if left else lives[-1]
         if received.termination not in BY_THE_SCHEDULER:
             stopped = [one for one in lives if one.stops > 0]
@@ -287,7 +287,7 @@ class Lives:
         return life
 
     def _living(self, key: str, application: str) -> _Life | None:
-        """The life an RM goes on with when it says something under this key."""
+        """Return the lifecycle that the RM's next message about this key continues."""
         lives = [life for life in self._lives[key] if life.application == application]
         return lives[-1] if lives and not (lives[-1].ended or lives[-1].over) else None
 
@@ -296,17 +296,17 @@ class Lives:
         return lives[-1] if lives else None
 
     def _of(self, key: str, application: str) -> list[_Life]:
-        """Those of the key in this application; all of the key's where it has none there."""
+        """Return the key's lifecycles in this application, or all of them if it has none there."""
         lives = self._lives[key]
         return [life for life in lives if life.application == application] or lives
 
     def _all(self) -> Iterator[_Life]:
-        """Those that are not over."""
+        """Yield those that are not over."""
         return (life for lives in self._lives.values() for life in lives if not life.over)
 
 
 def _as_ask(allocation: Allocated) -> AskRequest:
-    """An allocation without a node is a request."""
+    """Return the request that an allocation without a node stands for."""
     return AskRequest(
         allocation.identity,
         allocation.application,

@@ -1,4 +1,4 @@
-"""Several judges look at the same entry, one after the other: what they find out is found once."""
+"""A cache of size one, for evaluators that inspect the same entry one after the other."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,7 +9,7 @@ Found = TypeVar("Found")
 
 
 def of_the_latest(find: Callable[[Of], Found]) -> Callable[[Of], Found]:
-    """Remember what was found of the last argument, for as long as it is the same object."""
+    """Cache the result for the last argument, compared by identity."""
     known: list[tuple[Any, Any]] = [(None, None)]
 
     @wraps(find)

@@ -1,4 +1,4 @@
-"""What a monitor is, and what it found."""
+"""The monitor and its result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
 EntryFinding = str | None
-"""Of one entry: None where there is nothing to judge, "" where the rule holds, or what is wrong."""
+"""The finding for one entry: None if the rule does not apply, "" if it holds, else a message."""
 
 Evaluator = Callable[[Entry], EntryFinding]
-"""Hears every entry of one life of an RM in order, and says of each what it makes of it."""
+"""Called with every entry of one RM registration in order; returns the finding for each."""
 
 NOTHING_TO_EVALUATE: Final = None
 
@@ -24,38 +24,38 @@ F = TypeVar("F", bound=Fact)
 class Monitor:
     """A safety rule, and the requirements it is evidence for.
 
-    A life of an RM goes from one successful registration to the next and has a judge of its own;
-    the judge of a rule that ``outlives_registrations`` hears all lives of the RM.
+    Each successful registration of an RM starts a new evaluator; the evaluator of a rule that
+    ``outlives_registrations`` is kept across them.
     """
 
     begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
     outlives_registrations: bool = False
-    presupposes: str = ""  # the feature of a target without which it judges nothing, "" for none
-    identity: Identity | None = None  # judged only where it is this, None for any
+    presupposes: str = ""  # the feature the target must have, "" for none
+    identity: Identity | None = None  # evaluated only with this identity, None for any
 
     @property
     def name(self) -> str:
-        """The rule in words, which is the name of its function."""
+        """The rule's name: that of its function."""
         return self.begins.__name__
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorResult:
-    """What one monitor saw during one test.
+    """The result of one monitor for one test.
 
-    ``held`` counts how often its premise held; a monitor whose premise never held proves nothing.
+    ``held`` counts how often its precondition held; 0 means the rule was never exercised.
     """
 
     monitor: str
     requirements: tuple[str, ...]
     held: int
     violation: str | None
-    seen_at: int | None = None  # the index of the entry with which it was violated first
+    seen_at: int | None = None  # the index of the entry that first violated it
 
 
 def of_each(kind: type[F], evaluation: Callable[[F], str]) -> Evaluator:
-    """A judge of every fact of one kind by itself: what is wrong with it, or ""."""
+    """Return an evaluator that checks each fact of one kind in isolation."""
 
     def evaluate(entry: Entry) -> EntryFinding:
         return evaluation(entry.content) if isinstance(entry.content, kind) else NOTHING_TO_EVALUATE
@@ -64,11 +64,11 @@ def of_each(kind: type[F], evaluation: Callable[[F], str]) -> Evaluator:
 
 
 def without_reason(rejection: AskRejected | AllocationRejected | UpdateRejected) -> str:
-    """What is wrong with a rejection whose reason is empty."""
+    """Return a violation if the rejection's reason is empty."""
     missing = not rejection.reason.strip()
     return violated_if(missing, f"rejection of {rejection.key} gives no reason")
 
 
 def violated_if(wrong: object, message: str) -> str:
-    """The judgement of a rule that is violated with this sentence, or holds."""
+    """Return the message if the rule is violated, else ""."""
     return message if wrong else ""

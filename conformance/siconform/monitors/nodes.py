@@ -1,4 +1,4 @@
-"""Rules about nodes: one verdict for each creation, and nothing new where nothing may be placed."""
+"""Rules about nodes: one verdict for each creation, and no new allocation on draining nodes."""
 
 from collections import Counter
 from typing import Final
@@ -27,9 +27,9 @@ _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
 def creations_get_at_most_one_verdict() -> Evaluator:
-    """Verdicts on a node never outnumber what was said of it.
+    """Verdicts on a node never outnumber the requests about it.
 
-    Another action than a creation may be answered as well, by an acceptance that acknowledges it.
+    Actions other than a creation may be acknowledged with an acceptance, too.
     """
     named: Counter[str] = Counter()
     evaluated: Counter[str] = Counter()
@@ -48,7 +48,7 @@ def creations_get_at_most_one_verdict() -> Evaluator:
 
 
 def nodes_of_allocations_exist() -> Evaluator:
-    """The node of a new allocation is registered by this RM; once it is gone for certain, not."""
+    """The node of a new allocation is registered by this RM and not certainly gone."""
     known: set[str] = set()
     leaving: Certainty[str] = Certainty()
 
@@ -61,7 +61,7 @@ def nodes_of_allocations_exist() -> Evaluator:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 leaving.send(node, UpdateKind.NODES)
             case Allocated(node=node, identity=identity):
-                message = f"allocation {identity} is on {node}, no node of this RM"
+                message = f"allocation {identity} is on {node}, not a node of this RM"
                 return violated_if(node not in known, message)
         return NOTHING_TO_EVALUATE
 
@@ -69,9 +69,9 @@ def nodes_of_allocations_exist() -> Evaluator:
 
 
 def draining_nodes_get_nothing_new() -> Evaluator:
-    """Nothing is placed on a node that drains for certain, until it is told otherwise.
+    """Nothing is placed on a certainly draining node until the RM makes it schedulable.
 
-    What exists there is no new allocation, and neither is one that takes the place of another.
+    Existing allocations and replacements are not new allocations.
     """
     drains = _Draining()
 
@@ -86,16 +86,16 @@ def draining_nodes_get_nothing_new() -> Evaluator:
 
 
 class _Draining:
-    """The nodes that drain for certain."""
+    """The nodes that are certainly draining."""
 
     def __init__(self) -> None:
         self.nodes: set[str] = set()
         self._known: set[str] = set()
         self._certainty: Certainty[str] = Certainty()
-        self._excused: set[str] = set()  # identities that exist, groups where one is replaced
+        self._excused: set[str] = set()  # existing identities, applications with a replacement
 
     def observe(self, entry: Entry) -> bool:
-        """Whether the RM has another node drain with this."""
+        """Return whether the RM drains another node with this."""
         self._excused |= {existing.identity for existing in recovered_in(entry.content)}
         self.nodes.update(self._certainty.observe(entry))
         match entry.content:
@@ -113,7 +113,7 @@ class _Draining:
         return False
 
     def excuses(self, new: Allocated) -> bool:
-        """Whether the allocation existed before, or replaces a placeholder."""
+        """Return whether the allocation existed before or replaces a placeholder."""
         replacing = bool(new.task_group) and new.application in self._excused
         return replacing or new.identity in self._excused
 

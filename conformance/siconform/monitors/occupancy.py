@@ -1,10 +1,10 @@
-"""Which allocations hold room where, and how much each of them holds for certain.
+"""Which allocations hold capacity where, and how much each of them certainly holds.
 
-Of an update nobody says whether it was taken: until that is certain an allocation may hold what it
-held before or what it is to hold, and only the least of both counts against others. Then it holds
-the new amount, as far as that fits: that it counts beyond the limit is only a SHOULD (SI-ALLOC-014,
-SI-REC-013). What was rejected changes nothing; where it is open which update was, or where an
-allocation is, what hangs on it does not count.
+Updates are not acknowledged: until one is certain, an allocation may hold the old or the new
+amount, and only the smaller one counts against others. Then it holds the new amount, as far as that
+fits: counting it beyond the limit is only a SHOULD (SI-ALLOC-014, SI-REC-013). Rejected updates
+change nothing. Where it is unclear which update was rejected or where an allocation is, nothing
+that depends on it counts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,21 +32,21 @@ from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 Places = Callable[[Allocated], Iterable[str]]
-"""Where an allocation takes room: a node, or queues."""
+"""Where an allocation takes capacity: a node, or queues."""
 
 MaximumOf = Callable[[str, str], int | None]
-"""The most there may be of a resource in a place; None where there is no limit."""
+"""The limit of a resource in a place; None if there is none."""
 
 
 def least(amounts: Sequence[Mapping[str, int]], resource: str) -> int:
-    """What of a resource is held at least, if one of these is held."""
+    """Return the smallest of these amounts of a resource."""
     return min(one.get(resource, 0) for one in amounts)
 
 
 @dataclass(slots=True)
 class _Held:
     allocation: Allocated
-    amounts: list[Amounts]  # one of which it holds
+    amounts: list[Amounts]  # it holds one of them
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class _Update:
 
 
 class Occupancy:
-    """Which allocations hold room in which place."""
+    """Which allocations hold capacity in which place."""
 
     def __init__(self, places: Places, most: MaximumOf) -> None:
         self._places = places
@@ -65,7 +65,7 @@ class Occupancy:
         self._live: dict[str, _Held] = {}
         self._in: dict[str, dict[str, _Held]] = {}  # by place, then by identity
         self._removed: set[str] = set()  # applications, until they are submitted again
-        self._released: set[str] = set()  # by the RM, maybe before they were announced
+        self._released: set[str] = set()  # by the RM, perhaps before they were announced
         self._existing = TakenOver()
         self._placed: set[tuple[str, str]] = set()  # identity and node, by the RM
         self._named: dict[str, set[str]] = {}  # nodes that updates of an identity named
@@ -73,22 +73,21 @@ class Occupancy:
         self._open: dict[str, list[_Update]] = {}
 
     def held(self, place: str) -> list[Allocated]:
-        """The allocations that hold room in this place."""
+        """Return the allocations that hold capacity in this place."""
         return [held.allocation for held in self._in.get(place, {}).values()]
 
     def used(self, place: str, resource: str) -> int:
-        """How much of a resource is held in this place for certain."""
+        """Return how much of a resource is certainly held in this place."""
         return sum(least(held.amounts, resource) for held in self._in.get(place, {}).values())
 
     def is_not_new(self, received: Allocated) -> bool:
-        """Whether the RM said of it that it is there: it needs no room."""
+        """Return whether the RM reported it as existing, so that it takes no new capacity."""
         return self._existing.knows(received) or (received.identity, received.node) in self._placed
 
     def takes(self, new: Allocated) -> str:
-        """Give it room; too much of what is then where, or nothing.
+        """Add it; return which limit is then exceeded, or "".
 
-        What crossed with its release or the removal of its application has ended, whenever that is
-        told.
+        An allocation that crossed with its release or its application's removal has already ended.
         """
         if new.application in self._removed or new.identity in self._released:
             return ""
@@ -106,12 +105,12 @@ class Occupancy:
         return ""
 
     def takes_if_it_fits(self, existing: Allocated) -> None:
-        """Give it room where there is some."""
+        """Add it unless that exceeds a limit."""
         if self.takes(existing):
             self._ends([existing.identity])
 
     def observe(self, entry: Entry) -> None:
-        """What is taken over, what is updated, and what ends, with this."""
+        """Apply what this entry takes over, updates and ends."""
         for existing in self._existing.observe(entry):
             self.takes_if_it_fits(existing)
         for update in self._updates.observe(entry):
@@ -172,13 +171,13 @@ class Occupancy:
             self._counts_where_it_is_certain(identity)
 
     def _counts_where_it_is_certain(self, identity: str) -> None:
-        """What was named on another node, too, counts on neither."""
+        """Drop it if it was also named on another node: then it counts on neither."""
         held = self._live.get(identity)
         if held is not None and self._named.get(identity, set()) - {held.allocation.node}:
             self._ends_one(identity)
 
     def _is_certain(self, update: _Update) -> None:
-        """It was taken, unless it was rejected."""
+        """Apply the update unless it was rejected."""
         waiting = self._open[update.identity]
         waiting.remove(update)
         held = self._live.get(update.identity)
@@ -198,7 +197,7 @@ class Occupancy:
         return all(most is None or used <= most for most, used in limits)
 
     def _is_refused(self, identity: str) -> None:
-        """One of its updates was rejected; which one is known where there is one only."""
+        """Note a rejected update; which one is known only if there is just one."""
         waiting, held = self._open.get(identity, []), self._live.get(identity)
         for update in waiting:
             update.doubtful = True
@@ -207,7 +206,7 @@ class Occupancy:
         if len(waiting) == 1 and len(held.amounts) > 1:
             held.amounts.remove(waiting[0].amounts)
         elif not waiting:
-            self._ends_one(identity)  # told late: what it held before is not known any more
+            self._ends_one(identity)  # a late rejection: the earlier amount is no longer known
 
     def _begins(self, new: Allocated) -> None:
         self._ends([new.identity])

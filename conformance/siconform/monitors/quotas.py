@@ -1,4 +1,4 @@
-"""Quotas: what the configuration of an RM lets its queues hold, and who is in them."""
+"""Quotas: the limits of the queues in an RM's configuration, and the applications in them."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -11,15 +11,15 @@ from siconform.protocol.registration import RegistrationAnswered, RegistrationRe
 from siconform.protocol.requests import ApplicationRequest
 from siconform.recording.history import Entry
 
-_THOUSANDTHS: Final = 1000  # in which vcore counts on the wire
+_THOUSANDTHS: Final = 1000  # vcore on the wire
 _NO_LIMITS: Final[Mapping[str, Mapping[str, int]]] = {}
 
 
 class Quotas:
-    """The limits in force for one RM; none once its configuration has been changed on the way.
+    """The limits in force for one RM; none once its configuration has been changed.
 
-    Only the cluster of all tests is known well enough to be judged: there an application goes to
-    the queue it names.
+    Limits are known only for the common test cluster, in which an application goes to the queue it
+    names.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Quotas:
         self._queue_of: dict[str, str] = {}
 
     def observe(self, entry: Entry) -> None:
-        """The registration, a change of it, the submission of an application."""
+        """Note registrations, configuration changes and submitted applications."""
         match entry.content:
             case RegistrationRequested():
                 self._wanted = limits_of_the_cluster() if _in_the_cluster(entry) else _NO_LIMITS
@@ -41,17 +41,17 @@ class Quotas:
                     self._queue_of[application] = ""  # it may be in either
 
     def limited(self, application: str) -> list[str]:
-        """The queue of the application and those above it, as far as they have a maximum."""
+        """Return the application's queue and its ancestors, if they have a maximum."""
         queue = self._queue_of.get(application, "")
         return [q for q in _path(queue) if q in self._limits]
 
     def most(self, queue: str, resource: str) -> int | None:
-        """The maximum of a resource in a queue; None where it has none."""
+        """Return the maximum of a resource in a queue; None if there is none."""
         return self._limits.get(queue, {}).get(resource)
 
 
 def _in_the_cluster(registration: Entry) -> bool:
-    """Whether this configuration is asked for, by its text or where that cannot be, its group."""
+    """Return whether the test configuration is requested, by content or by policy group."""
     request: Any = registration.message
     config = getattr(request, "config", "")
     return bool(
@@ -67,7 +67,7 @@ def _path(queue: str) -> Iterator[str]:
 
 @cache
 def limits_of_the_cluster() -> Mapping[str, Mapping[str, int]]:
-    """Queue to resource to maximum, on the wire's scale."""
+    """Return the maxima by queue and resource, in wire units."""
     [partition] = plain_yaml.load(conformance_queues())["partitions"]
     return dict(_limits(partition["queues"], ""))
 

@@ -1,4 +1,4 @@
-"""Reading a history with every monitor: each entry once, however many tests share the history."""
+"""Evaluation of a history by all monitors; each entry is read once, even in a shared history."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -15,32 +15,32 @@ from siconform.recording.history import Entry, Exchange, History
 
 @dataclass(slots=True)
 class _Record:
-    """What one monitor has seen so far: entries, by their index, in order."""
+    """What one monitor has seen so far: indexes of entries, in order."""
 
     held: list[int] = field(default_factory=list)
     violations: list[tuple[int, str]] = field(default_factory=list)
 
 
 class _Life:
-    """The judges of one RM, from one successful registration to the next."""
+    """The evaluators of one RM, from one successful registration to the next."""
 
-    def __init__(self, former: "_Life | None" = None) -> None:
+    def __init__(self, previous: "_Life | None" = None) -> None:
         self.evaluators: list[Evaluator] = [
-            former.evaluators[number]
-            if former is not None and monitor.outlives_registrations
+            previous.evaluators[number]
+            if previous is not None and monitor.outlives_registrations
             else monitor.begins()
             for number, monitor in enumerate(MONITORS)
         ]
 
     def was_asked_for(self, registration: Entry | None) -> None:
-        """The call that it began with was said before it did."""
+        """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
             for evaluate in self.evaluators:
                 evaluate(registration)
 
 
 class Reading:
-    """What the monitors make of a history as far as it was read."""
+    """The monitors' findings about a history, as far as it has been read."""
 
     def __init__(self, identity: Identity) -> None:
         self._read = 0
@@ -52,13 +52,13 @@ class Reading:
         self._records = [_Record() for _ in MONITORS]
 
     def reads(self, history: History, end: int) -> None:
-        """Let the judges hear what has been added before the index ``end``."""
+        """Evaluate the new entries before the index ``end``."""
         for entry in history.between(self._read, end):
             self._observe(self._read, entry)
             self._read += 1
 
     def results(self, start: int, end: int) -> list[MonitorResult]:
-        """Of each monitor, what it saw between these indexes; what went before was context."""
+        """Return each monitor's result between these indexes; earlier entries are context."""
         return [
             _result(monitor, record, start, end)
             for monitor, record in zip(MONITORS, self._records, strict=True)
@@ -103,7 +103,7 @@ _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()
 
 
 def reading_of(exchange: Exchange) -> Reading:
-    """The one reading of the history, up to the end of this exchange or further."""
+    """Return the history's only reading, which covers at least this exchange."""
     reading = _READINGS.setdefault(exchange.history, Reading(exchange.history.identity))
     reading.reads(exchange.history, exchange.until())
     return reading

@@ -1,4 +1,4 @@
-"""Existing allocations in a history: what the RM reported, and since when the target has them."""
+"""Existing allocations in a history: reported by the RM, and taken over by the target."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,7 @@ CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 
 def recovered_in(content: Content) -> tuple[Allocated, ...]:
-    """The allocations an element of the RM reports: existing ones, or one that it places itself."""
+    """Return the allocations an element reports: existing ones, or one the RM placed itself."""
     match content:
         case ExistingAllocationRequest(allocation=allocation) | Placed(allocation=allocation):
             return (allocation,)
@@ -33,10 +33,10 @@ def recovered_in(content: Content) -> tuple[Allocated, ...]:
 
 
 class TakenOver:
-    """Which reported allocations the target has taken over, for certain.
+    """The reported allocations that the target has certainly taken over.
 
-    One that came with a node waits for the node's acceptance. From then on a fence on the
-    allocation stream, said and answered, shows that no rejection is under way any longer.
+    One reported with a node waits for the node's acceptance. After that, an answered barrier on the
+    allocation stream shows that no rejection is still in flight.
     """
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class TakenOver:
         self._reported: dict[str, tuple[Allocated, Moment]] = {}
 
     def knows(self, received: Allocated) -> bool:
-        """What is told as new is one of those, repeated with its key and identity."""
+        """Return whether an allocation received as new has a reported one's key and identity."""
         return self._keys.get(received.identity) == received.key
 
     def observe(self, entry: Entry) -> Sequence[Allocated]:
-        """What has been taken over with this entry."""
+        """Return what has been taken over with this entry."""
         if entry.barrier:
             return self._certain(self._barriers.observe(entry))
         if not isinstance(entry.content, Placed):
@@ -64,11 +64,11 @@ class TakenOver:
             case NodeAccepted(node=node):
                 self._reports(self._with_node.pop(node, ()))
             case ReportedAgain():
-                pass  # it may be passed over
+                pass  # the scheduler may ignore it
             case ExistingAllocationRequest(allocation=allocation):
                 self._reports((allocation,))
             case StreamEnded(kind=UpdateKind.ALLOCATIONS):
-                self._reported = {}  # what was said on it may be lost
+                self._reported = {}  # messages on it may be lost
         return ()
 
     def _certain(self, answer: Answer | None) -> Sequence[Allocated]:
@@ -85,5 +85,5 @@ class TakenOver:
         self._reported |= {allocation.identity: (allocation, now) for allocation in existing}
 
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
-        """These ended, or were rejected, before it was certain that they were taken over."""
+        """Drop those that ended or were rejected before it was certain they were taken over."""
         self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}

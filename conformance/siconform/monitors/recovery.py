@@ -1,4 +1,4 @@
-"""Rules about what exists already: its rejection says what and why."""
+"""Rules about existing allocations: a rejection names the allocation and gives a reason."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Every monitor there is, in the order in which they are told."""
+"""All monitors, in reporting order."""
 
 from typing import Final
 

@@ -34,13 +34,13 @@ from siconform.recording.history import Content, Entry
 
 
 def confirmations_are_not_confirmed() -> Evaluator:
-    """Once the RM has confirmed a release of the scheduler nothing more is said about it.
+    """Once the RM has confirmed a release of the scheduler, it gets no further answer.
 
-    What the RM released by itself, before or after that, may be answered as often.
+    Releases that the RM sent on its own, before or after that, may each be answered.
     """
     started: dict[str, Termination] = {}
     confirmed: set[str] = set()
-    sent: Counter[str] = Counter()  # releases by the RM itself that were not answered
+    sent: Counter[str] = Counter()  # unanswered releases by the RM itself
     bulk_ends, race = BulkEnds(), Race()
 
     def evaluate(entry: Entry) -> EntryFinding:
@@ -75,11 +75,11 @@ def confirmations_are_not_confirmed() -> Evaluator:
 
 
 def stops_go_back_to_the_rm() -> Evaluator:
-    """STOPPED_BY_RM ends an allocation only where the RM asked for something that ends it.
+    """STOPPED_BY_RM ends an allocation only if the RM requested something that ends it.
 
     That is a release, the removal of the application or the decommission of the node; a withdrawn
-    ask is let pass, as it is a request of the RM too. What was there before a new registration ends
-    with it, before or after its answer; so what a life does not know is not judged here.
+    ask is accepted, too, as it is also a request of the RM. Earlier allocations end with a new
+    registration, before or after its answer, so unknown ones are ignored.
     """
     causes = _Causes()
 
@@ -97,7 +97,7 @@ def stops_go_back_to_the_rm() -> Evaluator:
 
 
 def ask_releases_name_a_partition() -> Evaluator:
-    """The release of an ask names a partition, whether it is a decision or a confirmation."""
+    """The release of an ask names a partition, in a decision as in a confirmation."""
 
     def evaluation(received: AskReleased) -> str:
         return violated_if(
@@ -108,14 +108,14 @@ def ask_releases_name_a_partition() -> Evaluator:
 
 
 class _Causes:
-    """What the RM asked to end, and where each allocation is."""
+    """What the RM asked to end, and the node of each allocation."""
 
     def __init__(self) -> None:
         self.placed: dict[str, Allocated] = {}
         self.ended: dict[str, set[str]] = defaultdict(set)  # by kind of name
 
     def reregisters(self) -> None:
-        """Count everything as ended: the RM registers anew."""
+        """Count everything as ended: the RM registers again."""
         self.ended["identity"].update(self.placed)
 
     def observe(self, content: Content) -> None:
@@ -139,9 +139,7 @@ class _Causes:
         if any(name in self.ended[kind] for kind, name in names):
             return ""
         what = release.identity or f"everything of {release.application}"
-        return (
-            f"{what} was released as STOPPED_BY_RM, and the RM had asked for nothing that ends it"
-        )
+        return f"{what} was released as STOPPED_BY_RM, but the RM had not asked for its end"
 
 
 def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,8 @@
-"""What is retold of keys that live: updates, placements by the RM, and answers to either.
+"""Restated messages about live keys: updates, placements by the RM, and answers to either.
 
-A revision in which the key is the identity says all of it with the words for a request or an
-allocation. Monitors hear these kinds instead; whatever they name is the identity of one life of a
-key (``lives.py``).
+A revision in which the key is the identity uses the messages for a request or an allocation for all
+of them. Monitors receive these classes instead, in which an identity stands for one lifecycle of a
+key (``key_lifecycles.py``).
 """
 
 from collections.abc import Mapping
@@ -14,28 +14,28 @@ from siconform.protocol.requests import AskRequest, ExistingAllocationRequest
 
 @dataclass(frozen=True, slots=True)
 class Updated(Fact):
-    """The RM says again what lives or waits, with these amounts; nobody has to answer."""
+    """The RM resends a live or pending key with these amounts; needs no answer."""
 
     key: str
     application: str
     resource: Mapping[str, int]
-    node: str = ""  # "" where it names none
-    ask: AskRequest | None = None  # all of it, where it was said as a request
+    node: str = ""  # "" if it names none
+    ask: AskRequest | None = None  # the whole of it, if it was sent as a request
     announced: bool = False  # whether it had been announced by then
 
 
 @dataclass(frozen=True, slots=True)
 class Placed(Fact):
-    """The RM says of a request that waits, as far as it knows, on which node it runs."""
+    """The RM reports a node for a request that, as far as it knows, is pending."""
 
     allocation: Allocated
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedAgain(ExistingAllocationRequest):
-    """The RM reports what ended under this key before: a life that only its echo makes certain.
+    """The RM reports a key whose allocation ended before; only an echo makes it certain.
 
-    That it is taken over or rejected is no more than recommended (SI-REC-026).
+    Taking it over or rejecting it is only recommended (SI-REC-026).
     """
 
 
@@ -43,7 +43,7 @@ class ReportedAgain(ExistingAllocationRequest):
 class UpdateRejected(Fact):
     """An update or a placement is rejected.
 
-    It is ``certain`` of what was announced; else the request or the report itself may be meant.
+    ``certain`` if the key was announced; else the request or the report itself may be rejected.
     """
 
     key: str
@@ -54,7 +54,7 @@ class UpdateRejected(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Echoed(Fact):
-    """What lives is told once more, after an update or a report; ``node`` is where it was."""
+    """A live allocation is announced again after an update or a report; ``node`` is its node."""
 
     allocation: Allocated
     node: str
@@ -62,13 +62,13 @@ class Echoed(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ForeignEchoed(Fact):
-    """What others hold is told once more, on the node where it was reported."""
+    """A foreign allocation is sent back, on the node where it was reported."""
 
     allocation: Allocated
 
 
 @dataclass(frozen=True, slots=True)
 class AllocatedAgain(Fact):
-    """A second allocation under a key that lives, or that has ended and was not asked for anew."""
+    """A second allocation under a key that is live, or that ended without a new ask."""
 
     allocation: Allocated

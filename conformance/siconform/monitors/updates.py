@@ -1,7 +1,7 @@
-"""Rules about updates: of what lives, and of what waits (revisions where the key is the identity).
+"""Rules about updates of live and pending keys (revisions where the key is the identity).
 
-Nothing answers an update. What it changes is seen where room is given away (``room.py``), and in
-what is allocated afterwards.
+Updates are not answered. Their effect shows in the use of capacity (``capacity.py``) and in later
+allocations.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from siconform.recording.history import Entry
 
 
 def updates_are_no_further_allocations() -> Evaluator:
-    """What is updated is told as new once more at most where it is, and for its application."""
+    """An updated allocation may be announced again only on its node and for its application."""
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
@@ -39,7 +39,7 @@ def updates_are_no_further_allocations() -> Evaluator:
 
 
 def updates_move_nothing() -> Evaluator:
-    """What is updated with another node is not told as allocated there."""
+    """An allocation updated with another node is not announced on that node."""
     elsewhere: dict[str, set[str]] = {}
     placed: dict[str, str] = {}
 
@@ -60,9 +60,9 @@ def updates_move_nothing() -> Evaluator:
 
 
 def requests_are_given_the_amount_last_asked_for() -> Evaluator:
-    """A pending request that was updated for certain is allocated with the new amount or more.
+    """A certainly updated pending request is allocated with the new amount or more.
 
-    Where one of its updates was rejected nothing is judged: which one is not said.
+    Requests with a rejected update are ignored: the rejection does not tell which update it means.
     """
     waiting = _WaitingUpdates()
 
@@ -88,10 +88,10 @@ class _Sent:
 
 @dataclass(slots=True)
 class _WaitingUpdates:
-    """What pending requests are to be given, where that is certain."""
+    """The amounts that pending requests are certainly to be given."""
 
     wanted: dict[str, Amounts] = field(default_factory=dict)
-    given: set[str] = field(default_factory=set)  # what has been allocated
+    given: set[str] = field(default_factory=set)  # allocated keys
     _asked: set[str] = field(default_factory=set)
     _last: dict[str, _Sent] = field(default_factory=dict)
     _unclear: set[str] = field(default_factory=set)

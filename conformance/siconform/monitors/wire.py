@@ -1,4 +1,4 @@
-"""Rules about the bytes themselves: declared fields only, nothing reserved, nothing left unset."""
+"""Rules about the wire format: only declared fields, no reserved numbers, required types set."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -26,10 +26,9 @@ from siconform.recording.history import Entry
 
 
 def every_field_is_declared() -> Evaluator:
-    """What the scheduler sends decodes as its type, without unknown fields and enum numbers.
+    """What the scheduler sends decodes as its type, without unknown fields or enum numbers.
 
-    A message with nothing in it shows none of that. The numbers of events are left to their reader,
-    who decides nothing by them.
+    Empty messages are ignored, and so are the enum numbers of events, which are informative only.
     """
 
     def evaluate_message(message: Message) -> EntryFinding:
@@ -49,7 +48,7 @@ def every_field_is_declared() -> Evaluator:
 
 
 def reserved_numbers_are_not_used() -> Evaluator:
-    """No message carries a number its definition reserves."""
+    """No message uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
         if not _can_reserve(message):
@@ -62,9 +61,9 @@ def reserved_numbers_are_not_used() -> Evaluator:
 
 
 def what_has_a_meaning_is_set() -> Evaluator:
-    """A release the scheduler started, an event and a container state have a type.
+    """A release started by the scheduler, an event and a container state have a type.
 
-    Echoes of a release that was sent without one do not count.
+    Echoes of a release sent without one do not count.
     """
     unset: set[str] = set()
 
@@ -107,7 +106,7 @@ def the_action_is_resync_or_none() -> Evaluator:
         if message.DESCRIPTOR.full_name != "si.v1.UpdateResponse":
             return NOTHING_TO_EVALUATE
         action = getattr(message, "action", _NO_ACTION)
-        return violated_if(action not in (_NO_ACTION, _RESYNC), f"action {action}, which is none")
+        return violated_if(action not in (_NO_ACTION, _RESYNC), f"undefined action {action}")
 
     return _of_messages(evaluate_message)
 
@@ -121,13 +120,13 @@ _RESERVED = {
     "si.v1.EventRecord 3",
     "si.v1.EventRecord 4",
 }
-"""Where they are declared fields (UUID up to 2023-08) they never show up as unknown numbers."""
+"""In revisions that declare them (UUID up to 2023-08) they are never unknown numbers."""
 
 _CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
 def _of_messages(evaluate_message: Callable[[Message], EntryFinding]) -> Evaluator:
-    """A judge of what the scheduler says, once a message, whatever number of elements it has."""
+    """Return an evaluator of the scheduler's messages, called once for each message."""
     last = -1
 
     def evaluate(entry: Entry) -> EntryFinding:
@@ -146,7 +145,7 @@ def _can_reserve(message: Message) -> bool:
 
 @of_the_latest
 def _parts(message: Message) -> tuple[Message, ...]:
-    """The message and all messages in it, at any depth."""
+    """Return the message and all messages in it, at any depth."""
     return tuple(_found(message))
 
 
@@ -175,7 +174,7 @@ def _unknown(message: Message) -> Iterator[str]:
 
 
 def _undefined(message: Message) -> Iterator[str]:
-    """Numbers that an enum of the revision does not have; a reader gets them as they are."""
+    """Yield numbers that an enum of the revision does not define; parsing keeps them."""
     for part in _parts(message):
         for field, enum in _enums(part.DESCRIPTOR):
             number = getattr(part, field)
@@ -185,7 +184,7 @@ def _undefined(message: Message) -> Iterator[str]:
 
 @cache
 def _enums(descriptor: Descriptor) -> tuple[tuple[str, EnumDescriptor], ...]:
-    """The fields with a number of an enum, which are none of a list, and that enum."""
+    """Return the singular enum fields with their enums."""
     if descriptor.name == "EventRecord":
         return ()
     return tuple((f.name, f.enum_type) for f in descriptor.fields if f.enum_type is not None)

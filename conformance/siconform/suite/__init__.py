@@ -1,1 +1,1 @@
-"""The checks: one file an area, one test a sentence about the scheduler."""
+"""The conformance tests: one file per area, one test per statement about the scheduler."""

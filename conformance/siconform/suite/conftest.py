@@ -1,4 +1,4 @@
-"""What a test can ask for: a registered RM, a second one beside it, or one that is alone."""
+"""Fixtures of the suite: a registered RM, a second one, or an isolated one."""
 
 import os
 import time
@@ -27,12 +27,12 @@ from siconform.targets import Target
 if TYPE_CHECKING:
     from siconform.exploring.exploration import Exploration
 
-STEPS = 25  # of one arbitrary history, at most
-HISTORIES_A_SECOND = 1.2  # at most, so that a quick scheduler is done earlier
+STEPS = 25  # of one random history, at most
+HISTORIES_A_SECOND = 1.2  # at most, so that a fast scheduler finishes earlier
 
 
 class Runs(Enum):
-    """By which clock the target of a test runs."""
+    """The clock on which the target of a test runs."""
 
     AS_GIVEN = "as-given"
     ON_REAL_CLOCK = "real-clock"
@@ -45,7 +45,7 @@ ON_BOTH_CLOCKS = (
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests with this mark run on both clocks, where the kit has the choice."""
+    """Run tests with this mark on both clocks, if the kit can choose."""
     marked = metafunc.definition.get_closest_marker("real_clock") is not None
     if marked and starts_on_virtual_time(metafunc.config):
         metafunc.parametrize("session", ON_BOTH_CLOCKS, indirect=True)
@@ -53,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def worker(pytestconfig: pytest.Config) -> str:
-    """The name of this process among those that share the tests."""
+    """Return the name of this test worker."""
     received: dict[str, str] = getattr(pytestconfig, "workerinput", {})
     return received.get("workerid", "master")
 
@@ -62,8 +62,8 @@ def worker(pytestconfig: pytest.Config) -> str:
 def sessions(
     target: Target, target_on_real_clock: Callable[[], Target], worker: str
 ) -> Iterator[Callable[[Runs], Session]]:
-    """The worker's connections to its target, and to the same on the real clock."""
-    name = f"{worker}-{os.getpid()}-{int(time.time())}"  # no other run has it
+    """Provide the worker's sessions with its target, on either clock."""
+    name = f"{worker}-{os.getpid()}-{int(time.time())}"  # unique to this run
     deadlines = Deadlines().scaled(target.time_scale)
     opened: dict[Runs, Session] = {}
     observed = ProbedBehaviour()
@@ -81,7 +81,7 @@ def sessions(
 
 @pytest.fixture
 def session(request: pytest.FixtureRequest, sessions: Callable[[Runs], Session]) -> Session:
-    """The connections this test is to use."""
+    """Return the session this test uses."""
     return sessions(getattr(request, "param", Runs.AS_GIVEN))
 
 
@@ -89,14 +89,14 @@ def session(request: pytest.FixtureRequest, sessions: Callable[[Runs], Session])
 def rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[ResourceManager]:
-    """A registered RM whose ids belong to this test alone."""
+    """Provide a registered RM whose ids are unique to this test."""
     request.node.stash[PROBED_BEHAVIOUR] = session.observed
     rm = session.resource_manager(short_name)
     request.node.stash[HISTORY] = rm.exchange
     try:
         _needs_features(rm, request)
         yield rm
-    finally:  # also where the test is not for this target: what listens on would go on answering
+    finally:  # also if the test is skipped: the RM would go on answering
         _finish(rm, rm.exchange)
     if request.node.get_closest_marker("disruptive"):
         session.renew()
@@ -104,7 +104,7 @@ def rm(
 
 @pytest.fixture
 def second_rm(session: Session, rm: ResourceManager, short_name: str) -> Iterator[UnregisteredRM]:
-    """Another RM, not registered yet, on the same scheduler."""
+    """Provide another RM, not registered yet, on the same scheduler."""
     second = session.second_rm(rm.exchange, f"{short_name}b")
     yield second
     _leave(second, rm.exchange)
@@ -114,7 +114,7 @@ def second_rm(session: Session, rm: ResourceManager, short_name: str) -> Iterato
 def unregistered_rm(
     session: Session, request: pytest.FixtureRequest, short_name: str
 ) -> Iterator[UnregisteredRM]:
-    """An RM, not registered yet, that has the scheduler to itself as far as it can tell."""
+    """Provide an unregistered RM that has the scheduler to itself as far as possible."""
     request.node.stash[PROBED_BEHAVIOUR] = session.observed
     unregistered_rm = session.isolated_rm(short_name)
     request.node.stash[HISTORY] = unregistered_rm.exchange
@@ -129,8 +129,8 @@ def unregistered_rm(
 
 @pytest.fixture
 def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploration":
-    """Arbitrary histories, always the same ones; each has an RM of its own if it can."""
-    from siconform.exploring.exploration import (  # noqa: PLC0415  # no other test pays for it
+    """Provide random histories from a fixed seed, each with a separate RM if possible."""
+    from siconform.exploring.exploration import (  # noqa: PLC0415  # only this test needs it
         Budget,
         Exploration,
     )
@@ -148,25 +148,25 @@ def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploratio
 
 @pytest.fixture
 def restart_scheduler(session: Session) -> Callable[[UnregisteredRM], None]:
-    """Restarts the scheduler under an RM, which is connected to it again but not registered."""
+    """Return a function that restarts the scheduler and reconnects an RM without registering."""
     return session.restarts_under
 
 
 @pytest.fixture
 def short_name(worker: str, numbers: Callable[[], int]) -> str:
-    """A prefix for ids, unique in the run."""
+    """Return a prefix for ids, unique in the run."""
     return f"{worker}-{numbers()}"
 
 
 @pytest.fixture(scope="session")
 def numbers() -> Callable[[], int]:
-    """Counts the tests of a worker."""
+    """Return a counter of the worker's tests."""
     counter = iter(range(1, 1_000_000))
     return lambda: next(counter)
 
 
 def _needs_features(rm: ResourceManager, request: pytest.FixtureRequest) -> None:
-    """NotOffered where the target was seen not to have what the test's requirements presuppose."""
+    """Raise NotOffered if the target lacks a feature that the test's requirements need."""
     for identifier in request.node.stash.get(REQUIREMENTS, ()):
         for name in sorted(known_requirements()[identifier].features):
             rm.needs(find_feature(name))

@@ -1,4 +1,4 @@
-"""Allocations: where they are, what they repeat, their identity and their end (SI-ALLOC)."""
+"""Allocations: their node, values, identity and end (SI-ALLOC)."""
 
 from collections.abc import Callable
 
@@ -18,22 +18,22 @@ from siconform.rm.unregistered_rm import UnregisteredRM
 
 
 def released(rm: ResourceManager, allocation: Allocated) -> None:
-    """It is named."""
+    """Release it by name."""
     rm.releases(allocation)
 
 
 def released_with_all(rm: ResourceManager, allocation: Allocated) -> None:
-    """Its application is named."""
+    """Release all allocations of its application."""
     rm.releases_all(allocation.application)
 
 
 def gone_with_its_application(rm: ResourceManager, allocation: Allocated) -> None:
-    """Nothing of it is named."""
+    """Remove its application."""
     rm.removes_application(allocation.application)
 
 
 def gone_with_its_node(rm: ResourceManager, allocation: Allocated) -> None:
-    """The node is drained first, as the text has it."""
+    """Drain and decommission its node, as the specification describes."""
     rm.drains(allocation.node)
     rm.decommissions(allocation.node)
 
@@ -91,7 +91,7 @@ def test_each_allocation_of_an_ask_has_its_resource(rm: ResourceManager) -> None
 
     two = rm.expect(Allocated(twice, app)), *rm.collects(Allocated(twice, app), most=1)
     for allocation in two:
-        rm.gives(allocation, {"memory": 2, "gpu": 1}, below={"memory": 4})  # that is for both
+        rm.gives(allocation, {"memory": 2, "gpu": 1}, below={"memory": 4})  # for both
     rm.expect_none(Allocated(twice))
 
 
@@ -138,7 +138,7 @@ def test_a_key_that_is_asked_for_again_gets_another_identity(rm: ResourceManager
 
     rm.asks_again(ask)
 
-    later = rm.collects(Allocated(ask), most=1)  # nobody has to serve a key once more (C-43)
+    later = rm.collects(Allocated(ask), most=1)  # serving a key again is optional (C-43)
     rm.have_different_identities([former, *later])
     rm.records(f"the key of an ask that is over can be asked for again: {bool(later)}")
 

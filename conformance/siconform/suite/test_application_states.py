@@ -1,4 +1,4 @@
-"""The states of applications: what is reported, and what leads to the next (SI-APP)."""
+"""Application states: their reports and transitions (SI-APP)."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_an_ask_that_waits_for_a_placeholder_keeps_it_from_waiting(rm: ResourceM
     with rm.confirming_nothing():
         parked = rm.asks_member(gang)
         release = rm.expect(replaced(left))
-        rm.has_observed(ApplicationUpdated(gang, state=WAITING))  # with its placeholders, as it may
+        rm.has_observed(ApplicationUpdated(gang, state=WAITING))  # allowed, with its placeholders
         rm.still_holds(real)
         rm.is_not_seen_waiting(gang)
         rm.confirms(release)
@@ -230,7 +230,7 @@ def test_the_id_of_a_failed_application_is_free_again(rm: ResourceManager) -> No
     rm.has_expired(partial)
     with rm.precondition("its failure is reported"):
         rm.expect_failure(gang)
-    rm.passes_over(ApplicationUpdated(gang))  # nobody says that it is free in the same instant
+    rm.passes_over(ApplicationUpdated(gang))  # the id need not be free at once
 
     rm.submits_application(gang)
 

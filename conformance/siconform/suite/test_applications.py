@@ -309,8 +309,8 @@ def test_the_asks_of_a_removed_application_do_not_come_back_with_it(rm: Resource
     received = rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))
     rm.has_node()
 
-    if isinstance(received, ApplicationAccepted):  # an identity may stay in use
-        with rm.control("an ask of the application that is there now is allocated"):
+    if isinstance(received, ApplicationAccepted):  # its id may still be in use
+        with rm.control("an ask of the new application is allocated"):
             rm.expect(Allocated(rm.asks(app)))
     rm.expect_none(Allocated(orphan))
 

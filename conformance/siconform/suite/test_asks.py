@@ -98,7 +98,7 @@ def test_tags_and_priority_of_the_earlier_ask_are_forgotten(rm: ResourceManager)
     rm.has_asked_again(ask, priority=7, tags={"said": "last"})
     rm.has_node()
 
-    # Whether an allocation repeats them at all is another rule (SI-ALLOC-003).
+    # Whether an allocation repeats them at all is tested elsewhere (SI-ALLOC-003).
     rm.expect_none_of(
         rm.expect(Allocated(ask)), Allocated(priority=3), Allocated(tags={"said": "first"})
     )
@@ -156,7 +156,7 @@ def test_an_ask_that_wants_fewer_than_it_has_gets_no_more_than_those(rm: Resourc
     rm.asks_again(ask, times=1)
     rm.has_node(memory=30)
 
-    # Whether those it has count for the new number, no text says (C-43): one more may come.
+    # Unspecified: whether existing allocations count (C-43); one more may come.
     one_more = rm.receive_if_any(Allocated(ask))
     if isinstance(one_more, Allocated):
         allocations.append(one_more)
@@ -186,7 +186,7 @@ def test_an_ask_for_no_allocation_gets_none(rm: ResourceManager) -> None:
         rm.expect(Allocated(rm.asks(app)))
 
     none, fewer = rm.asks(app, times=0), rm.asks(app, times=-1)
-    later = rm.asks(app, times=2)  # what is left undone shows once there is something to do
+    later = rm.asks(app, times=2)  # a failure shows only once there is something to allocate
 
     rm.receive_if_any(Allocated(later), window=rm.deadlines.place)
     rm.expect_none(Allocated(none), Allocated(fewer))
@@ -266,7 +266,7 @@ def test_an_ask_without_capacity_is_served_once_there_is_some(rm: ResourceManage
     roomy = rm.has_node(memory=8)
 
     end = rm.expect_one_of(Allocated(ask, node=roomy), AskRejected(ask))
-    rm.records("an ask without room", end)
+    rm.records("an ask that does not fit", end)
 
 
 @requirement("SI-ASK-011", "SI-NODE-006")
@@ -479,7 +479,7 @@ def test_a_rejection_names_the_ask_and_its_application(rm: ResourceManager) -> N
     ]
     rm.expect_none(
         AskRejected(),
-        AllocationRejected(),  # from 2024-10 on one of an unknown key reads like this
+        AllocationRejected(),  # since 2024-10 the rejection of an unknown key reads like this
         *(Allocated(rejection.key) for rejection in rejections),
     )
     rm.needs_some(rejections, of="to reject asks that it need not reject")
@@ -491,7 +491,7 @@ def test_a_pending_ask_is_allocated_or_rejected_not_both(rm: ResourceManager) ->
     ask = rm.asks(app)
     ends = (Allocated(ask), AskRejected(ask))
     late = rm.receive_if_any(AskRejected(ask))
-    rm.records("an ask without room", late, otherwise="stays pending")
+    rm.records("an ask that does not fit", late, otherwise="stays pending")
 
     rm.has_node()
 

@@ -1,4 +1,4 @@
-"""Auto-scaling metrics, which only 2021-02 has: demand that waits for nodes alone (SI-AUTO)."""
+"""Auto-scaling metrics (2021-02 only): demand that waits for nodes alone (SI-AUTO)."""
 
 from siconform.marks import requirement
 from siconform.protocol.constraints import on_nodes, where
@@ -30,7 +30,7 @@ def test_what_waits_no_longer_is_not_listed(rm: ResourceManager) -> None:
         rm.sees_outstanding(waiting)
 
     rm.has_node(memory=10)
-    with rm.precondition("a new node takes what waits for nodes"):
+    with rm.precondition("a new node serves the waiting ask"):
         rm.expect(Allocated(waiting))
 
     rm.does_not_see_outstanding(waiting)

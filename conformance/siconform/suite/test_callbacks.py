@@ -1,4 +1,4 @@
-"""Callbacks: what a scheduler asks an RM that takes them, and what follows (SI-CB)."""
+"""Callbacks: what a scheduler asks an RM that takes them, and the effect (SI-CB)."""
 
 from siconform.marks import registering_again_is_a_race, requirement
 from siconform.protocol.callbacks import (
@@ -15,7 +15,7 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has room, or nobody looked
+MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has capacity, or none was tried
 
 
 @registering_again_is_a_race
@@ -91,7 +91,7 @@ def test_an_eviction_check_names_victims_in_order(rm: ResourceManager) -> None:
     for _ in range(2):
         rm.has_node(memory=5)
     taker = rm.has_application(queue=TAKING_QUEUE)
-    rm.has_released(rm.has_allocation(taker))  # whoever names this one does not know who is there
+    rm.has_released(rm.has_allocation(taker))  # naming this one shows outdated state
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
 
@@ -155,4 +155,4 @@ def test_allocations_are_assumed_and_later_forgotten(rm: ResourceManager) -> Non
     rm.releases(allocation)
     rm.expect(Released(identity=allocation.identity))
     forgotten = rm.receive_if_any(Forgotten(ask))
-    rm.records("a released allocation", forgotten, otherwise="nothing is told")
+    rm.records("a released allocation", forgotten, otherwise="nothing is sent")

@@ -1,4 +1,4 @@
-"""Configuration: another one for a scheduler that runs (SI-CFG)."""
+"""Configuration: updates of a running scheduler (SI-CFG)."""
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
@@ -89,7 +89,7 @@ def test_an_update_for_an_unknown_rm_or_group_fails_and_changes_nothing(
     unregistered_rm.has_registered(config=queues_with_quotas(first=None))
     other = queues_with_quotas(second=None)
 
-    unregistered_rm.is_refused_configuration(other, rm_id=unregistered_rm.new_name("nobody"))
+    unregistered_rm.is_refused_configuration(other, rm_id=unregistered_rm.new_name("unknown"))
     unregistered_rm.is_refused_configuration(
         other, policy_group=unregistered_rm.new_name("no-group")
     )
@@ -100,7 +100,7 @@ def test_an_update_for_an_unknown_rm_or_group_fails_and_changes_nothing(
     unregistered_rm.expect(
         ApplicationRejected(unregistered_rm.submits_application(queue="root.second"))
     )
-    with unregistered_rm.control("for the RM and group that are registered it is applied"):
+    with unregistered_rm.control("for the registered RM and group it is applied"):
         unregistered_rm.is_reconfigured(queues_with_quotas(first=None, second=None))
 
 
@@ -135,7 +135,7 @@ def test_a_quota_below_what_a_queue_holds_stops_what_comes_next(
 
     unregistered_rm.is_reconfigured(queues_with_quotas(first=5))
 
-    another = unregistered_rm.asks(app, memory=6)  # too much, whatever was preempted meanwhile
+    another = unregistered_rm.asks(app, memory=6)  # too much, even after preemption
     unregistered_rm.expect_none(Allocated(held_back), Allocated(another))
 
 
@@ -151,7 +151,7 @@ def test_the_maximum_of_a_queue_is_shared_by_those_below_it(rm: ResourceManager)
     beyond = rm.asks(right, memory=6)
 
     rm.expect_none(Allocated(beyond))
-    with rm.control("what fits beside it is allocated"):
+    with rm.control("an ask that still fits is allocated"):
         rm.withdraws(beyond)
         rm.expect(Allocated(rm.asks(right, memory=4)))
 

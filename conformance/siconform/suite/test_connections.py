@@ -1,4 +1,4 @@
-"""Connections: an RM's life at the scheduler, its streams and what travels on them (SI-CONN)."""
+"""Connections: the lifecycle of an RM, its streams and their messages (SI-CONN)."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ from siconform.protocol.snapshot_facts import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-GONE = (Phase.STOPPED, Phase.UNKNOWN)  # nobody has to remember an RM that was stopped
+GONE = (Phase.STOPPED, Phase.UNKNOWN)  # a stopped RM may be forgotten
 
 
 @requirement("SI-CONN-001")
@@ -44,7 +44,7 @@ def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: Unregiste
 
     node = unregistered_rm.registers_node()
     unregistered_rm.stays_quiet(NodeAccepted(node))
-    with unregistered_rm.unordered():  # a fence on the node stream would not be answered
+    with unregistered_rm.unordered():  # a barrier on the node stream would not be answered
         app = unregistered_rm.submits_application()
     unregistered_rm.stays_quiet(ApplicationAccepted(app))
     nameless.registers_node(node)
@@ -251,7 +251,7 @@ def test_nothing_but_applications_is_reported_on_the_application_stream(
 
     with rm.control("the removal ends the allocation"):
         rm.is_served(waiting)
-    # A release sent there instead would read as a verdict on an application.
+    # A release sent there would be read as a verdict on an application.
     rm.expect_none(
         ApplicationAccepted(), ApplicationRejected(), StreamEnded(UpdateKind.APPLICATIONS)
     )
@@ -268,7 +268,7 @@ def test_nothing_but_allocations_is_reported_on_the_allocation_stream(rm: Resour
 
     with rm.control("the ask is allocated, so the state of its application may have changed"):
         rm.expect(Allocated(ask))
-    # A state sent there instead would read as the release of an ask in a partition of that name.
+    # A state sent there would be read as an ask release with the application as partition.
     rm.expect_none(
         AskReleased(partition=app),
         Unreadable(UpdateKind.ALLOCATIONS),
@@ -451,7 +451,7 @@ def test_existing_allocations_take_effect_alongside_the_other_lists(rm: Resource
 
     rm.expect(Allocated(ask))
     rm.expect(Released(identity=stopped.identity))
-    too_large = rm.asks(app, memory=5)  # what is left beside the existing one is 4
+    too_large = rm.asks(app, memory=5)  # only 4 are left
     rm.expect_none(Allocated(too_large))
     rm.still_holds(existing)
     rm.is_served(too_large)

@@ -36,7 +36,7 @@ def test_the_partition_of_a_node_has_its_well_known_name(rm: ResourceManager) ->
     rm.expect(Allocated(rm.asks(app, memory=25), node=here))
     rm.expect(Allocated(rm.asks(app, memory=15), node=misnamed))
     verdict = rm.expect_one_of(NodeRejected(elsewhere), NodeAccepted(elsewhere))
-    rm.records("a node of a partition there is not", verdict)  # to be rejected: SI-NODE-009
+    rm.records("a node of an unknown partition", verdict)  # must be rejected: SI-NODE-009
 
 
 @requirement("SI-CONST-009")
@@ -97,8 +97,8 @@ def test_the_preemption_tag_may_stand_for_a_policy(rm: ResourceManager) -> None:
     ask = rm.asks(entitled, policy=MAY_PREEMPT)
     release = rm.sees_preemption_of(*others, tagged, by=ask)
 
-    which = "the one" if Released(identity=tagged.identity).matches(release) else "another than"
-    rm.records(f"preempted was {which} that is tagged so")
+    which = "tagged" if Released(identity=tagged.identity).matches(release) else "other"
+    rm.records(f"the {which} allocation is preempted")
 
 
 @requirement("SI-CONST-005")

@@ -1,20 +1,20 @@
-"""Where two features meet: gangs, and what happens to their placeholders meanwhile.
+"""Races between gang replacement and other events.
 
 ==========================  ================================================================
-a replacement is open and   what is to be seen
+while a replacement is open expected result
 ==========================  ================================================================
-it is confirmed, or twice   the room is the real allocation's, and the rest is free
-the RM stops the            the same, if the real ask is served; else all of it is free
+it is confirmed, or twice   the real allocation has its capacity, the rest is free
+the RM stops the            the same if the real ask is served, else all capacity is free
 placeholder, or everything
 the real ask is withdrawn   the same
-the application is removed  all of it is free
-the node is drained         the same as without
-the node is decommissioned  the queue has it back
-the real ask is said again  it is served as it was said last
+the application is removed  all capacity is free
+the node is drained         the same as without draining
+the node is decommissioned  the queue has its capacity back
+the real ask is sent again  it is served as last sent
 ==========================  ================================================================
 
-Stops, withdrawals and removals by themselves are in the files on gangs, recovered placeholders in
-that on recovery, releases of everything in that on releases.
+Stops, withdrawals and removals by themselves are tested in the gang files, recovered placeholders
+in ``test_recovery.py``, releases of everything in ``test_releases.py``.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ from siconform.rm.steps.gangs import (
 
 Meanwhile = Callable[[ResourceManager, Replacement], None]
 
-TOTAL: Final = 10  # of memory, in the queue with a quota as on the only node
+TOTAL: Final = 10  # memory of the quota queue and of the only node
 
 
 def _nothing(rm: ResourceManager, replacement: Replacement) -> None:
@@ -107,7 +107,7 @@ MEANWHILE: Final[Mapping[str, Meanwhile]] = {
 
 @pytest.mark.parametrize(
     "meanwhile",
-    # some versions of yunikorn-core take the late confirmation badly
+    # some versions of yunikorn-core mishandle the late confirmation
     [pytest.param(m, marks=disruptive if "decommission" in m else ()) for m in MEANWHILE],
 )
 @requirement("SI-GANG-071")
@@ -192,7 +192,7 @@ def test_the_timeout_ends_what_one_ask_for_several_placeholders_got(rm: Resource
     rm.has_asks_apart()
     rm.needs(Feature.SEVERAL_ALLOCATIONS)
     gang = rm.has_gang(members=3, memory=2, limit=rm.short_limit())
-    for vcore in (10, 10, 0):  # room for all three together, and not for the third
+    for vcore in (10, 10, 0):  # enough in total, but not for the third
         rm.has_node(memory=2, vcore=vcore)
     ask = rm.asks_placeholder(gang, times=3)
     placeholders = rm.collects(Allocated(ask, placeholder=True, task_group=TASK_GROUP), most=2)

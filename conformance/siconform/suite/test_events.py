@@ -1,8 +1,7 @@
-"""Events: what a scheduler that sends them says of its objects (SI-EVT).
+"""Events: records that a scheduler may send about its objects (SI-EVT).
 
-No text obliges a scheduler to send a record for a change, and details that a later text added are
-nothing to complain of. So records are judged as far as they come; that every change leads to one
-is a SHOULD of its own (SI-EVT-013).
+No revision requires a record for a change, and details of later revisions are allowed. So only
+received records are checked; that every change leads to one is a separate SHOULD (SI-EVT-013).
 """
 
 import pytest
@@ -210,7 +209,7 @@ def test_what_ends_with_a_timeout_is_reported_as_such(rm: ResourceManager) -> No
     placeholders = [event for p in partial.placeholders for event in rm.endings_of(p)]
     rm.presupposes_some([*pending, *placeholders], "a placeholder timeout")
     rm.only_reports(pending, Detail.REQUEST_TIMEOUT)
-    # The asks of allocated placeholders may be withdrawn for the same reason.
+    # The asks of allocated placeholders may end for the same reason.
     rm.only_reports(
         placeholders, Detail.ALLOC_TIMEOUT, Detail.REQUEST_TIMEOUT, Detail.REQUEST_ALLOC
     )
@@ -273,7 +272,7 @@ def test_the_detail_of_a_node_reports_what_changed_on_it(rm: ResourceManager) ->
 
     rm.updates_node(node, memory=20)
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_CAPACITY]))
-    for ready in ("false", "true"):  # whoever heeds it may call the node unschedulable meanwhile
+    for ready in ("false", "true"):  # it may make the node unschedulable meanwhile
         rm.updates_node(node, attributes={"ready": ready})
         readiness = [Detail.NODE_READY, Detail.NODE_SCHEDULABLE]
         steps.append((rm.events_of_this_step(node, Subject.NODE), readiness))
@@ -287,7 +286,7 @@ def test_the_detail_of_a_node_reports_what_changed_on_it(rm: ResourceManager) ->
     steps.append((rm.events_of_this_step(node, Subject.NODE), [Detail.NODE_RESERVATION]))
     rm.decommissions(node)
     rm.expect_end_of(allocation)
-    gone = [*GONE_NODE, Detail.NODE_RESERVATION]  # which may be made as long as the ask waits
+    gone = [*GONE_NODE, Detail.NODE_RESERVATION]  # possible while the ask is pending
     steps.append((rm.events_of_this_step(node, Subject.NODE), gone))
 
     rm.presupposes_some([event for events, _ in steps for event in events], "nodes")
@@ -400,7 +399,7 @@ def test_allocations_and_requests_of_an_application_are_reported_apart(rm: Resou
     rm.presupposes_some(received, "the asks and allocations of applications")
     rm.does_not_report(nothing, *both)
     rm.does_not_report(asked, Detail.APP_ALLOC)
-    # What was asked for may be said to be over with its allocation, and not to come or change.
+    # With its allocation a request may be reported as ended, not as new or changed.
     ended = [event for event in released if event.detail is Detail.APP_REQUEST]
     rm.never_reports(ended, EventChange.ADD, EventChange.SET)
 

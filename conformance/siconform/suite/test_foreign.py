@@ -1,6 +1,6 @@
-"""Foreign allocations: what others than the RM's applications hold on its nodes (SI-FOR).
+"""Foreign allocations: held on the RM's nodes by others than its applications (SI-FOR).
 
-The text has names for them and no sentence (C-52): a scheduler that passes over them offers none.
+The specification names but does not describe them (C-52): a scheduler may ignore them.
 """
 
 import pytest
@@ -32,7 +32,7 @@ def test_a_foreign_allocation_takes_capacity_and_is_announced_to_no_one(
 
     too_large = rm.asks(app, memory=5)
     rm.expect_none(Allocated(too_large), Allocated(foreign), AllocationRejected(foreign))
-    with rm.control("an ask that fits beside the foreign allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
@@ -62,14 +62,14 @@ def test_a_release_by_key_without_application_ends_a_foreign_allocation(
     app = rm.has_application()
     foreign = rm.has_foreign(node, memory=6)
     waiting = rm.has_waiting_ask(app, memory=10)
-    with rm.control("the foreign allocation holds its room before"):
+    with rm.control("the foreign allocation holds capacity before"):
         rm.expect_none(Allocated(waiting))
 
     rm.releases_foreign(foreign)
 
     all_of_it = rm.is_served(waiting, node=node)
     confirmed = rm.receive_if_any(Released(identity=foreign))
-    rm.records("a release of what is foreign", confirmed, otherwise="no confirmation")
+    rm.records("a release of a foreign allocation", confirmed, otherwise="no confirmation")
     rm.releases_foreign(foreign)
     one_more = rm.asks(app, memory=1)
     rm.expect_none(Allocated(one_more), Released(application=app))
@@ -121,7 +121,7 @@ def test_a_foreign_allocation_is_taken_on_a_draining_node(rm: ResourceManager) -
 
     too_large = rm.asks(app, memory=5)
     rm.expect_none(Allocated(too_large), AllocationRejected(foreign))
-    with rm.control("an ask that fits beside the foreign allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=4), node=node))
 
@@ -173,7 +173,7 @@ def test_a_foreign_allocation_is_not_preempted(rm: ResourceManager) -> None:
     allocations = [rm.has_allocation(taker) for _ in range(10)]
     entitled = rm.has_application(queue=ENTITLED_QUEUE)
     claim = rm.claims(entitled)
-    rm.sees_preemption_of(*allocations, by=claim)  # where there is preemption at all
+    rm.sees_preemption_of(*allocations, by=claim)  # if there is preemption at all
     rm.expect(Allocated(claim))
     rm.decommissions(ordinary)
 
@@ -220,7 +220,7 @@ def test_a_foreign_allocation_counts_on_its_node_that_came_back(rm: ResourceMana
     node = rm.has_node(memory=10)
     foreign = rm.has_foreign(node, memory=6)
     rm.decommissions(node)
-    with rm.precondition("a node that went is accepted again"):
+    with rm.precondition("a decommissioned node is accepted again"):
         rm.has_observed(NodeAccepted(node))
         rm.registers_node(node, memory=10)
         rm.expect(NodeAccepted(node))
@@ -268,6 +268,6 @@ def test_a_foreign_amount_of_zero_or_less_is_rejected(rm: ResourceManager, memor
     rm.expect(AllocationRejected(foreign))
     too_large = rm.asks(app, memory=11)
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask for all of the node is allocated"):
+    with rm.control("an ask for the whole node is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=10), node=node))

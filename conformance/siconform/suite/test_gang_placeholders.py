@@ -1,4 +1,4 @@
-"""Placeholders: when they are allocated, what they count for, what they change (SI-GANG)."""
+"""Placeholders: allocation, accounting and their effect on the application (SI-GANG)."""
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
@@ -22,7 +22,7 @@ def test_no_placeholder_is_allocated_before_there_is_capacity_for_all(rm: Resour
     rm.expect_none(*(Allocated(ask) for ask in asks))
 
     rm.releases(released)
-    with rm.control("the placeholders are allocated once there is room"):
+    with rm.control("the placeholders are allocated once there is capacity"):
         for ask in asks:
             rm.is_served(ask)
 
@@ -57,12 +57,12 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
     partial = rm.has_partial_gang()
 
     moved = [ApplicationUpdated(partial.gang, state=s) for s in (running, WAITING, COMPLETED)]
-    first = rm.receive_if_any(*moved, *expiry_of(partial.gang))  # a short time may be over by now
+    first = rm.receive_if_any(*moved, *expiry_of(partial.gang))  # a short one may be over by now
     if first is not None:
         rm.expect_none_of(first, *moved)
 
 
-@disruptive  # yunikorn-core leaves such an application where it is for ever
+@disruptive  # yunikorn-core never ends such an application
 @requirement("SI-GANG-016")
 def test_a_real_ask_replaces_nothing_before_the_last_placeholder(rm: ResourceManager) -> None:
     partial = rm.has_partial_gang(memory=2, node_memory=3)
@@ -99,7 +99,7 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
     too_large = rm.asks(app, memory=3)
 
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits beside them is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))
 
@@ -113,7 +113,7 @@ def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManag
     too_large = rm.asks(app, memory=3)
 
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits beside them is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))
 
@@ -157,8 +157,8 @@ def test_a_pending_placeholder_keeps_an_application_from_waiting(rm: ResourceMan
     rm.has_full_node(memory=2)
     pending = rm.asks_placeholder(gang)
     rm.is_pending(pending)
-    rm.drains(real.node)  # or the pending one would take the room
-    rm.passes_over(ApplicationUpdated(gang, state=waiting))  # for the moment of the replacement
+    rm.drains(real.node)  # else the pending one would take the capacity
+    rm.passes_over(ApplicationUpdated(gang, state=waiting))  # during the replacement
 
     rm.has_released(real)
 
@@ -184,7 +184,7 @@ def test_a_placeholder_stopped_by_the_rm_is_gone(rm: ResourceManager) -> None:
 
     end = Released(identity=stopped.identity, termination=Termination.STOPPED_BY_RM)
     rm.expect(end)
-    rm.expect_none(end, replaced(stopped))  # a timeout may cross with the stop
+    rm.expect_none(end, replaced(stopped))  # a timeout may race with the stop
 
 
 @requirement("SI-GANG-047")

@@ -90,7 +90,7 @@ def test_nothing_is_allocated_before_the_rm_has_confirmed(rm: ResourceManager) -
 @requirement("SI-GANG-021")
 def test_the_real_allocation_takes_the_place_of_the_placeholder(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=2)
-    rm.has_node(memory=20)  # room elsewhere, before the real ask
+    rm.has_node(memory=20)  # capacity elsewhere, before the real ask
     open_one = rm.has_open_replacement(gang, placeholders)
     gone = open_one.placeholder
     rm.has_node(memory=30)  # and after it
@@ -132,7 +132,7 @@ def test_the_capacity_of_the_placeholder_is_not_for_who_has_waited_longer(
         real = rm.asks_member(gang)
         release = rm.receive_if_any(replaced(placeholder))
         begun = [release] if isinstance(release, Released) else []
-        rm.needs_some(begun, of="to overtake an older ask that has no room")
+        rm.needs_some(begun, of="to overtake an older ask that does not fit")
 
     rm.confirms(begun[0])
 
@@ -148,7 +148,7 @@ def test_a_confirmation_is_enough_for_its_own_placeholder(rm: ResourceManager) -
         others = [p for p in placeholders if p != first.placeholder]
         rm.asks_member(gang)
         second = rm.receive_if_any(*(replaced(p) for p in others))
-    last = second if isinstance(second, Released) else first.release  # one by one is as good
+    last = second if isinstance(second, Released) else first.release  # one by one is fine, too
     [node] = [p.node for p in placeholders if p.identity == last.identity]
 
     rm.confirms(last)
@@ -185,7 +185,7 @@ def test_a_placeholder_is_released_for_one_real_ask_only(rm: ResourceManager) ->
 
         if rm.receive_if_any(*(replaced(placeholder) for placeholder in others)) is None:
             rm.expect_none(Released(identity=first.placeholder.identity))
-            rm.confirms(first.release)  # one after the other is as good
+            rm.confirms(first.release)  # one after the other is fine, too
             rm.expect(Allocated(first.real))
             rm.expect_replacement(second, others)
         rm.expect_none(*(Released(identity=p.identity) for p in placeholders))
@@ -254,7 +254,7 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
     rm.expect_none(Allocated(other))
     with rm.control("with one real allocation gone another application is served"):
         rm.withdraws(other)
-        rm.expect_none(Allocated(other))  # or the release might overtake that
+        rm.expect_none(Allocated(other))  # else the release might overtake it
         rm.releases(allocation)
         rm.expect(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)))
 
@@ -369,7 +369,7 @@ def test_placeholders_of_a_decommissioned_node_are_not_replaced(rm: ResourceMana
     rm.expect_none(Released(identity=ended.identity), Released(identity=left.identity))
 
 
-@disruptive  # some versions of yunikorn-core take a late confirmation badly
+@disruptive  # some versions of yunikorn-core mishandle a late confirmation
 @requirement("SI-GANG-061")
 def test_a_real_ask_outlives_the_node_of_its_placeholder(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(memory=4)

@@ -1,4 +1,4 @@
-"""Gang applications: how placeholderAsk and queue decide on their submission (SI-GANG)."""
+"""Gang applications: acceptance by placeholderAsk and queue (SI-GANG)."""
 
 from siconform.marks import requirement
 from siconform.protocol.notifications import Allocated, ApplicationAccepted, ApplicationRejected

@@ -1,4 +1,4 @@
-"""The placeholder timeout: from when it counts, whom it ends and what it leaves alone (SI-GANG)."""
+"""The placeholder timeout: when it starts, what it ends and what it keeps (SI-GANG)."""
 
 from typing import Final
 
@@ -20,15 +20,15 @@ from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import HARD, QUOTA_QUEUE, SOFT, Style, otherwise_released, timed_out
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-_CLEARLY: Final = 5.0  # seconds between two moments, where a limit is long
+_CLEARLY: Final = 5.0  # seconds between two events, for a long limit
 
 of_each_style = pytest.mark.parametrize("style", list(Style))
 
 
 @requirement("SI-GANG-031")
 def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceManager) -> None:
-    limit = rm.short_limit(3.0)  # the moments differ by more than a timer that is looked at seldom
-    rm.has_node(memory=6, vcore=0)  # enough for all of them, and no room for one
+    limit = rm.short_limit(3.0)  # events further apart than a timer's resolution
+    rm.has_node(memory=6, vcore=0)  # enough memory for all, but no vcore
     first_capacity, second_capacity = rm.has_full_node(memory=2), rm.has_full_node(memory=2)
     gang = rm.has_gang(members=3, memory=2, limit=limit)
     for ask in rm.asks_placeholders(gang):
@@ -40,10 +40,10 @@ def test_the_timeout_runs_from_the_first_placeholder_allocation(rm: ResourceMana
     before_the_first = rm.now()
     rm.releases(first_capacity)
     rm.expect_one_of(Allocated(application=gang), AskRejected(application=gang))
-    rm.needs_some(rm.observe(Allocated(application=gang)), of="to keep asks of a gang waiting")
+    rm.needs_some(rm.observe(Allocated(application=gang)), of="to keep asks of a gang pending")
     rm.stays_quiet(*expiry, window=between)
     before_the_second = rm.now()
-    rm.releases(second_capacity)  # used or not, by the time the limit is over
+    rm.releases(second_capacity)  # used or not when the limit is over
 
     rm.expect_between(
         *expiry,
@@ -79,7 +79,7 @@ def test_an_incomplete_gang_loses_its_pending_ask(rm: ResourceManager, style: St
 def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: Style) -> None:
     gang = rm.has_gang(members=3, memory=2, style=style, limit=rm.short_limit())
     rm.has_node(memory=2)
-    rm.has_node(memory=4, vcore=0)  # enough for all of them, and no room for one
+    rm.has_node(memory=4, vcore=0)  # enough memory for all, but no vcore
     asks = rm.asks_placeholders(gang)
     with rm.precondition("the placeholder that fits is allocated"):
         placeholder = rm.expect(Allocated(application=gang))
@@ -90,7 +90,7 @@ def test_an_incomplete_gang_loses_every_pending_ask(rm: ResourceManager, style: 
         rm.expect_expiry(gang, [placeholder])
 
     received = rm.expect_ask_released(pending[0])
-    of_all = AskReleased(""), Released("")  # one without a key is for all of them
+    of_all = AskReleased(""), Released("")  # one without a key ends all of them
     for ask in () if any(one.matches(received) for one in of_all) else pending[1:]:
         rm.expect_ask_released(ask)
 
@@ -104,7 +104,7 @@ def test_an_incomplete_gang_of_style_hard_fails(rm: ResourceManager) -> None:
     rm.has_expired(partial)
 
     rm.expect_failure(partial.gang)
-    rm.settles()  # an ask on the heels of a confirmation may come before its end
+    rm.settles()  # an ask right after a confirmation may precede its end
     ask = rm.asks(partial.gang)
     rm.expect_none(Allocated(ask), ApplicationUpdated(partial.gang, state=COMPLETED))
     with rm.control("an equal ask of another application is allocated"):
@@ -117,7 +117,7 @@ def test_an_incomplete_gang_of_style_soft_goes_on_as_an_ordinary_application(
 ) -> None:
     partial = rm.has_partial_gang(style=SOFT, limit=rm.short_limit())
     rm.has_expired(partial)
-    rm.synchronise_all()  # and no longer: with nothing left it is soon over
+    rm.synchronise_all()  # no longer: an empty application soon ends
 
     real = rm.asks_member(partial.gang)
 
@@ -177,7 +177,7 @@ def test_a_gang_fails_for_good_once_its_releases_are_confirmed(rm: ResourceManag
         second = rm.has_release_of(left)
 
     app = rm.has_application()
-    with rm.control("the room of a confirmed placeholder is given away"):
+    with rm.control("the capacity of a confirmed placeholder is allocated"):
         rm.expect(Allocated(rm.asks(app, memory=2)))
     late = rm.asks(app, memory=2)
     rm.expect_none(Allocated(late), Allocated(application=partial.gang))
@@ -203,7 +203,7 @@ def test_a_failing_gang_keeps_its_share_until_it_is_confirmed(rm: ResourceManage
         second = rm.has_release_of(left)
 
     rm.has_node(memory=20)
-    with rm.control("the share of a confirmed placeholder is given away"):
+    with rm.control("the quota share of a confirmed placeholder is allocated"):
         rm.expect(Allocated(rm.asks(other, memory=7)))
     late = rm.asks(other, memory=3)
     rm.expect_none(Allocated(late), Allocated(application=partial.gang))
@@ -218,7 +218,7 @@ def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=1)
     other = rm.has_application(queue=QUOTA_QUEUE)
-    rm.has_allocation(other, memory=0)  # with nothing at all it would be over by then
+    rm.has_allocation(other, memory=0)  # an empty application would end by then
     partial = rm.has_partial_gang(
         memory=3, node_memory=5, queue=QUOTA_QUEUE, style=HARD, limit=rm.short_limit()
     )
@@ -226,7 +226,7 @@ def test_a_failed_gang_leaves_its_queue(rm: ResourceManager) -> None:
 
     with rm.confirming_nothing():
         first, left = rm.has_begun_to_expire(partial)
-        with rm.control("before, half of the quota is not to be had"):
+        with rm.control("before that, half of the quota is in use"):
             rm.stays_quiet(Allocated(half_of_the_quota), window=0.0)
         rm.confirms(first)
         second = rm.has_release_of(left)
@@ -257,7 +257,7 @@ def test_a_complete_gang_neither_fails_nor_resumes(rm: ResourceManager) -> None:
         real = rm.asks_member(gang)
         received = rm.expect_one_of(Allocated(real), AskRejected(real))
         was_given_up = rm.observe(Released(application=gang, termination=Termination.TIMEOUT))
-        if gang == used or not was_given_up:  # with nothing left it may be completed by now
+        if gang == used or not was_given_up:  # an empty one may be completed by now
             rm.agrees(received, Allocated(real))
     rm.still_holds(in_use)
 
@@ -332,7 +332,7 @@ def test_a_gang_whose_missing_asks_were_withdrawn_does_not_expire(rm: ResourceMa
 def test_the_timeout_leaves_an_open_replacement_alone(rm: ResourceManager) -> None:
     gang, placeholders = rm.has_complete_gang(members=2, limit=rm.short_limit())
     open_one = rm.has_open_replacement(gang, placeholders)
-    again = otherwise_released(open_one.placeholder)  # the same once more would only remind the RM
+    again = otherwise_released(open_one.placeholder)  # repeating the same release is allowed
 
     rm.outwaits_gangs(memory=3)
     rm.expect_none(*again, Allocated(open_one.real))

@@ -1,6 +1,6 @@
-"""Histories: whatever an RM did within the texts, nothing is lost and no rule was broken.
+"""Random histories: after any legal RM behaviour all capacity is free again and no rule is broken.
 
-The monitors judge every history; ``siconform explore`` makes more of them.
+The monitors check every history; ``siconform explore`` generates more of them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,7 @@
 """Keys: the identity of an ask and of its allocation, from 2024-10 on (SI-ASK, SI-ALLOC, SI-REL).
 
-What comes again under a key that is pending updates it; a key whose allocation ended may serve
-again, as a life of its own (C-51), or be refused. What comes again of a live allocation is in
-``test_updates.py``.
+A message about a pending key updates it; a key whose allocation ended may be used again with a new
+lifecycle (C-51), or be rejected. Updates of live allocations are in ``test_updates.py``.
 """
 
 import pytest
@@ -62,7 +61,7 @@ def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: Resource
     again = rm.asks(app, key=ended.key, memory=10)
 
     received = rm.expect_one_of(Allocated(again), AskRejected(again))
-    rm.records("an ask with the key of what ended", received)
+    rm.records("an ask with the key of an ended allocation", received)
     if isinstance(received, Allocated):
         rm.still_holds(received)
     rm.expect(Allocated(rm.asks(app, memory=10)))
@@ -249,9 +248,7 @@ def test_each_of_many_asks_is_allocated_under_its_own_key(rm: ResourceManager) -
 
     waiting = [Allocated(ask) for ask in asks]
     allocations = []
-    while (
-        waiting
-    ):  # each in its own time: a pass may serve one of an application, and not the first
+    while waiting:  # in any order, one per pass
         received = rm.expect_one_of(*waiting)
         waiting = [pattern for pattern in waiting if not pattern.matches(received)]
         allocations.append(received)
@@ -294,7 +291,7 @@ def test_a_key_under_another_application_or_none_ends_nothing(rm: ResourceManage
     for misnamed in ("", other_app, rm.new_name("app")):
         rm.releases(allocation, application=misnamed)
 
-    # An answer that repeats what was said is none that says the allocation had ended.
+    # An answer that echoes the request does not report the end of the allocation.
     its_end = Released(identity=allocation.identity, application=app)
     rm.expect_none(
         its_end, Released(identity=other.identity), Released(application=other_app, identity="")
@@ -315,7 +312,7 @@ def test_an_existing_allocation_that_is_reported_twice_counts_once(rm: ResourceM
     rm.adds_existing(existing)
     rm.adds_existing(existing)
 
-    with rm.control("an ask that does not fit beside it is not allocated"):
+    with rm.control("an ask that does not fit as well is not allocated"):
         too_large = rm.asks(app, memory=5)
         rm.expect_none(Allocated(too_large))
         rm.withdraws(too_large)
@@ -329,11 +326,11 @@ def test_an_existing_allocation_that_is_reported_twice_counts_once(rm: ResourceM
 def test_what_ended_with_its_node_is_taken_over_again_or_rejected(rm: ResourceManager) -> None:
     rm.has_node(memory=1)
     app = rm.has_application()
-    rm.has_allocation(app)  # so that the application goes on
+    rm.has_allocation(app)  # keeps the application active
     node = rm.has_node(memory=10)
     existing = rm.remembers_allocation(app, node, memory=6)
     rm.adds_existing(existing)
-    with rm.precondition("what is on a node ends with it, and the node is accepted again"):
+    with rm.precondition("allocations end with their node, and the node is accepted again"):
         rm.decommissions(node)
         rm.expect(Released(identity=existing.identity))
         rm.registers_node(node)
@@ -342,7 +339,7 @@ def test_what_ended_with_its_node_is_taken_over_again_or_rejected(rm: ResourceMa
     rm.adds_existing(existing)
 
     is_rejected = rm.is_refused(existing.key)
-    rm.records(f"what ended with its node is rejected when it is reported anew: {is_rejected}")
+    rm.records(f"an allocation ended with its node is rejected when repeated: {is_rejected}")
     all_of_it = rm.asks(app, memory=10)
     if not is_rejected:
         rm.expect_none(Allocated(all_of_it))

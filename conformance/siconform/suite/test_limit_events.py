@@ -1,7 +1,7 @@
-"""Events about limits: of users and groups, of who waits for a slot, of quotas (SI-EVT).
+"""Events about limits of users and groups, applications waiting for a slot, and quotas (SI-EVT).
 
-Nothing obliges a scheduler to send one (SI-EVT-013); what is sent is judged. Which kind of change a
-limit or a usage is told as is not said; only that none comes as one that goes, and the reverse.
+They are optional (SI-EVT-013); those sent are checked. The change type of a limit or a usage is not
+specified, except that an addition is not reported as a removal, nor the reverse.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from siconform.protocol.queue_configurations import queue_with_limits, queues_wi
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.unregistered_rm import UnregisteredRM
 
-pytestmark = waits  # events come in batches, and the last one has to be waited for
+pytestmark = waits  # events come in batches; the last one takes a while
 
 USER_DETAILS = [Detail.USER_LIMIT, Detail.USER_USAGE]
 GROUP_DETAILS = [Detail.GROUP_LIMIT, Detail.GROUP_USAGE, Detail.GROUP_LINK]
@@ -26,13 +26,13 @@ OF_THE_QUEUE = [Detail.APP_CANNOT_RUN_QUEUE, Detail.APP_RUNNABLE_QUEUE]
 OF_THE_OWNER = [Detail.APP_CANNOT_RUN_QUOTA, Detail.APP_RUNNABLE_QUOTA]
 
 
-def telling(events: Sequence[EventReceived], *details: Detail) -> list[EventReceived]:
-    """Those with one of these details."""
+def with_details(events: Sequence[EventReceived], *details: Detail) -> list[EventReceived]:
+    """Return those with one of these details."""
     return [event for event in events if event.detail in details]
 
 
 def about(name: str, events: Sequence[EventReceived]) -> list[EventReceived]:
-    """Those about the user or the group of this name."""
+    """Return those about the user or group of this name."""
     return [event for event in events if event.about == name]
 
 
@@ -90,17 +90,17 @@ def test_usage_and_links_are_reported_of_the_owner_of_an_application(
     removed = rm.events_of_this_step(owner, Subject.USERS)
 
     everything = [*joined, *came, *released, *removed]
-    rm.presupposes_some(telling(everything, *USAGE, Detail.GROUP_LINK), "users and groups")
+    rm.presupposes_some(with_details(everything, *USAGE, Detail.GROUP_LINK), "users and groups")
     rm.only_reports(about(user, everything), *USER_DETAILS)
     rm.only_reports(about(group, everything), *GROUP_DETAILS)
-    for link in telling(everything, Detail.GROUP_LINK):
+    for link in with_details(everything, Detail.GROUP_LINK):
         rm.agrees(link, EventReceived(reference=app))
-    rm.never_reports(telling([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
-    rm.never_reports(telling(released, *USAGE), EventChange.ADD)
-    rm.never_reports(telling(removed, Detail.GROUP_LINK), EventChange.ADD)
-    # Whether the amount is what changed or what there is then is not said.
-    rm.reports_amounts(telling(came, *USAGE), allocation.resource)
-    rm.reports_amounts(telling(released, *USAGE), allocation.resource, {})
+    rm.never_reports(with_details([*joined, *came], *USAGE, Detail.GROUP_LINK), EventChange.REMOVE)
+    rm.never_reports(with_details(released, *USAGE), EventChange.ADD)
+    rm.never_reports(with_details(removed, Detail.GROUP_LINK), EventChange.ADD)
+    # Unspecified: whether the amount is the change or the total.
+    rm.reports_amounts(with_details(came, *USAGE), allocation.resource)
+    rm.reports_amounts(with_details(released, *USAGE), allocation.resource, {})
 
 
 @requirement("SI-EVT-015")
@@ -118,7 +118,7 @@ def test_waiting_for_a_slot_of_the_queue_is_reported_of_who_waits(rm: ResourceMa
 
     let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
     never = rm.events_of_this_step(first, Subject.APPLICATION)
-    rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of the queue")
+    rm.presupposes_some(with_details([*waiting, *let_in], *WAITING_TURNS), "a slot of the queue")
     rm.does_not_report(never, *WAITING_TURNS)
     rm.does_not_report([*waiting, *let_in], *OF_THE_OWNER)
     rm.does_not_report(waiting, Detail.APP_RUNNABLE_QUEUE)
@@ -147,7 +147,9 @@ def test_waiting_for_a_slot_of_the_owner_is_reported_of_who_waits(
 
     let_in = rm.events_of_this_step(second.application, Subject.APPLICATION)
     never = rm.events_of_this_step(first, Subject.APPLICATION)
-    rm.presupposes_some(telling([*waiting, *let_in], *WAITING_TURNS), "a slot of a user or group")
+    rm.presupposes_some(
+        with_details([*waiting, *let_in], *WAITING_TURNS), "a slot of a user or group"
+    )
     rm.does_not_report(never, *WAITING_TURNS)
     rm.does_not_report([*waiting, *let_in], *OF_THE_QUEUE)
     rm.does_not_report(waiting, Detail.APP_RUNNABLE_QUOTA)
@@ -173,7 +175,7 @@ def test_quota_preemption_is_reported_of_the_queue_whose_maximum_was_lowered(
     rm.receive_if_any(preempted, window=rm.deadlines.place)
     rm.settles()
 
-    received = telling(rm.events_so_far(), Detail.QUEUE_PREEMPTION)
+    received = with_details(rm.events_so_far(), Detail.QUEUE_PREEMPTION)
     rm.presupposes_some(received, "quota preemption")
     rm.does_not_report(before, Detail.QUEUE_PREEMPTION)
     for event in received:

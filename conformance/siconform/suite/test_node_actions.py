@@ -1,4 +1,4 @@
-"""Draining nodes, opening and decommissioning them (SI-NODE)."""
+"""Draining, undraining and decommissioning nodes (SI-NODE)."""
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_undraining_a_draining_node_is_no_error(rm: ResourceManager) -> None:
 def test_a_draining_node_can_be_decommissioned(rm: ResourceManager) -> None:
     node = rm.has_node()
     rm.drains(node)
-    with rm.control("while it is there it cannot be created"):
+    with rm.control("while it exists it cannot be created"):
         rm.registers_node(node)
         rm.expect(NodeRejected(node))
 
@@ -171,7 +171,7 @@ def test_decommissioning_ends_nothing_on_other_nodes(rm: ResourceManager) -> Non
 def test_nothing_is_placed_on_a_decommissioned_node(rm: ResourceManager) -> None:
     node = rm.has_node()
     app = rm.has_application()
-    with rm.control("the node takes work before"):
+    with rm.control("the node takes an ask before"):
         rm.expect(Allocated(rm.asks(app), node=node))
 
     rm.drains(node)
@@ -179,7 +179,7 @@ def test_nothing_is_placed_on_a_decommissioned_node(rm: ResourceManager) -> None
     ask = rm.asks(app)
     rm.expect_none(Allocated(ask))
 
-    rm.undrains(node)  # nothing comes of it, except where the node is there still
+    rm.undrains(node)  # no effect, unless the node still exists
     rm.updates_node(node, memory=100)
     another = rm.asks(app)
     rm.expect_none(Allocated(ask), Allocated(another))

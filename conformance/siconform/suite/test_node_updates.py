@@ -1,4 +1,4 @@
-"""Updates of nodes: what they have, what others take of it, and their attributes (SI-NODE)."""
+"""Node updates: capacity, occupied resource and attributes (SI-NODE)."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_less_capacity_counts_what_is_there(rm: ResourceManager) -> None:
     beyond = rm.asks(app, memory=4)
 
     rm.expect_none(Allocated(beyond))
-    with rm.control("an ask that fits beside the allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(beyond)
         rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
@@ -152,7 +152,7 @@ def test_an_ask_goes_by_the_latest_attributes_of_a_node(rm: ResourceManager) -> 
 @requirement("SI-NODE-038")
 def test_attributes_left_out_of_an_update_are_gone(rm: ResourceManager) -> None:
     node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
-    with rm.control("before the update the attribute is there"):
+    with rm.control("before the update the attribute exists"):
         rm.sees(NodeSeen(node, attributes=Including({"disk": "ssd"})))
 
     rm.updates_node(node, attributes={"zone": "b"})
@@ -165,14 +165,14 @@ def test_no_ask_goes_by_an_attribute_that_was_left_out_of_an_update(rm: Resource
     rm.has_constraints_heeded()
     node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
     app = rm.has_application()
-    with rm.control("before the update the attribute is there"):
+    with rm.control("before the update the attribute exists"):
         fast = on_nodes(where("disk", "ssd"))
         rm.expect(Allocated(rm.asks(app, constraint=fast), node=node))
 
     rm.updates_node(node, attributes={"zone": "b"})
 
     rm.expect_none(Allocated(rm.asks(app, constraint=fast)))
-    with rm.control("an ask without constraint goes there still"):
+    with rm.control("an ask without constraint is still allocated there"):
         rm.expect(Allocated(rm.asks(app), node=node))
 
 

@@ -1,4 +1,4 @@
-"""Nodes: how they come, and what they are (SI-NODE); see test_node_actions, test_node_updates."""
+"""Node creation and capacity (SI-NODE); see test_node_actions, test_node_updates."""
 
 import pytest
 
@@ -244,12 +244,12 @@ def test_an_update_does_not_create_a_node(rm: ResourceManager) -> None:
 
     rm.updates_node(unknown, memory=10)
 
-    rm.passes_over(NodeAccepted(unknown))  # of its creation an acknowledgement says nothing
+    rm.passes_over(NodeAccepted(unknown))  # an acknowledgement does not mean creation
     ask = rm.asks(app)
     rm.expect_none(Allocated(waiting), Allocated(ask))
     rm.registers_node(unknown)
     rm.expect(NodeAccepted(unknown))
-    with rm.control("created, the same node takes the ask"):
+    with rm.control("once created, the same node takes the ask"):
         rm.is_served(waiting, node=unknown)
 
 

@@ -1,7 +1,7 @@
-"""Placement constraints, which only 2021-02 has: where an allocation may go (SI-PLACE).
+"""Placement constraints (2021-02 only): the nodes an allocation may use (SI-PLACE).
 
-The text as written cannot say an operator other than the default. Tests about the others say them
-as a corrected schema has them, and are left out where the scheduler reads none.
+The published schema cannot express operators other than the default. Tests of the others use a
+corrected schema, and are skipped if the scheduler does not read them.
 """
 
 from siconform.marks import requirement
@@ -21,7 +21,7 @@ def test_an_ask_without_constraint_goes_wherever_there_is_capacity(rm: ResourceM
     rm.has_allocation(app, memory=10, tags={"app": "x"}, node=full)
     free = rm.has_node(memory=10, attributes={"disk": "ssd", HOST: rm.new_name("host")})
 
-    for _ in range(2):  # the second has the first beside it
+    for _ in range(2):  # the second next to the first
         ask = rm.asks(app, memory=5, tags={"app": "x"})
         rm.expect(Allocated(ask, node=free))
 
@@ -177,7 +177,7 @@ def test_as_many_as_are_needed_have_to_be_there(rm: ResourceManager) -> None:
     two_in_its_zone = Constraint(others=Affinity("zone", (where("app", "x"),), at_least=2))
 
     rm.expect(Allocated(rm.asks(app, constraint=two_in_its_zone), node=crowded))
-    with rm.control("without the constraint an ask goes where there is room"):
+    with rm.control("without the constraint an ask is allocated on a free node"):
         rm.expect(Allocated(rm.asks(app), node=empty))
     without_capacity = rm.asks(app, constraint=two_in_its_zone)
 
@@ -188,7 +188,7 @@ def test_as_many_as_are_needed_have_to_be_there(rm: ResourceManager) -> None:
 def test_what_is_required_holds_back_and_what_is_preferred_does_not(rm: ResourceManager) -> None:
     rm.has_node(attributes={"zone": "a"})
     app = rm.has_application()
-    company = (where("app", "nobody"),)
+    company = (where("app", "unknown"),)
 
     preferred = Affinity("zone", company, at_least=1, required=False)
     with rm.control("the same ask with a preferred constraint is allocated"):

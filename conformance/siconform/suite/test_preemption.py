@@ -147,7 +147,7 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.sees_nothing_given_away(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
-        rm.confirms_everything()  # it may have chosen more of them than it needs
+        rm.confirms_everything()  # it may have chosen more than needed
     rm.expect(Allocated(ask))
 
 

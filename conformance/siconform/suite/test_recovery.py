@@ -1,4 +1,4 @@
-"""Recovery: allocations that exist already are taken over (SI-REC)."""
+"""Recovery: existing allocations are taken over (SI-REC)."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_existing_allocations_of_a_new_node_hold_their_capacity_on_it(rm: Resour
     rm.expect(NodeAccepted(node))
     too_large = rm.asks(app, memory=4)
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits beside the existing allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
@@ -47,7 +47,7 @@ def test_existing_allocations_of_a_new_node_count_in_their_queue(rm: ResourceMan
     rm.expect(NodeAccepted(node))
     too_large = rm.asks(app, memory=4)
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits the quota beside it is allocated"):
+    with rm.control("an ask that fits the quota as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3)))
 
@@ -66,7 +66,7 @@ def test_existing_allocations_of_a_node_that_comes_drained_hold_their_capacity(
     rm.undrains(node)
     too_large = rm.asks(app, memory=4)
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits beside the existing allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
@@ -135,7 +135,7 @@ def test_a_node_with_an_allocation_of_an_unknown_application_is_refused(
 
 @requirement("SI-REC-006")
 def test_a_refused_node_leaves_none_of_its_allocations_behind(rm: ResourceManager) -> None:
-    app = rm.has_application(queue=QUOTA_QUEUE)  # what stays behind would count there as well
+    app = rm.has_application(queue=QUOTA_QUEUE)  # a leftover would count there, too
     node = rm.new_name("node")
     good = rm.remembers_allocation(app, node, memory=4)
     stray = rm.remembers_allocation(rm.new_name("app"), node, memory=6)
@@ -166,7 +166,7 @@ def test_existing_allocations_can_be_added_by_themselves(rm: ResourceManager) ->
     rm.expect_none(
         Allocated(too_large), Allocated(existing.key, identity=AnotherThan(existing.identity))
     )
-    with rm.control("an ask that fits beside the existing allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3), node=node))
     rm.releases(existing)
@@ -187,7 +187,7 @@ def test_existing_allocations_added_by_themselves_count_in_their_queue(
 
     too_large = rm.asks(app, memory=4)
     rm.expect_none(Allocated(too_large))
-    with rm.control("an ask that fits the quota beside it is allocated"):
+    with rm.control("an ask that fits the quota as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=3)))
 
@@ -241,7 +241,7 @@ def test_a_draining_node_is_filled_with_what_exists_before_it_takes_work(
     rm.undrains(node)
 
     rm.expect_none(Allocated(waiting))
-    with rm.control("an ask that fits beside the existing allocation is allocated"):
+    with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(waiting)
         rm.expect(Allocated(rm.asks(app, memory=3), node=node))
 
@@ -358,7 +358,7 @@ def test_a_recovered_allocation_keeps_its_application_from_waiting(rm: ResourceM
     existing = rm.remembers_allocation(app, node)
     rm.has_recovered_node(node, existing)
 
-    with rm.control("an application with nothing left goes to waiting"):
+    with rm.control("an empty application goes to waiting"):
         rm.releases(rm.has_allocation(other))
         rm.expect_waiting(other)
     rm.expect_none(ApplicationUpdated(app, state=WAITING), ApplicationUpdated(app, state=COMPLETED))
@@ -392,7 +392,7 @@ def test_existing_allocations_of_an_update_are_ignored(rm: ResourceManager) -> N
     rm.updates_node(node, memory=20, existing=(rm.remembers_allocation(app, node, memory=9),))
 
     rm.expect(Allocated(rm.asks(app, memory=19), node=node))
-    with rm.control("given at a creation it holds its room"):
+    with rm.control("in a creation it holds capacity"):
         created = rm.new_name("node")
         rm.has_recovered_node(created, rm.remembers_allocation(app, created, memory=9))
         rm.expect_none(Allocated(rm.asks(app, memory=9)))
@@ -411,7 +411,7 @@ def test_a_rejected_existing_allocation_is_named(rm: ResourceManager) -> None:
     for rejection in rejections:
         rm.agrees(rejection, AllocationRejected(stray.key, application=unknown))
     everything = rm.expect(Allocated(rm.asks(app, memory=10), node=node))
-    with rm.control("an existing allocation of a known application holds its room"):
+    with rm.control("an existing allocation of a known application holds capacity"):
         rm.still_holds(everything)
         rm.adds_existing(rm.remembers_allocation(app, node, memory=10))
         rm.expect_none(Allocated(rm.asks(app)))

@@ -92,7 +92,7 @@ def test_registering_again_forgets_asks_and_allocations(unregistered_rm: Unregis
     app = unregistered_rm.has_application(queue="root.quota")  # at most 10
     unregistered_rm.has_allocation(app, memory=10)
     waiting = unregistered_rm.has_waiting_ask(app, memory=10)
-    with unregistered_rm.control("without registering again there is no room"):
+    with unregistered_rm.control("without registering again there is no capacity"):
         unregistered_rm.expect_none(Allocated(waiting))
 
     unregistered_rm.has_registered_again()

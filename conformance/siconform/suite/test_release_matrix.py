@@ -1,6 +1,6 @@
-"""Releases by their type, by what they are about and by how they name it (SI-REL).
+"""Releases by type, subject and names (SI-REL).
 
-What a release of the RM does, and where a cell has its test (here where no other file is named):
+The effect of a release by the RM, and the file of its test (this one unless named):
 
 =================  ==================  ====================  ======================
 names              STOPPED_BY_RM       no type               a type that confirms
@@ -9,22 +9,21 @@ an allocation      ends: releases      ends or is refused    makes no replacemen
 a placeholder      ends: gang          ends or is refused    makes no replacement
 nothing, of an     ends all: releases  ends all or is        makes no replacement
 application                            refused
-what is unknown    nothing             nothing               nothing
-or over
+unknown or ended   nothing             nothing               nothing
 of another         that one at most    that one at most      nothing
 application
 a pending ask      ends: releases      leaves allocations    leaves allocations
 =================  ==================  ====================  ======================
 
-The last row is a message of its own until 2023-12. From 2024-10 on whatever has a key is released
-by it, so that a pending ask is a state in which a release finds it: of a stop by the RM the tests
-are those of ask releases, and under the wrong application no type ends it.
+The last row is a separate message until 2023-12. From 2024-10 on, releases name keys, and the key
+may be that of a pending ask: a stop by the RM is tested with the ask releases, and no type ends it
+under the wrong application.
 
-An identity alone names an allocation; the application beside it is not required by the design, so a
-wrong one there may be overlooked.
+An identity alone names an allocation; the application is not required by the design, so a wrong
+one may be ignored.
 
-A release the scheduler has open is confirmed by its own type (the files on releases, gangs and
-preemption), left open or ended by another one, and untouched by one that names something else.
+An open release of the scheduler is confirmed by its own type (releases, gangs, preemption), left
+open or ended by another type, and not affected by a release that names something else.
 """
 
 from typing import Final
@@ -85,7 +84,7 @@ def test_a_release_that_names_no_live_placeholder_ends_none(
     gang, other_app = rm.has_gang(members=1, memory=4), rm.has_application()
     over = rm.has_released(rm.has_placeholder(gang))
     placeholder = rm.has_placeholder(gang)
-    rm.has_allocation(gang, memory=2)  # it is active, and does not end by itself
+    rm.has_allocation(gang, memory=2)  # keeps the application active
     waiting = rm.has_waiting_ask(other_app, memory=6)
 
     rm.releases(placeholder, termination, identity=rm.new_name("unknown"), key="")

@@ -1,4 +1,4 @@
-"""Releases: allocations and asks that end before their time (SI-REL)."""
+"""Releases of allocations and asks (SI-REL)."""
 
 from dataclasses import replace
 
@@ -130,10 +130,10 @@ def test_releasing_what_does_not_exist_changes_nothing(rm: ResourceManager) -> N
     rm.releases_all(rm.new_name("unknown"))
     rm.releases(allocation, partition="unknown")
 
-    # An answer that repeats what was said is none that says the allocation had ended.
+    # An answer that echoes the request does not report the end of the allocation.
     rm.expect_none(Released(identity=allocation.identity, partition=PartitionNamed("default")))
     rm.is_not_served(waiting)
-    with rm.control("a release of the live allocation frees its room"):
+    with rm.control("a release of the live allocation frees its capacity"):
         rm.releases(allocation)
         rm.expect(Released(identity=allocation.identity, partition=PartitionNamed("default")))
         rm.is_served(waiting)
@@ -149,7 +149,7 @@ def test_releasing_an_allocation_twice_frees_its_capacity_once(rm: ResourceManag
     rm.releases(allocation)
     rm.releases(allocation)
 
-    with rm.control("the first release frees the room"):
+    with rm.control("the first release frees the capacity"):
         rm.is_served(waiting)
     rm.is_not_served(rm.asks(app, memory=10))
 
@@ -176,7 +176,7 @@ def test_a_release_without_type_is_carried_out_or_refused(rm: ResourceManager) -
 
     rm.releases(allocation, Termination.UNKNOWN)
 
-    # Its sender is at fault, so both are fine (C-12); what is told has to be what happened.
+    # The request is faulty, so both are fine (C-12); the answer has to match the effect.
     received = rm.expect_one_of(
         Released(identity=allocation.identity),
         AllocationRejected(allocation.key),
@@ -194,7 +194,7 @@ def test_a_release_without_type_confirms_no_replacement(rm: ResourceManager) -> 
 
     rm.confirms(replaced.release, Termination.UNKNOWN)
 
-    # To drop it is no answer, and the real allocation alone would be that to a confirmation.
+    # Dropping it is not an answer; the real allocation alone would answer a confirmation.
     received = rm.expect_one_of(
         Released(identity=placeholder.identity, termination=Termination.STOPPED_BY_RM),
         Released(identity=placeholder.identity, termination=Termination.UNKNOWN),
@@ -218,7 +218,7 @@ def test_a_confirmation_by_the_rm_is_not_answered(rm: ResourceManager) -> None:
     with rm.precondition("the confirmation was processed"):
         rm.expect(Allocated(replaced.real))
     rm.settles()
-    under_way = 1 if before > 1 else 0  # where releases are repeated until they are confirmed
+    under_way = 1 if before > 1 else 0  # if releases are repeated until confirmed
     rm.expect_at_most(before + under_way, ended)
 
 
@@ -234,7 +234,7 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
         *otherwise_released(replaced.placeholder), Allocated(replaced.real), Allocated(waiting)
     )
 
-    with rm.control("after the confirmation the room is given away"):
+    with rm.control("after the confirmation the capacity is allocated"):
         rm.confirms(replaced.release)
         rm.expect_one_of(Allocated(replaced.real), Allocated(waiting))
 
@@ -245,7 +245,7 @@ def test_what_timed_out_keeps_its_capacity_until_that_is_confirmed(rm: ResourceM
     rm.needs(Feature.EXECUTION_TIMEOUT)
     rm.has_node(memory=11)
     app, other_app = rm.has_application(), rm.has_application()
-    rm.has_allocation(other_app, memory=1)  # with nothing at all it would be over by then
+    rm.has_allocation(other_app, memory=1)  # an empty application would end by then
     with rm.confirming_nothing():
         with rm.precondition("the ask is allocated"):
             allocation = rm.expect(Allocated(rm.asks(app, memory=10, timeout_ms=500)))
@@ -291,7 +291,7 @@ def test_a_confirmation_of_nothing_does_no_harm(unregistered_rm: UnregisteredRM)
     unregistered_rm.expect_none(Allocated(application=app), StreamEnded(UpdateKind.ALLOCATIONS))
     ended = unregistered_rm.observe(Released(application=app))
     unregistered_rm.records(
-        f"confirmations of releases nobody started: {len(ended)} allocations reported ended"
+        f"confirmations without a release: {len(ended)} allocations reported ended"
     )
     with unregistered_rm.control("the stream serves an ordinary request"):
         unregistered_rm.expect(Allocated(unregistered_rm.asks(app)))
@@ -438,7 +438,7 @@ def test_releases_by_the_scheduler_state_unmistakably_what_ends(rm: ResourceMana
             partition=PartitionNamed("default"),
         )
         named = [replace(release, key=allocation.key), replace(release, key="")]
-        if allocation.application == other_app:  # nothing else of it is left
+        if allocation.application == other_app:  # it has no others left
             named.append(Released(application=other_app, identity=""))
         rm.expect_one_of(*named)
     rm.expect_none(Released(application=app), Released(application=other_app))

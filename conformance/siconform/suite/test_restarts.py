@@ -1,4 +1,4 @@
-"""Restarts: what a scheduler knows again once the RM has said everything again (SI-REC)."""
+"""Restarts: the scheduler's state after the RM has replayed everything (SI-REC)."""
 
 from collections.abc import Callable
 

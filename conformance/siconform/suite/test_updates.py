@@ -1,7 +1,7 @@
-"""Updates: an allocation that lives is told again with another amount (SI-ALLOC, from 2024-10 on).
+"""Updates of the amount of live allocations (SI-ALLOC, from 2024-10 on).
 
-Nothing obliges a scheduler to take an update (C-45). One that it rejects leaves what was before,
-which is in ``test_keys.py``; here is what an update means that it takes.
+A scheduler may reject an update (C-45), which then changes nothing (``test_keys.py``). These tests
+are about accepted updates.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE, replaced
 
 Ends = Callable[[ResourceManager, Allocated], None]
-"""What the RM does that ends an allocation."""
+"""An action of the RM that ends an allocation."""
 
 
 def its_queue_has(rm: ResourceManager, gang: Gang, amounts: Mapping[str, int]) -> None:
-    """Then: so says a snapshot that shows queues, if the gang is in the one it was meant for."""
+    """Check the queue in a snapshot that shows queues, if the gang is in the intended one."""
     if rm.shows(ApplicationSeen(gang, queue=gang.queue)):
         rm.sees_where_shown(QueueSeen(gang.queue, allocated=amounts), like=QueueSeen(gang.queue))
 
@@ -90,22 +90,22 @@ def test_each_amount_of_an_update_counts(rm: ResourceManager) -> None:
 
 
 def its_node_goes(rm: ResourceManager, allocation: Allocated) -> None:
-    """The node of the allocation is decommissioned."""
+    """Decommission the node of the allocation."""
     rm.decommissions(allocation.node)
 
 
 def its_application_goes(rm: ResourceManager, allocation: Allocated) -> None:
-    """The application of the allocation is removed."""
+    """Remove the application of the allocation."""
     rm.removes_application(allocation.application)
 
 
 def it_is_released(rm: ResourceManager, allocation: Allocated) -> None:
-    """The RM releases the allocation by its key."""
+    """Release the allocation by its key."""
     rm.releases(allocation)
 
 
 def all_is_released(rm: ResourceManager, allocation: Allocated) -> None:
-    """The RM releases whatever the application has."""
+    """Release everything the application has."""
     rm.releases_all(allocation.application)
 
 
@@ -219,12 +219,12 @@ def test_an_update_with_another_node_leaves_one_of_them_free(rm: ResourceManager
 
 
 @requirement("SI-ALLOC-016")
-def test_the_accounting_agree_on_a_placeholder_that_was_updated(rm: ResourceManager) -> None:
+def test_the_accounting_agrees_on_a_placeholder_that_was_updated(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     gang = rm.has_gang(memory=2)
     placeholder = rm.has_placeholder(gang)
     two, three = ({"memory": memory, "vcore": 1} for memory in (2, 3))
-    with rm.control("the books agree on a placeholder that was not updated"):
+    with rm.control("the accounting of a placeholder is right before its update"):
         rm.sees(NodeSeen(node, allocated=two))
         rm.sees(ApplicationSeen(gang, allocated_real={}, allocated_placeholder=two))
 
@@ -236,7 +236,7 @@ def test_the_accounting_agree_on_a_placeholder_that_was_updated(rm: ResourceMana
 
 
 @requirement("SI-ALLOC-016")
-def test_the_accounting_agree_on_what_replaces_an_updated_placeholder(rm: ResourceManager) -> None:
+def test_the_accounting_agrees_on_what_replaces_an_updated_placeholder(rm: ResourceManager) -> None:
     node = rm.has_node(memory=10)
     gang = rm.has_gang(memory=2)
     placeholder = rm.has_updated(rm.has_placeholder(gang), memory=3)

@@ -1,7 +1,4 @@
-"""Utilisation reports, node recommendations: what is used and what might be (SI-UTIL, SI-NREC).
-
-Only 2021-02 has them.
-"""
+"""Utilisation reports and node recommendations (SI-UTIL, SI-NREC); 2021-02 only."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""The wire: methods, streams, fields and numbers (SI-WIRE).
+"""The wire format: methods, streams, fields and numbers (SI-WIRE).
 
-What every message has to keep to (SI-WIRE-006, -008, -010, -012) the monitors of
-``siconform.monitors.wire`` judge during all tests. What a scheduler says of its own types is
-judged here, where it offers server reflection.
+Rules for every message (SI-WIRE-006, -008, -010, -012) are checked during all tests by
+``siconform.monitors.wire``. These tests check a scheduler's own type descriptions, if it offers
+server reflection.
 """
 
 from siconform.marks import requirement
@@ -148,7 +148,7 @@ def test_events_use_no_reserved_number_and_have_a_type(rm: ResourceManager) -> N
     rm.observes_events()
     rm.has_node()
 
-    rm.presupposes_some(rm.events_so_far(), "anything")  # the monitors judge them
+    rm.presupposes_some(rm.events_so_far(), "anything")  # the monitors check them
     rm.expect_none(EventReceived(subject=Subject.UNSET))
 
 
@@ -170,7 +170,7 @@ def test_a_termination_type_that_is_not_set_is_a_stop_by_the_rm(rm: ResourceMana
     allocation = rm.has_allocation(app, memory=10, node=node)
     waiting = rm.has_waiting_ask(app, memory=10)
 
-    rm.releases(allocation, Termination.STOPPED_BY_RM)  # its number is 0, which is not sent
+    rm.releases(allocation, Termination.STOPPED_BY_RM)  # number 0, which is not sent
 
     rm.expect(Released(identity=allocation.identity, termination=Termination.STOPPED_BY_RM))
     rm.is_served(waiting, node=node)
@@ -199,7 +199,7 @@ def test_of_two_ways_to_state_a_priority_the_last_one_counts(rm: ResourceManager
 
     ask = rm.asks(app, priority=7, priority_class="the-last")
 
-    answer = rm.expect_one_of(Allocated(ask), AskRejected(ask))  # nobody knows the class
+    answer = rm.expect_one_of(Allocated(ask), AskRejected(ask))  # the class is unknown
     rm.agrees_if_repeated(answer, Allocated(ask, priority=0, priority_class="the-last"))
     rm.expect_none(StreamEnded(UpdateKind.ALLOCATIONS))
     rm.expect(Allocated(rm.asks(app)))
@@ -227,7 +227,7 @@ def test_an_ask_of_an_older_rm_asks_for_nothing(rm: ResourceManager) -> None:
     older = rm.send_legacy_request(app, memory=5)
 
     rm.expect_none(Allocated(older), *(StreamEnded(kind) for kind in UpdateKind))
-    with rm.control("the ask as it is said now is allocated"):
+    with rm.control("an ask in the current form is allocated"):
         rm.expect(Allocated(rm.asks(app, memory=10), node=node))
 
 
