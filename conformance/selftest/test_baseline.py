@@ -72,7 +72,7 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "received"),
     [
-        ("a: 1", "a baseline is a list of entries"),
+        ("a: 1", "a baseline must be a list of entries"),
         ("- [", "is no YAML"),
         ("- {requirement: SI-NODE-4, outcome: fail, says: x, reason: y}",
          'entry 1: requirement: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
@@ -83,7 +83,7 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
         ("- {requirement: SI-NODE-004, outcome: fail, says: '/(/', reason: y}", "1: says: missing"),
         ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: y, z: 1}", '"z" is no'),
         ("- {requirement: SI-NODE-004, outcome: fail, says: x, reasn: y}",
-         '"reasn" is no field. Did you mean reason?'),
+         'unknown field "reasn"; did you mean reason?'),
         ("- fail", "entry 1: expected fields and values, got 'fail'"),
     ],
 )  # fmt: skip
@@ -157,7 +157,7 @@ def test_what_is_flaky_may_pass_and_may_deviate() -> None:
 
     for evidence, received in (
         ([sent(Verdict.PASS, "")], 'SI-NODE-004: fail "accepted": passes this time'),
-        ([sent()], 'SI-NODE-004: fail "accepted": deviates this time'),
+        ([sent()], 'SI-NODE-004: fail "accepted": fails this time'),
     ):
         assert baseline.stale(evidence, nothing) == ()
         assert baseline.flaky(evidence) == (received,)

@@ -108,7 +108,7 @@ def test_where_nothing_else_was_tested_nothing_is_conformant(
 
     assert outcome.code == 10
     assert outcome.results["verdict"] == "INCOMPLETE"
-    assert "all that was judged is challenged (SI-NODE-004)" in outcome.results["sentence"]
+    assert "all tested requirements are challenged (SI-NODE-004)" in outcome.results["sentence"]
 
 
 def test_what_could_not_run_of_it_decides_nothing_either(

@@ -127,7 +127,7 @@ def read_baseline(path: Path) -> Baseline:
     try:
         listed = plain_yaml.load(path.read_text("utf-8"))
     except OSError as error:
-        message = f"{path}: cannot read the baseline: {error.strerror}"
+        message = f"{path}: the baseline cannot be read: {error.strerror}"
         raise BaselineError(message) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         message = f"{path}: the baseline is not valid YAML: {' '.join(str(error).split())}"

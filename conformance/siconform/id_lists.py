@@ -12,7 +12,7 @@ def read_ids(path: Path, meant: Callable[[str], Iterable[str]]) -> tuple[set[str
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
-        return set(), [f"{path}: cannot read the list: {error.strerror}"]
+        return set(), [f"{path}: the list cannot be read: {error.strerror}"]
     except UnicodeDecodeError:
         return set(), [f"{path}: the list is not UTF-8 text"]
     found: set[str] = set()

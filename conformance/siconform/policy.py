@@ -221,7 +221,7 @@ def _passed(results: Sequence[RequirementResult], status: RunStatus) -> str:
     levels = [level for level in Level if level.is_at_least(status.fail_on)]
     failed = any(f.verdict in VIOLATED for f in results)
     which = f"{' and '.join(levels)} requirements" if failed else "requirements"
-    return f"all tested {which}{' of the selection' * status.in_part} passed"
+    return f"all tested {which} passed"
 
 
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:

@@ -86,7 +86,7 @@ def certify(
     except RecordError as error:
         wrong(str(error))
     except OSError as error:
-        wrong(f"cannot write {output or results}: {error.strerror}")
+        wrong(f"{output or results} cannot be written: {error.strerror}")
 
 
 def _writes(results: Path, output: Path | None, made: "Certificate") -> None:

@@ -33,7 +33,7 @@ def report(runs: Sequence[str], output: Path | None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
-        ends(f"cannot write {path}: {error.strerror}", ExitCode.USAGE)
+        ends(f"{path} cannot be written: {error.strerror}", ExitCode.USAGE)
     click.echo(f"written to {path}")
 
 

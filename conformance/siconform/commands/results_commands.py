@@ -26,7 +26,7 @@ def page(results: Sequence[Path]) -> None:
 
 
 @click.command(
-    epilog="Exit codes: 0 no regression, 1 regressions, 4 a run cannot be read, 5 nothing in common."
+    epilog="Exit codes: 0 no regression, 1 regressions, 4 unreadable run, 5 nothing in common."
 )
 @click.argument("before", type=click.Path(path_type=Path))
 @click.argument("after", nargs=-1, required=True, type=click.Path(path_type=Path))

@@ -81,7 +81,7 @@ def _of_reports(command: Command) -> Command:
     help="Output folder: new, empty or from an earlier extraction",
 )
 def extract(text: str, output: Path) -> None:
-    """Extract si.proto, descriptors (si.binpb) and constants.json from a specification."""
+    """Extract si.proto, si.binpb and constants.json from TEXT."""
     from siconform.spec.extract import OccupiedFolder  # noqa: PLC0415  # protobuf takes time
     from siconform.spec.extract import extract as write  # noqa: PLC0415  # the same
     from siconform.spec.layout import extracted  # noqa: PLC0415  # the same
@@ -114,8 +114,8 @@ def diff(old: str, new: str, **how: Any) -> None:
 
 
 @spec_group.command(
-    help=f"Report what the change from OLD to NEW affects in this project. This includes requirements, "
-    f"tests, code, mutants and published results. {_SIDES}",
+    help=f"Report what the change from OLD to NEW affects in this project. This includes "
+    f"requirements, tests, code, mutants and published results. {_SIDES}",
     epilog=_CODES,
 )
 @_of_reports

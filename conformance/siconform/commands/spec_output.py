@@ -89,8 +89,8 @@ def write(text: str, output: Path | None) -> None:
 def unwritable(path: Path, error: OSError) -> str:
     """Return why nothing can be written there."""
     if isinstance(error, FileExistsError | NotADirectoryError):
-        return f"cannot write {path}: its parent is not a folder"
-    return f"cannot write {path}: {error.strerror}"
+        return f"{path} cannot be written: its parent is not a folder"
+    return f"{path} cannot be written: {error.strerror}"
 
 
 def shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:

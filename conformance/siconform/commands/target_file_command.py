@@ -83,7 +83,7 @@ def _write(file: Path) -> None:
             new.write(_NEW.format(schema=f"./{_SCHEMA}"))
         schema_file.write_text(_schema(), "utf-8")
     except OSError as error:
-        wrong(f"cannot write {file}: {error.strerror}")
+        wrong(f"{file} cannot be written: {error.strerror}")
     click.echo(f"written: {file} and {schema_file}; now set the scheduler in {file}")
 
 

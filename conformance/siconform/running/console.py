@@ -170,7 +170,7 @@ class Console:
             self._stream.write(text)
             self._stream.flush()
         except OSError as error:
-            self.broken = f"cannot write to standard output: {error.strerror}"
+            self.broken = f"standard output cannot be written to: {error.strerror}"
             silence(self._stream)
 
     def _lines(self, lines: Iterable[str]) -> None:

@@ -37,7 +37,7 @@ class HistoryFiles:
         try:
             exchange.write_jsonl(adds(self._results, file), with_messages=with_messages)
         except OSError as error:
-            raise NotKept(f"cannot write the history {file.name}: {error.strerror}") from None
+            raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
 
     def add_verdict(self, test: str, evaluated: HistoryVerdict) -> None:
         """Append the verdict to the history of a test; raise NotKept if that fails."""
@@ -45,7 +45,7 @@ class HistoryFiles:
         try:
             evaluated.add_to(file)
         except OSError as error:
-            raise NotKept(f"cannot write the history {file.name}: {error.strerror}") from None
+            raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
 
     def _file(self, test: str) -> Path:
         return self._results / FOLDER / f"{safe_name(test)}.jsonl"

@@ -251,8 +251,8 @@ OPTIONS: Final = (
     Option(
         "--baseline",
         "FILE",
-        f'{Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure (default: '
-        "those of the named target)",
+        f'File of {Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure (default: '
+        "the target's)",
         of_the_target=False,
     ),
     *SELECTION,

@@ -325,7 +325,7 @@ def _edited(file: str | None) -> bytes:
     try:
         return Path(file).read_bytes() if file else b""
     except OSError as error:
-        raise BadOption(f"cannot read {EDITED} {file}: {error.strerror}") from None
+        raise BadOption(f"{EDITED} {file} cannot be read: {error.strerror}") from None
 
 
 def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -> Baseline:

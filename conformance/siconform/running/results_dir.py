@@ -53,7 +53,7 @@ class ResultsDir:
             self._begins_list((*_FILES, *more))
         except OSError as error:
             self.release()
-            message = f"cannot write results to {self._folder}: {error.strerror}"
+            message = f"results cannot be written to {self._folder}: {error.strerror}"
             if error.errno in _NO_CAPACITY:
                 raise CannotWrite(message) from None
             raise BadOption(message) from None

@@ -273,7 +273,7 @@ class RunController:
             self.evidence.broke(self._unwritten(error))
 
     def _unwritten(self, error: OSError) -> str:
-        return f"cannot write results to {self.settings.results}: {error.strerror}"
+        return f"results cannot be written to {self.settings.results}: {error.strerror}"
 
     def _run(self, ended_by: int) -> Run:
         requirements = self.evidence.requirements()

@@ -51,7 +51,7 @@ def parse(file: Path) -> tuple[str, dict[str, Any]]:
         text = file.read_text("utf-8")
         return text, tomllib.loads(text)
     except OSError as error:
-        raise LookupError(f"cannot read {file}: {error.strerror}") from None
+        raise LookupError(f"{file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LookupError(f"{file} is not valid TOML: {' '.join(str(error).split())}") from None
 
