@@ -38,7 +38,7 @@ def main() -> None:
     revision = find_revision(given.revision or change.revision)
     if change.is_on_the_wire and revision.name != change.revision:
         parser.error(f"{change.name} changes messages of SI {change.revision}, not of {revision}")
-    meanwhile = CHANGES.get(given.meanwhile, NONE)
+    meanwhile = CHANGES.get(given.beside, NONE)
     if meanwhile.is_on_the_wire:
         parser.error(f"{meanwhile.name} changes messages: nothing is made beside it")
     command = reference(change, revision, meanwhile=meanwhile, real_clock=given.real_clock)

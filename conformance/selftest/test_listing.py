@@ -109,7 +109,7 @@ def test_an_explanation_states_everything_in_one_place() -> None:
         "when": entry.when,
         "then": entry.then,
         "control": entry.control,
-        "seen by": "the plain service; waits for an answer",
+        "seen by": "the plain service; waits for a response",
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
         "schedulers": "reference: good",

@@ -65,7 +65,7 @@ def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
         (["--time-scale", "0"], '--time-scale "0" must be a positive number'),
         (["--time-scale", "inf"], '--time-scale "inf" must be a positive number'),
         (["--baseline", "none.yaml"], "none.yaml: the baseline cannot be read: No such file"),
-        (["--target-command", "'unclosed"], "--target-command is not a valid command line: No closing quotation"),
+        (["--target-command", "'unclosed"], "is not a valid command line: No closing quotation"),
         (["--target-command", " "], "--target-command is empty"),
         (["--target", "127.0.0.1:1", "--target-command", "x"], "are two ways to name one target"),
         (["--results", "/proc/none"], "results cannot be written to /proc/none"),

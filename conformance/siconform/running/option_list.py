@@ -251,8 +251,8 @@ OPTIONS: Final = (
     Option(
         "--baseline",
         "FILE",
-        f'File of {Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure (default: '
-        "the target's)",
+        f'File of {Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure '
+        "(default: that of the named target)",
         of_the_target=False,
     ),
     *SELECTION,
