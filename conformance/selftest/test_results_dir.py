@@ -33,7 +33,9 @@ def test_what_no_run_wrote_is_never_touched(
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
 
-    outcome_code = refused(conformance, "has no siconform-files.txt, the list of what a run")
+    outcome_code = refused(
+        conformance, "has no siconform-files.txt, the list of files written by a run"
+    )
 
     assert outcome_code == 4
     assert mine.read_text() == "the user's own"
@@ -146,7 +148,7 @@ def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
     first = subprocess.Popen(command, cwd=pytester.path, stdout=subprocess.DEVNULL)  # noqa: S603  # ourselves
     results = pytester.path / "out" / "results.json"
     wait_for(results.exists)
-    wait_for(lambda: "did not come to its end" in results.read_text())
+    wait_for(lambda: "did not finish" in results.read_text())
 
     second = subprocess.run(  # noqa: S603  # ourselves
         command, cwd=pytester.path, capture_output=True, text=True, check=False, timeout=patient(60)

@@ -130,7 +130,7 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.rstrip(".\n") == (
         "siconform: out/results.json is partial and no result: "
-        "interrupted before its end; run it to its end"
+        "interrupted: the run did not finish; run it to its end"
     )
 
 

@@ -67,7 +67,7 @@ def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
         (["--baseline", "none.yaml"], "none.yaml: the baseline cannot be read: No such file"),
         (["--target-command", "'unclosed"], "is not a valid command line: No closing quotation"),
         (["--target-command", " "], "--target-command is empty"),
-        (["--target", "127.0.0.1:1", "--target-command", "x"], "are two ways to name one target"),
+        (["--target", "127.0.0.1:1", "--target-command", "x"], "are mutually exclusive"),
         (["--results", "/proc/none"], "results cannot be written to /proc/none"),
     ],
 )  # fmt: skip
@@ -324,7 +324,7 @@ def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
     wait_for(lambda: not exists(pid))
     document = (pytester.path / "out" / "results.json").read_text()
     assert '"verdict": "INCOMPLETE"' in document
-    assert "did not come to its end" in document
+    assert "did not finish" in document
 
 
 def test_a_target_lost_in_a_test_is_started_again_for_the_next(conformance: Run) -> None:

@@ -198,7 +198,7 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (
         ("diff", "none.md", "good.md"),
         UNREADABLE,
-        'none.md: there is no such file, and "none.md"',
+        'none.md: there is no such file; unknown revision "none.md"',
     ),
     (("diff", "good.md", "folder"), UNREADABLE, "folder: the file cannot be read: Is a directory"),
     (

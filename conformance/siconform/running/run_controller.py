@@ -77,7 +77,7 @@ class RunController:
     def begins(self) -> None:
         """Write preliminary results in case this process is killed; raise CannotWrite."""
         self._phases.begin(phases.WORKERS)
-        self.evidence.ended_early = f"{_INTERRUPTED} before its end"
+        self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
             run = self._run(ended_by=int(ExitCode.INTERRUPTED))
