@@ -78,7 +78,7 @@ def test_the_front_page_leads_to_everything(page: Page, site: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("SI Conformance")
     page.locator("article").get_by_role("link", name="Quick start").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Quick start")
-    expect(page.get_by_text("CONFORMANT in what is tested").first).to_be_visible()
+    expect(page.get_by_text("CONFORMANT: all tested requirements passed").first).to_be_visible()
 
 
 def test_a_requirement_has_an_address(page: Page, site: str) -> None:

@@ -140,7 +140,7 @@ def _has_written_results(command: Command) -> bool:
         text = (command.results / "results.json").read_text("utf-8")
     except OSError:
         return False
-    return bool(text) and "did not come to its end" not in text
+    return bool(text) and "did not finish" not in text
 
 
 _WORKERS: Final = 2

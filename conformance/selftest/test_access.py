@@ -197,13 +197,13 @@ def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
         (["--tls-cert", "x"], "--tls-cert needs --tls-key"),
         (["--tls-key", "x"], "--tls-key needs --tls-cert"),
         (["--tls-ca", "/nowhere"], "/nowhere cannot be read"),
-        (["--metadata", "token"], "--metadata has no KEY=VALUE in one of its values"),
+        (["--metadata", "token"], "--metadata must be KEY=VALUE"),
         (["--metadata", "a b=c"], '"a b" is no key of gRPC'),
         (["--metadata", "=c"], '"" is no key of gRPC'),
         (["--metadata", "grpc-timeout=1S"], "--metadata: grpc-timeout is gRPC's own"),
         (["--metadata", "token=ä"], "the value of token is not plain ASCII"),
-        (["--metadata", "token-bin=ä"], "the value of token-bin is no base64"),
-        (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token takes ${NOT_SET_ANYWHERE}, which is"),
+        (["--metadata", "token-bin=ä"], "the value of token-bin is not base64"),
+        (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token uses ${NOT_SET_ANYWHERE}, which is"),
     ],
 )
 def test_options_that_cannot_be_meant(options: list[str], received: str) -> None:

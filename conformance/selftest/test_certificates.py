@@ -160,7 +160,7 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
     done = siconform("certify", run)
 
     assert done.exit_code == 4
-    assert "has no siconform-files.txt, so nothing is written there: give -o FILE" in done.stderr
+    assert "has no siconform-files.txt, so it is not modified: give -o FILE" in done.stderr
     assert not (run / "certificate.json").exists()
 
 

@@ -96,4 +96,4 @@ def test_a_queue_configuration_that_is_not_there_is_named_with_those_that_are() 
     done = CliRunner().invoke(main, ["queues", "mine"])
 
     assert done.exit_code == 4
-    assert '"mine" is no queue configuration of the kit. Known: conformance,' in done.output
+    assert 'unknown queue configuration "mine"; known: conformance,' in done.output

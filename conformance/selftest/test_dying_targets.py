@@ -56,7 +56,7 @@ def test_one_whose_starter_lives_on(conformance: Run, pytester: pytest.Pytester,
     )
 
     assert outcome.verdict("SI-NODE-004") == "could-not-run"
-    assert "nothing listens there any more" in outcome.reason("SI-NODE-004")
+    assert "nothing listens at its address any more" in outcome.reason("SI-NODE-004")
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -69,7 +69,7 @@ def test_a_teardown_the_target_spoils_is_noted_and_decides_nothing(conformance: 
 
     assert outcome.verdict("SI-NODE-004") == "pass"
     assert outcome.code == 0
-    assert outcome.results["notes"] == ["test_fake.py::test_it: not cleared up: left one"]
+    assert outcome.results["notes"] == ["test_fake.py::test_it: clean-up failed: left one"]
 
 
 def test_a_teardown_we_spoil_is_our_fault(conformance: Run) -> None:

@@ -183,8 +183,8 @@ def test_both_commands_state_what_is_wrong_and_how_to_see_it_again(
     ("explore", "message"),
     [
         ("1", "seed 2023"),
-        ("0", "not looked for: what arbitrary histories would show"),
-        ("-1", '--explore "-1" is no number above 0'),
+        ("0", "randomised testing disabled (--explore SECONDS)"),
+        ("-1", '--explore "-1" must be a positive number'),
     ],
 )
 def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_reported(

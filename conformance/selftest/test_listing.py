@@ -100,7 +100,7 @@ def test_an_explanation_states_everything_in_one_place() -> None:
         {"reference": "good", "yunikorn-core@1.5.1": "bad"},
     )
     lines = text.splitlines()
-    assert lines[0].startswith("SI-NODE-002   MUST   says so: the SI text (section ")
+    assert lines[0].startswith("SI-NODE-002   MUST   source: the SI specification (section ")
     assert "  " + entry.text in lines
     for label, content in {
         "why MUST": entry.level_reason,
@@ -109,7 +109,7 @@ def test_an_explanation_states_everything_in_one_place() -> None:
         "when": entry.when,
         "then": entry.then,
         "control": entry.control,
-        "seen by": "the plain service; waits for an answer",
+        "seen by": "the plain service; waits for a response",
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
         "schedulers": "reference: good",

@@ -128,7 +128,7 @@ def test_a_monitor_implements_for_its_own_requirements(conformance: Run) -> None
     assert outcome.requirement("SI-NODE-004")["tests"][0]["monitor"] == "capacity"
     assert outcome.verdict("SI-NODE-005") == "pass"
     assert outcome.verdict("SI-NODE-008") == "not-selected"
-    assert "premise never held" in outcome.reason("SI-NODE-008")
+    assert "precondition never held" in outcome.reason("SI-NODE-008")
     assert outcome.code == 1
     assert "seen by    the monitor capacity" in outcome.out
     assert "1 failed" in (outcome.folder / "pytest.log").read_text()

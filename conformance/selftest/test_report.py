@@ -215,7 +215,7 @@ def test_the_command_lists_what_it_adds_to_the_folder_of_a_run(folder: Path) -> 
 
 
 def test_a_part_of_a_run_makes_no_page(folder: Path) -> None:
-    document = {**samples.results(), "ended_early": "the run did not come to its end"}
+    document = {**samples.results(), "ended_early": "the run did not finish"}
     (folder / "results.json").write_text(json.dumps(document), "utf-8")
 
     outcome = CliRunner().invoke(main, ["report", str(folder)])

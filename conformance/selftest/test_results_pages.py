@@ -203,7 +203,7 @@ def test_a_table_that_differs_is_named_and_written_again(
     monkeypatch.setattr(publish, "INDEX", table)
 
     assert publish.main(["--check"]) == 1
-    assert "README.md is not what would be written now" in capsys.readouterr().err
+    assert "README.md is out of date" in capsys.readouterr().err
     assert publish.main([]) == 0
     assert table.read_text("utf-8") == publish.index(KEPT)
     assert publish.main(["--check"]) == 0

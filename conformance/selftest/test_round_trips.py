@@ -57,7 +57,7 @@ def test_what_is_recorded_is_green_until_it_is_fixed(tmp_path: Path) -> None:
 
     assert [d["exit_code"] for d in (failed, recorded, fixed)] == [1, 0, 11]
     assert recorded["sentence"].startswith("NON-CONFORMANT as recorded: 1 MUST")
-    assert "of the baseline no longer fit" in fixed["sentence"]
+    assert "stale baseline entries: " in fixed["sentence"]
     assert [received[:10] for received in fixed["baseline"]["stale"]] == ["SI-ASK-010"]
 
     alike = siconform(tmp_path, "compare", "failed", "recorded")
@@ -130,7 +130,7 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.rstrip(".\n") == (
         "siconform: out/results.json is partial and no result: "
-        "interrupted: the run did not come to its end; run it to its end"
+        "interrupted: the run did not finish; run it to its end"
     )
 
 

@@ -49,7 +49,7 @@ def test_every_test_that_decides_it_runs_and_only_it_is_reported(
         "test_fake.py::test_four",
     }
     assert outcome.results["sentence"].startswith(
-        "CONFORMANT in what was selected: 1 of 1 requirement, "
+        "CONFORMANT: all tested requirements passed (1 of 1 selected, "
     )
     assert outcome.results["selection"] == {
         "words": "node-4",
@@ -80,7 +80,7 @@ def test_what_fails_in_a_selection_reports_its_denominator(conformance: Run) -> 
     assert outcome.code == 1
     assert evaluated(outcome) == {"SI-NODE-006": "fail", "SI-REL-001": "pass"}
     assert outcome.results["sentence"].startswith(
-        "NON-CONFORMANT: 1 MUST fail; judged: 2 of 2 requirements, "
+        "NON-CONFORMANT: 1 MUST fail; tested: 2 of 2 selected, "
     )
 
 
@@ -92,9 +92,9 @@ def test_a_profile_is_named_with_its_denominator(conformance: Run) -> None:
         SUITE.replace('raise ConformanceFailure("no")', "pass"), "--profile", "base"
     )
 
-    assert part.startswith(f"CONFORMANT in what was selected: 3 of {size} requirements, ")
+    assert part.startswith(f"CONFORMANT: all tested requirements passed (3 of {size} ")
     assert whole.results["sentence"].startswith(
-        f"CONFORMANT to profile 2024-10/base.1 in what is tested: 3 of {size} requirements, "
+        f"CONFORMANT to profile 2024-10/base.1: all tested requirements passed (3 of {size} "
     )
     assert whole.results["selection"]["profile"] == "2024-10/base.1"
     assert len(whole.results["selection"]["requirements"]) == size
@@ -137,10 +137,10 @@ def test_alongside_what_tests_decide_monitors_speak_in_these(conformance: Run) -
 @pytest.mark.parametrize(
     ("words", "code", "received"),
     [
-        (["SI-AUTO-001"], 4, "applies to 2021-02, so give --revision 2021-02"),
-        (["--area", "NODES"], 4, '"NODES" is no area. Known: WIRE'),
+        (["SI-AUTO-001"], 4, "applies to 2021-02; give --revision 2021-02"),
+        (["--area", "NODES"], 4, 'unknown area "NODES"; did you mean NODE?'),
         (["--profile", "2021-02/base"], 4, "give --revision 2021-02"),
-        (["node-4", "--area", "REL"], 5, "no requirement of SI 2024-10 is like that: node-4; area"),
+        (["node-4", "--area", "REL"], 5, "no requirement of SI 2024-10 matches: node-4; area"),
         (["--area", ""], 4, "--area is empty"),
     ],
 )

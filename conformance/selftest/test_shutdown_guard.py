@@ -113,6 +113,6 @@ def test_what_is_killed_states_what_it_has_come_to(
     ended = _ended(STUCK.replace("CODE", settled))
 
     killed, *others = ended.stderr.splitlines()
-    assert killed == "siconform: interrupted (SIGTERM), and killed after 0.3 s"
+    assert killed == "siconform: interrupted (SIGTERM), killed after 0.3 s"
     assert others == [f"siconform: {sentence}" for sentence in received]
     assert ended.returncode == code

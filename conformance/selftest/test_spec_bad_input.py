@@ -198,7 +198,7 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (
         ("diff", "none.md", "good.md"),
         UNREADABLE,
-        'none.md: there is no such file, and "none.md"',
+        'none.md: there is no such file; unknown revision "none.md"',
     ),
     (("diff", "good.md", "folder"), UNREADABLE, "folder: the file cannot be read: Is a directory"),
     (
@@ -214,9 +214,9 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("diff", "good.md", "git:--help:x"), UNREADABLE, "git:--help:x: write git:REV:PATH"),
     (("extract", "2024-10"), UNREADABLE, "there is no protobuf source in it: give a text or a"),
     (("extract", "good.md", "-o", "folder"), WRONG, "name a folder that is new or empty"),
-    (("extract", "good.md", "-o", "good.md/out"), WRONG, "what should be its folder is none"),
+    (("extract", "good.md", "-o", "good.md/out"), WRONG, "its parent is not a folder"),
     (("diff", "2023-08", "2023-12", "-o", "folder"), WRONG, "folder cannot be written: Is a dir"),
-    (("diff", "2023-08", "2023-12", "-o", "good.md/a"), WRONG, "what should be its folder is none"),
+    (("diff", "2023-08", "2023-12", "-o", "good.md/a"), WRONG, "its parent is not a folder"),
     (
         ("check", "good.md"),
         WRONG,

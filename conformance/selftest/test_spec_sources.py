@@ -246,7 +246,7 @@ def test_lines_in_a_row_with_one_error_are_reported_once(tmp_path: Path) -> None
 
 def test_what_is_not_there_is_sent_with_the_nearest_revision(tmp_path: Path) -> None:
     assert errors("2023-13")[0].startswith(
-        'there is no such file, and "2023-13" is no revision of the SI. Did you mean "2023-12"?'
+        'there is no such file; unknown revision "2023-13"; did you mean "2023-12"?'
     )
     assert errors(str(tmp_path)) == ["the file cannot be read: Is a directory"]
 

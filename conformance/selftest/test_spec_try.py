@@ -118,8 +118,10 @@ def test_the_worst_of_several_tests_decides() -> None:
 @pytest.mark.parametrize(
     "open_one",
     [
-        received(TEST, "not-reached", "not reached: the tests that fail took more than 60 s"),
-        received("monitor a", "could-not-run", "its premise never held in the tests that ran", "a"),
+        received(TEST, "not-reached", "not reached: failing tests took more than 60 s"),
+        received(
+            "monitor a", "could-not-run", "its precondition never held in the tests that ran", "a"
+        ),
     ],
 )
 def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Received) -> None:
@@ -130,7 +132,7 @@ def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Received) -
 
 
 def test_a_precondition_that_a_monitor_did_not_see_takes_nothing_from_tests_that_passed() -> None:
-    absent = received("monitor a", "could-not-run", "its premise never held", "a")
+    absent = received("monitor a", "could-not-run", "its precondition never held", "a")
 
     assert came(results("pass", received(TEST, "pass"), absent)) is Came.PASSES
 
@@ -151,7 +153,7 @@ def test_what_cannot_be_sent_is_named_with_all_its_elements() -> None:
     lost = NotExpressible({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
 
     assert unsaid_in(lost.message) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
-    assert unsaid_in(f"premise: {lost.message}") == unsaid_in(lost.message)
+    assert unsaid_in(f"precondition: {lost.message}") == unsaid_in(lost.message)
     assert unsaid_in("si.v1.NodeInfo.nodeID was undeclared") == ()
 
 

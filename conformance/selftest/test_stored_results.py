@@ -17,7 +17,7 @@ from siconform.reporting.stored import RecordError, read_document
 Change = Callable[[Document], Any]
 
 WHOLE = document(requirement("SI-NODE-004", "pass"), requirement("SI-NODE-006", "fail"))
-KILLED = "the run did not come to its end"
+KILLED = "the run did not finish"
 
 
 @pytest.mark.parametrize(

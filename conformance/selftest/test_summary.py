@@ -126,7 +126,9 @@ def test_what_binds_the_rm_is_not_counted_against_the_scheduler() -> None:
     evaluation = evaluate(requirements, RunStatus("2023-12"))
 
     assert line == f" NODE   {'#' * 20}    3 {PASS}"
-    assert evaluation.sentence == "CONFORMANT in what is tested: 3 of 3 requirements of SI 2023-12"
+    assert (
+        evaluation.sentence == "CONFORMANT: all tested requirements passed (3 of 3 of SI 2023-12)"
+    )
 
 
 def test_failures_come_worst_first() -> None:

@@ -107,7 +107,7 @@ def test_certificates_that_do_not_fit_end_with_a_sentence(
 
 
 def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
-    assert "the embedded reference is spoken to without TLS" in sentence(
+    assert "the embedded reference does not support TLS" in sentence(
         conformance(ONE, "--tls", target=False), 4
     )
 

@@ -229,19 +229,19 @@ def test_everything_that_is_wrong_is_sent_at_once(written: Callable[[str], Path]
 
     received = mutants(file)
     for line, place, message in (
-        (2, "target.adress", "there is no such key; did you mean address?"),
-        (3, "target.address", '"nowhere" is no HOST:PORT'),
-        (4, "target.command", "there is address already: a target has one of them"),
-        (5, "target.revision", '"2.0" is no revision of the SI.'),
+        (2, "target.adress", "unknown key; did you mean address?"),
+        (3, "target.address", '"nowhere" must be HOST:PORT'),
+        (4, "target.command", "conflicts with address"),
+        (5, "target.revision", 'unknown revision "2.0"'),
         (6, "target.without", "gang"),
         (7, "target.time_scale", "expected a number > 0"),
         (8, "target.wait", "expected a number, got text"),
-        (9, "target.baseline", "missing.yaml is not there"),
+        (9, "target.baseline", "missing.yaml does not exist"),
         (10, "target.proposals", "expected true or false, got text"),
         (13, "target.timers.placehodler", "did you mean placeholder?"),
         (14, "target.timers.waiting", "expected a number > 0"),
-        (16, "targets.a@b", "a name is no address and has no @"),
-        (20, "targets.other.configuration", "missing.conf is not there"),
+        (16, "targets.a@b", "target names must not be addresses or contain @"),
+        (20, "targets.other.configuration", "missing.conf does not exist"),
         (22, "runs", "did you mean run?"),
         (26, "run.workers", "expected a whole number"),
         (27, "run.color", "invalid enum value 'sometimes'"),
@@ -254,7 +254,11 @@ def test_everything_that_is_wrong_is_sent_at_once(written: Callable[[str], Path]
 
 @pytest.mark.parametrize(
     ("text", "received"),
-    [("[target", "is no TOML: "), ("a = 1\na = 2\n", "is no TOML: "), (None, "cannot be read: No")],
+    [
+        ("[target", "is not valid TOML: "),
+        ("a = 1\na = 2\n", "is not valid TOML: "),
+        (None, "cannot be read: No"),
+    ],
 )
 def test_what_is_no_target_file(text: str | None, received: str, folder: Path) -> None:
     if text is not None:

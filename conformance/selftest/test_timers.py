@@ -85,7 +85,9 @@ def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
     outcome = conformance(RECEIVED, "--waiting-timeout", value, target=False)
 
     assert outcome.code == 4
-    assert outcome.err.strip() == f'siconform: --waiting-timeout "{value}" is no number above 0'
+    assert (
+        outcome.err.strip() == f'siconform: --waiting-timeout "{value}" must be a positive number'
+    )
 
 
 def test_a_timer_no_one_reported_costs_the_precondition() -> None:

@@ -41,7 +41,7 @@ def test_the_same_scheduler_is_as_certified(certified: Path) -> None:
     done = verified(certified, "--results", str(certified.parent), "--seed", "7")
 
     assert done.exit_code == 0, done.output
-    assert "  kit        the one that judged then" in done.stdout
+    assert "  kit        the same version" in done.stdout
     assert "  evidence   1 histories and results.json as certified" in done.stdout
     assert "  sample     2 of 2 requirements, seed 7" in done.stdout
     assert done.stdout.endswith("AS CERTIFIED: 2 of 2 outcomes are as certified\n")
@@ -85,7 +85,7 @@ def test_no_command_is_taken_from_a_certificate(certified: Path) -> None:
     done = verified(certified)
 
     assert done.exit_code == 4
-    assert "the certificate is of rm -rf /: say where it is, by --target" in done.stderr
+    assert "the certificate is for rm -rf /: give --target" in done.stderr
 
 
 def test_what_another_kit_tested_is_not_verified(certified: Path) -> None:
@@ -96,7 +96,7 @@ def test_what_another_kit_tested_is_not_verified(certified: Path) -> None:
 
     assert done.exit_code == 10
     assert "kit        version 0.0.9, here 0.1.0; another suite (abababababab, here " in done.stdout
-    assert "NOT VERIFIED: 0 of 0 outcomes are as certified, but another kit judged" in done.stdout
+    assert "NOT VERIFIED: 0 of 0 outcomes are as certified, but the certificate" in done.stdout
 
 
 @pytest.mark.parametrize(

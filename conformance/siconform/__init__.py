@@ -1,10 +1,10 @@
-"""A kit that judges schedulers by the Scheduler Interface, requirement by requirement."""
+"""A conformance kit for schedulers that implement the YuniKorn Scheduler Interface."""
 
 __version__: str
 
 
 def __getattr__(name: str) -> str:
-    """The version, read where somebody asks for it: that takes as long as all of the catalogue."""
+    """Return the version; it is read lazily, because that takes as long as the whole catalogue."""
     if name == "__version__":
         from importlib.metadata import version  # noqa: PLC0415  # takes time
 

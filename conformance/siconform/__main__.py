@@ -1,12 +1,12 @@
-"""The program ``siconform``, also as ``python -m siconform``."""
+"""Entry point of ``siconform`` and ``python -m siconform``."""
 
 from siconform import shutdown
 
 
 def main() -> None:
-    """Run the command line; the process ends with the command's exit code."""
+    """Run the command line and exit with the command's code."""
     with shutdown.guard():
-        from siconform.cli import main as command  # noqa: PLC0415  # signals are handled from before
+        from siconform.cli import main as command  # noqa: PLC0415  # import under the signal guard
 
         command(prog_name="siconform")
 

@@ -1,4 +1,4 @@
-"""A baseline: the deviations of one target, each recorded with what it says and why it is known."""
+"""Baselines: the known failures of a target, each with its message and the reason."""
 
 import difflib
 import re
@@ -19,14 +19,14 @@ Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
 
 class BaselineError(Exception):
-    """A baseline that cannot be read: the file, the entry and what is wrong with it."""
+    """A baseline that cannot be read; the message names the file, the entry and the problem."""
 
 
 class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One known deviation: it matches a bad verdict of that requirement by outcome and words.
+    """A known failure: it matches a bad verdict of its requirement by outcome and message.
 
-    ``message`` is a part of the message, or a regular expression between slashes; ``test``, where
-    given, a part of the test's node id; ``revision``, where given, the only one it holds in.
+    ``message`` is a part of the message, or a regular expression between slashes. The optional
+    ``test`` is a part of the test's node id; ``revision`` limits the entry to that revision.
     """
 
     requirement: Text
@@ -36,20 +36,20 @@ class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     test: str = ""
     issue: str = ""
     revision: str = ""
-    flaky: bool = False  # it comes and goes: neither surprises
+    flaky: bool = False  # neither a pass nor a failure is a surprise
 
     def about(self, sent: Evidence) -> bool:
-        """Whether the entry speaks of this requirement in this test, whatever came out."""
+        """Return whether the entry is about this requirement and test, with any outcome."""
         return sent.requirement == self.requirement and self.test in sent.test
 
     def explains(self, sent: Evidence) -> bool:
-        """Whether this is the recorded deviation."""
+        """Return whether this is the recorded failure."""
         return self.about(sent) and sent.verdict == self.outcome and self._recognises(sent.message)
 
     def holds_in(self, revision: str) -> bool:
-        """Whether it can be seen where a target is judged by this revision."""
-        judged_by = find_requirement(self.requirement).revisions
-        return revision in judged_by and self.revision in ("", revision)
+        """Return whether the entry applies to a run of this revision."""
+        revisions = find_requirement(self.requirement).revisions
+        return revision in revisions and self.revision in ("", revision)
 
     def _recognises(self, message: str) -> bool:
         if len(self.message) > 2 and self.message.startswith("/") and self.message.endswith("/"):  # noqa: PLR2004  # both slashes
@@ -63,38 +63,38 @@ class KnownDeviation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """All entries of one file; an empty one explains nothing."""
+    """All entries of a file; an empty baseline explains nothing."""
 
     file: str = ""
     entries: tuple[KnownDeviation, ...] = field(default=())
 
     def explaining(self, sent: Evidence) -> tuple[KnownDeviation, ...]:
-        """The entries that record exactly this."""
+        """Return the entries that match this evidence."""
         return tuple(e for e in self.entries if e.explains(sent))
 
     def about(self, requirement: str) -> tuple[KnownDeviation, ...]:
-        """The entries that name this requirement."""
+        """Return the entries of this requirement."""
         return tuple(e for e in self.entries if e.requirement == requirement)
 
     def in_revision(self, revision: str) -> "Baseline":
-        """What it has to say of a target that is judged by this revision."""
+        """Return the baseline with only the entries that apply to this revision."""
         entries = tuple(e for e in self.entries if e.holds_in(revision))
         return Baseline(self.file, entries)
 
     def flaky(self, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-        """Sentences about entries that come and go: what it was this time."""
+        """Return a sentence for each flaky entry: whether it failed in this run."""
         return tuple(
-            f"{entry}: {'deviates' if any(map(entry.explains, about)) else 'passes'} this time"
+            f"{entry}: {'fails' if any(map(entry.explains, about)) else 'passes'} this time"
             for entry in self.entries
             if entry.flaky and (about := [e for e in evidence if entry.about(e)])
             if any(map(entry.explains, about)) or not any(e.bad for e in about)
         )
 
     def stale(self, evidence: Sequence[Evidence], unfinished: frozenset[str]) -> tuple[str, ...]:
-        """Sentences about entries that no longer fit what was seen.
+        """Return a sentence for each entry that no longer matches the results.
 
-        ``unfinished`` are requirements of which this run cannot say: a test of theirs was not
-        selected or not reached.
+        ``unfinished`` are the requirements with a test that was not selected or not reached: this
+        run cannot tell whether their entries are stale.
         """
         return tuple(
             sentence
@@ -113,16 +113,16 @@ def _misfit(
         return f"{entry}: matches nothing that ran"
     bad = [e for e in about if e.bad]
     if any(e.verdict is Verdict.CHALLENGED for e in about):
-        return None  # whether it deviates is disputed
+        return None  # disputed
     if not bad:
         return None if entry.flaky else f"{entry}: passes now"
-    return f'{entry}: says something else now: {bad[0].verdict} "{bad[0].message}"'
+    return f'{entry}: the message has changed: {bad[0].verdict} "{bad[0].message}"'
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The baseline in this file: a YAML list of entries.
+    """Read a baseline: a YAML list of entries.
 
-    Raises BaselineError with every fault found, one a line.
+    Raises BaselineError with every problem found, one per line.
     """
     try:
         listed = plain_yaml.load(path.read_text("utf-8"))
@@ -130,12 +130,12 @@ def read_baseline(path: Path) -> Baseline:
         message = f"{path}: the baseline cannot be read: {error.strerror}"
         raise BaselineError(message) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        message = f"{path}: the baseline is no YAML: {' '.join(str(error).split())}"
+        message = f"{path}: the baseline is not valid YAML: {' '.join(str(error).split())}"
         raise BaselineError(message) from None
     if listed is None:
         listed = []
     if not isinstance(listed, list):
-        message = f"{path}: a baseline is a list of entries"
+        message = f"{path}: a baseline must be a list of entries"
         raise BaselineError(message)
     problems: list[str] = []
     entries = [_entry(place, raw, problems) for place, raw in enumerate(listed)]
@@ -146,11 +146,11 @@ def read_baseline(path: Path) -> Baseline:
 
 def _check_revision(name: str) -> None:
     if name and find_revision(name).name != name:
-        raise LookupError(f'"{name}" is another name for {find_revision(name)}: give that')
+        raise LookupError(f'"{name}" is an alias: use "{find_revision(name)}"')
 
 
 def _entry(place: int, raw: Any, problems: list[str]) -> KnownDeviation | None:
-    """The entry; None where it has faults, which are all told."""
+    """Return the entry, or None after adding its problems to the list."""
     found = [f"entry {place + 1}: {problem}" for problem in _problems(raw)]
     problems += found
     return None if found else msgspec.convert(raw, KnownDeviation)
@@ -164,7 +164,7 @@ def _problems(raw: Any) -> Iterator[str]:
     for name in raw:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, n=1)
-            yield f'"{name}" is no field{f". Did you mean {near[0]}?" if near else ""}'
+            yield f'unknown field "{name}"{f"; did you mean {near[0]}?" if near else ""}'
     for name, of in known.items():
         if name in raw:
             problem = _problem(raw[name], of)
@@ -174,7 +174,7 @@ def _problems(raw: Any) -> Iterator[str]:
 
 
 def _problem(value: Any, of: msgspec.structs.FieldInfo) -> str:
-    """What is wrong with the value of one field, or ""."""
+    """Return what is wrong with the value of a field, or ""."""
     try:
         msgspec.convert(value, of.type)
         _CHECKS.get(of.encode_name, _anything)(value)
@@ -184,7 +184,7 @@ def _problem(value: Any, of: msgspec.structs.FieldInfo) -> str:
 
 
 def _anything(_: str) -> None:
-    """No more is asked of it than its type."""
+    """Accept any value of the field's type."""
 
 
 def _check_words(message: str) -> None:

@@ -1,4 +1,4 @@
-"""Starts processes that never outlive this one: each runs under ``supervisor.py``."""
+"""Child processes that never outlive this one: each runs under ``supervisor.py``."""
 
 import os
 import re
@@ -14,29 +14,29 @@ from siconform.fork_client import ForkedProcess, Refused
 
 GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
 _SUPERVISOR: Final = str(Path(supervisor.__file__))
-_MODULE: Final = (sys.executable, "-P", "-m")  # and its name: how a Python program is started
+_MODULE: Final = (sys.executable, "-P", "-m")  # precedes the name of a module
 
 
 def supervised(command: Sequence[str], grace: float = GRACE) -> list[str]:
     """Return the command line that runs ``command`` under a supervisor.
 
-    Its standard input has to be a pipe: when the other end closes, the command is ended.
+    Its standard input must be a pipe: when the other end closes, the command is terminated.
     """
     return [sys.executable, "-I", "-S", _SUPERVISOR, f"{grace:g}", *command]
 
 
 def variable(preloaded: str) -> str:
-    """The environment variable that has the address of the fork server with this preloaded."""
+    """Return the environment variable with the address of the fork server that preloads this."""
     return "SICONFORM_FORK_SERVER_" + re.sub(r"\W", "_", preloaded.partition(".")[0]).upper()
 
 
 def start(
     command: Sequence[str], *, stderr: IO[bytes], folder: Path | None = None
 ) -> "subprocess.Popen[bytes] | ForkedProcess":
-    """Start the command under a supervisor, away from the terminal, in this working directory.
+    """Start the command under a supervisor, in its own session and in ``folder``.
 
-    Its standard output is a pipe. Close ``stdin`` to end it. A Python module that a fork server has
-    preloaded is forked.
+    Its standard output is a pipe. Close ``stdin`` to terminate it. A Python module that a fork
+    server has preloaded is forked.
     """
     if tuple(command[: len(_MODULE)]) == _MODULE:
         address = os.environ.get(variable(command[len(_MODULE)]), "")
@@ -50,12 +50,12 @@ def start(
         stdout=subprocess.PIPE,
         stderr=stderr,
         cwd=folder,
-        start_new_session=True,  # signals of a terminal are for this process
+        start_new_session=True,  # terminal signals go to this process only
     )
 
 
 def end(process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
-    """Close its lifeline and return when it has ended."""
+    """Close the lifeline of the process and wait for its end."""
     if process.stdin is not None:
         with suppress(BrokenPipeError):
             process.stdin.close()
@@ -69,10 +69,10 @@ def run(
     stderr: "IO[bytes] | IO[str] | int" = subprocess.DEVNULL,
     limit: float | None = None,
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run the command to its end and return it; its standard input is empty.
+    """Run the command with empty standard input and return the completed process.
 
-    subprocess.TimeoutExpired after ``limit`` seconds. However this call ends, the command and all
-    it started end, too: in order within ``GRACE`` seconds, else killed.
+    Raises subprocess.TimeoutExpired after ``limit`` seconds. However this call ends, the command
+    and its descendants end too: terminated, and killed after ``GRACE`` seconds.
     """
     reader, writer = os.pipe()
     process = subprocess.Popen(  # noqa: S603  # commands of the kit
@@ -80,7 +80,7 @@ def run(
         stdin=reader,
         stdout=stdout,
         stderr=stderr,
-        start_new_session=True,  # signals of a terminal are for this process
+        start_new_session=True,  # terminal signals go to this process only
     )
     os.close(reader)
     try:
@@ -92,7 +92,7 @@ def run(
 
 
 def _wait(process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
-    """Its supervisor ends it in order; without a supervisor that answers, it is killed."""
+    """Wait for the supervisor to terminate the process; kill it if the supervisor does not."""
     try:
         process.wait(2 * GRACE)
     except subprocess.TimeoutExpired:

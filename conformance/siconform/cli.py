@@ -1,4 +1,4 @@
-"""The command ``siconform``: run the suite, list and explain requirements."""
+"""The command line ``siconform``."""
 
 import sys
 from collections.abc import Sequence
@@ -22,15 +22,16 @@ from siconform.running.completion import RunCommand, complete_run
 from siconform.running.option_list import OPTIONS
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _COUNT = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0)
 
 
 class _Command(click.Group):
-    """Wrong options of the kit's own commands end with the same code as those of a run."""
+    """The command group; usage errors have the same exit code in all commands."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command line; wrong ones get one sentence, and so does what is our own fault."""
+        """Run the command line; report usage errors and internal errors in one sentence."""
         with guarding.crashes():
             try:
                 return super().main(*args, **{**kwargs, "standalone_mode": False})
@@ -42,10 +43,10 @@ class _Command(click.Group):
                 wrong(sentence(error))
 
 
-@click.group(cls=_Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Command, context_settings=_HELP)
 @click.version_option(package_name="si-conformance", prog_name="siconform")
 def main() -> None:
-    """Judge a scheduler by the Scheduler Interface, requirement by requirement."""
+    """Test a scheduler for conformance to the YuniKorn Scheduler Interface (SI)."""
 
 
 main.add_command(list_requirements)
@@ -65,7 +66,7 @@ main.add_command(verify)
 @main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_run)
 def run(options: Sequence[str]) -> None:
-    """Run the suite against a scheduler (without --target: the embedded reference)."""
+    """Run the conformance suite against a scheduler."""
     if {"-h", "--help"} & set(options):
         click.echo(_run_help())
         return
@@ -82,21 +83,26 @@ def run(options: Sequence[str]) -> None:
 
 @main.command()
 @click.option(
-    "--histories", "--examples", type=_COUNT, default=100, show_default=True, help="At most."
+    "--histories",
+    "--examples",
+    type=_COUNT,
+    default=100,
+    show_default=True,
+    help="Maximum number of histories",
 )
 @click.option(
-    "--steps", type=_COUNT, default=30, show_default=True, help="In each history, at most."
+    "--steps", type=_COUNT, default=30, show_default=True, help="Maximum steps per history"
 )
 @click.option(
-    "--time", "seconds", type=_SECONDS, default=120.0, show_default=True, help="Seconds, at most."
+    "--time", "seconds", type=_SECONDS, default=120.0, show_default=True, help="Limit in seconds"
 )
-@click.option("--seed", type=int, help="To make the same histories again (default: any).")
-@click.option("--results", default="build/exploring", show_default=True, help="For what is found.")
+@click.option("--seed", type=int, help="Seed of the histories (default: random)")
+@click.option("--results", default="build/exploring", show_default=True, help="Results folder")
 @of_the_target()
 def explore(
     *, histories: int, steps: int, seconds: float, seed: int | None, results: str, **target: Any
 ) -> None:
-    """Look for trouble: arbitrary legal histories, and the smallest that goes wrong."""
+    """Run random histories of legal requests and minimise failures."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
     from siconform.exploring.exploration import Budget  # noqa: PLC0415  # the same
 
@@ -107,24 +113,24 @@ def explore(
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--results", default="build/replaying", show_default=True, help="For the target's log."
+    "--results", default="build/replaying", show_default=True, help="Folder of the target's log"
 )
 @of_the_target()
 def replay(file: Path, results: str, **target: Any) -> None:
-    """Say again what the RM says in a history (JSON lines) and judge what comes."""
+    """Replay the requests of a recorded history (JSON lines) and check the responses."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
 
     sys.exit(commands.replays(target, file, results))
 
 
 @main.command()
-@click.option("--results", default="build/doctor", show_default=True, help="For what was found.")
-@click.option("--jobs", type=click.IntRange(min=1), help="How many at a time (default: by cores).")
+@click.option("--results", default="build/doctor", show_default=True, help="Results folder")
+@click.option("--jobs", type=click.IntRange(min=1), help="Parallel jobs (default: by cores)")
 def doctor(*, results: str, jobs: int | None) -> None:
-    """See that the kit works here: faulty schedulers are noticed, a legal one is not.
+    """Self-test this installation.
 
-    Schedulers that schedule nothing pass no MUST they do not keep, one fault of each area is
-    noticed, and a liberty is not. The exit code is 1 where something else comes of it.
+    Schedulers that schedule nothing must pass no MUST that they violate, one mutant of each area
+    must be detected, and a permitted variant must pass. Otherwise the exit code is 1.
     """
     from siconform.doctor.examining import examine, workers  # noqa: PLC0415  # imports grpc
 
@@ -133,7 +139,11 @@ def doctor(*, results: str, jobs: int | None) -> None:
         mark = "ok   " if one.is_right else "WRONG"
         click.echo(f"{mark}  {one.subject:<34} {one.seconds:5.1f} s  {one.found}")
         is_right = is_right and one.is_right
-    click.echo("the kit can be believed here" if is_right else "the kit cannot be believed here")
+    click.echo(
+        "the self-test passed"
+        if is_right
+        else "the self-test failed: do not trust results of this installation"
+    )
     sys.exit(not is_right)
 
 
@@ -142,14 +152,14 @@ def _run_help() -> str:
     formatter.write_usage("siconform run", "[OPTIONS] [PYTEST OPTIONS] [ID|AREA|TEST]...")
     formatter.write_paragraph()
     formatter.write_text(
-        "Run the suite against a scheduler and judge it, or the requirements that are named: "
-        "siconform run SI-NODE-002 rel-3 APP."
+        "Run the conformance suite against a scheduler (default: the embedded reference), or only "
+        "the tests of the given requirements: siconform run SI-NODE-002 rel-3 APP."
     )
     with formatter.section("Options"):
         formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])
     formatter.write_paragraph()
     formatter.write_text(
-        "Every option of pytest works too, such as -k gang, -m waits, -n 4, -x, -v, -q, "
+        "All pytest options are accepted too, such as -k gang, -m waits, -n 4, -x, -v, -q, "
         "--alluredir DIR."
     )
     formatter.write_paragraph()

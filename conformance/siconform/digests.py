@@ -1,4 +1,4 @@
-"""Which kit it is: digests of the catalogue, of the suite and of all that judges, as installed."""
+"""Digests that identify the installed kit: the catalogue, the suite, and all that decides."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -14,12 +14,12 @@ from siconform.catalogue import catalogue
 _KIT: Final = Path(__file__).parent
 _SUITE: Final = ("suite", "monitors")
 _ASIDE: Final = ("commands", "reporting", "spec", "trying", "doctor", "cli.py", "generated.py")
-"""What shows results and judges nothing."""
+"""Parts that present results and decide no verdict."""
 
 
 @cache
 def of_the_kit() -> dict[str, str]:
-    """SHA-256 digests by what they are of: ``catalogue``, ``suite`` and ``kit``."""
+    """Return the SHA-256 digests of ``catalogue``, ``suite`` and ``kit``."""
     suite = [file for name in _SUITE for file in _python(_KIT / name)]
     rest = [file for file in _python(_KIT) if file.relative_to(_KIT).parts[0] not in _ASIDE]
     wire = list(_python(Path(siwire.__file__).parent))
@@ -31,24 +31,24 @@ def of_the_kit() -> dict[str, str]:
 
 
 def of_text(text: str) -> str:
-    """The digest of a text, whatever ends its lines."""
+    """Return the digest of a text, independent of line endings."""
     return hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()
 
 
 def of_texts(files: Iterable[Path], root: Path) -> str:
-    """One digest of these text files, with their places below the root."""
+    """Return one digest of these text files and their paths below the root."""
     listed = (f"{of_text(file.read_text('utf-8'))}  {_place(file, root)}\n" for file in files)
     return of_text("".join(sorted(listed)))
 
 
 def of_file(file: Path) -> str:
-    """The digest of a file as it is, byte by byte."""
+    """Return the digest of a file's bytes."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _catalogue() -> str:
-    """Everything the catalogue says, in an order that is always the same."""
+    """Return the catalogue as JSON with a deterministic key order."""
     requirements = list(catalogue().values())
     return msgspec.json.encode(requirements, order="deterministic").decode()
 

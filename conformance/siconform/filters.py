@@ -1,4 +1,4 @@
-"""Filters: which requirements people mean, by the same words in every command."""
+"""Filters that select requirements, with the same syntax in every command."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,14 +38,14 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 class FilterError(LookupError):
-    """Words nobody can be meant by; one sentence a line."""
+    """Invalid filters; the message has one sentence per line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which requirements are meant: all the kinds that are given have to fit, one of each kind.
+    """A selection of requirements: one value of each given kind has to match.
 
-    What is left out does not filter. ``skipped`` are left out whatever else fits.
+    Kinds that are not given do not filter. ``skipped`` requirements never match.
     """
 
     untested: bool = False
@@ -59,20 +59,20 @@ class Filters:
     texts: tuple[str, ...] = ()
     skipped: frozenset[str] = frozenset()
     profile: Profile | None = None
-    words: str = ""  # what was given, for people
+    words: str = ""  # as given, for display
 
     @property
     def selects(self) -> bool:
-        """Whether something was given that leaves requirements of a revision out."""
+        """Return whether the filters exclude requirements of a revision."""
         return bool(self.words)
 
     @property
     def only_profile(self) -> bool:
-        """Whether a profile and nothing else says what is meant."""
+        """Return whether a profile is the only filter."""
         return self.profile is not None and self.words.startswith(f"{PROFILE[2:]} ")
 
     def passes(self, requirement: Requirement) -> bool:
-        """Whether this one is meant, whether or not it is tested."""
+        """Return whether the filters match this requirement, tested or not."""
         return (
             (self.side is None or self.side in requirement.sides)
             and (not self.revision or self.revision in requirement.revisions)
@@ -92,7 +92,7 @@ class Filters:
         )
 
     def chosen(self, revision: str) -> frozenset[str]:
-        """The ids of the requirements of this revision that are meant."""
+        """Return the ids of the selected requirements of this revision."""
         return frozenset(
             r.id
             for r in known_requirements().values()
@@ -103,10 +103,9 @@ class Filters:
 def read_filters(
     words: Sequence[str], given: Mapping[str, Sequence[str]], revision: str = ""
 ) -> Filters:
-    """The filters of a command line: ``words`` are ids and areas, ``given`` the values by flag.
+    """Read the filters of a command line: ``words`` are ids and areas, ``given`` values by flag.
 
-    ``revision`` is the one everything is about, or "". Raises FilterError with everything that is
-    wrong.
+    ``revision`` is the revision of the command, or "". Raises FilterError with all problems.
     """
     problems: list[str] = []
     included = _from_files(given.get(INCLUDE, ()), problems)
@@ -126,16 +125,16 @@ def read_filters(
         words=_in_words(words, given),
     )
     if len(set(given.get(PROFILE, ()))) > 1:
-        problems.append(f"{PROFILE} is given more than once: a run is judged by one")
+        problems.append(f"{PROFILE} may be given only once")
     if problems:
         raise FilterError("\n".join(problems))
     return filters
 
 
 def ids_meant(word: str) -> frozenset[str]:
-    """The ids a word names: ``SI-NODE-002``, ``node-2`` or, for all of an area, ``NODE``.
+    """Return the ids that a word names: ``SI-NODE-002``, ``node-2``, or ``NODE`` for an area.
 
-    Raises LookupError, with the nearest id where there is one.
+    Raises LookupError, which suggests the nearest id if there is one.
     """
     own = {i for i in own_requirements() if i.casefold() == word.strip().casefold()}
     if own:
@@ -148,33 +147,33 @@ def ids_meant(word: str) -> frozenset[str]:
         identifier = f"SI-{named[1].upper()}-{named[2].lstrip('0').zfill(3)}"
         if identifier in catalogue():
             return frozenset({identifier})
-    raise LookupError(f'"{word}" is no requirement{_nearest(word)}')
+    raise LookupError(f'unknown requirement "{word}"{_nearest(word)}')
 
 
 def _nearest(word: str) -> str:
-    """The rest of the sentence about a word that is no requirement."""
+    """Return the hint after the error about an unknown requirement."""
     letters = re.sub(r"^SI\b|[^A-Z]", "", word.upper())
     number = re.sub(r"\D", "", word)
     begun = [name for name in AREAS if letters.startswith(name)]
     area = next(iter(begun or get_close_matches(letters, AREAS, n=1, cutoff=0.6)), "")
     if area and not number:
-        return f" and no area. Did you mean {area}?"
+        return f"; did you mean {area}?"
     same_number = f"SI-{area}-{number.lstrip('0').zfill(3)}"
     if same_number in catalogue():
-        return f". Did you mean {same_number}?"
+        return f"; did you mean {same_number}?"
     of_the_area = [known for known in catalogue() if known.startswith(f"SI-{area}-")]
     if area and letters == area:
-        return f": SI-{area} ends at {of_the_area[-1]}."
-    return ". siconform list shows them all."
+        return f": the last of {area} is {of_the_area[-1]}"
+    return " ('siconform list' lists them)"
 
 
 def names_an_area(word: str) -> bool:
-    """Whether the word is the name of an area."""
+    """Return whether the word is the name of an area."""
     return word.upper().removeprefix("SI-") in AREAS
 
 
 def names_requirements(word: str) -> bool:
-    """Whether the word is the id of a requirement or the name of an area."""
+    """Return whether the word is the id of a requirement or the name of an area."""
     try:
         return bool(ids_meant(word))
     except LookupError:
@@ -182,7 +181,7 @@ def names_requirements(word: str) -> bool:
 
 
 def find_meant(word: str) -> Requirement:
-    """The requirement a word names, in any case, with or without ``SI-`` and leading zeros."""
+    """Return the requirement a word names, ignoring case, ``SI-`` and leading zeros."""
     return find_requirement(next(iter(ids_meant(word))))
 
 
@@ -221,7 +220,7 @@ def _parsed(
     meaning: Callable[[str], Found],
     problems: list[str],
 ) -> list[Found]:
-    """The values of a flag, which may be several after commas."""
+    """Return the values of a flag, which may be separated by commas."""
     words = [w.strip() for value in given.get(flag, ()) for w in value.split(",") if w.strip()]
     return [found for word in words for found in _tried(lambda w: (meaning(w),), word, problems)]
 
@@ -229,8 +228,14 @@ def _parsed(
 def _area(word: str) -> str:
     area = word.upper().removeprefix("SI-")
     if area not in AREAS:
-        raise LookupError(f'"{word}" is no area. Known: {", ".join(AREAS)}.')
+        raise LookupError(f'unknown area "{word}"{_hint(word, AREAS)}')
     return area
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    by_folded = {one.casefold(): one for one in known}
+    near = get_close_matches(word.casefold(), by_folded, n=1)
+    return f"; did you mean {by_folded[near[0]]}?" if near else f"; known: {', '.join(known)}"
 
 
 def _one_of(kind: type[Kind], name: str) -> Callable[[str], Kind]:
@@ -238,7 +243,7 @@ def _one_of(kind: type[Kind], name: str) -> Callable[[str], Kind]:
         for one in kind:
             if one.value.casefold() == word.casefold():
                 return one
-        raise LookupError(f'"{word}" is no {name}. Known: {", ".join(kind)}.')
+        raise LookupError(f'unknown {name} "{word}"{_hint(word, [*kind])}')
 
     return meaning
 

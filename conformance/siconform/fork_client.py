@@ -1,9 +1,9 @@
-"""Asks a fork server for a process, and hears how it ends.
+"""Client of a fork server: requests a process and waits for its exit code.
 
-Run as a script, ``fork_client.py SOCKET WORDS...`` stands for ``python WORDS...``: what it is told
-goes to the forked process and so does what that says, and it ends with its exit code. Where no
-server answers, it becomes Python itself. Only the standard library and no imports from this
-package: it has to start in a few milliseconds.
+Run as a script, ``fork_client.py SOCKET WORDS...`` stands for ``python WORDS...``: the forked
+process gets the standard streams of the script, which exits with its code. If no server answers,
+the script becomes Python itself. Only the standard library and no imports from this package: it has
+to start in a few milliseconds.
 """
 
 import json
@@ -16,19 +16,19 @@ import sys
 from contextlib import suppress
 from typing import IO
 
-NUMBER = 4  # bytes of each number that is sent
-_ANSWER = 30.0  # seconds within which a server answers; it may be importing yet
-_KILLED = 128  # and the number of a signal, as a shell says it
+NUMBER = 4  # bytes of each transmitted number
+_ANSWER = 30.0  # seconds within which a server answers; it may still be importing
+_KILLED = 128  # plus the number of the signal, as in a shell
 
 
 class Refused(OSError):
-    """No server answers there."""
+    """No fork server answers."""
 
 
 class ForkedProcess:
-    """A process of a fork server, with what of ``subprocess.Popen`` the kit uses.
+    """A process of a fork server, with the part of ``subprocess.Popen`` that the kit uses.
 
-    ``stdin`` and ``stdout`` are None where streams of the caller's own are passed on.
+    ``stdin`` and ``stdout`` are None if the caller passed its own streams.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ForkedProcess:
         folder: "str | os.PathLike[str] | None",
         grace: float,
     ) -> "ForkedProcess":
-        """One that is supervised, see supervisor.py: with pipes as standard input and output."""
+        """Start a supervised process (supervisor.py) with pipes as standard input and output."""
         their_input, ours = os.pipe()
         sent, their_output = os.pipe()
         try:
@@ -87,13 +87,13 @@ class ForkedProcess:
         return process
 
     def poll(self) -> "int | None":
-        """Return the exit code, None while the process runs."""
+        """Return the exit code, or None while the process runs."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
 
     def wait(self, timeout: "float | None" = None) -> int:
-        """Return the exit code; subprocess.TimeoutExpired when it does not end in time."""
+        """Return the exit code, or raise subprocess.TimeoutExpired."""
         if self.returncode is None:
             if not select.select([self._server], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
@@ -118,21 +118,21 @@ class ForkedProcess:
 
 
 def is_observed(output: int = 1) -> bool:
-    """Whether anybody can still read what is written to this descriptor."""
+    """Return whether the other end of this descriptor is still open."""
     poll = select.poll()
     poll.register(output, 0)
     return not any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def main(arguments: "list[str]") -> int:
-    """Run one program with this process's own streams; its exit code."""
+    """Run a program with the streams of this process and return its exit code."""
     server, words = arguments[0], arguments[1:]
     try:
         process = ForkedProcess(server, words, (0, 1, 2))
     except Refused:
         if not is_observed():
-            return 1  # server and starter were killed
-        os.execv(sys.executable, [sys.executable, *words])  # noqa: S606  # as it stands for that
+            return 1  # the server and its starter were killed
+        os.execv(sys.executable, [sys.executable, *words])  # noqa: S606  # this process stands for Python
     for stream in (0, 1):
         os.close(stream)
     code = process.wait()

@@ -1,13 +1,12 @@
-"""Starts Python programs by forking a process that has already imported what they need.
+"""Fork server: starts Python programs by forking a process that has imported what they need.
 
-``python -c PROGRAM FD NAME`` imports NAME, which is a module or a function to be
-called (``module:function``), and serves on the listening Unix socket FD, which it inherits. A
-program starts in a tenth of the usual time this way. Standard input is a lifeline: the server ends
-when the process that started it closes the other end.
+``python -c PROGRAM FD NAME`` imports NAME, a module or a function to call (``module:function``),
+and serves on the inherited listening Unix socket FD. A program starts in a tenth of the usual time.
+Standard input is a lifeline: the server ends when its starter closes the other end.
 
-``fork_client`` has the other side. A request is a JSON array behind its length, with the three
-standard streams as ancillary data; the answers are two numbers, the process id and, at the end, the
-exit code. Where the client goes away first, the process gets SIGTERM.
+``fork_client`` is the client. A request is its length and a JSON array, with the three standard
+streams as ancillary data; the responses are two numbers, the process id and finally the exit code.
+If the client disconnects first, the process gets SIGTERM.
 """
 
 import gc
@@ -32,26 +31,26 @@ _server_pid = 0
 
 
 class Request(NamedTuple):
-    """One program to start; a JSON array has the same order."""
+    """A program to start; the JSON array has the same order."""
 
-    words: list[str]  # of the command line, after "python"
+    words: list[str]  # command line after "python"
     folder: str
     environment: dict[str, str]
-    grace: float | None  # seconds for a supervised program, see supervisor.py; None: none is wanted
+    grace: float | None  # seconds, for a supervised program (supervisor.py); None: unsupervised
 
 
 def _number(value: int) -> bytes:
-    """A number as it is sent."""
+    """Encode a number for transmission."""
     return value.to_bytes(NUMBER, "big", signed=True)
 
 
 def parent_or(pid: int) -> int:
-    """The process that forked this one; ``pid`` where none did."""
+    """Return the id of the fork server that forked this process, else ``pid``."""
     return _server_pid or pid
 
 
 def main() -> None:
-    """Import what is named, and call it if it is a function; then serve."""
+    """Import NAME, call it if it is a function, and serve."""
     descriptor, name = sys.argv[1:]
     preloaded = pkgutil.resolve_name(name)
     if callable(preloaded):
@@ -60,25 +59,25 @@ def main() -> None:
 
 
 def serve(listener: socket.socket) -> list[str]:
-    """Fork for each request until the lifeline closes; in a forked process return its words."""
+    """Fork for each request until the lifeline closes; return the words in a forked process."""
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # or each forked process would say again what is still in its buffer
+        stream.flush()  # else each forked process would write the buffer again
     gc.collect()
-    gc.freeze()  # nothing that is shared shall be touched
+    gc.freeze()  # keep shared memory pages unmodified
     return _Server(listener).serve()
 
 
 def run(words: list[str]) -> None:
-    """What ``python`` does with these words: [-u] [-P] and either -c PROGRAM or -m MODULE.
+    """Do what ``python`` does with these words: [-u] [-P] and either -c PROGRAM or -m MODULE.
 
-    One that nobody listens to any more, as its run was killed, ends without a traceback.
+    If nothing reads its output any more, because the run was killed, exit without a traceback.
     """
     while words[0] in ("-u", "-P"):
         words = words[1:]
     flag, program, *arguments = words
     sys.argv = [flag, *arguments]
     if flag == "-c":
-        output = os.dup(1)  # a worker of pytest-xdist soon puts something else in its place
+        output = os.dup(1)  # pytest-xdist workers replace it
         try:
             exec(program, {"__name__": "__main__"})  # noqa: S102  # as python does
         except Exception:
@@ -124,7 +123,7 @@ class _Server:
         return None
 
     def _ends(self) -> NoReturn:
-        """Remove the socket and its folder, in case the starting process was killed."""
+        """Exit; remove the socket and its folder, in case the starter was killed."""
         socket_file = Path(self._listener.getsockname())
         with suppress(OSError):
             socket_file.unlink()
@@ -135,7 +134,7 @@ class _Server:
         try:
             request, streams = _received(client)
         except (OSError, ValueError, TypeError):
-            client.close()  # it went away, or speaks something else
+            client.close()  # disconnected, or not a client of ours
             return None
         pid = os.fork()
         if pid == 0:
@@ -150,8 +149,8 @@ class _Server:
         return None
 
     def _becomes(self, request: Request, streams: list[int]) -> list[str]:
-        """In the forked process: leave the server behind."""
-        global _server_pid  # noqa: PLW0603  # of this process
+        """Release the server's resources in the forked process."""
+        global _server_pid  # noqa: PLW0603  # per process
         _server_pid = os.getppid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -183,7 +182,7 @@ class _Server:
                     client.close()
 
     def _loses(self, pid: int) -> None:
-        """Its client has gone."""
+        """Terminate the process whose client disconnected."""
         client = self._children.pop(pid)
         self._selector.unregister(client)
         client.close()

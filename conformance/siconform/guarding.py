@@ -1,4 +1,4 @@
-"""Whatever breaks in the kit itself ends with a code of its own, and no verdict on the target."""
+"""Internal errors of the kit: reported with exit code 13 and no verdict on the target."""
 
 import os
 import sys
@@ -13,24 +13,22 @@ _KIT_ERROR: Final = 13
 
 
 class UnfitPython(Exception):  # a sentence for the user
-    """The interpreter was started in a way that no verdict could come of."""
+    """The interpreter was started in a way that allows no verdict."""
 
 
 def check_python() -> None:
-    """UnfitPython where checks would be left out, or nobody could be told what came of them."""
+    """Raise UnfitPython if assertions are disabled or standard output is closed."""
     if not __debug__:
-        raise UnfitPython(
-            "Python leaves assertions out, and checks are made of them: unset PYTHONOPTIMIZE"
-        )
+        raise UnfitPython("assertions are disabled, and the checks use them: unset PYTHONOPTIMIZE")
     if sys.stdout is None:
-        raise UnfitPython("standard output is closed, and the verdict is written there")
+        raise UnfitPython("standard output is closed, so the verdict cannot be written")
 
 
 @contextmanager
 def crashes() -> Iterator[None]:
     """Turn an unexpected exception into one sentence and exit code 13.
 
-    After a signal it is ignored: it comes of what the interrupt left half done.
+    Ignore exceptions after a signal: they result from the interruption.
     """
     try:
         check_python()
@@ -40,19 +38,19 @@ def crashes() -> Iterator[None]:
             sys.stdout.flush()
     except UnfitPython as error:
         _ends(str(error))
-    except Exception as error:  # noqa: BLE001  # that is what it is for
+    except Exception as error:  # noqa: BLE001  # the last resort
         if shutdown.has_begun():
             return
         if isinstance(error, OSError):
             for stream in (sys.stdout, sys.stderr):
                 _let_go(stream)
-            _ends(f"the kit itself broke: {error.strerror or error}")
+            _ends(f"internal error: {error.strerror or error}")
         traceback.print_exc()
-        _ends(f"the kit itself broke: {type(error).__name__}: {error}")
+        _ends(f"internal error: {type(error).__name__}: {error}")
 
 
 def _let_go(stream: TextIO) -> None:
-    """What is left in its buffer goes nowhere, if it cannot be written."""
+    """Flush the stream; discard its buffer if it cannot be written."""
     try:
         stream.flush()
     except OSError:
@@ -60,9 +58,9 @@ def _let_go(stream: TextIO) -> None:
 
 
 def silence(stream: TextIO) -> None:
-    """What is left in its buffer goes nowhere, so that Python can end in peace.
+    """Discard the buffer of the stream, so that Python exits without an error.
 
-    It goes at once: pytest may put the descriptor back as it was before the stream is closed.
+    Do so at once: pytest may restore the descriptor before the stream is closed.
     """
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -73,5 +71,5 @@ def silence(stream: TextIO) -> None:
 
 def _ends(sentence: str) -> NoReturn:
     with suppress(OSError):
-        print(f"siconform: {sentence}", file=sys.stderr)  # noqa: T201  # the last word
+        print(f"siconform: {sentence}", file=sys.stderr)  # noqa: T201
     sys.exit(_KIT_ERROR)

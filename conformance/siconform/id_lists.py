@@ -1,20 +1,20 @@
-"""Files that list requirements: an id or an area on each line, ``#`` begins a comment."""
+"""Files that list requirements: an id or an area per line; ``#`` begins a comment."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
 def read_ids(path: Path, meant: Callable[[str], Iterable[str]]) -> tuple[set[str], list[str]]:
-    """The ids a file names, and a sentence for every line that names none.
+    """Return the ids that a file names, and a sentence for each invalid line.
 
-    ``meant`` has the ids a word names and raises LookupError for one that names nothing.
+    ``meant`` maps a word to ids and raises LookupError for an unknown word.
     """
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
         return set(), [f"{path}: the list cannot be read: {error.strerror}"]
     except UnicodeDecodeError:
-        return set(), [f"{path}: the list is no text in UTF-8"]
+        return set(), [f"{path}: the list is not UTF-8 text"]
     found: set[str] = set()
     problems: list[str] = []
     for number, line in enumerate(lines, start=1):
@@ -24,5 +24,5 @@ def read_ids(path: Path, meant: Callable[[str], Iterable[str]]) -> tuple[set[str
             except LookupError as error:
                 problems.append(f"{path}:{number}: {error}")
     if not found and not problems:
-        problems.append(f"{path}: names no requirement")
+        problems.append(f"{path}: lists no requirement")
     return found, problems

@@ -1,4 +1,4 @@
-"""What `siconform list` and `siconform explain` print: plain text of at most 100 columns."""
+"""Output of `siconform list` and `siconform explain`: plain text of at most 100 columns."""
 
 import textwrap
 from collections import Counter
@@ -21,19 +21,19 @@ from siconform.verdicts import Verdict
 
 WIDTH = 100
 STATED = {
-    Authority.SPEC: "the SI text",
-    Authority.PROTO: "a comment or type of the protocol",
+    Authority.SPEC: "the SI specification",
+    Authority.PROTO: "a comment or type in si.proto",
     Authority.DESIGN: "the gang scheduling design",
-    Authority.CORE: "what yunikorn-core does",
-    Authority.OWN: "a catalogue of your own",
+    Authority.CORE: "the behaviour of yunikorn-core",
+    Authority.OWN: "your own catalogue",
 }
 SEEN_BY = {
     Observation.PLAIN: "the plain service",
-    Observation.SILENCE: "the plain service and something that does not come",
+    Observation.SILENCE: "the plain service and the absence of a message",
     Observation.QUEUES: "the plain service with a known queue configuration",
-    Observation.TIMERS: "the plain service and a timeout that passes",
+    Observation.TIMERS: "the plain service and an elapsed timeout",
     Observation.STATIC: "the schema or the recorded bytes",
-    Observation.RM_DRIVER: "the kit as scheduler and something that drives the RM",
+    Observation.RM_DRIVER: "the kit as the scheduler, with a driver for the RM",
     Observation.CALLBACKS: "the callbacks of the extension",
     Observation.EVENTS: "the events of the extension",
     Observation.CONFIGURATION: "configuration updates by the extension",
@@ -41,10 +41,10 @@ SEEN_BY = {
     Observation.METRICS: "the metrics of the extension",
 }
 WAITS_FOR = {
-    DeadlineClass.ACK: "an answer",
+    DeadlineClass.ACK: "a response",
     DeadlineClass.PLACE: "a scheduling decision",
     DeadlineClass.RELEASE: "a release or its confirmation",
-    DeadlineClass.TIMER: "a timeout to pass",
+    DeadlineClass.TIMER: "a timeout",
     DeadlineClass.NONE: "nothing",
 }
 _LABEL = 13
@@ -59,7 +59,7 @@ def render_list(
     tests_by_requirement: Mapping[str, Sequence[str]],
     filters: Filters | None = None,
 ) -> str:
-    """A table of the requirements the filters let through; the last two lines count them."""
+    """Render a table of the selected requirements; the last two lines count them."""
     chosen = [
         requirement
         for requirement in requirements
@@ -74,9 +74,9 @@ def render_explanation(
     tests: Sequence[str],
     known_results: Mapping[str, str] | None = None,
 ) -> str:
-    """Everything about one requirement: text, reading, sources, experiment, tests, results.
+    """Render a requirement: text, interpretation, sources, experiment, tests and results.
 
-    ``known_results`` maps a scheduler's name to what came of it there.
+    ``known_results`` maps the name of a scheduler to its result.
     """
     results = [f"{name}: {verdict}" for name, verdict in (known_results or {}).items()]
     lines = [
@@ -108,7 +108,7 @@ def render_explanation(
 
 
 def render_profiles(profiles: Iterable[Profile]) -> str:
-    """One line a profile: name, how many requirements, what it is about."""
+    """Render one line per profile: name, number of requirements, description."""
     return "\n".join(
         line
         for profile in profiles
@@ -126,9 +126,9 @@ def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filter
 
 
 def _headline(requirement: Requirement) -> str:
-    start = f"{requirement.id}   {requirement.level}   says so: "
-    who = f"{STATED[requirement.authority]} ({requirement.sources[0].where})"
-    return textwrap.fill(start + who, WIDTH, subsequent_indent=" " * len(start), **_KEEP)
+    start = f"{requirement.id}   {requirement.level}   source: "
+    where = f"{STATED[requirement.authority]} ({requirement.sources[0].where})"
+    return textwrap.fill(start + where, WIDTH, subsequent_indent=" " * len(start), **_KEEP)
 
 
 def _cells(requirement: Requirement) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _cells(requirement: Requirement) -> tuple[str, ...]:
 
 
 def _rows(requirement: Requirement) -> list[str]:
-    """Its row, and below its title why no test speaks for it, where the catalogue says so."""
+    """Return the row of a requirement and, below its title, why it is not tested."""
     rows = _row(_cells(requirement))
     if requirement.not_tested:
         blank = [""] * len(_COLUMNS)
@@ -160,7 +160,7 @@ def _why_untested(requirement: Requirement) -> str:
 
 
 def _row(cells: Sequence[str]) -> list[str]:
-    """One line, and where the last cell is too long for it as many as that takes."""
+    """Return the lines of a row; the last cell is wrapped."""
     start = "".join(f"{cell:<{width}} " for cell, width in zip(cells, _COLUMNS, strict=False))
     title = textwrap.wrap(cells[-1], WIDTH - len(start))
     return [f"{start}{title[0]}", *(" " * len(start) + line for line in title[1:])]
@@ -197,7 +197,7 @@ def _applies_to(requirement: Requirement) -> str:
 
 
 def _challenge(requirement: Requirement) -> list[str]:
-    """Since when and where it is disputed, why, and which of its tests."""
+    """Return since when, where and why a requirement is disputed, and in which tests."""
     disputed = requirement.challenged
     if disputed is None:
         return []
@@ -206,7 +206,7 @@ def _challenge(requirement: Requirement) -> list[str]:
 
 
 def _places(requirement: Requirement) -> list[str]:
-    """Each place once, with the texts it stands in where these are not all."""
+    """Return each source once, with the revisions that contain it."""
     texts: dict[str, set[str]] = {}
     for source in requirement.sources:
         texts.setdefault(source.where, set()).add(source.revision)
@@ -222,7 +222,7 @@ def _seen_by(requirement: Requirement) -> str:
 
 
 def _labelled(label: str, *items: str) -> str | None:
-    """Each item on lines of its own beside the label; None where there is nothing to say."""
+    """Return the items next to the label, each on its own lines; None if there are none."""
     lines = [line for item in items for line in textwrap.wrap(item, WIDTH - _LABEL, **_KEEP)]
     if not lines:
         return None

@@ -1,4 +1,4 @@
-"""The marks of a test: which requirements it speaks for and what it needs of the target."""
+"""Marks of a test: the requirements it covers and what it needs from the target."""
 
 import pytest
 
@@ -6,27 +6,27 @@ from siconform.targets.traits import LOSES_PARTITION, OUT_OF_ORDER, REMOVES_MEAN
 
 
 def requirement(*ids: str) -> pytest.MarkDecorator:
-    """The test decides these requirements: its outcome is evidence for each of them."""
+    """Mark the requirements of a test: its outcome is evidence for each of them."""
     return pytest.mark.requirement(*ids)
 
 
 disruptive: pytest.MarkDecorator = pytest.mark.disruptive
-"""The test may leave the target unusable; it runs only where the kit can start a fresh one."""
+"""The test may leave the target unusable; it needs a target that the kit can restart."""
 
 real_clock: pytest.MarkDecorator = pytest.mark.real_clock
-"""The test runs twice where the kit has a scheduler on virtual time: once more without."""
+"""The test also runs on the real clock if the target uses virtual time."""
 
 waits: pytest.MarkDecorator = pytest.mark.waits
-"""The test takes long, for a timer or a restart of the scheduler: workers begin with it."""
+"""The test waits for a timer or a restart of the scheduler; workers run it first."""
 
 registering_again_is_a_race: pytest.MarkDecorator = pytest.mark.race_where(LOSES_PARTITION)
-"""Left out on targets that may lose what the second registration made; it would pass by chance."""
+"""Skipped on targets that may lose the state of a second registration: flaky there."""
 
 order_is_a_race: pytest.MarkDecorator = pytest.mark.race_where(OUT_OF_ORDER)
-"""Left out on targets that may take the second of two requests first."""
+"""Skipped on targets that may process two requests out of order."""
 
 explores: pytest.MarkDecorator = pytest.mark.explores
-"""The test makes arbitrary histories, for as long as the user wants."""
+"""The test runs random histories within the time budget of --explore."""
 
 removals_are_a_race: pytest.MarkDecorator = pytest.mark.race_where(REMOVES_MEANWHILE)
-"""Left out on targets that may be about to allocate for an application they remove."""
+"""Skipped on targets that may still allocate for an application they are removing."""

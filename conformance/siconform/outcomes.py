@@ -1,6 +1,6 @@
-"""How a test ends that did not see what it expected, and what that says about the target.
+"""Outcomes that a test raises, and the verdicts they stand for.
 
-Whatever else a test raises is the kit's own fault and becomes KIT_ERROR.
+Any other exception is an error of the kit: KIT_ERROR.
 """
 
 import re
@@ -11,11 +11,11 @@ _UNSAID: Final = re.compile(r" cannot be (said|heard) any more$")
 _ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
 
 
-IN_SHORT: Final = 160  # characters of what a target says, within a sentence
+IN_SHORT: Final = 160  # maximum characters of a target's message within a sentence
 
 
 def in_short(sent: str, *, its_end: bool = False) -> str:
-    """What a target said, on one line and no longer than a sentence bears; its end or its start."""
+    """Shorten a target's message to one line: its start or, with ``its_end``, its end."""
     line = " ".join(sent.split())
     if len(line) <= IN_SHORT:
         return line
@@ -23,7 +23,7 @@ def in_short(sent: str, *, its_end: bool = False) -> str:
 
 
 class Outcome(Exception):
-    """Base of everything a test can find out by raising.
+    """Base of all outcomes that a test raises.
 
     ``message`` is one line (verdict reason, baseline signature); ``expected`` and ``happened``
     are the two lines of the failure text.
@@ -37,15 +37,15 @@ class Outcome(Exception):
 
     @property
     def story(self) -> str:
-        """The expectation and what received instead, for people."""
+        """The expectation and what happened instead, for display."""
         lines = [f"expected   {self.expected}"] if self.expected else []
         return "\n".join([*lines, f"happened   {self.happened}"])
 
 
 class ConformanceFailure(Outcome, AssertionError):
-    """The target did something else than the requirement says: FAIL.
+    """The target violates the requirement: FAIL.
 
-    Where that is a matter of facts alone, it says which: none of ``awaited`` was told, or one of
+    If facts alone decide, they are attached: none of ``awaited`` was received, or one of
     ``unwanted`` was.
     """
 
@@ -54,21 +54,21 @@ class ConformanceFailure(Outcome, AssertionError):
 
 
 class LacksMandatoryFeature(ConformanceFailure):
-    """The target was said not to offer what a text demands: FAIL, without trying."""
+    """``--without`` names a feature that the specification demands: FAIL without a test."""
 
 
 class CameLate(ConformanceFailure):
-    """The right thing came, but after the deadline of its class: LATE."""
+    """The expected message came after the deadline of its class: LATE."""
 
 
 class PreconditionFailed(Outcome):
-    """The situation the requirement is about could not be had: COULD_NOT_RUN."""
+    """The precondition of the requirement could not be established: COULD_NOT_RUN."""
 
 
 class NotExpressible(PreconditionFailed):
-    """An edited text has no words for what the test says or is told: COULD_NOT_RUN.
+    """An edited specification cannot express what the test sends or receives: COULD_NOT_RUN.
 
-    ``elements`` are those of the revision, by full name, each with why the text lacks it.
+    ``elements`` maps full names of the revision to why the specification lacks them.
     """
 
     def __init__(self, elements: Mapping[str, str], *, what: str = "said") -> None:
@@ -78,21 +78,21 @@ class NotExpressible(PreconditionFailed):
 
 
 def unsaid_in(message: str) -> tuple[str, ...]:
-    """The elements that the message of a ``NotExpressible`` names; none of another message."""
+    """Return the elements named by the message of a ``NotExpressible``, () for others."""
     return tuple(dict.fromkeys(_ELEMENT.findall(message))) if _UNSAID.search(message) else ()
 
 
 class TargetLost(PreconditionFailed):
-    """The target died or cut the connection for good: COULD_NOT_RUN for all that needs it."""
+    """The target died or closed the connection: COULD_NOT_RUN for all tests that need it."""
 
 
 class Unreachable(TargetLost):
-    """Nothing answers where the target should be."""
+    """Nothing answers at the target's address."""
 
 
 class NotForThisTarget(Outcome):
-    """The target cannot be brought there without harm to other tests: left out, never green."""
+    """The test would disturb others on this target: NOT_SELECTED, never a pass."""
 
 
 class NotOffered(Outcome):
-    """The target does not claim what the requirement presupposes: NOT_APPLICABLE, never green."""
+    """The target lacks a feature that the requirement needs: NOT_APPLICABLE, never a pass."""

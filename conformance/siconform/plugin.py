@@ -1,7 +1,7 @@
-"""The pytest plugin of the kit: ``-p siconform.plugin``; without it nothing of this is active.
+"""The pytest plugin of the kit, loaded by ``-p siconform.plugin``.
 
-``siconform run`` loads ``siconform.suite_plugin`` beside it. Without that it is a guest in the
-project of somebody else: docs/in-your-project.md.
+``siconform run`` also loads ``siconform.suite_plugin``. Without that the plugin runs in a user's
+own pytest project: docs/in-your-project.md.
 """
 
 import re
@@ -39,7 +39,7 @@ from siconform.running.test_hooks import TestHooks
 from siconform.running.worker_shutdown import end_with_parent
 from siconform.targets import Target, TargetUnavailable
 
-_FIXTURES = "siconform.suite.conftest"  # what the tests of other projects ask for, too
+_FIXTURES = "siconform.suite.conftest"  # fixtures for tests of other projects
 
 _SETTINGS = pytest.StashKey[Settings]()
 _CONTROLLER = pytest.StashKey[RunController]()
@@ -54,12 +54,12 @@ _REFUSALS: Mapping[type[Exception], ExitCode] = {
 }
 _TEST_TIMEOUT = 60.0  # seconds, before scaling
 _RUN_TIMEOUT = 1800.0  # seconds, before scaling
-_TIMERS_IN_A_TEST = 3  # one after the other, of those the user stated
+_TIMERS_IN_A_TEST = 3  # waited for one after the other
 _ID_IN_EXPRESSION = re.compile(r"\bSI-[A-Za-z]+-\w+", re.IGNORECASE)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """The options of the kit; in other people's projects --si-target and so on."""
+    """Add the options of the kit, prefixed in other projects (--si-target)."""
     if has_plain_names(pluginmanager):
         add_options(parser)
     else:
@@ -70,7 +70,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Before anything runs: are the options right, can results be written, is there a target."""
+    """Check the options, the results folder and the target before anything runs."""
     if not has_plain_names(config.pluginmanager):
         return None
     take_named(config)
@@ -99,12 +99,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the parts in place that this process needs."""
-    config.addinivalue_line("markers", "requirement(*ids): the requirements a test decides")
+    """Register the plugins that this process needs."""
+    config.addinivalue_line("markers", "requirement(*ids): requirements that the test covers")
     config.addinivalue_line("markers", "disruptive: may leave the scheduler unusable")
-    config.addinivalue_line("markers", "race_where(trait): left out on targets with this trait")
-    config.addinivalue_line("markers", "waits: waits for a timer of the scheduler, so begin early")
-    config.addinivalue_line("markers", "explores: makes arbitrary histories")
+    config.addinivalue_line("markers", "race_where(trait): skipped on targets with this trait")
+    config.addinivalue_line("markers", "waits: waits for a timer of the scheduler; runs early")
+    config.addinivalue_line("markers", "explores: runs random histories")
     config.addinivalue_line("markers", "real_clock: runs on virtual time and on the real clock")
     in_its_own_run = has_plain_names(config.pluginmanager)
     if _only_shows(config):
@@ -135,7 +135,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """A process that takes a moment to start does so while the tests are collected."""
+    """Start the target while the tests are collected."""
     lease = session.config.stash.get(_LEASE, None)
     in_its_own_run = has_plain_names(session.config.pluginmanager)
     if lease is not None and in_its_own_run and not _distributes(session.config):
@@ -143,7 +143,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop what was started."""
+    """Stop the target and close the log."""
     lease = config.stash.get(_LEASE, None)
     if lease is not None:
         lease.close()
@@ -154,18 +154,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def target(pytestconfig: pytest.Config) -> Target:
-    """The scheduler under test, one a worker."""
+    """Return the scheduler under test; each worker has its own."""
     return pytestconfig.stash[_LEASE].open()
 
 
 @pytest.fixture(scope="session")
 def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
-    """Opens the same scheduler once more, on the clock on the wall."""
+    """Return a function that opens a second instance of the scheduler on the real clock."""
     return partial(pytestconfig.stash[_LEASE].open, real_clock=True)
 
 
 def _checked(config: pytest.Config) -> Settings:
-    """The settings, with a results folder of their own; nothing older is left there in any case."""
+    """Return the settings after preparing the results folder and removing older results."""
     with_target_file_of(config)
     results = results_given(config)
     folder = ResultsDir(results)
@@ -192,7 +192,7 @@ def _message(sentence: str, code: ExitCode) -> ExitCode:
 
 
 def _check_expressions(config: pytest.Config) -> None:
-    """What pytest would only say when a worker breaks."""
+    """Check -k and -m here: pytest would report an error only when a worker breaks."""
     selection: Any = config.pluginmanager.get_plugin("mark")  # pytest's own -k and -m
     try:
         selection.pytest_collection_modifyitems(items=[], config=config)
@@ -202,7 +202,7 @@ def _check_expressions(config: pytest.Config) -> None:
 
 
 def _check_ids(keyword: str) -> None:
-    """``-k SI-NODE-4`` would silently select nothing."""
+    """Reject unknown ids in -k: ``-k SI-NODE-4`` would silently select nothing."""
     for found in _ID_IN_EXPRESSION.findall(keyword):
         identifier = found.upper()
         if not any(known.startswith(identifier) for known in catalogue()):
@@ -213,7 +213,7 @@ def _check_ids(keyword: str) -> None:
 
 
 def _set_defaults(config: pytest.Config, settings: Settings) -> None:
-    """Limits that grow with the time scale and long timers, and JUnit beside the other results."""
+    """Set timeouts that grow with the time scale and long timers, and the path of JUnit."""
     factor = max(1.0, settings.time_scale)
     longest = min(settings.timers.longest, settings.terms.longest_timer)
     if config.option.xmlpath is None:
@@ -224,7 +224,7 @@ def _set_defaults(config: pytest.Config, settings: Settings) -> None:
 
 
 def _keep_pytest_quiet(config: pytest.Config, settings: Settings) -> None:
-    """Pytest's own report goes to pytest.log; people read the kit's."""
+    """Redirect pytest's own report to pytest.log."""
     if config.getoption("usepdb"):
         return
     manager = config.pluginmanager

@@ -1,4 +1,4 @@
-"""The one policy that judges a run: console, JUnit, JSON and exit code all ask it."""
+"""The policy that decides a run's verdict, for console, JUnit, JSON and exit code alike."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,29 +9,29 @@ from typing import Final
 
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side
-from siconform.verdicts import FAILED, REACHED, Evidence, Verdict
+from siconform.verdicts import FAILED, REACHED, VIOLATED, Evidence, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class RequirementResult:
-    """What a run says about one requirement, and everything it goes by."""
+    """The result of a requirement in a run, and all evidence for it."""
 
     requirement: Requirement
     verdict: Verdict
     reason: str
     evidence: tuple[Evidence, ...] = ()
     tests: tuple[str, ...] = ()  # tests that cite it, whether they ran or not
-    entries: tuple[KnownDeviation, ...] = ()  # of the baseline, that name it
+    entries: tuple[KnownDeviation, ...] = ()  # of the baseline, for this requirement
 
     def decides(self, fail_on: Level) -> bool:
-        """Whether the run's verdict hangs on it: it binds the scheduler, at least as much."""
+        """Return whether it decides the verdict: for schedulers and of at least this level."""
         return Side.SCHEDULER in self.requirement.sides and self.requirement.level.is_at_least(
             fail_on
         )
 
     @property
     def disputed(self) -> bool:
-        """Whether it is inconclusive, and only because of tests that are challenged."""
+        """Return whether it is inconclusive because of challenged tests only."""
         stopped = [e for e in self.evidence if e.verdict is Verdict.COULD_NOT_RUN]
         return bool(stopped) and all(
             self.requirement.challenge_of(e.implemented_by) for e in stopped
@@ -39,7 +39,7 @@ class RequirementResult:
 
 
 class RunVerdict(StrEnum):
-    """What a run says about the target as a whole."""
+    """The verdict of a run on the target as a whole."""
 
     CONFORMANT = "CONFORMANT"
     NON_CONFORMANT = "NON-CONFORMANT"
@@ -48,7 +48,7 @@ class RunVerdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit codes of a run; up to 5 with pytest's meaning. README.md tells them to people."""
+    """Exit codes of a run; up to 5 with pytest's meaning. README.md lists them."""
 
     OK = 0
     NON_CONFORMANT = 1
@@ -63,50 +63,48 @@ class ExitCode(IntEnum):
 
 EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
     {
-        ExitCode.OK: "conformant in what is tested, or exactly as the target's baseline records",
+        ExitCode.OK: "conformant, or only known failures that match the target's baseline",
         ExitCode.NON_CONFORMANT: (
-            "a MUST fails (with --fail-on SHOULD: or a SHOULD), whatever else was cut short"
+            "a MUST fails (with --fail-on SHOULD: or a SHOULD), even if the run is incomplete"
         ),
         ExitCode.INTERRUPTED: "interrupted",
         ExitCode.USAGE: (
-            "a wrong option: unknown revision, target, requirement or expression, or a results "
-            "folder that cannot be had"
+            "a usage error: unknown option, revision, target, requirement or expression, or an "
+            "unusable results folder"
         ),
         ExitCode.NOTHING_SELECTED: "no test was selected",
-        ExitCode.INCOMPLETE: "incomplete: a MUST could not be judged",
-        ExitCode.STALE_BASELINE: "the baseline no longer fits",
-        ExitCode.NOTHING_RAN: "nothing ran: the target cannot be reached or does not answer",
-        ExitCode.KIT_ERROR: "the kit itself went wrong, or could not write what it has to say",
+        ExitCode.INCOMPLETE: "incomplete: a MUST is inconclusive",
+        ExitCode.STALE_BASELINE: "the baseline is stale",
+        ExitCode.NOTHING_RAN: "no test ran: the target is unreachable or does not answer",
+        ExitCode.KIT_ERROR: "internal error, or the results could not be written",
     }
 )
-"""What each says, for people: in the help of a run and in README.md."""
+"""Descriptions for the help of a run and README.md."""
 
 _PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """How the run itself went, beside what it found."""
+    """How the run itself went, apart from its results."""
 
     revision: str
     unreachable: str = ""  # why no test met the target
-    kit_errors: tuple[str, ...] = ()  # that no requirement can be named for
-    stale: tuple[str, ...] = ()  # what no longer fits in the baseline
-    flaky: tuple[str, ...] = ()  # what the baseline says comes and goes, and how it was
+    kit_errors: tuple[str, ...] = ()  # that belong to no requirement
+    stale: tuple[str, ...] = ()  # baseline entries that no longer match
+    flaky: tuple[str, ...] = ()  # baseline entries marked flaky, and their outcome
     with_baseline: bool = False
     ended_early: str = ""  # interrupted, out of time
     ended_by: int = 0  # pytest's own exit code
-    chosen: frozenset[str] | None = (
-        None  # the ids that were to be judged; None: all of the revision
-    )
-    profile: str = ""  # whose requirements these are
+    chosen: frozenset[str] | None = None  # selected ids; None: all of the revision
+    profile: str = ""  # if the profile is the whole selection
     fail_on: Level = Level.MUST  # the least binding level that decides the verdict
-    in_part: bool = False  # whether something was left out by choice, other than by the profile
+    in_part: bool = False  # whether options left something out, other than by the profile
 
 
 @dataclass(frozen=True, slots=True)
 class RunEvaluation:
-    """The verdict of a run, the exit code it has, and the sentence people read."""
+    """The verdict of a run, its exit code and its sentence."""
 
     verdict: RunVerdict
     exit_code: ExitCode
@@ -114,11 +112,11 @@ class RunEvaluation:
 
 
 def evaluate(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
-    """The policy: what console, JUnit, JSON and exit code say about a run comes from here.
+    """Evaluate a run; console, JUnit, JSON and exit code all use the result.
 
-    Only a MUST on the scheduler's side decides, and a SHOULD where ``fail_on`` says so; else it is
-    shown and counted. What the kit lacks (excluded, no test yet) is its own gap and never the
-    target's.
+    Only a MUST for schedulers decides, and a SHOULD if ``fail_on`` includes it; others are shown
+    and counted. Requirements without a test (excluded, not tested yet) never count against the
+    target.
     """
     return _evaluate_status(results, status) or _evaluate_results(results, status)
 
@@ -126,17 +124,17 @@ def evaluate(results: Sequence[RequirementResult], status: RunStatus) -> RunEval
 def _evaluate_status(
     results: Sequence[RequirementResult], status: RunStatus
 ) -> RunEvaluation | None:
-    """What the way the run went settles, whatever was found; None where it settles nothing."""
+    """Evaluate how the run went, regardless of results; None if that decides nothing."""
     errors = [f.requirement.id for f in results if f.verdict.row.exit_code == ExitCode.KIT_ERROR]
     if status.ended_by == _PYTEST_BROKE:
-        return _kit_error("the kit itself broke")
+        return _kit_error("internal error")
     if status.unreachable:
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, status.unreachable)
     if errors or status.kit_errors:
-        what = f"{len(errors)} could not be judged ({_some(errors)})"
+        what = f"{len(errors)} requirements could not be tested ({_some(errors)})"
         return _kit_error(what if errors else status.kit_errors[0])
     if status.ended_by == ExitCode.INTERRUPTED:
-        sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'}, {_tested(results, status)}"
+        sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'} ({_tested(results, status)})"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
     if status.ended_by == ExitCode.NOTHING_SELECTED:
         sentence = "INCOMPLETE: no test was selected"
@@ -159,16 +157,16 @@ def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -
         sentence = f"INCOMPLETE: {_counted(undecided)}{_of_chosen(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if disputed := _all_disputed(results):
-        sentence = f"INCOMPLETE: all that was judged is challenged ({_some(disputed)})"
+        sentence = f"INCOMPLETE: all tested requirements are challenged ({_some(disputed)})"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
-        sentence = f"INCOMPLETE: nothing was judged, {_tested(results, status)}"
+        sentence = f"INCOMPLETE: nothing was tested ({_tested(results, status)})"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
     return _evaluate_record(results, status)
 
 
 def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
-    """The rest of the policy, once every MUST passed or is explained by the baseline."""
+    """Evaluate a run in which every MUST passed or is explained by the baseline."""
     recorded = [f for f in results if f.decides(status.fail_on) and f.verdict is Verdict.BASELINED]
     unexplained = [
         f.requirement.id for f in results if status.with_baseline and f.verdict in FAILED
@@ -182,32 +180,32 @@ def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) ->
         )
     else:
         verdict = RunVerdict.CONFORMANT
-        what = "was selected" if status.in_part else "is tested"
-        sentence = f"CONFORMANT{_to(status)} in what {what}: {_tested(results, status)}"
+        what = _passed(results, status)
+        sentence = f"CONFORMANT{_to(status)}: {what} ({_tested(results, status)})"
     disputed = [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED]
     if disputed:
         sentence += f"; {len(disputed)} challenged ({_some(disputed)})"
     if status.stale:
-        sentence += f"; {len(status.stale)} of the baseline no longer fit"
+        sentence += f"; stale baseline entries: {len(status.stale)}"
     if unexplained:
         sentence += f"; the baseline does not explain {_some(unexplained)}"
     return RunEvaluation(verdict, code, sentence)
 
 
 def _all_disputed(results: Sequence[RequirementResult]) -> list[str]:
-    """What is disputed, where nothing else was judged."""
+    """Return the disputed requirements if nothing else was tested."""
     if any(f.verdict in REACHED for f in results):
         return []
     return [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED or f.disputed]
 
 
 def _kit_error(what: str) -> RunEvaluation:
-    sentence = f"KIT ERROR: {what}; this says nothing of the target"
+    sentence = f"KIT ERROR: {what}; no verdict on the target"
     return RunEvaluation(RunVerdict.KIT_ERROR, ExitCode.KIT_ERROR, sentence)
 
 
 def _counted(some: Sequence[RequirementResult]) -> str:
-    """How many of each level have each verdict."""
+    """Count the verdicts of each level."""
     found = Counter((f.requirement.level, f.verdict) for f in some)
     *others, last = [
         f"{number} {level} {verdict.label_for(number)}"
@@ -218,8 +216,16 @@ def _counted(some: Sequence[RequirementResult]) -> str:
     return " and ".join([", ".join(others), last] if others else [last])
 
 
+def _passed(results: Sequence[RequirementResult], status: RunStatus) -> str:
+    """Return what passed: all that was tested, or only the levels that decide."""
+    levels = [level for level in Level if level.is_at_least(status.fail_on)]
+    failed = any(f.verdict in VIOLATED for f in results)
+    which = f"{' and '.join(levels)} requirements" if failed else "requirements"
+    return f"all tested {which} passed"
+
+
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
-    """How many were judged of how many, and how many were left out by choice."""
+    """Count the tested requirements, those selected, and those not selected."""
     asked = [
         f
         for f in results
@@ -227,19 +233,19 @@ def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
         and (status.chosen is None or f.requirement.id in status.chosen)
     ]
     reached = sum(f.verdict in REACHED for f in asked)
-    received = f"{reached} of {len(asked)} requirement{'' if len(asked) == 1 else 's'}"
+    tested = f"{reached} of {len(asked)}"
     if status.chosen is None:
-        return f"{received} of SI {status.revision}"
+        return f"{tested} of SI {status.revision}"
     others = sum(
         Side.SCHEDULER in f.requirement.sides and f.requirement.id not in status.chosen
         for f in results
     )
-    return f"{received}, {others} others of SI {status.revision} were not judged"
+    return f"{tested} selected, {others} others of SI {status.revision} not selected"
 
 
 def _of_chosen(results: Sequence[RequirementResult], status: RunStatus) -> str:
-    """The denominator, where it is not the whole of the revision."""
-    return "" if status.chosen is None else f"; judged: {_tested(results, status)}"
+    """Return the denominator if requirements were selected."""
+    return "" if status.chosen is None else f"; tested: {_tested(results, status)}"
 
 
 def _to(status: RunStatus) -> str:

@@ -1,4 +1,4 @@
-"""Profiles: named lists of requirements of one revision, selected from the catalogue by rules."""
+"""Profiles: named lists of requirements of a revision, selected from the catalogue by rules."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from siconform.catalogue import Level, Observation, Requirement, Side, catalogue
 from siconform.catalogue.features import Feature
 
 EDITION: Final = 1
-"""No edition was released yet: until then, the first one follows the catalogue."""
+"""No edition is released yet; until then the first one follows the catalogue."""
 
 _PLAIN: Final = frozenset(
     {Observation.PLAIN, Observation.SILENCE, Observation.QUEUES, Observation.STATIC}
@@ -26,12 +26,12 @@ _NAME: Final = re.compile(rf"(?P<name>[a-z][a-z-]*)(?:\.{EDITION})?")
 
 
 class ProfileError(LookupError):
-    """A profile that does not exist; the message is a sentence."""
+    """An unknown profile; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One list: ``2024-10/base.1`` is the first edition of ``base`` for SI 2024-10."""
+    """A profile: ``2024-10/base.1`` is the first edition of ``base`` for SI 2024-10."""
 
     name: str
     about: str
@@ -57,15 +57,15 @@ def _gang(requirement: Requirement) -> bool:
 
 
 _RULES: Final[dict[str, tuple[str, Callable[[Requirement], bool]]]] = {
-    "all": ("MUST, SHOULD and MAY, as far as the suite decides them", lambda _: True),
+    "all": ("all MUST, SHOULD and MAY requirements that the suite tests", lambda _: True),
     "base": ("each MUST of the plain service, without optional features", _base),
-    "gang": ("what base has, and each MUST of gang scheduling", _gang),
+    "gang": ("base, and each MUST of gang scheduling", _gang),
 }
 
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Every profile by its full name, by revision."""
+    """Return every profile by its full name, ordered by revision."""
     found = {}
     for revision in REVISIONS:
         tested = [
@@ -80,10 +80,10 @@ def profiles() -> Mapping[str, Profile]:
 
 
 def find_profile(name: str, revision: str = "") -> Profile:
-    """The profile of that name: ``2024-10/base.1``, or of ``revision`` ``base.1`` or ``base``.
+    """Return a profile by name: ``2024-10/base.1``, or with ``revision`` ``base.1`` or ``base``.
 
-    Without a revision it is that of the default. Raises ProfileError where there is none, or where
-    it is of another revision than the one given.
+    The default of ``revision`` is the default revision. Raises ProfileError if the profile is
+    unknown or belongs to another revision.
     """
     given, slash, short = name.strip().rpartition("/")
     belongs_to = given if slash else revision or DEFAULT_REVISION.name
@@ -93,8 +93,8 @@ def find_profile(name: str, revision: str = "") -> Profile:
         raise ProfileError(_unknown(name, belongs_to))
     if revision not in ("", belongs_to):
         raise ProfileError(
-            f"the profile {found.name} is of SI {belongs_to}, and this is about SI "
-            f"{revision}: give --revision {belongs_to}"
+            f"profile {found.name} belongs to SI {belongs_to}, not to SI {revision}: give "
+            f"--revision {belongs_to}"
         )
     return found
 
@@ -102,5 +102,5 @@ def find_profile(name: str, revision: str = "") -> Profile:
 def _unknown(name: str, revision: str) -> str:
     known = [p.partition("/")[2] for p in profiles() if p.startswith(f"{revision}/")]
     near = get_close_matches(name, [*profiles(), *known], n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    return f'"{name}" is no profile.{hint} siconform profiles lists them.'
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"unknown profile \"{name}\"{hint} ('siconform profiles' lists them)"

@@ -1,4 +1,4 @@
-"""The results of a run as a document: what results.json says, and how it gets there whole."""
+"""The results document of a run (results.json), written atomically."""
 
 import json
 import os
@@ -24,48 +24,48 @@ SCHEMA_VERSION: Final = 2
 FILE: Final = "results.json"
 _PACKAGES: Final = ("grpcio", "hypothesis", "protobuf", "pytest", "pytest-xdist")
 EDITED_MARK: Final = "+edited"
-"""After the name of a revision: the RM spoke an edited text of it. No results of the revision."""
+"""Suffix of a revision if the RM used an edited specification: no results of the revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """What is known of the target."""
+    """Facts about the target."""
 
     name: str
     address: str
     version: str
-    artifacts: Mapping[str, str] = field(default_factory=dict)  # that it was started from: SHA-256
-    implementation: str = ""  # what its user calls it
+    artifacts: Mapping[str, str] = field(default_factory=dict)  # files it was started from: SHA-256
+    implementation: str = ""  # name given by the user
     contact: str = ""
 
 
 Moment = tuple[float | None, str | None, str | None, bool]
-"""Of an exchange: seconds, what this target and what the reference has there, and whether they
-differ there first. None where one of them has nothing of the kind."""
+"""A row of an exchange: seconds, the messages of the target and of the reference (None for
+none), and whether this is the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What people read about a test that did not do well, whole and in its parts."""
+    """The report of a test that did not pass, as text and in its parts."""
 
     test: str
     requirement: str
-    verdict: Verdict  # of what the text is about
+    verdict: Verdict  # of the requirement in the text
     text: str
     expected: str
     happened: str
-    known: str  # why it is expected, where the baseline explains it
-    history: str  # files of the results folder, or ""
-    reference: str  # what the reference has in the same scenario
+    known: str  # the baseline's reason, if it is a known failure
+    history: str  # a file in the results folder, or ""
+    reference: str  # the reference's history of the same scenario
     exchange: Sequence[Moment]
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlineFacts:
-    """Of one class of deadlines: how much of what was allowed the waits of a run took."""
+    """Waits of a deadline class in a run, compared with their deadline."""
 
     kind: str
-    allowed: float  # seconds, of the wait that used most of it
+    allowed: float  # seconds, of the wait closest to its deadline
     count: int
     median: float  # seconds
     slowest: float  # seconds, of that wait
@@ -74,18 +74,18 @@ class DeadlineFacts:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """How it was judged."""
+    """The conditions of a run."""
 
     time_scale: float
-    seed: int  # of arbitrary histories
+    seed: int  # of random histories
     workers: int
-    virtual_time: bool  # of the target's timers, as far as it was seen
+    virtual_time: bool  # whether the target's timers used virtual time
     fail_on: str = Level.MUST.value  # the least binding level that decides the verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run: everything the results, the summary and JUnit are made of."""
+    """A finished run: the source of results, summary and JUnit."""
 
     target: TargetFacts
     status: RunStatus
@@ -95,33 +95,33 @@ class Run:
     started: datetime
     seconds: float
     left_out: Mapping[str, str]
-    command: Sequence[str]  # that was given, and runs it again
+    command: Sequence[str]  # as given; repeats the run
     conditions: Conditions
     notes: Sequence[str]
-    observed: Mapping[str, str]  # habits of the target that the texts leave free
-    without: Sequence[str]  # features it was said not to offer
+    observed: Mapping[str, str]  # probed behaviour that the specification leaves open
+    without: Sequence[str]  # features excluded by --without
     failures: Sequence[Failure]
     deadlines: Sequence[DeadlineFacts]
-    selected_by: str = ""  # the words that chose the requirements
+    selected_by: str = ""  # the filters that selected the requirements
 
     def asked(self) -> list[RequirementResult]:
-        """The results of what was to be judged: of all of the revision, or of what was chosen."""
+        """Return the results of the selected requirements, or of the whole revision."""
         chosen = self.status.chosen
         return [f for f in self.requirements if chosen is None or f.requirement.id in chosen]
 
     def asked_by_name(self) -> list[RequirementResult]:
-        """The same, but nothing where tests were chosen: nobody asked what they do not decide."""
+        """Return the same, or [] if tests were selected instead of requirements."""
         by_tests = self.status.in_part and self.status.chosen is None
         return [] if by_tests else self.asked()
 
     def counts(self) -> Mapping[Verdict, int]:
-        """How many requirements have each verdict, zeros included."""
+        """Count the requirements with each verdict, zeros included."""
         found = Counter(f.verdict for f in self.requirements)
         return {verdict: found.get(verdict, 0) for verdict in SHOWN}
 
 
 def document(run: Run) -> dict[str, Any]:
-    """The run as JSON values, as results.schema.json describes them."""
+    """Return the run as JSON values, as described by results.schema.json."""
     return {
         "schema": SCHEMA_VERSION,
         "kit": siconform.__version__,
@@ -160,7 +160,7 @@ def document(run: Run) -> dict[str, Any]:
 
 
 def own_document(found: Sequence[RequirementResult], files: Sequence[Path]) -> dict[str, Any]:
-    """What a project found about requirements of its own, beside those of the SI."""
+    """Return the results of a project's own requirements as JSON values."""
     return {
         "catalogues": [str(file) for file in files],
         "requirements": [_requirement(result) for result in found],
@@ -173,16 +173,16 @@ def _baseline(run: Run) -> dict[str, Any]:
 
 
 def write(document: Mapping[str, Any], folder: Path) -> Path:
-    """Put results.json into the folder, whole or not at all."""
+    """Write results.json into the folder atomically."""
     path = folder / FILE
     unfinished = path.with_suffix(".json.new")
     unfinished.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(unfinished, path)  # noqa: PTH105  # the atomic one, by its name
+    os.replace(unfinished, path)  # noqa: PTH105  # atomic
     return path
 
 
 def environment() -> dict[str, Any]:
-    """The machine and the software that a run is made on."""
+    """Return the platform and the package versions of the run."""
     return {
         "platform": platform.platform(),
         "python": platform.python_version(),
@@ -192,14 +192,14 @@ def environment() -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of results.json."""
+    """Return the JSON schema of results.json."""
     text = resources.files("siconform").joinpath("results.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 
 
 def _selection(run: Run) -> dict[str, Any] | None:
-    """What was to be judged, where that is not all of the revision."""
+    """Return the selection, or None for the whole revision."""
     if run.status.chosen is None:
         return None
     return {

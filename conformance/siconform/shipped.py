@@ -1,7 +1,7 @@
-"""Where the files are that come with the kit: of a wheel inside the package, else of the checkout.
+"""Locations of the files that come with the kit, in a wheel or a checkout.
 
-The wheel has ``mutation``, ``queues``, ``results`` and ``targets`` of the checkout's ``fixtures``
-as ``siconform/fixtures``; pyproject.toml lists them.
+A wheel has ``mutation``, ``queues``, ``results`` and ``targets`` of the checkout's ``fixtures`` in
+``siconform/fixtures``; pyproject.toml lists them.
 """
 
 from importlib import resources
@@ -16,19 +16,19 @@ _NAME: Final = "siconform"
 
 
 def is_checkout() -> bool:
-    """Whether the kit runs from a checkout of the project."""
+    """Return whether the kit runs from a checkout of the project."""
     return not _PACKAGED.is_dir()
 
 
 def fixtures(folder: str) -> Path:
-    """The folder of this name among those that come with the kit, such as ``targets``."""
+    """Return a folder that comes with the kit, such as ``targets``."""
     return (CHECKOUT / "fixtures" if is_checkout() else _PACKAGED) / folder
 
 
 def builds() -> Path:
-    """Where the schedulers go that the kit builds: never beside the installed package.
+    """Return the folder for schedulers that the kit builds.
 
-    In a checkout that is ``build/targets``, else in the user's cache (on Linux
+    That is ``build/targets`` in a checkout, else the user's cache (on Linux
     ``$XDG_CACHE_HOME/siconform`` or ``~/.cache/siconform``).
     """
     if is_checkout():

@@ -1,11 +1,9 @@
-"""Ends a process of the kit within seconds, whatever signal arrives and whenever it arrives.
+"""Shutdown of a process of the kit within seconds of a signal, at any moment.
 
-The first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt once; later ones change nothing. From
-that moment a thread counts: what has not ended by itself after ``GRACEFUL`` seconds is killed, this
-process included. Where Python discards the exception (in a destructor or a weak-reference callback,
-as imports have them) it is raised again. Whichever way the process ends, none of its descendants
-outlives it.
-docs/architecture.md, "How a run ends", has the whole picture.
+The first SIGINT, SIGTERM or SIGHUP raises KeyboardInterrupt once; later ones are ignored. A thread
+kills whatever is left after ``GRACEFUL`` seconds, including this process. If Python discards the
+exception (in a destructor or a weak-reference callback, as during imports), it is raised again. No
+descendant outlives the process, however it ends. See docs/architecture.md, "How a run ends".
 """
 
 import os
@@ -28,14 +26,14 @@ _SHOW_CURSOR: Final = b"\x1b[?25h\n"
 
 
 class _Process:
-    """What has happened to this process so far."""
+    """The shutdown state of this process."""
 
     def __init__(self) -> None:
         self.is_guarded = False
-        self.signal = ""  # the name of the first one
-        self.is_interrupted = False  # by an exception that was raised and not discarded
-        self.code: int | None = None  # the exit code, once no signal can change it
-        self.if_killed = ""  # what is true then, beside that it was
+        self.signal = ""  # name of the first signal
+        self.is_interrupted = False  # the exception was raised and not discarded
+        self.code: int | None = None  # the exit code, once it is final
+        self.if_killed = ""  # an additional report if the process is killed
 
 
 _process = _Process()
@@ -43,15 +41,15 @@ _process = _Process()
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Run a command: an interrupted one ends with exit code 2, and none leaves processes behind.
+    """Run a command: exit with 2 if it is interrupted, and leave no processes behind.
 
-    Use it once, in the main thread. Signals that were ignored before (``nohup``) stay ignored.
+    Use it once, in the main thread. Signals that are ignored already (``nohup``) stay ignored.
     """
     _install()
     try:
         yield
     except KeyboardInterrupt:
-        pass  # reported below, like one that has become another exception on its way
+        pass  # reported below, also if it became another exception
     finally:
         _end_descendants()
         if _process.signal:
@@ -61,19 +59,19 @@ def guard() -> Iterator[None]:
 
 
 def settle(code: int) -> None:
-    """State the exit code, from now on whatever signal arrives: the verdict has been reported."""
+    """Make the exit code final: the verdict has been reported, and signals no longer change it."""
     _process.code = code
 
 
 def report_if_killed(sentence: str) -> None:
-    """Say this, too, if the command does not end by itself in time after a signal."""
+    """Report this sentence as well if the command has to be killed after a signal."""
     _process.if_killed = sentence
 
 
 def terminate_children() -> None:
-    """Send SIGTERM to what a guarded command has started; return at once."""
+    """Send SIGTERM to the children of a guarded command, without waiting."""
     if not _process.is_guarded:
-        return  # a guest in a process of others
+        return  # running inside another program
     parent = os.getpid()
     for pid in descendants():
         with suppress(OSError):
@@ -83,9 +81,9 @@ def terminate_children() -> None:
 
 @contextmanager
 def signals_blocked_in_children() -> Iterator[None]:
-    """Processes started meanwhile never receive SIGINT or SIGHUP: this one ends them itself.
+    """Block SIGINT and SIGHUP in processes started meanwhile: this process ends them itself.
 
-    A terminal sends both to all processes of its group.
+    A terminal sends both signals to its whole process group.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
@@ -95,12 +93,12 @@ def signals_blocked_in_children() -> Iterator[None]:
 
 
 def interrupted_by() -> str:
-    """Return the name of the signal that interrupts this command; "" if none does."""
+    """Return the name of the signal that interrupted this command, or ""."""
     return _process.signal if _process.code is None else ""
 
 
 def has_begun() -> bool:
-    """Return whether a signal has arrived, also one that came after the verdict."""
+    """Return whether a signal has arrived, even after the verdict."""
     return bool(_process.signal)
 
 
@@ -128,10 +126,9 @@ def _interrupt(number: int, _: object) -> None:
 
 
 def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
-    """Send the signal again if Python has just discarded the exception that it raised.
+    """Send the signal again if Python has just discarded its exception.
 
-    Whatever else is discarded after a signal is not reported: the interrupt left something half
-    done, such as a file that was being opened.
+    Do not report other exceptions discarded after a signal: they result from the interruption.
     """
     if not _process.signal:
         sys.__unraisablehook__(discarded)
@@ -145,7 +142,7 @@ def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
 
 
 def _watch(reader: int, handled: frozenset[int]) -> None:
-    """Python writes the number of each signal to the pipe, also while the main thread is stuck."""
+    """Wait for a signal on the wakeup pipe, which works even while the main thread is stuck."""
     while not handled.intersection(os.read(reader, 64)):
         pass
     time.sleep(GRACEFUL)
@@ -153,14 +150,14 @@ def _watch(reader: int, handled: frozenset[int]) -> None:
     with suppress(OSError):
         if os.isatty(1):
             os.write(1, _SHOW_CURSOR)
-    _report(f"interrupted ({_process.signal}), and killed after {GRACEFUL:g} s")
+    _report(f"interrupted ({_process.signal}), killed after {GRACEFUL:g} s")
     if _process.if_killed and _process.code is None:
         _report(_process.if_killed)
     os._exit(_exit_code())
 
 
 def _end_descendants() -> None:
-    """Let descendants end in order, if there are any, and kill those that take too long."""
+    """Terminate all descendants and kill those that take too long."""
     if not _has_children():
         return
     terminate_children()
@@ -171,7 +168,7 @@ def _end_descendants() -> None:
 
 
 def _has_children() -> bool:
-    """Whether there are any, ended ones included: orphans become children of this process."""
+    """Return whether there are children, including zombies and adopted orphans."""
     with suppress(OSError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return True
@@ -193,7 +190,7 @@ def _report(sentence: str) -> None:
 
 
 def _exit(code: int) -> None:
-    """End without what Python does at exit, which may wait for threads that never end."""
+    """Exit without Python's cleanup, which may wait for threads that never end."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()

@@ -1,11 +1,10 @@
-"""Supervises one child process and ends it when the process that started the supervisor ends.
+"""Supervisor of one child process: ends it when the process that started the supervisor ends.
 
-Run as a script: ``supervisor.py GRACE COMMAND...``. Its standard input is a lifeline: the starting
-process holds the other end and writes nothing. When that end closes (the starting process has
-finished, was interrupted, crashed or was killed) the child's process group receives SIGTERM, and
-SIGKILL after GRACE seconds. So does everything else the child started, in sessions of its own or
-not: on Linux all of that remains a descendant of this process. Only the standard library and no
-imports from this package: it has to start in a few milliseconds.
+Run as a script: ``supervisor.py GRACE COMMAND...``. Standard input is a lifeline: the starter holds
+the other end and writes nothing. When that end closes (the starter finished, was interrupted,
+crashed or was killed), the child's process group receives SIGTERM, and SIGKILL after GRACE seconds.
+So do all other descendants, in any session: on Linux they stay descendants of this process. Only
+the standard library and no imports from this package: it has to start in a few milliseconds.
 """
 
 import ctypes
@@ -18,14 +17,14 @@ import threading
 import time
 from contextlib import suppress
 
-CANNOT_START = 127  # as a shell says it
+CANNOT_START = 127  # as in a shell
 _SET_CHILD_SUBREAPER = 36  # of prctl: orphaned descendants become children of this process
 _POLL_INTERVAL = 0.02  # seconds
-_TO_THE_STARTING_PROCESS = (signal.SIGINT, signal.SIGHUP)  # which then closes the lifeline
+_TO_THE_STARTING_PROCESS = (signal.SIGINT, signal.SIGHUP)  # it then closes the lifeline
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command until it ends or the lifeline does; its exit code, 128 + N for a signal."""
+    """Run the command until it or the lifeline ends; return its exit code, 128 + N for a signal."""
     grace, command = float(arguments[0]), arguments[1:]
     wake, waker = _prepare()
     try:
@@ -37,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fork_supervised(grace: float) -> None:
-    """Fork: this process supervises the other one and exits with its code; return in that one."""
+    """Fork; the parent supervises the child and exits with its code, the child returns."""
     wake, waker = _prepare()
     pid = os.fork()
     if pid:
@@ -52,7 +51,7 @@ def fork_supervised(grace: float) -> None:
 
 
 class _Forked:
-    """A forked process, with what of ``subprocess.Popen`` is used here."""
+    """A forked process, with the part of ``subprocess.Popen`` used here."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -71,7 +70,7 @@ class _Forked:
 
 
 def _prepare() -> "tuple[int, int]":
-    """Leave signals of a terminal to others; the ends of a pipe that SIGTERM writes to."""
+    """Ignore terminal signals, adopt orphans and return a pipe that SIGTERM writes to."""
     for number in _TO_THE_STARTING_PROCESS:
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
@@ -95,7 +94,7 @@ def _report_end(child: "subprocess.Popen[bytes] | _Forked", waker: int) -> None:
 
 
 def kill_descendants(limit: float) -> "list[int]":
-    """Send SIGKILL to all descendants until none is left; those still there after ``limit`` s."""
+    """Send SIGKILL to all descendants; return those still alive after ``limit`` seconds."""
     until = time.monotonic() + limit
     while (left := descendants()) and time.monotonic() < until:
         _signal(left, signal.SIGKILL)
@@ -113,7 +112,7 @@ def _end(child: "subprocess.Popen[bytes] | _Forked", grace: float) -> None:
     while descendants() and time.monotonic() < until:
         time.sleep(_POLL_INTERVAL)
     with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)  # the child, or what it left in its group
+        os.killpg(child.pid, signal.SIGKILL)  # the child or the rest of its group
     child.wait()
     while left := descendants():
         _signal(left, signal.SIGKILL)
@@ -127,13 +126,13 @@ def _signal(processes: "list[int]", number: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Keep all descendants below this process, also those whose parent has ended (Linux only)."""
+    """Adopt descendants whose parent has ended (Linux only)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def descendants() -> "list[int]":
-    """Return the ids of all living descendants, parents first; [] without a /proc to read."""
+    """Return the ids of all living descendants, parents first; [] without /proc."""
     parents = {}
     with suppress(OSError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  # few imports

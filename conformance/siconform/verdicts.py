@@ -1,4 +1,4 @@
-"""The verdicts on a requirement: the table all output derives from, and how several combine."""
+"""Verdicts on a requirement: the table behind all output, and how verdicts combine."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 
 class Role(StrEnum):
-    """What a colour means; the value is its name on a terminal, pages have `role-<name>`."""
+    """The meaning of a colour; the value is its terminal name, pages use `role-<name>`."""
 
     GOOD = "green"
     BAD = "red"
@@ -19,58 +19,58 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What there is to know about one verdict."""
+    """The properties of a verdict."""
 
-    label: str  # for people; JSON has the name
+    label: str  # for display; JSON has the name
     meaning: str  # one line
     role: Role
-    mark: str  # in the bars of a terminal
-    plural: str = ""  # of the label after a number, where it is another
-    exit_code: int = 0  # of a run in which a MUST has it
-    tested: bool = False  # it says something about the target
-    bad: bool = False  # a pytest test that ends with it fails, unless the baseline explains it
-    catalogued: bool = False  # it stands in the catalogue; no run has to find it out
+    mark: str  # in terminal bars
+    plural: str = ""  # of the label after a number, if different
+    exit_code: int = 0  # of a run in which a MUST has this verdict
+    tested: bool = False  # whether it states something about the target
+    bad: bool = False  # whether its pytest test fails, unless the baseline explains it
+    catalogued: bool = False  # whether the catalogue alone decides it
 
 
 class Verdict(StrEnum):
-    """What a run found out about one requirement, the worst first; the value is the JSON name."""
+    """The result of a requirement in a run, worst first; the value is the JSON name."""
 
     # fmt: off
     KIT_ERROR = "kit-error", Row(
-        "kit error", "the kit itself failed: nothing is said about the target",
+        "kit error", "internal error: no statement about the target",
         Role.ERROR, "!", exit_code=13, bad=True)
     FAIL = "fail", Row(
         "fail", "the target violates the requirement",
         Role.BAD, "!", exit_code=1, tested=True, bad=True)
     LATE = "late", Row(
-        "late", "the target does what is demanded, after the deadline",
+        "late", "the target fulfils the requirement only after the deadline",
         Role.BAD, "!", exit_code=1, tested=True, bad=True)
     COULD_NOT_RUN = "could-not-run", Row(
-        "inconclusive", "a precondition failed: nothing is said about the requirement",
+        "inconclusive", "a precondition failed: no statement about the requirement",
         Role.OPEN, "?", exit_code=10, bad=True)
     NOT_REACHED = "not-reached", Row(
         "not reached", "the run ended before its tests",
         Role.OPEN, "-", exit_code=10)
     BASELINED = "baselined", Row(
-        "known failure", "it fails exactly as the baseline of the target records",
+        "known failure", "it fails exactly as recorded in the target's baseline",
         Role.KNOWN, "~", plural="known failures", tested=True)
     CHALLENGED = "challenged", Row(
-        "challenged", "it fails, and whether it should is disputed",
+        "challenged", "it fails, but the requirement or the test is disputed",
         Role.OPEN, "%")
     PASS = "pass", Row(
-        "pass", "every test and monitor saw what the requirement demands",
+        "pass", "every test and monitor observed the required behaviour",
         Role.GOOD, "#", tested=True)
     NOT_APPLICABLE = "not-applicable", Row(
         "not applicable", "the target does not offer what the requirement needs",
         Role.NEUTRAL, ".")
     NOT_SELECTED = "not-selected", Row(
-        "not selected", "the run left it out, by choice or because of the target",
+        "not selected", "left out of the run by options or because of the target",
         Role.NEUTRAL, ".")
     EXCLUDED = "excluded", Row(
-        "excluded", "no test can show it; the catalogue gives the reason",
+        "excluded", "not testable; the catalogue gives the reason",
         Role.NEUTRAL, ".", catalogued=True)
     NO_TEST_YET = "no-test-yet", Row(
-        "not tested yet", "the suite has no test of it, or the stored record is older",
+        "not tested yet", "the suite has no test for it, or had none at the time of the record",
         Role.NEUTRAL, ".", catalogued=True)
     OF_THE_RM = "of-the-rm", Row(
         "applies to resource managers", "no scheduler can violate it",
@@ -81,7 +81,7 @@ class Verdict(StrEnum):
     row: Row
 
     def __new__(cls, value: str, row: Row | None = None) -> Self:
-        """A member of the table; Verdict("fail") finds one by its name."""
+        """Create a member; Verdict("fail") looks it up by its value."""
         member = str.__new__(cls, value)
         member._value_ = value
         if row is not None:
@@ -90,37 +90,37 @@ class Verdict(StrEnum):
 
     @property
     def label(self) -> str:
-        """How people read it."""
+        """The label for display."""
         return self.row.label
 
     def label_for(self, number: int) -> str:
-        """The label after this number."""
+        """Return the label after this number."""
         return self.label if number == 1 else self.row.plural or self.label
 
     def counted(self, number: int) -> str:
-        """So many requirements with it: `1 fail`, `2 known failures`."""
+        """Return a count with the label: `1 fail`, `2 known failures`."""
         return f"{number} {self.label_for(number)}"
 
 
 SHOWN: Final = (Verdict.PASS, *(one for one in Verdict if one is not Verdict.PASS))
-"""The order in which numbers are shown."""
+"""The display order of counts."""
 
 BAD: Final = frozenset(one for one in Verdict if one.row.bad)
 REACHED: Final = frozenset(one for one in Verdict if one.row.tested)
 CATALOGUED: Final = frozenset(one for one in Verdict if one.row.catalogued)
 FAILED: Final = frozenset(one for one in Verdict if one.row.role is Role.BAD)
-"""Verdicts that say the target violates the requirement, and nothing explains it."""
+"""Unexplained violations of the requirement."""
 
 VIOLATED: Final = FAILED | {Verdict.BASELINED}
-"""Verdicts that say the target violates the requirement, whatever was expected."""
+"""All violations of the requirement, expected or not."""
 
 LISTED: Final = FAILED | {Verdict.KIT_ERROR}
-"""Verdicts that are shown at once and one by one."""
+"""Verdicts that are reported individually and immediately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one test, or one monitor during it, says about one requirement."""
+    """The result of a test, or of a monitor during a test, for a requirement."""
 
     requirement: str
     verdict: Verdict
@@ -128,47 +128,47 @@ class Evidence:
     message: str = ""
     seconds: float = 0.0
     monitor: str = ""
-    recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
-    history: str = ""  # the file with what was said, in the results folder
+    recorded: tuple[str, ...] = ()  # choices that the specification leaves to the target
+    history: str = ""  # the file with the exchange, in the results folder
 
     @property
     def bad(self) -> bool:
         """Whether it makes its test fail, unless the baseline explains it.
 
-        A monitor that never saw its premise has nothing to complain of.
+        A monitor whose precondition never held is not a failure.
         """
         return self.verdict in BAD and not self.of_an_absent_precondition
 
     @property
     def of_an_absent_precondition(self) -> bool:
-        """Whether it is a monitor's word that its premise never held."""
+        """Whether it is from a monitor whose precondition never held."""
         return bool(self.monitor) and self.verdict is Verdict.COULD_NOT_RUN
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is only counted: a monitor without complaint, of which there are many."""
+        """Whether it is only counted: from a monitor without a violation."""
         return bool(self.monitor) and self.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN)
 
     @property
     def implemented_by(self) -> str:
-        """Who says it: a test, or a monitor wherever it saw it."""
+        """The test or the monitor that it is from."""
         return f"monitor {self.monitor}" if self.monitor else self.test
 
     def record(self) -> dict[str, Any]:
-        """JSON values, for the way from a worker to the controller."""
+        """Return JSON values to send from a worker to the controller."""
         return {**asdict(self), "verdict": self.verdict.value}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Self:
-        """The evidence ``record()`` wrote."""
+        """Read what ``record()`` returned."""
         verdict, recorded = Verdict(record["verdict"]), tuple(record["recorded"])
         return cls(**{**record, "verdict": verdict, "recorded": recorded})
 
 
 def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
-    """The one that settles a requirement's verdict: the worst; None where there is none.
+    """Return the evidence that decides a requirement's verdict: the worst, or None.
 
-    A monitor that never saw its premise is heard only when nothing else speaks.
+    A monitor whose precondition never held counts only if there is no other evidence.
     """
     received = worst_first(evidence)
     spoke = [e for e in received if not e.of_an_absent_precondition]
@@ -176,12 +176,12 @@ def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
 
 
 def worst_first(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """By verdict; among equals in the order given."""
+    """Sort by verdict, keeping the order of equals."""
     ranks = list(Verdict)
     return sorted(evidence, key=lambda e: ranks.index(e.verdict))
 
 
 def of_monitors_alone(evidence: Iterable[Evidence]) -> bool:
-    """Whether nothing that is bad comes from the test itself, and something does."""
+    """Return whether there is bad evidence, all of it from monitors."""
     bad = [one for one in evidence if one.bad]
     return bool(bad) and all(one.monitor for one in bad)

@@ -151,9 +151,9 @@ def find_revision(name: str) -> Revision:
             return revision
     names = [n for r in REVISIONS.values() for n in (r.name, *r.aliases)]
     close = difflib.get_close_matches(name, [*names, *NEAR_LINES], n=1)
-    hint = f' Did you mean "{close[0]}"?' if close else ""
+    hint = f'; did you mean "{close[0]}"?' if close else ""
     known = ", ".join(_with_lines(revision) for revision in REVISIONS.values())
-    message = f'"{name}" is no revision of the SI.{hint} Known: {known}.'
+    message = f'unknown revision "{name}"{hint} (known: {known})'
     raise LookupError(message)
 
 

@@ -126,10 +126,10 @@ def find_requirement(identifier: str) -> Requirement:
     known = known_requirements()
     if identifier in known:
         return known[identifier]
-    sentence = f'"{identifier}" is no requirement.'
+    sentence = f'unknown requirement "{identifier}"'
     near = _nearest(identifier, tuple(known))
     if near:
-        sentence += f" Did you mean {near}?"
+        sentence += f"; did you mean {near}?"
     raise LookupError(sentence)
 
 

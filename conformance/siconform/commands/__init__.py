@@ -1,1 +1,1 @@
-"""The commands of siconform beside cli.py: each module has those of one subject."""
+"""Commands of siconform, one module per subject."""

@@ -1,4 +1,4 @@
-"""The commands that read the catalogue: ``list``, ``explain`` and ``profiles``."""
+"""Commands that read the catalogue: ``list``, ``explain`` and ``profiles``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,9 +18,11 @@ from siconform.running.completion import complete_ids
 
 @click.command(name="list")
 @click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
-@click.option("--untested", is_flag=True, help="Only those without a test.")
-@click.option("--side", type=click.Choice([s.value for s in Side]), help="Whose behaviour.")
-@click.option("--revision", default="", help="Only those of this revision.")
+@click.option("--untested", is_flag=True, help="Only requirements without a test")
+@click.option(
+    "--side", type=click.Choice([s.value for s in Side]), help="Only requirements for this side"
+)
+@click.option("--revision", default="", help="Only requirements of this SI revision")
 @of_the_selection
 def list_requirements(
     *, words: Sequence[str], untested: bool, side: str | None, revision: str, **given: Any
@@ -43,20 +45,18 @@ def list_requirements(
 @click.argument("words", nargs=-1, metavar="[ID|AREA]...", shell_complete=complete_ids)
 @of_the_selection
 def explain(words: Sequence[str], **given: Any) -> None:
-    """Say everything about requirements: text, reading, sources, tests, known failures."""
+    """Show requirements in full: text, sources, tests, known results."""
     from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
     from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
 
     if not words and not any(given.values()):
-        wrong(
-            "say which requirements: siconform explain ID, or --area, --level, --text and the like"
-        )
+        wrong("no requirement given: siconform explain ID, or a filter such as --area or --text")
     try:
         requirements = _explained(words, given)
     except LookupError as error:
         wrong(str(error))
     if not requirements:
-        wrong("no requirement is like that: what is given has to fit all at once")
+        wrong("no requirement matches all the given filters")
     received = [
         render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements
     ]
@@ -65,12 +65,12 @@ def explain(words: Sequence[str], **given: Any) -> None:
 
 @click.command(name="profiles")
 def list_profiles() -> None:
-    """List the profiles: requirements of a revision under a name."""
+    """List the profiles: named sets of requirements of a revision."""
     click.echo(render_profiles(profiles().values()))
 
 
 def _explained(words: Sequence[str], given: dict[str, Any]) -> list[Requirement]:
-    """Single ones in the order they are asked for, others in that of the catalogue."""
+    """Return ids in the given order, other selections in catalogue order."""
     filters = read_filters(words, by_flag(given))
     if any(given.values()) or any(names_an_area(word) for word in words):
         return [r for r in catalogue().values() if filters.passes(r)]

@@ -1,4 +1,4 @@
-"""The commands of certificates: ``certify`` makes one, ``verify`` judges a sample of it again."""
+"""Commands for certificates: ``certify`` writes one, ``verify`` tests a sample of it again."""
 
 import random
 import sys
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _SAMPLE: Final = 20
 _CODES: Final = (
-    "Exit codes: 0 as certified, 1 something is different, 10 no difference, but not all of it "
-    "could be judged or another kit judged then; others as those of a run."
+    "Exit codes: 0 as certified, 1 different, 10 not verified: some of the sample was inconclusive "
+    "or the certificate is from another version of the kit; others as in siconform run."
 )
 
 
@@ -28,14 +28,14 @@ _OUTPUT: Final = click.option(
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
     metavar="FILE",
-    help="Write the certificate there (- to print it), and nothing into the results folder.",
+    help="Output file, - for standard output (default: certificate and badge in RESULTS)",
 )
 _SUBJECT: Final = click.option(
     "--subject",
     "subjects",
     multiple=True,
     metavar="NAME=ALGORITHM:DIGEST",
-    help="What was judged, such as image=sha256:... (default: the files the kit started).",
+    help="Digest of what was tested: image=sha256:... (default: the files the kit started)",
 )
 _SAMPLED: Final = click.option(
     "--sample",
@@ -43,31 +43,33 @@ _SAMPLED: Final = click.option(
     type=click.IntRange(min=0),
     default=_SAMPLE,
     show_default=True,
-    help="How many requirements are judged again; 0 for none.",
+    help="Number of requirements to test again",
 )
 _EVIDENCE: Final = click.option(
     "--results",
     "evidence",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The results folder of the run: are its results and histories those certified?",
+    help="Results folder of the certified run, to check its files",
 )
 
 
-@click.command(epilog="Exit codes: 0 written, 4 these results are not certified.")
+@click.command(epilog="Exit codes: 0 written, 4 these results cannot be certified.")
 @click.argument("results", type=click.Path(path_type=Path))
 @_OUTPUT
-@click.option("--implementation", default="", metavar="NAME", help="What the scheduler is called.")
-@click.option("--implementation-version", default="", metavar="VERSION", help="Its version.")
-@click.option("--contact", default="", metavar="TEXT", help="Whom to ask about it.")
-@click.option("--url", default="", metavar="URL", help="Where the run can be seen, such as a job.")
+@click.option("--implementation", default="", metavar="NAME", help="Name of the scheduler")
+@click.option(
+    "--implementation-version", default="", metavar="VERSION", help="Version of the scheduler"
+)
+@click.option("--contact", default="", metavar="TEXT", help="Contact for questions about it")
+@click.option("--url", default="", metavar="URL", help="URL of the run, such as a CI job")
 @_SUBJECT
 def certify(
     results: Path, output: Path | None, url: str, subjects: Sequence[str], **received: str
 ) -> None:
-    """Write the certificate of a whole run, and its badge, from its results folder.
+    """Write the certificate and badge of a complete run.
 
-    A whole run has done so itself; this tells what the run did not know.
+    A complete run writes both itself; use this command to add a name, contact or digests.
     """
     from siconform.reporting import certifying  # noqa: PLC0415  # takes time
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
@@ -104,9 +106,11 @@ def _writes(results: Path, output: Path | None, made: "Certificate") -> None:
 @click.command(epilog=_CODES)
 @click.argument("certificate", type=click.Path(path_type=Path))
 @_SAMPLED
-@click.option("--seed", type=int, help="To draw the same sample again (default: any).")
+@click.option("--seed", type=int, help="Seed of the sample (default: random)")
 @_EVIDENCE
-@click.option("--into", default="build/verify", show_default=True, help="For the sample's run.")
+@click.option(
+    "--into", default="build/verify", show_default=True, help="Results folder of the new run"
+)
 @of_the_target()
 def verify(
     certificate: Path,
@@ -116,9 +120,9 @@ def verify(
     into: str,
     **target: Any,
 ) -> None:
-    """See whether a certificate still holds: judge a random sample of it again and compare.
+    """Test a random sample of a certificate's requirements again and compare.
 
-    The scheduler is the one you name: no command is ever taken from a certificate.
+    You name the scheduler: no command is ever taken from a certificate.
     """
     from siconform.reporting.certificate import read_certificate  # noqa: PLC0415  # takes time
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
@@ -128,7 +132,7 @@ def verify(
         others, different = _checks(read, evidence)
     except RecordError as error:
         wrong(str(error))
-    number = random.randrange(2**32) if seed is None else seed  # noqa: S311  # no secret
+    number = random.randrange(2**32) if seed is None else seed  # noqa: S311  # not a secret
     again = _evaluated_again(read, count, number, target, Path(into))
     for one in again:
         if not one.is_same:
@@ -139,7 +143,7 @@ def verify(
 def _evaluated_again(
     certificate: "Certificate", count: int, seed: int, target: Mapping[str, Any], into: Path
 ) -> list["Again"]:
-    """The sample, with what came of it this time."""
+    """Test the sample again and return the comparison."""
     from siconform.commands import verifying_run  # noqa: PLC0415  # takes time
     from siconform.reporting import verifying  # noqa: PLC0415  # the same
     from siconform.running.index import tests_by_requirement  # noqa: PLC0415  # the same
@@ -157,13 +161,13 @@ def _evaluated_again(
 
 
 def _checks(certificate: "Certificate", evidence: Path | None) -> tuple[list[str], list[str]]:
-    """Who judged then, and whether the evidence is that of then; what is different of each."""
+    """Compare the kit and the evidence with the certificate; return the differences of each."""
     from siconform.reporting import verifying  # noqa: PLC0415  # takes time
 
     part = certificate.part
     click.echo(f"{part.implementation.target}, SI {part.revision}: {part.sentence}")
     others = verifying.other_kit(certificate)
-    click.echo(f"  kit        {'; '.join(others) or 'the one that judged then'}")
+    click.echo(f"  kit        {'; '.join(others) or 'the same version'}")
     if evidence is None:
         return others, []
     different = list(verifying.other_evidence(certificate, evidence))
@@ -173,7 +177,7 @@ def _checks(certificate: "Certificate", evidence: Path | None) -> tuple[list[str
 
 
 def _received(one: "Again") -> str:
-    word = "NOT JUDGED" if one.is_unjudged else "DIFFERENT"
+    word = "NOT TESTED" if one.is_unjudged else "DIFFERENT"
     reason = f": {' '.join(one.reason.split())}" if one.reason else ""
     line = (
         f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.label}, "
@@ -190,10 +194,10 @@ def _concludes(again: Sequence["Again"], others: Sequence[str], evidence: Sequen
         click.echo(f"DIFFERENT: {same}")
         return ExitCode.NON_CONFORMANT
     if unjudged:
-        click.echo(f"NOT VERIFIED: {same}, {unjudged} could not be judged")
+        click.echo(f"NOT VERIFIED: {same}, {unjudged} inconclusive")
         return ExitCode.INCOMPLETE
     if others:
-        click.echo(f"NOT VERIFIED: {same}, but another kit judged then")
+        click.echo(f"NOT VERIFIED: {same}, but the certificate is from another version of the kit")
         return ExitCode.INCOMPLETE
     click.echo(f"AS CERTIFIED: {same}")
     return ExitCode.OK
@@ -205,13 +209,13 @@ def _subject(text: str) -> "Resource":
     name, _, digest = text.partition("=")
     algorithm, _, digits = digest.partition(":")
     if not (name and algorithm and digits) or set(digits) - set("0123456789abcdef"):
-        wrong(f'--subject "{text}" is no NAME=ALGORITHM:DIGEST, such as image=sha256:1f0a...')
+        wrong(f'--subject "{text}" must be NAME=ALGORITHM:DIGEST, such as image=sha256:1f0a...')
     return Resource(name, {algorithm: digits})
 
 
 def _refuse_unlisted(results: Path) -> None:
-    """A copied folder is somebody's archive; a run's own has the list of what was written."""
+    """Refuse to write into a copied folder, which has no list of written files."""
     from siconform.running.results_dir import LIST  # noqa: PLC0415  # takes time
 
     if not (results / LIST).is_file():
-        wrong(f"{results} has no {LIST}, so nothing is written there: give -o FILE")
+        wrong(f"{results} has no {LIST}, so it is not modified: give -o FILE")

@@ -1,4 +1,4 @@
-"""How ``siconform compare`` shows what is different: a heading for each kind, a line for each."""
+"""Output of ``siconform compare``: a heading per kind of change, a line per change."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ WIDTH = 100
 
 
 def lines_of(comparison: Comparison) -> Iterator[str]:
-    """The comparison for people; the last line counts."""
+    """Yield the lines of a comparison; the last one has the counts."""
     yield f"before  {_run(comparison.before)}"
     yield f"after   {_run(comparison.after)}"
     for kind in Kind:

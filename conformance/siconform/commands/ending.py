@@ -1,4 +1,4 @@
-"""How a command that cannot do what it was asked ends: one sentence, and the code of the policy."""
+"""Errors of commands: one sentence and an exit code of the policy."""
 
 import sys
 from typing import NoReturn
@@ -9,18 +9,18 @@ from siconform.policy import ExitCode
 
 
 def sentence(error: click.ClickException) -> str:
-    """What click has to say of a command line, and which help says more."""
+    """Return click's message about a command line and the command for its help."""
     sent = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{sent} (see {context.command_path} --help)" if context is not None else sent
 
 
 def wrong(sentence: str) -> NoReturn:
-    """End for what was asked wrongly, as pytest has it for usage errors."""
+    """Exit with the code of usage errors."""
     ends(sentence, ExitCode.USAGE)
 
 
 def ends(sentence: str, code: ExitCode) -> NoReturn:
-    """Say the sentence where errors are read, and end with the code."""
+    """Write the sentence to standard error and exit with the code."""
     click.echo(f"siconform: {sentence}", err=True)
     sys.exit(int(code))

@@ -1,4 +1,4 @@
-"""Commands about what comes with the kit: schedulers it knows by name, and queue configurations."""
+"""Commands about files of the kit: named schedulers and queue configurations."""
 
 import click
 
@@ -13,7 +13,7 @@ from siconform.verdicts import Verdict
 
 @click.command(name="targets")
 def list_targets() -> None:
-    """List the schedulers the kit can build and start by name (--target NAME@VERSION)."""
+    """List the schedulers that --target NAME@VERSION can build and start."""
     try:
         known = list(all_named())
         rows = [(t.full_name, str(t.revision), _deviations(t), t.title) for t in known]
@@ -22,7 +22,9 @@ def list_targets() -> None:
     width = max((len(row[0]) for row in rows), default=0)
     for name, revision, deviations, title in rows:
         click.echo(f"{name:<{width}}   SI {revision}   {deviations:>20}   {title}")
-    click.echo(f"built to {shipped.builds()}; without --target: the embedded reference")
+    click.echo(
+        f"builds are in {shipped.builds()}; default without --target: the embedded reference"
+    )
 
 
 def _complete(
@@ -36,18 +38,16 @@ def _complete(
 @click.command()
 @click.argument("name", default="", shell_complete=_complete)
 def queues(name: str) -> None:
-    """Print a queue configuration the suite needs, or list them all.
+    """Print a queue configuration of the suite; without NAME, list them all.
 
-    A scheduler that takes none from its RM is given them beforehand: siconform queues conformance.
+    Configure a scheduler in advance if it accepts none from its RM: siconform queues conformance.
     """
     if not name:
         for one, file in policy_groups().items():
             click.echo(f"{one:<28}  {file}")
         return
     if name not in policy_groups():
-        wrong(
-            f'"{name}" is no queue configuration of the kit. Known: {", ".join(policy_groups())}.'
-        )
+        wrong(f'unknown queue configuration "{name}"; known: {", ".join(policy_groups())}')
     click.echo(policy_groups()[name].read_text("utf-8"), nl=False)
 
 

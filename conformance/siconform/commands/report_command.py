@@ -1,4 +1,4 @@
-"""The command ``siconform report``: a page to mail around, of one run or of several."""
+"""The command ``siconform report``: a self-contained page about one or several runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,27 +11,29 @@ from siconform.policy import ExitCode
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Output file (default: report.html)"
+)
 def report(runs: Sequence[str], output: Path | None) -> None:
-    """Write a page of HTML about a run, or about several side by side.
+    """Write a self-contained HTML page about one run or several side by side.
 
-    Each RUN is a results folder, or for several a scheduler the kit has a record of, such as
-    reference or yunikorn-core@1.9.0 (reference:2023-12 by that revision). The page needs nothing
-    beside itself. One run's is report.html in its folder, where the run itself has put one
-    already; that of several is report.html in the current folder.
+    Each RUN is a results folder. When comparing, it may also be a scheduler with a stored record,
+    such as reference, yunikorn-core@1.9.0 or reference:2023-12 (a given revision). The default
+    output is report.html in the folder of a single run, which writes one itself, or in the current
+    folder for several runs.
     """
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # takes time
 
     try:
         text = _of_one(runs[0]) if len(runs) == 1 else _of_several(runs)
     except RecordError as error:
-        wrong(f"{error}.")
+        wrong(str(error))
     path = output or _usual_place(runs)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8", "backslashreplace")
     except OSError as error:
-        ends(f"{path} cannot be written: {error.strerror}.", ExitCode.USAGE)
+        ends(f"{path} cannot be written: {error.strerror}", ExitCode.USAGE)
     click.echo(f"written to {path}")
 
 
@@ -49,7 +51,7 @@ def _of_several(runs: Sequence[str]) -> str:
 
 
 def _usual_place(runs: Sequence[str]) -> Path:
-    """In a results folder it is on the list of what the next run there may remove."""
+    """Return the default output; in a results folder, add it to the list of written files."""
     from siconform.reporting.html.report import FILE  # noqa: PLC0415  # takes time
     from siconform.running.results_dir import LIST, adds  # noqa: PLC0415  # the same
 

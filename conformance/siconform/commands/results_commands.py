@@ -1,4 +1,4 @@
-"""The commands that read results folders: ``page`` and ``compare``."""
+"""Commands that read results folders: ``page`` and ``compare``."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from siconform.policy import ExitCode
 @click.command()
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def page(results: Sequence[Path]) -> None:
-    """Print a page (Markdown) about a scheduler, from the results folders of its runs."""
+    """Print a Markdown page about a scheduler from results folders."""
     from siconform.reporting.single import page_of  # noqa: PLC0415  # imports pytest
     from siconform.reporting.stored import RecordError  # noqa: PLC0415  # the same
 
@@ -25,16 +25,25 @@ def page(results: Sequence[Path]) -> None:
         wrong(str(error))
 
 
-@click.command(epilog="Exit codes: 0 nothing is newly broken, 1 something is, 4 it cannot be read.")
+@click.command(
+    epilog="Exit codes: 0 no regression, 1 regressions, 4 unreadable run, 5 nothing in common."
+)
 @click.argument("before", type=click.Path(path_type=Path))
 @click.argument("after", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format",
+)
 def compare(before: Path, after: Sequence[Path], form: str) -> None:
-    """Say what is different AFTER: newly broken, mended, changed or slower.
+    """Compare two runs: regressions, fixes, other changes and slower responses.
 
-    Each is a results folder or a certificate. What one of the runs did not select is told apart and
-    counts for nothing. Slower is a class of answers with a median of twice the former one and at
-    least a tenth of its deadline more, under the same conditions.
+    BEFORE and AFTER are results folders or certificates. Requirements that one of the runs did not
+    select are listed separately and ignored. A class of responses is slower if, under the same
+    conditions, its median has doubled and grown by at least a tenth of its deadline.
     """
     from siconform.reporting.certificate import evaluated_in  # noqa: PLC0415  # takes time
     from siconform.reporting.regressions import as_json  # noqa: PLC0415  # the same
@@ -52,5 +61,5 @@ def compare(before: Path, after: Sequence[Path], form: str) -> None:
     else:
         click.echo("\n\n".join("\n".join(lines_of(one)) for one in found))
     if not all(one.compared for one in found):
-        ends("nothing was judged in both of these runs", ExitCode.NOTHING_SELECTED)
+        ends("these runs have no tested requirement in common", ExitCode.NOTHING_SELECTED)
     sys.exit(any(one.is_worse for one in found))

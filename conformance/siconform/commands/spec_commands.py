@@ -1,4 +1,4 @@
-"""The commands ``siconform spec``: read a text of the SI, say what a change of it breaks."""
+"""Commands ``siconform spec``: read SI specifications and report breaking changes."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -27,32 +27,39 @@ if TYPE_CHECKING:
     from siconform.spec.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_FAILS = "What fails, instead of all but changed rules; may be given several times."
+_FAILS = "Changes that fail (default: all except rules); repeatable"
 _SIDES = (
-    "Each side is a text (Markdown), a .proto file, a descriptor set, a revision (2024-10, 1.8) or "
-    "git:REV:PATH in the repository around the current folder."
+    "Both are specifications (Markdown), .proto files, descriptor sets, revisions (2024-10, "
+    "1.8) or git:REV:PATH in the current repository."
 )
 _CODES = (
-    "Exit codes: 0 compatible, 1 breaking, 2 a text cannot be read or does not compile, 4 wrong "
-    "usage."
+    "Exit codes: 0 compatible, 1 breaking, 2 a specification cannot be read or does not compile, "
+    "4 usage error."
 )
 
 
 @click.group(name="spec")
 def spec_group() -> None:
-    """Say what a change of the SI breaks, from its texts."""
+    """Analyse changes of the SI specification."""
 
 
 spec_group.add_command(try_)
 
 
 def _of_reports(command: Command) -> Command:
-    """Arguments and options of the commands that print a report."""
+    """Add the arguments and options of commands that print a report."""
     forms = click.Choice(["terminal", "markdown", "json"])
     for decorate in (
-        click.option("--details", is_flag=True, help="Bytes, tests, faults and code, too."),
-        click.option("--format", "form", type=forms, default="terminal", show_default=True),
-        click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there."),
+        click.option("--details", is_flag=True, help="Also show bytes, tests, mutants and code"),
+        click.option(
+            "--format",
+            "form",
+            type=forms,
+            default="terminal",
+            show_default=True,
+            help="Output format",
+        ),
+        click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file"),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS),
         click.argument("new"),
         click.argument("old"),
@@ -61,7 +68,9 @@ def _of_reports(command: Command) -> Command:
     return command
 
 
-@spec_group.command(epilog=_CODES)
+@spec_group.command(
+    epilog="Exit codes: 0 written, 2 TEXT cannot be read or does not compile, 4 usage error."
+)
 @click.argument("text")
 @click.option(
     "-o",
@@ -69,10 +78,10 @@ def _of_reports(command: Command) -> Command:
     type=click.Path(path_type=Path),
     default="build/spec",
     show_default=True,
-    help="A folder that is new, empty or of an earlier extraction.",
+    help="Output folder: new, empty or from an earlier extraction",
 )
 def extract(text: str, output: Path) -> None:
-    """Write what a TEXT declares: si.proto, a descriptor set (si.binpb), constants.json."""
+    """Extract si.proto, si.binpb and constants.json from TEXT."""
     from siconform.spec.extract import OccupiedFolder  # noqa: PLC0415  # protobuf takes time
     from siconform.spec.extract import extract as write  # noqa: PLC0415  # the same
     from siconform.spec.layout import extracted  # noqa: PLC0415  # the same
@@ -93,7 +102,7 @@ def extract(text: str, output: Path) -> None:
     click.echo("\n".join(str(output / path.name) for path in written))
 
 
-@spec_group.command(help=f"Say what the change from OLD to NEW breaks. {_SIDES}", epilog=_CODES)
+@spec_group.command(help=f"Report what the change from OLD to NEW breaks. {_SIDES}", epilog=_CODES)
 @_of_reports
 def diff(old: str, new: str, **how: Any) -> None:
     """Compare two specifications."""
@@ -105,13 +114,13 @@ def diff(old: str, new: str, **how: Any) -> None:
 
 
 @spec_group.command(
-    help=f"Say what the change from OLD to NEW breaks, and what of this project it touches: "
-    f"requirements, tests, code, faults, published results. {_SIDES}",
+    help=f"Report what the change from OLD to NEW affects in this project. This includes "
+    f"requirements, tests, code, mutants and published results. {_SIDES}",
     epilog=_CODES,
 )
 @_of_reports
 def impact(old: str, new: str, **how: Any) -> None:
-    """Compare two specifications, and say what stands on what is changed."""
+    """Compare two specifications and list what depends on the changes."""
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
     from siconform.spec.checkout import CheckoutError, find_checkout  # noqa: PLC0415  # as above
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
@@ -127,16 +136,17 @@ def impact(old: str, new: str, **how: Any) -> None:
 
 @spec_group.command(epilog=_CODES)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--against", default="HEAD", show_default=True, help="The commit to compare with.")
-@click.option("--details", is_flag=True, help="The bytes that were decoded, too.")
+@click.option("--against", default="HEAD", show_default=True, help="Commit to compare with")
+@click.option("--details", is_flag=True, help="Also show the decoded bytes")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["terminal", "markdown"]),
     default="terminal",
     show_default=True,
+    help="Output format",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
 @click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON), help=_FAILS)
 def check(
     files: Sequence[str],
@@ -147,9 +157,9 @@ def check(
     output: Path | None,
     fail_on: Sequence[str],
 ) -> None:
-    """Compare each FILE with what it was in git, as hooks and CI do.
+    """Compare each FILE with its committed version, for hooks and CI.
 
-    A file that is new, or that mends one which did not compile, has to compile and no more.
+    A new file, or one whose committed version does not compile, only has to compile.
     """
     from siconform.spec.sources import GitError, version_at  # noqa: PLC0415  # takes time
 
@@ -172,7 +182,7 @@ def check(
 
 
 def _since(before: str | None, new: "Spec") -> "Report | None":
-    """The report on a file; None if it is new or did not compile before."""
+    """Return the report on a file, or None if it is new or did not compile before."""
     from siconform.catalogue import catalogue  # noqa: PLC0415  # takes time
     from siconform.spec.report import report  # noqa: PLC0415  # protobuf takes time
 

@@ -1,4 +1,4 @@
-"""How the commands of ``siconform spec`` read what they are given and say what came of it."""
+"""Input and output of the commands ``siconform spec``."""
 
 import os
 import shutil
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from siconform.spec.model import Spec, UnreadableSpec
     from siconform.spec.report import Report
 
-BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 where all is well
+BREAKING, UNREADABLE, WRONG = 1, 2, 4  # exit codes; 0 for success
 _BREAKS: Final = ("misread", "wire", "json", "source")
 FAIL_ON: Final = (*_BREAKS, "rules", "all")
-_MOST_ERRORS: Final = 20  # of one text
+_MOST_ERRORS: Final = 20  # per specification
 
 
 def read(*arguments: str) -> "tuple[Spec, ...]":
-    """What the arguments name; where one cannot be read all that is wrong with any is said."""
+    """Read the specifications that the arguments name; exit with all errors of all of them."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # takes time
 
     from siconform.spec.buf import NoCompiler  # noqa: PLC0415  # protobuf takes time
@@ -51,7 +51,7 @@ def print_report(
     output: Path | None,
     fail_on: Sequence[str],
 ) -> NoReturn:
-    """Say what a change breaks, as the options have it, and end with its code."""
+    """Write the report and exit with its code."""
     code = code_of(report, fail_on)
     text = shown(report, form, code, details=details, coloured=output is None)
     write(text, output)
@@ -59,13 +59,13 @@ def print_report(
 
 
 def code_of(report: "Report", fail_on: Sequence[str]) -> int:
-    """The exit code of a report; all but changed rules fail where nothing else is chosen."""
+    """Return the exit code of a report; by default, all changes except rules fail."""
     chosen = FAIL_ON if "all" in fail_on else fail_on or _BREAKS
     return BREAKING if report.breaks(chosen) else 0
 
 
 def write(text: str, output: Path | None) -> None:
-    """On standard output, or in a file that appears whole or not at all."""
+    """Write to standard output, or to a file atomically."""
     if output is None:
         encoding = sys.stdout.encoding or "utf-8"
         click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)
@@ -87,14 +87,14 @@ def write(text: str, output: Path | None) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> str:
-    """Why nothing can be written there, as a sentence."""
+    """Return why nothing can be written there."""
     if isinstance(error, FileExistsError | NotADirectoryError):
-        return f"{path} cannot be written: what should be its folder is none"
+        return f"{path} cannot be written: its parent is not a folder"
     return f"{path} cannot be written: {error.strerror}"
 
 
 def shown(report: "Report", form: str, code: int, *, details: bool, coloured: bool) -> str:
-    """The report as text; `code` is what the command will end with."""
+    """Render the report; `code` is the exit code of the command."""
     from siconform.spec import json_report, markdown, terminal  # noqa: PLC0415  # takes time
 
     if form == "json":
@@ -117,19 +117,19 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def ends(sentences: str, code: int) -> NoReturn:
-    """End with a code and the sentences that say why, one a line."""
+    """Write sentences to standard error, one per line, and exit with the code."""
     warn(sentences)
     sys.exit(code)
 
 
 def warn(sentences: str) -> None:
-    """Say sentences on standard error, one a line."""
+    """Write sentences to standard error, one per line."""
     for sentence in sentences.splitlines():
         click.echo(f"siconform: {sentence}", err=True)
 
 
 def read_earlier(argument: str | None) -> "Spec | None":
-    """An earlier version of a file; None if there is none, or if it does not compile (warns)."""
+    """Read an earlier version of a file; None if there is none or it does not compile (warns)."""
     from siconform.spec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
     from siconform.spec.sources import read_spec  # noqa: PLC0415  # the same
 
@@ -143,7 +143,7 @@ def read_earlier(argument: str | None) -> "Spec | None":
 
 
 def _first(error: "UnreadableSpec") -> list[str]:
-    """The first errors of a text, and how many more there are."""
+    """Return the first errors of a specification and the number of the others."""
     found = str(error).splitlines()
     more = len(found) - _MOST_ERRORS
     return [*found[:_MOST_ERRORS], *([f"{error.name}: and {more} more"] if more > 0 else [])]

@@ -1,4 +1,4 @@
-"""The command ``siconform target-file``: is it right, what does it stand for, and a new one."""
+"""The command ``siconform target-file``: checks a target file, or creates one."""
 
 import json
 import shlex
@@ -11,17 +11,17 @@ from siconform.commands.ending import wrong
 
 _NEW = """\
 #:schema {schema}
-# The scheduler this project makes, for `siconform run`. All paths are relative to this file.
+# The scheduler under test, for `siconform run`. Paths are relative to this file.
 
 [target]
-# One of these three; without any the embedded reference is judged.
+# One of these three; without any, the embedded reference is tested.
 # address = "127.0.0.1:9080"
-# command = ["./my-scheduler", "--listen", "{{address}}"]   # no shell runs it
+# command = ["./my-scheduler", "--listen", "{{address}}"]   # run without a shell
 # known = "yunikorn-core@1.8.0"
 
 # revision = "2024-10"
 # without = ["gang"]                # features it does not offer
-# baseline = "deviations.yaml"      # what is known to deviate
+# baseline = "deviations.yaml"      # known failures
 # wait = 30                         # seconds until the address answers
 
 # [target.tls]
@@ -30,7 +30,7 @@ _NEW = """\
 # key = "rm.key"
 
 # [target.metadata]
-# authorization = "Bearer ${{TOKEN}}" # of the environment
+# authorization = "Bearer ${{TOKEN}}" # from the environment
 
 # [target.timers]                   # seconds
 # placeholder = 10
@@ -56,11 +56,11 @@ _SCHEMA = "siconform.schema.json"
 
 @click.command(name="target-file")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--target", metavar="NAME", help="What it says of this one of its targets.")
-@click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema, for editors.")
-@click.option("--new", is_flag=True, help=f"Write {_FILE} with every section, and its schema.")
+@click.option("--target", metavar="NAME", help="Show the options of this target of the file")
+@click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema of target files")
+@click.option("--new", is_flag=True, help=f"Create {_FILE} with every section, and its schema")
 def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: bool) -> None:
-    """Check the target file (siconform.toml) and print the options it stands for."""
+    """Check a target file (siconform.toml) and print its settings as options."""
     if as_schema:
         click.echo(_schema(), nl=False)
     elif new:
@@ -76,15 +76,15 @@ def _schema() -> str:
 
 
 def _write(file: Path) -> None:
-    """Both files, of which an older one stays as it is."""
-    meanwhile = file.with_name(_SCHEMA)
+    """Write the target file, which must not exist, and the schema."""
+    schema_file = file.with_name(_SCHEMA)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(_NEW.format(schema=f"./{_SCHEMA}"))
-        meanwhile.write_text(_schema(), "utf-8")
+        schema_file.write_text(_schema(), "utf-8")
     except OSError as error:
         wrong(f"{file} cannot be written: {error.strerror}")
-    click.echo(f"{file} and {meanwhile} are written: say in the first where the scheduler is")
+    click.echo(f"written: {file} and {schema_file}; now set the scheduler in {file}")
 
 
 def _report(file: Path | None, target: str | None) -> None:
@@ -98,19 +98,19 @@ def _report(file: Path | None, target: str | None) -> None:
     try:
         found = of_the_options(str(file) if file else None)
         if found is None:
-            wrong(f"there is no {_FILE} here nor above; siconform target-file --new writes one")
+            wrong(f"no {_FILE} in this folder or above; 'siconform target-file --new' creates one")
         if target is not None and not found.has(target):
-            wrong(f'{found.path} has no target of the name "{target}"')
+            wrong(f'{found.path}: unknown target "{target}"')
         words = with_target_file([*given, *(["--target", target] if target else [])])
     except LookupError as error:
         wrong(str(error))
-    click.echo(f"{found.path} stands for:")
+    click.echo(f"{found.path} sets:")
     for line in _lines(list(without_secrets(words))):
         click.echo(f"  {line}")
 
 
 def _lines(words: Sequence[str]) -> Iterator[str]:
-    """Each option with its value."""
+    """Yield each option with its value."""
     line: list[str] = []
     for word in words:
         if line and (len(line) > 1 or word.startswith("-")):

@@ -1,4 +1,4 @@
-"""The command ``siconform spec try``: what an edited text breaks with the schedulers there are."""
+"""The command ``siconform spec try``: runs the suite with an edited specification."""
 
 import sys
 from pathlib import Path
@@ -15,24 +15,31 @@ if TYPE_CHECKING:
     from siconform.trying.trial_run import How
 
 _CODES: Final = (
-    "Exit codes: 0 nothing breaks, 1 something fails because of the change or cannot be said any "
-    "more, 2 the text cannot be read, does not compile or is like no revision, 4 wrong usage, 12 "
-    "the scheduler cannot be reached."
+    "Exit codes: 0 nothing breaks, 1 something fails because of the change or cannot be expressed "
+    "any more, 2 the specification cannot be read, does not compile or resembles no revision, 4 "
+    "usage error, 12 the scheduler cannot be reached."
 )
 _FORMS: Final = ("terminal", "markdown", "json")
 
 
 @click.command(name="try", epilog=_CODES)
 @click.argument("text")
-@click.option("-k", "expression", metavar="EXPRESSION", help="Only these tests, as in a run.")
-@click.option("-n", "workers", metavar="NUMBER", help="So many at a time, as in a run.")
-@click.option("--every-test", is_flag=True, help="Go on, however many tests fail.")
+@click.option("-k", "expression", metavar="EXPRESSION", help="Only matching tests, as in pytest")
+@click.option("-n", "workers", metavar="NUMBER", help="Number of workers, as in pytest")
+@click.option("--every-test", is_flag=True, help="Do not stop after many failures")
 @click.option(
-    "--results", default="build/spec-try", show_default=True, help="For those of the runs."
+    "--results", default="build/spec-try", show_default=True, help="Results folder of the runs"
 )
-@click.option("--format", "form", type=click.Choice(_FORMS), default="terminal")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write it there.")
-@click.option("--revision", help="Whose suite is run (default: that of the nearest revision).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMS),
+    default="terminal",
+    show_default=True,
+    help="Output format",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
+@click.option("--revision", help="Revision of the suite (default: the nearest to TEXT)")
 @of_the_target(without=["--revision"])
 def try_(
     text: str,
@@ -46,12 +53,12 @@ def try_(
     revision: str | None,
     **target: Any,
 ) -> None:
-    """Run the suite with the messages of TEXT, against a scheduler that does not know of it.
+    """Run the suite with the messages of TEXT, an edited specification.
 
-    The RM means what the nearest revision says and says it in the messages of the text, field by
-    field under their names; the scheduler (without --target: the embedded reference) speaks the
-    revision. So it shows what the change breaks with the schedulers there are: what still passes,
-    what fails because of it, what cannot be said any more.
+    The RM translates the requests of the nearest revision into the messages of TEXT, matching
+    fields by name. The scheduler (default: the embedded reference) implements the revision. The
+    result shows the effect on existing schedulers: what still passes, what fails because of the
+    change, and what cannot be expressed any more.
     """
     from siconform.trying.trial_run import How  # noqa: PLC0415  # protobuf takes time
 
@@ -70,7 +77,7 @@ def _selection(chosen: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def _target(given: dict[str, Any]) -> tuple[str, ...]:
-    """The options that name the target, with what a target file says of it."""
+    """Return the target options, completed from the target file."""
     from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # imports grpc
 
     values = by_flag(given)

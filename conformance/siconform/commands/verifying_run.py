@@ -1,4 +1,4 @@
-"""Judges the sample of a certificate again, in a process of its own."""
+"""Tests the sample of a certificate again, in a separate process."""
 
 import subprocess
 import sys
@@ -16,12 +16,12 @@ from siconform.running.option_list import NO_FILE, TARGET_FILE
 from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import NAME as REFERENCE
 
-_LIMIT: Final = 7200.0  # seconds; the run has a limit of its own, which grows with its deadlines
+_LIMIT: Final = 7200.0  # seconds; the run has its own limit, which grows with its deadlines
 _NAMES_A_TARGET: Final = ("--target", "--target-command")
 
 
 class NotEvaluated(Exception):
-    """A sample of which nothing came: a sentence, and the code that says why."""
+    """A sample that produced no results: a sentence and an exit code."""
 
     def __init__(self, sentence: str, code: ExitCode) -> None:
         super().__init__(sentence)
@@ -31,9 +31,9 @@ class NotEvaluated(Exception):
 def evaluate(
     part: Part, chosen: Sequence[str], given: Mapping[str, Any], folder: Path
 ) -> EvaluatedRun:
-    """The run of these requirements against the scheduler that was named; NotEvaluated for none.
+    """Run these requirements against the given scheduler; raise NotEvaluated without results.
 
-    Where nothing else is said it is judged as it was: the same revision, time scale and features.
+    The defaults are the certified revision, time scale and features.
     """
     values = by_flag(given)
     if part.implementation.target != REFERENCE or values.get("--target"):
@@ -45,7 +45,7 @@ def evaluate(
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
         raise NotEvaluated(
-            f"the certificate is of {part.implementation.target}: say where it is, by --target or "
+            f"the certificate is for {part.implementation.target}: give --target or "
             "--target-command",
             ExitCode.USAGE,
         )
@@ -80,9 +80,9 @@ def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _why(folder: Path, received: str) -> str:
-    """The run's own sentence, from its results where it wrote some."""
+    """Return the run's sentence from its results, else its standard error."""
     try:
         sentence = str(read_object(folder / FILE)["sentence"])
     except (RecordError, KeyError):
-        sentence = " ".join(received.split()) or "the run said nothing"
+        sentence = " ".join(received.split()) or "the run reported nothing"
     return sentence.removeprefix("siconform: ")

@@ -1,1 +1,1 @@
-"""How the suite is run: options in, tests selected and watched, evidence gathered, results out."""
+"""Running the suite: options, test selection, evidence and results."""

@@ -1,4 +1,4 @@
-"""The options about TLS and call metadata: read and checked; what may be secret is not shown."""
+"""Options for TLS and call metadata, with secrets hidden."""
 
 import base64
 import os
@@ -12,20 +12,20 @@ from siconform.transport.tls_files import check_certificates, check_pair
 
 _KEY: Final = re.compile(r"[0-9a-z_.-]+")
 _RESERVED: Final = "grpc-"
-_BINARY: Final = "-bin"  # keys that end so have bytes, as gRPC defines it
+_BINARY: Final = "-bin"  # suffix of keys with binary values, as defined by gRPC
 _FROM_ENVIRONMENT: Final = re.compile(r"\$\{(\w+)\}")
-_SHOWN: Final = re.compile(r"(\w+ )?\$\{\w+\}")  # no secret itself, but where one is found
+_SHOWN: Final = re.compile(r"(\w+ )?\$\{\w+\}")  # a reference to a secret, not the secret
 _METADATA: Final = "--metadata"
 _HIDDEN: Final = "***"
 
 
 def read_access(get: Callable[[str], Any]) -> Access:
-    """How the target is reached; LookupError with a sentence for the first value that is wrong."""
+    """Read how to reach the target; raise LookupError for the first invalid value."""
     return Access(_tls(get), tuple(_entry(one) for one in get(_METADATA) or ()))
 
 
 def without_secrets(options: Sequence[str]) -> Iterator[str]:
-    """The options as they may be shown: the values of metadata are left out."""
+    """Yield the options for display, without the values of metadata."""
     before = ""
     for word in options:
         flag, is_pair, entry = word.partition("=")
@@ -68,30 +68,30 @@ def _entry(given: str) -> tuple[str, str | bytes]:
     key, equals, value = given.partition("=")
     key = key.strip().lower()
     if not equals:
-        raise LookupError(f"{_METADATA} has no KEY=VALUE in one of its values")
+        raise LookupError(f"{_METADATA} must be KEY=VALUE")
     if not _KEY.fullmatch(key):
         raise LookupError(
-            f'{_METADATA}: "{key}" is no key of gRPC, which has letters, digits, "-", "_" and "."'
+            f'{_METADATA}: invalid key "{key}": use letters, digits, "-", "_" and "."'
         )
     if key.startswith(_RESERVED):
-        raise LookupError(f"{_METADATA}: {key} is gRPC's own, as all that begins with {_RESERVED}")
+        raise LookupError(f"{_METADATA}: {key}: keys that begin with {_RESERVED} are reserved")
     value = _from_environment(key, value.strip(), os.environ)
     if key.endswith(_BINARY):
         try:
             return key, base64.b64decode(value, validate=True)
         except ValueError:
-            raise LookupError(f"{_METADATA}: the value of {key} is no base64") from None
+            raise LookupError(f"{_METADATA}: the value of {key} is not base64") from None
     if not (value.isascii() and value.isprintable()):
         raise LookupError(
-            f"{_METADATA}: the value of {key} is not plain ASCII: end the key with {_BINARY} and "
-            "give the value in base64"
+            f"{_METADATA}: the value of {key} is not printable ASCII: end the key with {_BINARY} "
+            "and encode the value in base64"
         )
     return key, value
 
 
 def _from_environment(key: str, value: str, environment: Mapping[str, str]) -> str:
-    """The value with ${NAME} replaced, so that a secret need not be in a file or a history."""
+    """Replace ${NAME} by its environment variable, which keeps secrets out of files."""
     for name in _FROM_ENVIRONMENT.findall(value):
         if not environment.get(name):
-            raise LookupError(f"{_METADATA}: {key} takes ${{{name}}}, which is not set")
+            raise LookupError(f"{_METADATA}: {key} uses ${{{name}}}, which is not set")
     return _FROM_ENVIRONMENT.sub(lambda found: environment[found[1]], value)

@@ -1,4 +1,4 @@
-"""What of the evidence of a test is held against the target: no capability, nothing disputed."""
+"""Evidence that does not count against the target: MAY requirements and challenged ones."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from siconform.verdicts import FAILED, Evidence, Verdict
 
 
 def why_not(evidence: Evidence, known: Baseline) -> str:
-    """Why what is not held against the target is not."""
+    """Return why this evidence does not count against the target."""
     disputed = known_requirements()[evidence.requirement].challenge_of(evidence.implemented_by)
     if evidence.verdict is Verdict.CHALLENGED and disputed is not None:
         return f"{disputed} ({disputed.reason})"
@@ -16,7 +16,7 @@ def why_not(evidence: Evidence, known: Baseline) -> str:
 
 
 def challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
-    """What fails where that is disputed is no failure, and no pass."""
+    """Mark failures of disputed requirements or tests as challenged."""
     apart = []
     for e in evidence:
         disputed = known_requirements()[e.requirement].challenge_of(e.implemented_by)
@@ -29,7 +29,7 @@ def challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
 
 
 def capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
-    """A MAY is something a scheduler can offer: not to offer it is no failure."""
+    """Mark failures of a MAY as not applicable: the scheduler need not offer it."""
     return [
         replace(e, verdict=Verdict.NOT_APPLICABLE, message=f"not offered: {e.message}")
         if e.verdict in FAILED and known_requirements()[e.requirement].level is Level.MAY

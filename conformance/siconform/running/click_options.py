@@ -1,4 +1,4 @@
-"""The options that name a target, for commands other than ``siconform run``."""
+"""Target and selection options for commands other than ``siconform run``."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
-    """Give a command the options that name a target, as ``siconform run`` has them."""
+    """Add the target options of ``siconform run`` to a command."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(OPTIONS):
@@ -30,7 +30,7 @@ def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Comma
 
 
 def of_the_selection(command: Command) -> Command:
-    """Give a command the options that choose requirements, as ``siconform run`` has them."""
+    """Add the selection options of ``siconform run`` to a command."""
     for option in reversed(SELECTION):
         command = click.option(
             option.flag,
@@ -43,12 +43,12 @@ def of_the_selection(command: Command) -> Command:
 
 
 def by_flag(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What click gave a command for its options, by their flags."""
+    """Return the option values that click passes to a command, by flag."""
     return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
 
 def words_of(values: Mapping[str, Any]) -> list[str]:
-    """The options that name the target, by flag, as they were given."""
+    """Return target options as command-line words."""
     words: list[str] = []
     for option in OPTIONS:
         value = values.get(option.flag)

@@ -1,4 +1,4 @@
-"""The command the kit was started by, and what to run next."""
+"""The command line that started the kit, and commands to suggest next."""
 
 import re
 import shlex
@@ -35,7 +35,7 @@ _SWITCHES: Final = _DROPPED.union(
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """How the kit was started (``siconform run``), and every option after that as it was given."""
+    """The command that started the kit (``siconform run``) and its options as given."""
 
     started: tuple[str, ...]
     options: tuple[str, ...] = ()
@@ -45,38 +45,38 @@ class CommandLine:
 
     @property
     def selects_tests(self) -> bool:
-        """Whether the options choose among the tests, not among the requirements."""
+        """Whether the options select tests rather than requirements."""
         return _given(self.options, _SELECTS_TESTS) or bool(tests_apart(self.options)[1])
 
     def value_of_any(self, *flags: str) -> str | None:
-        """The value of the first of these flags that is given, None where none is."""
+        """Return the value of the first given flag, or None."""
         values = (value_of(self.options, flag) for flag in flags)
         return next((value for value in values if value is not None), None)
 
     def again(self, identifier: str) -> str:
-        """The command that judges one requirement again, with results of its own."""
+        """Return the command that tests a requirement again, with a separate results folder."""
         return shlex.join((*self.started, identifier, *_without_selection(self.options)))
 
     def with_options(self, *options: str) -> "CommandLine":
-        """The command that starts the kit with other options."""
+        """Return the command with other options."""
         return CommandLine(self.started, options)
 
     def of_the_kit(self, *words: str) -> str:
-        """Another command of the kit."""
+        """Return another command of the kit."""
         return shlex.join((PROGRAM, *words))
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectCommandLine(CommandLine):
-    """The same of a test run of another project, where pytest selects."""
+    """The command line of a test run in another project, where pytest selects."""
 
     def again(self, identifier: str) -> str:
-        """The command that runs the tests of one requirement again."""
+        """Return the command that runs the tests of a requirement again."""
         return shlex.join((*self.started, *_without_selection(self.options), "-k", identifier))
 
 
 def value_of(options: Sequence[str], flag: str) -> str | None:
-    """The value a flag is given among these options, None where it is not."""
+    """Return the value of a flag among these options, or None."""
     for option, following in zip(options, [*options[1:], ""], strict=False):
         if option == flag:
             return following
@@ -86,7 +86,7 @@ def value_of(options: Sequence[str], flag: str) -> str | None:
 
 
 def without_option(options: Sequence[str], flag: str) -> list[str]:
-    """These options without the flag and its value."""
+    """Return the options without the flag and its value."""
     kept: list[str] = []
     for before, option in zip(["", *options], options, strict=False):
         if flag not in (before, option) and not option.startswith(f"{flag}="):
@@ -95,12 +95,12 @@ def without_option(options: Sequence[str], flag: str) -> list[str]:
 
 
 def default_results(options: Sequence[str]) -> str:
-    """Where results go when nothing is said: those of a part of the suite not to the whole's."""
+    """Return the default results folder; partial runs have a separate one."""
     return SELECTED if _selects(options) else RESULTS
 
 
 def tests_apart(options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Options, and the tests named among them."""
+    """Separate options from test names."""
     others: list[str] = []
     tests: list[str] = []
     for before, option in zip(["", *options], options, strict=False):
@@ -110,7 +110,7 @@ def tests_apart(options: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def requirements_named(options: Sequence[str]) -> list[str]:
-    """The ids and areas among these options, as far as they can be told from values."""
+    """Return the ids and areas among these words that are not option values."""
     pairs = zip(["", *options], options, strict=False)
     return [option for before, option in pairs if _is_named(before, option)]
 
@@ -120,7 +120,7 @@ def _is_named(before: str, option: str) -> bool:
 
 
 def _takes_a_value(option: str) -> bool:
-    """Whether the next word belongs to it: of an option that is not known here it may."""
+    """Return whether the next word may be its value; unknown options may take one."""
     return option.startswith("-") and "=" not in option and option not in _SWITCHES
 
 
@@ -158,10 +158,10 @@ def _without_selection(options: Sequence[str]) -> Iterator[str]:
             next(words, None)
         elif flag == _RESULTS:
             yield _RESULTS
-            yield _meanwhile(value if is_pair else next(words, ""))
+            yield _again(value if is_pair else next(words, ""))
         else:
             yield word
 
 
-def _meanwhile(results: str) -> str:
+def _again(results: str) -> str:
     return f"{results.rstrip('/')}-again"

@@ -1,4 +1,4 @@
-"""What a shell offers while somebody types a command of the kit: ids, targets, options."""
+"""Shell completion of ids, targets and options."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -16,24 +16,24 @@ from siconform.targets.named import all_named
 from siconform.targets.terms import NO_CONFIG
 
 Offered = Iterable[tuple[str, str]]
-"""Words, and what each is."""
+"""Words with their descriptions."""
 
 
 def ids() -> Offered:
-    """Every requirement with its title."""
+    """Return every requirement with its title."""
     return ((identifier, known.title) for identifier, known in catalogue().items())
 
 
 def targets() -> Offered:
-    """Every scheduler the kit knows by name."""
+    """Return every named scheduler."""
     try:
         return [(known.full_name, f"{known.title}, SI {known.revision}") for known in all_named()]
     except TargetUnavailable:
-        return ()  # a run says what is wrong
+        return ()  # a run reports the error
 
 
 def known_profiles() -> Offered:
-    """Every profile with what it is about."""
+    """Return every profile with its description."""
     return [(profile.name, profile.about) for profile in profiles().values()]
 
 
@@ -62,7 +62,7 @@ def complete_ids(
     param: click.Parameter,  # noqa: ARG001  # the same
     incomplete: str,
 ) -> list[CompletionItem]:
-    """Requirements that begin like this, in any case."""
+    """Complete the id of a requirement, ignoring case."""
     return _matching(ids(), incomplete)
 
 
@@ -71,7 +71,7 @@ def complete_option(
     param: click.Parameter,
     incomplete: str,
 ) -> list[CompletionItem]:
-    """Values of an option that a command shares with ``siconform run``."""
+    """Complete the value of an option shared with ``siconform run``."""
     return _values(param.opts[0], incomplete)
 
 
@@ -80,7 +80,7 @@ def complete_run(
     param: click.Parameter,
     incomplete: str,
 ) -> list[CompletionItem]:
-    """The value of the option before it, else an id."""
+    """Complete the value of the preceding option, else an id."""
     before = ctx.params.get(param.name or "") or ("",)
     if _takes_value(str(before[-1])):
         return _values(str(before[-1]), incomplete)
@@ -88,14 +88,14 @@ def complete_run(
 
 
 class RunCommand(click.Command):
-    """``siconform run``, which leaves its options to pytest and offers its own all the same."""
+    """``siconform run``: passes options to pytest, but completes those of the kit."""
 
     def shell_complete(
         self,
         ctx: click.Context,  # noqa: ARG002  # click's signature
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Options of the kit that begin like this."""
+        """Complete an option of the kit."""
         received = [(option.flag, option.help) for option in OPTIONS]
         return _matching(received, incomplete) if incomplete.startswith("-") else []
 

@@ -1,4 +1,4 @@
-"""Puts a run on the terminal: quiet while it runs, the verdict last."""
+"""Console output of a run: quiet while it runs, the verdict last."""
 
 import os
 import textwrap
@@ -26,8 +26,8 @@ from siconform.verdicts import Evidence, Role, Verdict
 if TYPE_CHECKING:
     from siconform.running.live.screen import Screen
 
-_FULL_TEXTS = 5  # failures told in full; the rest is in failures.txt
-_CONTINUED = 4  # columns the rest of a long line is moved in
+_FULL_TEXTS = 5  # failures shown in full; the others are in failures.txt
+_CONTINUED = 4  # columns of indentation for continuation lines
 _COLOURS = {
     RunVerdict.CONFORMANT: Role.GOOD,
     RunVerdict.NON_CONFORMANT: Role.BAD,
@@ -37,24 +37,24 @@ _COLOURS = {
 
 
 class Console:
-    """Writes to one terminal or file; ``verbosity`` is pytest's count of -v less -q."""
+    """Writer to a terminal or file; ``verbosity`` is pytest's count of -v minus -q."""
 
     def __init__(self, terminal: Terminal, verbosity: int) -> None:
         self._terminal = terminal
         self._stream = terminal.stream
-        self.broken = ""  # why nothing can be written there any more
-        self.received_first: Sequence[str] = ()  # at the end, before anything else
-        self.last_lines: Sequence[str] = ()  # at the end, after everything else
+        self.broken = ""  # why output has failed, or ""
+        self.first_lines: Sequence[str] = ()  # printed first at the end
+        self.last_lines: Sequence[str] = ()  # printed last at the end
         self._verbosity = verbosity
         self._screen: Screen | None = None
 
     @property
     def can_draw(self) -> bool:
-        """Whether to show how far a run has come: on a terminal, if nothing else is asked for."""
+        """Whether to draw the progress: on a terminal with default verbosity."""
         return self._terminal.is_live and self._verbosity == 0
 
     def draws(self, view: Callable[[], View], waits: Callable[[], Iterable[Wait]]) -> None:
-        """Show this, below all lines, until the run is over."""
+        """Draw the progress below all lines until the end of the run."""
         from siconform.running.live.screen import Screen  # noqa: PLC0415  # rich takes a moment
 
         try:
@@ -64,18 +64,18 @@ class Console:
             self._screen = None
 
     def stops_drawing(self) -> None:
-        """Nothing is drawn any more; harmless where nothing was."""
+        """Stop drawing, if anything is drawn."""
         if self._screen is not None:
             self._screen.stop()
             self._screen = None
 
     def notes(self, note: str) -> None:
-        """Show this in place of the time that is left."""
+        """Show a note instead of the remaining time."""
         if self._screen is not None:
             self._screen.note = note
 
     def header(self, settings: Settings, name: str, version: str) -> None:
-        """Kit, revision and target."""
+        """Print kit, revision and target."""
         if self._verbosity < 0:
             return
         target = f"{name} ({version})" if version and version not in name else name
@@ -86,7 +86,7 @@ class Console:
         self.line()
 
     def addresses(self, addresses: Sequence[str]) -> None:
-        """Where the processes listen that were started as the target."""
+        """Print the addresses of the started target processes."""
         if self._verbosity >= 0:
             ports: dict[str, list[str]] = {}
             for address in addresses:
@@ -97,28 +97,28 @@ class Console:
             self.line()
 
     def test(self, report: pytest.TestReport) -> None:
-        """A test that is over, where each is asked for."""
+        """Print a finished test, with -v."""
         if self._verbosity > 0:
             known = Verdict.BASELINED.label
             word = known if hasattr(report, "wasxfail") else report.outcome
             self.line(f"  {word:<8} {report.nodeid}   {report.duration:.2f} s")
 
     def failure(self, evidence: Evidence) -> None:
-        """A requirement that is not kept, as soon as that is known."""
+        """Print a violated requirement at once."""
         if self._verbosity >= 0:
             self.line(summary.failure(evidence, self._terminal.width()), Role.BAD)
 
     def so_far(self, view: View) -> None:
-        """How far it is, where nobody sees it drawn."""
+        """Print the progress if it is not drawn."""
         if self._verbosity == 0 and self._screen is None:
             self.line(so_far(view))
 
     def finish(self, run: Run, settings: Settings) -> None:
-        """Everything there is to say at the end."""
+        """Print the summary of the run."""
         self.stops_drawing()
         width = self._terminal.width()
         evaluated = () if run.status.unreachable else run.requirements
-        self._lines(self.received_first)
+        self._lines(self.first_lines)
         if self._verbosity >= 0 and evaluated:
             self._failures(run)
             self._lines(summary.by_area(run.asked(), width))
@@ -140,14 +140,14 @@ class Console:
             self._lines(summary.observed(run, width))
             self._text(f"  results in {_shown(settings)}: {_files(run, settings)}")
             self._lines(summary.next_steps(run, settings.command_line) if evaluated else ())
-            for text in summary.not_looked_for(run, settings.explore, settings.command_line):
+            for text in summary.not_explored(run, settings.explore, settings.command_line):
                 self._text(text)
         self._lines(self.last_lines)
         if run.evaluation.exit_code:
             self.line(f"(exit code {int(run.evaluation.exit_code)})")
 
     def line(self, text: str = "", colour: str = "") -> None:
-        """One line; what the terminal cannot show becomes a question mark."""
+        """Print a line; characters that cannot be encoded become question marks."""
         encoding = self._stream.encoding or "utf-8"
         plain = text.encode(encoding, "replace").decode(encoding)
         if self._screen is not None:
@@ -157,13 +157,13 @@ class Console:
         self._write((click.style(plain, fg=colour, bold=True) if colours else plain) + "\n")
 
     def _text(self, text: str, colour: str = "") -> None:
-        """Words that a terminal shows in as many lines as it takes."""
+        """Print text, wrapped on a terminal."""
         rows = _fitted(text, self._terminal.width()) if self._stream.isatty() else [text]
         for row in rows:
             self.line(row, colour)
 
     def _write(self, text: str) -> None:
-        """What nobody can read any more, as after ``| head``, must not end a run in its middle."""
+        """Write, but do not fail the run if the output is closed, as after ``| head``."""
         if self.broken:
             return
         try:
@@ -188,12 +188,12 @@ class Console:
             )
             self.line()
         if len(received) > len(shown):
-            self.line(f"{len(received) - len(shown)} more are told in failures.txt")
+            self.line(f"{len(received) - len(shown)} more failures are in failures.txt")
             self.line()
 
 
 class BestEffortStream:
-    """A stream nobody depends on: a run goes on where it cannot be written to."""
+    """An optional stream: write errors are ignored."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -202,24 +202,24 @@ class BestEffortStream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write what can be written; the length of it all in any case."""
+        """Write if possible; return the length of the text in any case."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the stream, if that is possible."""
+        """Flush the stream, if possible."""
         with suppress(OSError):
             self._stream.flush()
 
     def close(self) -> None:
-        """Close the stream, if that is possible."""
+        """Close the stream, if possible."""
         with suppress(OSError):
             self._stream.close()
 
 
 def _fitted(line: str, width: int) -> list[str]:
-    """The line in rows that fit; a command stays one line, to be copied."""
+    """Wrap the line, but keep commands on one line for copying."""
     if len(line) <= width or line.startswith("  again"):
         return [line]
     margin = " " * min(len(line) - len(line.lstrip()) + _CONTINUED, width // 2)

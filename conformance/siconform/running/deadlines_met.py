@@ -1,4 +1,4 @@
-"""How long was waited for what came, beside what was allowed: the headroom of each deadline."""
+"""Waits compared with their deadlines: the headroom of each deadline class."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,38 +9,38 @@ from siconform.results import DeadlineFacts
 
 
 class FinishedWaits:
-    """Collects the waits of one test in the process that runs it."""
+    """The waits of a test, in the process that runs it."""
 
     def __init__(self) -> None:
         self._finished: list[tuple[str, float, float]] = []
 
     def began(self, wait: Wait) -> None:
-        """It counts once it is over."""
+        """Do nothing: a wait counts when it ends."""
 
     def ended(self, wait: Wait) -> None:
-        """Remember it, if it brought something."""
+        """Record the wait if it was successful."""
         if wait.took is not None:
             self._finished.append((wait.kind.value, wait.limit, max(0.0, wait.took)))
 
     def taken(self) -> list[tuple[str, float, float]]:
-        """Class, seconds allowed and seconds taken of each since the last call."""
+        """Return class, seconds allowed and seconds taken of each wait since the last call."""
         finished, self._finished = self._finished, []
         return finished
 
 
 @dataclass(slots=True)
 class DeadlinesMet:
-    """All waits of a run, in the process that controls it."""
+    """All waits of a run, in its controller."""
 
     _by_class: dict[str, list[tuple[float, float, str]]] = field(default_factory=dict)
 
     def observe(self, test: str, waits: Sequence[tuple[str, float, float]]) -> None:
-        """Take up the waits of one test."""
+        """Add the waits of a test."""
         for kind, allowed, took in waits:
             self._by_class.setdefault(kind, []).append((allowed, took, test))
 
     def received(self) -> list[DeadlineFacts]:
-        """Of each class the wait that used most of what it was allowed, and how many there were."""
+        """Return the count and the wait closest to its deadline for each class."""
         return [_facts(kind, waits) for kind, waits in sorted(self._by_class.items())]
 
 

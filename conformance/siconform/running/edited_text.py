@@ -1,4 +1,4 @@
-"""How a test ends in which an edited text had no words for something: neither passed nor failed."""
+"""Results of tests that an edited specification cannot express: neither pass nor fail."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -13,9 +13,9 @@ _SPOILT = BAD | {Verdict.NOT_APPLICABLE}
 
 
 def unless_unsaid(result: PhaseResult, exchange: Exchange | None) -> PhaseResult:
-    """The result, unless it did not go well and something had no words: then that alone is told.
+    """Return the result, or COULD_NOT_RUN if it is not a pass and something was inexpressible.
 
-    What does not apply may hang on what was found out about the target before the test.
+    NOT_APPLICABLE may depend on behaviour probed before the test, so the whole history counts.
     """
     if isinstance(result.outcome, NotExpressible) or result.verdict not in _SPOILT:
         return result
@@ -27,7 +27,7 @@ def unless_unsaid(result: PhaseResult, exchange: Exchange | None) -> PhaseResult
 
 
 def unless_unheard(monitored: list[Evidence], exchange: Exchange) -> list[Evidence]:
-    """The same for what monitors complain of; it is the test's then, so that it is told."""
+    """Do the same for violations seen by monitors; report them as evidence of the test."""
     lost = _lost(exchange.entries())
     if lost is None:
         return monitored
@@ -51,7 +51,7 @@ def _lost(entries: Sequence[Entry]) -> NotExpressible | None:
 
 
 def _answers_to_barriers(entries: Iterable[Entry]) -> frozenset[int]:
-    """The numbers of the messages that tell nothing of the test itself."""
+    """Return the numbers of the messages that only answer sync barriers."""
     received = [e for e in entries if not e.sent_by_rm and not isinstance(e.content, NotInTheText)]
     own = {entry.number for entry in received if not entry.barrier}
     return frozenset(entry.number for entry in received if entry.barrier) - own

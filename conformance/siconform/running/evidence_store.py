@@ -1,4 +1,4 @@
-"""What came in during a run, and what it adds up to, requirement by requirement."""
+"""The evidence of a run and the results of its requirements."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,16 +18,16 @@ from siconform.verdicts import Evidence, Verdict, decisive
 
 @dataclass(slots=True)
 class EvidenceStore:
-    """Everything the reports of a run said, in the process that controls it."""
+    """All evidence reported during a run, in its controller."""
 
     settings: Settings
     evidence: list[Evidence] = field(default_factory=list)
     monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
     tests: dict[str, list[str]] = field(default_factory=dict)
-    tests_seen: set[str] = field(default_factory=set)  # tests of which something came
+    tests_seen: set[str] = field(default_factory=set)  # tests with evidence
     left_out: dict[str, str] = field(default_factory=dict)
     observed: dict[str, dict[str, None]] = field(default_factory=dict)
-    addresses: dict[str, None] = field(default_factory=dict)  # of targets the kit started
+    addresses: dict[str, None] = field(default_factory=dict)  # of targets started by the kit
     slowest_placement: float = 0.0
     kit_errors: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -35,12 +35,12 @@ class EvidenceStore:
     deadlines: DeadlinesMet = field(default_factory=DeadlinesMet)
     on_virtual_time: bool = False
     ended_early: str = ""
-    not_begun: str = ""  # why no test was even tried
+    not_begun: str = ""  # why no test was started
     met_target: bool = False
     lost_at_start: str = ""
 
     def receive(self, test: str, payload: Payload, content: Any) -> None:
-        """Enter one payload of a report."""
+        """Store a payload of a report."""
         match payload:
             case Payload.EVIDENCE:
                 self._observe(test, content)
@@ -82,12 +82,12 @@ class EvidenceStore:
             self.observed.setdefault(name, {})[value] = None
 
     def broke(self, what: str) -> None:
-        """Something of ours went wrong that no requirement can be named for."""
-        if what not in self.kit_errors:  # every worker says it
+        """Record an error of the kit that belongs to no requirement."""
+        if what not in self.kit_errors:  # all workers report it
             self.kit_errors.append(what)
 
     def crashed(self, test: str, message: str) -> None:
-        """A worker died in this test."""
+        """Record that a worker died in this test."""
         ids = self.tests.get(test) or _cited_by(test)
         for identifier in ids:
             self.evidence.append(Evidence(identifier, Verdict.KIT_ERROR, test, message))
@@ -95,13 +95,13 @@ class EvidenceStore:
             self.broke(f"{test}: {message}")
 
     def behaviour(self) -> dict[str, str]:
-        """What the kit found out about the target by itself; workers may see several things."""
+        """Return the probed behaviour of the target; workers may observe different values."""
         latency = {"slowest placement": f"{self.slowest_placement:.1g} s"} if self.observed else {}
-        observed = sorted(self.observed.items())  # whichever worker saw it first
+        observed = sorted(self.observed.items())  # independent of worker order
         return {**latency, **{name: " / ".join(values) for name, values in observed}}
 
     def requirements(self) -> list[RequirementResult]:
-        """The result of every requirement of the revision, in the order of the catalogue."""
+        """Return the results of all requirements of the revision, in catalogue order."""
         revision = self.settings.revision.name
         by_requirement = self._by_requirement()
         citing = self._citing()
@@ -112,7 +112,7 @@ class EvidenceStore:
         ]
 
     def own_requirements(self) -> list[RequirementResult]:
-        """The result of every requirement that another project has of its own."""
+        """Return the results of all requirements of the user's own catalogues."""
         by_requirement = self._by_requirement()
         citing = self._citing()
         return [
@@ -121,7 +121,7 @@ class EvidenceStore:
         ]
 
     def status(self, ended_by: int) -> RunStatus:
-        """How the run went; ``ended_by`` is pytest's exit code."""
+        """Return how the run went; ``ended_by`` is pytest's exit code."""
         baseline = self.settings.baseline
         whole = ended_by in (ExitCode.OK, ExitCode.NON_CONFORMANT) and not self.not_begun
         evidence = [*self.evidence, *self._monitor_evidence()]
@@ -141,7 +141,7 @@ class EvidenceStore:
         )
 
     def unreachable(self) -> str:
-        """The sentence about a target no test got through to, or ""."""
+        """Return the error if no test reached the target, or ""."""
         lost = self.not_begun or ("" if self.met_target else self.lost_at_start)
         return f"siconform: {lost}" if lost else ""
 
@@ -150,7 +150,7 @@ class EvidenceStore:
         self.evidence.extend(map(Evidence.read, records))
 
     def _monitor_evidence(self) -> Iterator[Evidence]:
-        """Evidence by monitor and requirement; in a part of the suite a premise may be missing."""
+        """Yield evidence by monitor and requirement; a partial run may lack a precondition."""
         unseen = self._unseen()
         for (identifier, monitor, verdict), times in self.monitored.items():
             test = f"monitor {monitor}"
@@ -158,11 +158,11 @@ class EvidenceStore:
                 message = f"held in {times} tests"
                 yield Evidence(identifier, verdict, test, message, monitor=monitor)
             elif (identifier, monitor, Verdict.PASS) not in self.monitored:
-                message = "its premise never held in the tests that ran"
+                message = "its precondition never held in the tests that ran"
                 yield Evidence(identifier, unseen, test, message, monitor=monitor)
 
     def _unseen(self) -> Verdict:
-        """Of a premise that no test had: whether one could have had it."""
+        """Return the verdict of a monitor whose precondition never held."""
         if not self._chose_the_whole_suite():
             return Verdict.NOT_SELECTED
         return Verdict.NOT_REACHED if self.not_reached() else Verdict.COULD_NOT_RUN
@@ -177,7 +177,7 @@ class EvidenceStore:
         )
 
     def not_reached(self) -> Mapping[str, list[str]]:
-        """The tests that were to run and of which nothing came, with their requirements."""
+        """Return the selected tests without evidence, with their requirements."""
         observed = self.tests_seen.union(e.test for e in self.evidence)
         return {
             test: ids
@@ -186,7 +186,7 @@ class EvidenceStore:
         }
 
     def _missing(self) -> Iterator[Evidence]:
-        """For tests that were to run and of which nothing came."""
+        """Yield evidence for tests that were left out or not reached."""
         not_reached = self.not_reached()
         for test, ids in self.tests.items():
             if test in self.left_out:
@@ -194,7 +194,7 @@ class EvidenceStore:
                 verdict = Verdict.NOT_SELECTED
             elif test in not_reached:
                 verdict = Verdict.NOT_REACHED
-                reason = f"{verdict.label}: {self.ended_early or 'nothing came from it'}"
+                reason = f"{verdict.label}: {self.ended_early or 'no result'}"
             else:
                 continue
             for identifier in ids:
@@ -242,7 +242,7 @@ class EvidenceStore:
         return RequirementResult(requirement, verdict, reason, tests=tests)
 
     def explained(self, evidence: Evidence) -> Evidence:
-        """As the baseline has it: marked as known where an entry records exactly this."""
+        """Mark the evidence as a known failure if a baseline entry matches it."""
         if not evidence.bad:
             return evidence
         entries = self.settings.baseline.explaining(evidence)
@@ -253,7 +253,7 @@ class EvidenceStore:
         return replace(evidence, verdict=Verdict.BASELINED, message=message)
 
     def _unfinished(self) -> frozenset[str]:
-        """Requirements with a test that this run did not get to, by choice or not."""
+        """Return the requirements with a test that was not selected or not reached."""
         missing = frozenset(e.requirement for e in self._missing())
         chosen = self.settings.chosen
         return missing if chosen is None else missing.union(catalogue().keys() - chosen)

@@ -1,4 +1,4 @@
-"""What people read about one failure: enough to act on without opening a file."""
+"""The text of a failure: enough to act on without opening a file."""
 
 import textwrap
 from collections.abc import Sequence
@@ -20,26 +20,26 @@ _LABELS = 13
 
 
 class FailureBlock(msgspec.Struct, frozen=True):
-    """One failure in its parts; the first thing told is what it is about, the rest is mentioned."""
+    """The parts of a failure: its worst evidence, and other failures mentioned in ``also``."""
 
     test: str
     requirement: str
     verdict: Verdict
-    message: str  # as a baseline would record it
+    message: str  # as recorded in a baseline
     expected: str
     happened: str
-    monitor: str = ""  # that noticed it
+    monitor: str = ""  # that detected it
     also: tuple[str, ...] = ()
-    details: str = ""  # a traceback, where it is a fault of the kit
+    details: str = ""  # a traceback, for an internal error
     notes: tuple[str, ...] = ()  # below the exchange
-    history: str = ""  # the file in the results folder
-    known: str = ""  # why it is expected, where the baseline explains it
+    history: str = ""  # a file in the results folder
+    known: str = ""  # the baseline's reason, if it is a known failure
 
 
 def block(
     received: Sequence[Evidence], outcome: Outcome | None, details: str, notes: Sequence[str]
 ) -> FailureBlock:
-    """About the first of ``received``, the worst."""
+    """Return the failure block for the first, worst evidence."""
     evidence = received[0]
     own = outcome if outcome is not None and not evidence.monitor else None
     return FailureBlock(
@@ -60,7 +60,7 @@ def block(
 def text_of(
     block: FailureBlock, rows: Sequence[Row], command: CommandLine, *, with_reference: bool = False
 ) -> str:
-    """Requirement, expectation, what happened, the exchange, what next."""
+    """Render requirement, expectation, what happened, the exchange and the next commands."""
     requirement = find_requirement(block.requirement)
     lines = [_heading(block.verdict, requirement), _wrapped(requirement.text), ""]
     lines += [_labelled("expected", block.expected)] if block.expected else []
@@ -80,7 +80,7 @@ def text_of(
 
 
 def source_of(requirement: Requirement) -> str:
-    """Who says so and where, in the newest text that does."""
+    """Return the source of a requirement, in the newest revision."""
     where = requirement.sources[-1].where if requirement.sources else requirement.level_reason
     return f"{STATED[requirement.authority]} ({where})"
 
@@ -88,7 +88,7 @@ def source_of(requirement: Requirement) -> str:
 def _heading(verdict: Verdict, requirement: Requirement) -> str:
     return (
         f"{verdict.label.upper()}  {requirement.id}   {requirement.level}   "
-        f"says so: {source_of(requirement)}"
+        f"source: {source_of(requirement)}"
     )
 
 
@@ -101,7 +101,7 @@ def _entry(block: FailureBlock) -> str:
     message = block.message.replace("\\", "\\\\").replace('"', '\\"')
     return (
         f"- {{requirement: {block.requirement}, outcome: {block.verdict},\n"
-        f'   reason: "TODO: why it deviates, or where that is tracked",\n'
+        f'   reason: "TODO: reason, or where it is tracked",\n'
         f'   says: "{message}"}}'
     )
 

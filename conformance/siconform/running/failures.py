@@ -1,4 +1,4 @@
-"""The failures of a run as people read them: each beside what the reference has in its scenario."""
+"""The failures of a run, each next to the reference's history of the same scenario."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ from siconform.running.command_line import CommandLine
 from siconform.running.failure_text import FailureBlock, text_of
 
 AskReference = Callable[[Sequence[str]], Mapping[str, str]]
-"""From tests to the files with the reference's histories, as far as it has them."""
+"""Maps tests to the files with the reference's histories, if there are any."""
 
 
 def received(
     blocks: Sequence[FailureBlock], results: Path, command: CommandLine, ask: AskReference
 ) -> list[Failure]:
-    """All of them, in the order given."""
+    """Return all failures in the given order."""
     of_the_reference = ask([block.test for block in blocks if block.history])
     return [_received(b, of_the_reference.get(b.test, ""), results, command) for b in blocks]
 
@@ -41,7 +41,7 @@ def _received(block: FailureBlock, reference: str, results: Path, command: Comma
 
 
 def _lines(results: Path, history: str) -> list[Line] | None:
-    """None where there is no such history, or none that can be read any more."""
+    """Return the lines of a history, or None if it cannot be read."""
     if not history:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The fork servers of a run: one for its workers, and one for the reference if it is the target."""
+"""The fork servers of a run: one for workers, one for the reference if it is the target."""
 
 import contextlib
 import os
@@ -21,12 +21,12 @@ _SOCKET: Final = "socket"
 
 @contextlib.contextmanager
 def fork_servers(*preloaded: str) -> Iterator[None]:
-    """Have one for each of these, see ``fork_server.main``, for as long as the block runs.
+    """Run a fork server for each of these (see ``fork_server.main``) during the block.
 
-    Processes that are started meanwhile find them by their environment.
+    Processes started meanwhile find the servers by their environment.
     """
     with contextlib.ExitStack() as servers:
-        if sys.platform == "linux":  # elsewhere libraries do not survive a fork
+        if sys.platform == "linux":  # libraries do not survive a fork elsewhere
             for name in preloaded:
                 with contextlib.suppress(OSError):  # a path too long for a socket, a full disk
                     servers.enter_context(_fork_server(name))
@@ -34,7 +34,7 @@ def fork_servers(*preloaded: str) -> Iterator[None]:
 
 
 def python_of_workers() -> str:
-    """The command line that stands for ``python`` where a worker is started, "" for none."""
+    """Return the command that replaces ``python`` when starting a worker, or ""."""
     address = os.environ.get(child_processes.variable(WORKERS), "")
     script = str(Path(fork_client.__file__))
     return shlex.join((sys.executable, "-I", "-S", script, address)) if address else ""
@@ -64,7 +64,7 @@ def _started(name: str, address: Path) -> "subprocess.Popen[bytes]":
             [sys.executable, "-P", "-c", fork_server.PROGRAM, str(listener.fileno()), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,  # what is wrong shows again where it is imported for good
+            stderr=subprocess.DEVNULL,  # errors appear again in the real import
             pass_fds=(listener.fileno(),),
             start_new_session=True,
         )

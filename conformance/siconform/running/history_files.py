@@ -1,4 +1,4 @@
-"""Where the histories of a run are kept: one file a test, whatever came of it."""
+"""The history files of a run, one per test."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _LONGEST: Final = 150  # characters of a name
 
 
 class NotKept(Exception):  # a sentence for the user
-    """A history that cannot be written."""
+    """A history could not be written."""
 
 
 class HistoryFiles:
@@ -23,16 +23,16 @@ class HistoryFiles:
         self._results = results
 
     def name(self, test: str, exchange: Exchange | None) -> str:
-        """The file of what was said in this test, by its place in the results folder.
+        """Return the history file of a test, relative to the results folder.
 
-        "" where nothing was said.
+        Return "" if no messages were exchanged.
         """
         if exchange is None or not exchange.entries():
             return ""
         return self._file(test).relative_to(self._results).as_posix()
 
     def keep(self, test: str, exchange: Exchange, *, with_messages: bool) -> None:
-        """Write what was said in this test; NotKept where there is no room."""
+        """Write the exchange of a test; raise NotKept if that fails."""
         file = self._file(test)
         try:
             exchange.write_jsonl(adds(self._results, file), with_messages=with_messages)
@@ -40,7 +40,7 @@ class HistoryFiles:
             raise NotKept(f"the history {file.name} cannot be written: {error.strerror}") from None
 
     def add_verdict(self, test: str, evaluated: HistoryVerdict) -> None:
-        """Append to the history of this test what was said of it; NotKept as above."""
+        """Append the verdict to the history of a test; raise NotKept if that fails."""
         file = self._file(test)
         try:
             evaluated.add_to(file)
@@ -52,5 +52,5 @@ class HistoryFiles:
 
 
 def safe_name(node_id: str) -> str:
-    """A file name for a test."""
+    """Return a file name for a test."""
     return re.sub(r"[^\w.-]+", "_", node_id.rpartition("/")[2]).strip("_")[:_LONGEST]

@@ -1,7 +1,7 @@
-"""Which tests speak for which requirement, read from the suite's source without running it.
+"""Index of the tests of each requirement, read from the source of the suite without running it.
 
-Quick, and independent of what a run selects. Ids therefore stand as literals in the tests, where
-a reader finds them too; a selftest holds this against what pytest collects.
+It is fast and independent of the selection. Therefore tests contain ids as literals; a selftest
+compares the index with what pytest collects.
 """
 
 import ast
@@ -15,16 +15,16 @@ from siconform import monitors
 
 _FUNCTION = re.compile(
     r"""
-    ^(def\ \w+)            # a function of the module, and all of it:
+    ^(def\ \w+)            # a function of the module:
     .*\n                   # the rest of its line,
-    (?:(?:[ \t)#].*)?\n)*  # and lines that are indented, end its parameters, or are empty
+    (?:(?:[ \t)#].*)?\n)*  # and lines that are indented, empty or end its parameters
     """,
     re.MULTILINE | re.VERBOSE,
 )
 
 
 def suite_folder() -> Path:
-    """Where the suite is installed."""
+    """Return the folder where the suite is installed."""
     spec = find_spec("siconform.suite")
     if spec is None or spec.origin is None:
         raise LookupError("the suite is not installed")
@@ -33,13 +33,13 @@ def suite_folder() -> Path:
 
 @cache
 def tests_by_requirement() -> Mapping[str, tuple[str, ...]]:
-    """Requirement id to the tests that cite it, as ``suite/test_nodes.py::test_...``."""
+    """Map requirement ids to the tests that cite them, as ``suite/test_nodes.py::test_...``."""
     return read_index(suite_folder())
 
 
 @cache
 def cited() -> Mapping[str, tuple[str, ...]]:
-    """Requirement id to the tests and the monitors that speak for it."""
+    """Map requirement ids to the tests and monitors that cover them."""
     found = {identifier: list(tests) for identifier, tests in tests_by_requirement().items()}
     for monitor in monitors.MONITORS:
         for identifier in monitor.requirements:
@@ -48,7 +48,7 @@ def cited() -> Mapping[str, tuple[str, ...]]:
 
 
 def read_index(folder: Path) -> Mapping[str, tuple[str, ...]]:
-    """Requirement id to the tests of a folder that cite it; names start with that of the folder."""
+    """Map requirement ids to the tests of a folder; names start with the folder's name."""
     found: dict[str, list[str]] = {}
     for file in sorted(folder.rglob("test_*.py")):
         module = ast.parse(_without_bodies(file.read_text("utf-8")))
@@ -60,7 +60,7 @@ def read_index(folder: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def _without_bodies(source: str) -> str:
-    """The source with nothing in its functions: most of a suite, and it takes time to parse."""
+    """Remove the bodies of functions, which are slow to parse."""
     return _FUNCTION.sub(r"\1(): ...\n", source)
 
 

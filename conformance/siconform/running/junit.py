@@ -1,4 +1,4 @@
-"""What JUnit is told of a run beside pytest's own: its verdict, and what it did not reach."""
+"""Additions to pytest's JUnit file: the verdict, and tests that were not reached."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from siconform.verdicts import CATALOGUED, Verdict
 
 
 class Junit:
-    """Completes the file that pytest writes: every test selected is in it, once and by its name."""
+    """Completes pytest's JUnit file, so that it has every selected test once."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, Any], pytest.TestReport] = {}
 
     def observe(self, report: pytest.TestReport) -> None:
-        """Remember which tests have begun and not come to their end."""
+        """Record which tests have begun but not ended."""
         key = report.nodeid, getattr(report, "node", None)
         if report.when == "teardown":
             self._open.pop(key, None)
@@ -25,7 +25,7 @@ class Junit:
             self._open[key] = report
 
     def report(self, config: pytest.Config, run: Run, not_reached: Mapping[str, list[str]]) -> None:
-        """What is left to say, before pytest writes."""
+        """Complete the file before pytest writes it."""
         xml = config.stash.get(xml_key, None)
         if xml is None:
             return
@@ -37,7 +37,7 @@ class Junit:
             _report_not_reached(xml, test, nodes.get(test), ids, run.status.ended_early)
 
     def _close_what_was_evaluated(self, xml: LogXML, not_reached: Mapping[str, list[str]]) -> None:
-        """Tests that were judged, and of which the run did not hear that they cleared up."""
+        """Add the missing teardown reports of tests that have a verdict."""
         for (nodeid, node), observed in self._open.items():
             if nodeid not in not_reached:
                 received = observed.user_properties
@@ -48,7 +48,7 @@ class Junit:
 
 
 def _report_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
-    """As people read them elsewhere: beside what the reference does, which is known by now only."""
+    """Replace the failure texts by those with the reference's history, now available."""
     by_name = {".".join(mangle_test_address(test)): text for test, text in texts.items()}
     for reporter in xml.node_reporters_ordered:
         case = reporter.to_xml()
@@ -58,7 +58,7 @@ def _report_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
 
 
 def _report_verdicts(xml: LogXML, run: Run) -> None:
-    """The verdict of the run, and how many requirements have each, as suite properties."""
+    """Add the run's verdict and the counts of verdicts as suite properties."""
     xml.add_global_property("verdict", run.evaluation.verdict.value)
     xml.add_global_property("sentence", run.evaluation.sentence)
     xml.add_global_property("revision", run.status.revision)
@@ -76,7 +76,7 @@ def _report_not_reached(
     verdict = Verdict.NOT_REACHED
     received: list[tuple[str, object]] = [("requirement", one) for one in ids]
     received += [("verdict", f"{one} {verdict}") for one in ids]
-    why = f"{verdict.label}: {ended_early or 'nothing came from it'}"
+    why = f"{verdict.label}: {ended_early or 'no result'}"
     xml.pytest_runtest_logreport(_report(test, node, "setup", [], why))
     xml.pytest_runtest_logreport(_report(test, node, "teardown", received))
 
@@ -84,7 +84,7 @@ def _report_not_reached(
 def _report(
     test: str, node: Any, when: str, received: list[tuple[str, object]], skipped: str = ""
 ) -> pytest.TestReport:
-    """As pytest makes one; ``node`` is the worker that began the test."""
+    """Create a report as pytest does; ``node`` is the worker that began the test."""
     file, _, name = test.partition("::")
     report = pytest.TestReport(
         nodeid=test,

@@ -1,4 +1,4 @@
-"""What Allure shows of a requirement: its id as a tag, its area as a feature, its level."""
+"""Allure labels of requirements: id as tag, area as feature, level as severity."""
 
 import sys
 from typing import Any
@@ -11,10 +11,10 @@ _SEVERITY = {Level.MUST: "critical", Level.SHOULD: "normal", Level.MAY: "minor"}
 
 
 def label(item: pytest.Item, ids: tuple[str, ...]) -> None:
-    """Label the running test, where Allure results are written at all."""
+    """Label the running test if Allure results are written."""
     if not getattr(item.config.option, "allure_report_dir", None) or "allure" not in sys.modules:
         return
-    import allure  # noqa: PLC0415  # costs a start-up that nobody else should pay
+    import allure  # noqa: PLC0415  # slow to import
 
     dynamic: Any = allure.dynamic  # untyped
     requirements = [catalogue()[i] for i in ids if i in catalogue()]

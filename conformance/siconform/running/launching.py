@@ -1,4 +1,4 @@
-"""From ``siconform run`` to pytest: the suite, the plugin, nothing of the user's own project."""
+"""Starts pytest for ``siconform run``, isolated from the configuration of the user's project."""
 
 import contextlib
 import json
@@ -34,9 +34,9 @@ from siconform.targets.attached import is_address
 
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
-_OFF: Final = ("terminalprogress", "unraisableexception")  # what nobody reads, and costs seconds
-_WORKERS: Final = 5  # more than a small machine has cores: half of the time tests wait
-_WAITING_WORKERS: Final = 20  # a named target is light, and tests wait for its timers mostly
+_OFF: Final = ("terminalprogress", "unraisableexception")  # unused, and slow
+_WORKERS: Final = 5  # more than small machines have cores: tests wait half of the time
+_WAITING_WORKERS: Final = 20  # tests mostly wait for the timers of a named target
 _IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
@@ -52,13 +52,13 @@ _REFUSED: Final = frozenset(
 
 
 class NoSuchTest(LookupError):  # a sentence for the user
-    """A test file that is named and not there."""
+    """A given test file does not exist."""
 
 
 def run(options: Sequence[str]) -> int:
-    """Run the suite in this process with these pytest options; the exit code of the run.
+    """Run the suite in this process with these pytest options and return the exit code.
 
-    NoSuchTest when they name a test file that is not there, BadOption where a value will not do.
+    Raises NoSuchTest if a given test file does not exist, BadOption if a value is invalid.
     """
     given, options = options, _with_target_file(options)
     _refuse(options)
@@ -75,18 +75,18 @@ def run(options: Sequence[str]) -> int:
     ):
         code = _pytest(arguments(options, given))
     if code == pytest.ExitCode.INTERNAL_ERROR:
-        sys.stderr.write("siconform: the kit itself broke: see above\n")
+        sys.stderr.write("siconform: internal error, see above\n")
         return ExitCode.KIT_ERROR
     return code
 
 
 def collect_once() -> None:
-    """Collect the suite as workers will: what is forked from this process has it in memory."""
+    """Collect the suite as workers will, so that forked workers have it in memory."""
     pytest.main([*_fixed(), "-p", "no:cacheprovider", "--collect-only", "-q", str(suite_folder())])
 
 
 def preloaded(options: Sequence[str]) -> list[str]:
-    """What fork servers are worth their start for: processes that are started several times."""
+    """Return what fork servers should preload: processes that are started several times."""
     words = [*options, *_workers(options), ""]
     if not any(_IN_WORKERS.match(" ".join(pair)) for pair in pairwise(words)):
         return []
@@ -95,17 +95,17 @@ def preloaded(options: Sequence[str]) -> list[str]:
 
 
 def _refuse(options: Sequence[str]) -> None:
-    """What would take the suite from its place, or judge tests that do not run."""
+    """Refuse options that relocate the suite or prevent its tests from running."""
     for flag in (option.partition("=")[0] for option in options):
         if flag in _REFUSED:
             raise BadOption(
-                f"{flag} is not for siconform run, which has its own suite and runs it; for tests "
-                "of your own: pytest -p siconform.plugin"
+                f"siconform run does not accept {flag}; for your own tests, use "
+                "pytest -p siconform.plugin"
             )
 
 
 def _with_target_file(options: Sequence[str]) -> list[str]:
-    """The options with what the target file adds; none is read where nothing is judged."""
+    """Add the options of the target file, unless nothing is tested."""
     if set(_SHOWS) & set(options):
         return list(options)
     try:
@@ -115,7 +115,7 @@ def _with_target_file(options: Sequence[str]) -> list[str]:
 
 
 def _pytest(words: Sequence[str]) -> int:
-    """What pytest ends with. To show where it was interrupted it may break over a frame."""
+    """Run pytest; it may raise while showing where it was interrupted."""
     try:
         return int(pytest.main(list(words)))
     except Exception as error:
@@ -125,7 +125,7 @@ def _pytest(words: Sequence[str]) -> int:
 
 
 def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> list[str]:
-    """The command line for pytest; ``given`` is what its user gave, where that is not all."""
+    """Return the command line for pytest; ``given`` is what the user gave, if different."""
     suite = suite_folder()
     fixed = _fixed()
     if any(option.startswith("--alluredir") for option in options):
@@ -133,13 +133,13 @@ def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> lis
     started = [RUN, list(options if given is None else given)]
     fixed.append(f"{STARTED_AS}={json.dumps(started)}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
-    fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed and the like
+    fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed
     chosen, tests = _tests_apart(_coloured(options), suite)
     return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
 
 
 def _fixed() -> list[str]:
-    """What does not depend on options: the suite's own configuration, and the plugins."""
+    """Return the fixed arguments: the suite's configuration and the plugins."""
     suite = suite_folder()
     fixed = ["-c", str(suite.parent / "suite.ini"), "--rootdir", str(suite.parent)]
     for plugin in _PLUGINS:
@@ -150,18 +150,18 @@ def _fixed() -> list[str]:
 
 
 def _coloured(options: Sequence[str]) -> list[str]:
-    """With --color as pytest has it; BadOption where it has no such value."""
+    """Translate --color for pytest; raise BadOption for an invalid value."""
     given = value_of(options, COLOR)
     if given is None:
         return list(options)
     if given not in {*OF_PYTEST, *OF_PYTEST.values()}:
-        raise BadOption(f'{COLOR} "{given}" is none of {", ".join(Colour)}')
+        raise BadOption(f'{COLOR} "{given}" must be one of {", ".join(Colour)}')
     words = {flag.value: word for flag, word in OF_PYTEST.items()}
     return [*without_option(options, COLOR), COLOR, words.get(given, given)]
 
 
 class _Sentences:
-    """Standard error, with pytest's usage errors cut down to the sentence that matters."""
+    """Standard error that shortens pytest's usage errors to one sentence."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -180,14 +180,14 @@ class _Sentences:
 
 
 def _tests_apart(options: Sequence[str], suite: Path) -> tuple[list[str], list[str]]:
-    """Options, and the tests named among them, as summaries name them (suite/test_nodes.py)."""
+    """Separate options from test names, which are as in summaries (suite/test_nodes.py)."""
     chosen, tests = tests_apart(options)
     located = [_located(test, suite.parent) for test in tests]
     return list(_ignoring(chosen, suite.parent)), located
 
 
 def _ignoring(options: Sequence[str], suite_is_in: Path) -> Iterator[str]:
-    """The options, and what they ignore by its place: pytest ignores what is not there."""
+    """Yield the options with existing paths to ignore: pytest accepts missing ones silently."""
     words = iter(options)
     for word in words:
         flag, is_pair, value = word.partition("=")
@@ -200,18 +200,20 @@ def _ignoring(options: Sequence[str], suite_is_in: Path) -> Iterator[str]:
         elif named and any(suite_is_in.glob(named)):
             yield f"{flag}={suite_is_in / named}"
         else:
-            raise NoSuchTest(f'{flag} "{named}" fits no file; tests are in suite/test_nodes.py')
+            raise NoSuchTest(
+                f'{flag} "{named}" matches no file; give a path such as suite/test_nodes.py'
+            )
 
 
 def _ignored(named: str, suite_is_in: Path) -> Path:
     for folder in (suite_is_in, Path.cwd()):
         if named and (folder / named).exists():
             return folder / named
-    raise NoSuchTest(f'there is no "{named}" to ignore; tests are in suite/test_nodes.py')
+    raise NoSuchTest(f'no file "{named}" to ignore; give a path such as suite/test_nodes.py')
 
 
 def _forget_older(options: Sequence[str]) -> None:
-    """Whatever is wrong with the options, no older verdict is left to be read as this run's."""
+    """Remove the verdict of an older run, even if the options turn out to be invalid."""
     given = value_of(options, "--results")
     folder = default_results(options) if given is None else given
     if folder.strip():
@@ -219,16 +221,16 @@ def _forget_older(options: Sequence[str]) -> None:
 
 
 def _located(test: str, suite_is_in: Path) -> str:
-    """The test's file, looked for where summaries place it, then in the working directory."""
+    """Locate the test's file: as named in summaries, else in the working directory."""
     file, colons, rest = test.partition("::")
     for folder in (suite_is_in, Path.cwd()):
         if (folder / file).is_file():
             return f"{folder / file}{colons}{rest}"
-    raise NoSuchTest(f'there is no file "{file}"; tests are named as in suite/test_nodes.py::test_')
+    raise NoSuchTest(f'no test file "{file}"; name tests as in suite/test_nodes.py::test_')
 
 
 def _workers(options: Sequence[str]) -> list[str]:
-    """Several where the kit starts the target and there is enough to do; the user may say so."""
+    """Return the options for workers: several if the kit starts the target and tests are many."""
     if any(re.match(r"-n|--numprocesses|--dist|--tx", o) or o in _ALONE for o in options):
         return []
     target = value_of(options, "--target") or ""

@@ -1,4 +1,4 @@
-"""Requirements named on the command line, beside tests: ``siconform run SI-NODE-002 rel-3 APP``."""
+"""Requirements given on the command line: ``siconform run SI-NODE-002 rel-3 APP``."""
 
 from pathlib import Path
 
@@ -12,15 +12,15 @@ from siconform.running.option_list import MEANT, STARTED_AS
 from siconform.running.options import Settings
 
 _OPTION = MEANT[2:].replace("-", "_")
-_AT_MOST = 3  # reasons told in one sentence
+_AT_MOST = 3  # reasons in one sentence
 
 
 class NothingChosen(Exception):  # a sentence for the user
-    """What was asked for has nothing in it that could be judged."""
+    """The selection has nothing that can be tested."""
 
 
 def take_named(config: pytest.Config) -> None:
-    """Take what names requirements out of the tests pytest is to collect, and keep it."""
+    """Move the words that name requirements from pytest's arguments to our option."""
     named = [word for word in config.args if _is_named(config, word)]
     setattr(config.option, _OPTION, named)
     if not named:
@@ -32,13 +32,13 @@ def take_named(config: pytest.Config) -> None:
 
 
 def check_chosen(settings: Settings) -> None:
-    """NothingChosen where nothing of what was chosen can be judged by anything."""
+    """Raise NothingChosen if no selected requirement can be tested."""
     chosen = settings.chosen
     if chosen is None:
         return
     if not chosen:
         raise NothingChosen(
-            f"no requirement of SI {settings.revision} is like that: {settings.filters.words}"
+            f"no requirement of SI {settings.revision} matches: {settings.filters.words}"
         )
     if not any(cited().get(identifier) for identifier in chosen) and _of_the_suite(settings):
         reasons = [f"{i} {_why_not(catalogue()[i])}" for i in sorted(chosen)]
@@ -47,7 +47,7 @@ def check_chosen(settings: Settings) -> None:
 
 
 def _is_named(config: pytest.Config, word: str) -> bool:
-    """A word that can be a test is one, unless the suite is run: there tests have their folder."""
+    """Return whether a word names requirements; an existing file is a test in other projects."""
     if "/" in word or "::" in word or word.endswith(".py"):
         return False
     if config.getoption(STARTED_AS) is not None:
@@ -57,11 +57,11 @@ def _is_named(config: pytest.Config, word: str) -> bool:
 
 
 def _of_the_suite(settings: Settings) -> bool:
-    """Whether it is the kit's own suite that runs: what others have is known when it is read."""
+    """Return whether the kit's own suite runs."""
     return settings.command_line.started == RUN
 
 
 def _why_not(requirement: Requirement) -> str:
     if Side.SCHEDULER not in requirement.sides:
-        return "binds the RM, not the scheduler"
+        return "applies to resource managers, not to schedulers"
     return f"has no test ({requirement.not_tested})"

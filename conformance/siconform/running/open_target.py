@@ -1,4 +1,4 @@
-"""From what the user asked for to a target: checked once, then opened by each worker."""
+"""Opening the target: prepared once per run, opened by each worker."""
 
 import os
 import shutil
@@ -16,14 +16,11 @@ from siconform.targets.attached import AttachedTarget, await_address, check_addr
 from siconform.targets.embedded import MODULE, NAME, TIMERS, code, embedded, embedded_version
 from siconform.targets.process import Launch, ProcessTarget
 
-_COMMAND_TIMEOUT = 30.0  # seconds a --target-command has to listen
+_COMMAND_TIMEOUT = 30.0  # seconds until a --target-command must listen
 
 
 def prepare(settings: Settings) -> None:
-    """Before any test: see that an address answers, build what has to be built.
-
-    TargetUnavailable when there is nothing to talk to.
-    """
+    """Check that the address answers, or build the target; raise TargetUnavailable."""
     address, access = settings.address, settings.terms.access
     if address and settings.wait is not None:
         await_address(address, settings.revision, access, settings.wait, _report)
@@ -39,7 +36,7 @@ def _report(sentence: str) -> None:
 
 
 def open_target(settings: Settings, worker: str, *, real_clock: bool = False) -> Target:
-    """The target for one worker; a process of ours is starting when this returns."""
+    """Open the target for a worker; a started process may not be ready on return."""
     if settings.address:
         return AttachedTarget(
             settings.address,
@@ -66,15 +63,15 @@ def open_target(settings: Settings, worker: str, *, real_clock: bool = False) ->
 
 
 def check_command(settings: Settings) -> None:
-    """BadOption when the command line of --target-command cannot be read."""
+    """Raise BadOption if --target-command is not a valid command line."""
     try:
         _launch(settings)
     except ValueError as error:
-        raise BadOption(f"--target-command cannot be read: {error}") from None
+        raise BadOption(f"--target-command is not a valid command line: {error}") from None
 
 
 def describe(settings: Settings) -> tuple[str, str]:
-    """Name and version of the target, for people and results; the version may be unknown ("")."""
+    """Return name and version of the target for display; the version may be unknown ("")."""
     if settings.address:
         return settings.address, ""
     if settings.named is not None:
@@ -85,10 +82,10 @@ def describe(settings: Settings) -> tuple[str, str]:
 
 
 def artifacts(settings: Settings) -> dict[str, str]:
-    """What a target the kit starts is started from, and the SHA-256 digest of each; {} for others.
+    """Return the files that a started target consists of, with SHA-256 digests; else {}.
 
-    The program, and whatever else its command line names that is a file; of the embedded reference
-    the code it consists of. The interpreter of a script is no part of the scheduler.
+    They are the program and other files on its command line, or the code of the embedded reference.
+    The interpreter of a script is not part of the scheduler.
     """
     if settings.address:
         return {}
@@ -108,7 +105,7 @@ def _file_of(word: str, folder: Path | None, *, is_program: bool) -> Path | None
     file = Path(located) if located else (folder or Path.cwd()) / word
     try:
         readable = file.is_file() and os.access(file, os.R_OK)
-    except (OSError, ValueError):  # a word too long for a name, or with a zero byte
+    except (OSError, ValueError):  # a word that is too long or has a zero byte
         return None
     return file if readable and file.resolve() != Path(sys.executable).resolve() else None
 
@@ -134,7 +131,7 @@ def _traits(settings: Settings) -> frozenset[str]:
 
 
 def _timers(settings: Settings) -> Timers:
-    """What is known of the target, and what the user knows better."""
+    """Return the known timers of the target, overridden by the user's."""
     if settings.named is not None:
         return settings.named.timers.with_known(settings.timers)
     return (UNKNOWN if settings.command else TIMERS).with_known(settings.timers)

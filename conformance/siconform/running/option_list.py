@@ -1,4 +1,4 @@
-"""The options of the kit: what each is called, what its value is, and what it does."""
+"""The options of the kit: name, value and help of each."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,16 +14,16 @@ from siconform.verdicts import Verdict
 
 RESULTS: Final = "build/conformance"
 SELECTED: Final = "build/conformance-selected"
-"""Where the results of a part of the suite go, so that those of a whole run stay."""
+"""Results folder of partial runs, so that the results of a complete run are kept."""
 
 COLOR: Final = "--color"
-STARTED_AS: Final = "--started-as"  # no option for people: the command and its options, as JSON
-EDITED: Final = "--edited"  # no option for people: the descriptor set `siconform spec try` made
-FAILING: Final = "--failing"  # the same: seconds of tests that fail, all together, that are enough
-MEANT: Final = "--meant"  # the same: the ids and areas among the words, where a list is kept
-EXPLORING: Final = 10.0  # seconds of a run
+STARTED_AS: Final = "--started-as"  # internal: the command and its options, as JSON
+EDITED: Final = "--edited"  # internal: the descriptor set of `siconform spec try`
+FAILING: Final = "--failing"  # internal: stop after this many seconds of failing tests
+MEANT: Final = "--meant"  # internal: the ids and areas given as arguments
+EXPLORING: Final = 10.0  # seconds, default of a run
 FAIL_ON: Final = "--fail-on"
-SEED: Final = 2023  # of the arbitrary histories a run makes
+SEED: Final = 2023  # of the random histories of a run
 NO_BASELINE: Final = "none"  # as the value of --baseline
 TARGET_FILE: Final = "--target-file"
 NO_FILE: Final = "none"  # as its value
@@ -32,17 +32,17 @@ FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its flag, what its value is called, what it does."""
+    """An option: its flag, the name of its value, its help."""
 
     flag: str
     metavar: str  # "" for a switch
     help: str
-    of_the_target: bool = True  # which one is meant and how long it takes, whatever is done with it
-    of_pytest: bool = False  # pytest has one of the same name, which is given in its words
-    several: bool = False  # whether it may be given several times
+    of_the_target: bool = True  # describes the target, for all commands
+    of_pytest: bool = False  # passed to pytest's option of the same name
+    several: bool = False  # repeatable
 
 
-_EACH: Final = "may be given several times, or several after commas"
+_EACH: Final = "repeatable, or comma-separated"
 
 
 def _chooses(flag: str, metavar: str, message: str) -> Option:
@@ -50,40 +50,48 @@ def _chooses(flag: str, metavar: str, message: str) -> Option:
 
 
 SELECTION: Final = (
-    _chooses(AREA, "AREA", f"only requirements of this area, such as NODE; {_EACH}"),
-    _chooses(LEVEL, "LEVEL", f"only {', '.join(Level)}; {_EACH}"),
-    _chooses(AUTHORITY, "AUTHORITY", f"only what this says: {', '.join(Authority)}; {_EACH}"),
-    _chooses(FEATURE, "FEATURE", f"only what presupposes this feature; {_EACH}"),
-    _chooses(TEXT, "WORDS", "only what says these words; may be given several times"),
-    _chooses(INCLUDE, "FILE", "only what this file lists, an id or an area on each line"),
-    _chooses(SKIP, "FILE", "leave out what this file lists, in the same form"),
-    _chooses(PROFILE, "NAME", "judge by exactly these requirements (siconform profiles has them)"),
+    _chooses(AREA, "AREA", f"Only requirements of this area, such as NODE ({_EACH})"),
+    _chooses(LEVEL, "LEVEL", f"Only requirements of this level: {', '.join(Level)} ({_EACH})"),
+    _chooses(
+        AUTHORITY,
+        "AUTHORITY",
+        f"Only requirements from this source: {', '.join(Authority)} ({_EACH})",
+    ),
+    _chooses(FEATURE, "FEATURE", f"Only requirements that need FEATURE ({_EACH})"),
+    _chooses(TEXT, "WORDS", "Only requirements that contain WORDS (repeatable)"),
+    _chooses(
+        INCLUDE, "FILE", "Only requirements listed in FILE, an id or an area per line (repeatable)"
+    ),
+    _chooses(SKIP, "FILE", "Skip the requirements listed in FILE (repeatable)"),
+    _chooses(
+        PROFILE, "NAME", "Exactly the requirements of a profile ('siconform profiles' lists them)"
+    ),
 )
-"""Which requirements are meant: the same for ``run``, ``list`` and ``explain``."""
+"""Options that select requirements, for ``run``, ``list`` and ``explain``."""
 
 REACHING: Final = (
     Option(
         "--tls",
         "",
-        "speak TLS with the scheduler (the other options about TLS turn it on, too)",
+        "Use TLS (implied by the other TLS options)",
     ),
     Option(
         "--tls-ca",
         "FILE",
-        "who has signed the scheduler's certificate, in PEM (default: the authorities gRPC trusts)",
+        "CA certificates to trust, in PEM (default: those of gRPC)",
     ),
-    Option("--tls-cert", "FILE", "the certificate the RM shows, in PEM, where one is asked for"),
-    Option("--tls-key", "FILE", "the private key of that certificate, in PEM, without a password"),
+    Option("--tls-cert", "FILE", "Client certificate of the RM, in PEM"),
+    Option("--tls-key", "FILE", "Unencrypted private key of --tls-cert, in PEM"),
     Option(
         "--tls-name",
         "NAME",
-        "the host the scheduler's certificate is for, where its address names another",
+        "Host name in the scheduler's certificate (default: that of the address)",
     ),
     Option(
         "--metadata",
         "KEY=VALUE",
-        "metadata for every call and stream (may be given several times); ${NAME} in a value is "
-        "taken from the environment, and no value is shown in results",
+        "Metadata for every gRPC call (repeatable); ${NAME} is replaced from the environment; "
+        "values are not shown in results",
         several=True,
     ),
 )
@@ -92,18 +100,18 @@ FILE: Final = (
     Option(
         TARGET_FILE,
         "FILE",
-        "the target file that says what is not said here (default: siconform.toml of this folder "
-        'or one above it in the same repository); "none" for none',
+        'Configuration file with defaults of these options, or "none" (default: siconform.toml '
+        "in this folder or above it in the repository)",
     ),
     Option(
         "--target-folder",
         "DIR",
-        "where --target-command is run (default: here; for a command of a target file its folder)",
+        "Working directory of --target-command (default: current, or that of the target file)",
     ),
     Option(
         "--wait",
         "SECONDS",
-        "how long to wait for a scheduler that runs already, and is perhaps not up yet",
+        "Wait up to SECONDS until the address answers (default: do not wait)",
     ),
 )
 
@@ -111,16 +119,14 @@ ABOUT: Final = (
     Option(
         "--implementation",
         "NAME",
-        "what the scheduler is called in results and certificates",
+        "Name of the scheduler in results and certificates",
         of_the_target=False,
     ),
-    Option(
-        "--implementation-version", "VERSION", "which version of it is judged", of_the_target=False
-    ),
+    Option("--implementation-version", "VERSION", "Version of the scheduler", of_the_target=False),
     Option(
         "--contact",
         "TEXT",
-        "whom to ask about the scheduler: a name, <an address for mail>, a URL",
+        "Contact for the scheduler: name, <email address>, URL",
         of_the_target=False,
     ),
 )
@@ -129,110 +135,108 @@ OPTIONS: Final = (
     Option(
         "--target",
         "TARGET",
-        "the scheduler to judge: HOST:PORT where one listens, or NAME@VERSION for one the kit can "
-        "build and start (without it: the embedded reference)",
+        "Scheduler to test: HOST:PORT of a running one, or NAME@VERSION of one that the kit can "
+        "build (default: the embedded reference)",
     ),
     Option(
         "--target-command",
         "COMMAND",
-        "start the scheduler by this command, one process per worker; {address} in it becomes the "
-        'HOST:PORT to listen on, or the process prints "listening on HOST:PORT"',
+        "Command that starts the scheduler, once per worker; {address} becomes the HOST:PORT to "
+        'listen on; without it the process must print "listening on HOST:PORT"',
     ),
     Option(
         "--revision",
         "REVISION",
-        f"the SI revision to speak, by date or alias (default: {DEFAULT_REVISION}, or what the "
-        "named target speaks)",
+        f"SI revision to use, by date or alias (default: {DEFAULT_REVISION}, or that of the named "
+        "target)",
     ),
-    Option("--time-scale", "FACTOR", "multiply every deadline, for slow schedulers (default: 1.0)"),
+    Option("--time-scale", "FACTOR", "Multiply every deadline, for slow schedulers (default: 1.0)"),
     Option(
         "--placeholder-timeout",
         "SECONDS",
-        "how long the scheduler lets a gang wait for its placeholders; "
-        f'"{FROM_APPLICATION}" where the execution timeout of an application says it',
+        "Placeholder timeout of the scheduler, if known; "
+        f'"{FROM_APPLICATION}" if an application\'s execution timeout sets it',
     ),
     Option(
         "--waiting-timeout",
         "SECONDS",
-        "how long an application with nothing left is waiting before it is completed",
+        "Time until the scheduler completes an application without allocations, if known",
     ),
     Option(
         "--connection-loss-timeout",
         "SECONDS",
-        "how long an RM that lost its connection is kept before it is stopped",
+        "Time until the scheduler stops an RM that lost its connection, if known",
     ),
     Option(
         "--longest-timer",
         "SECONDS",
-        f"how long one test may wait for a timer of the scheduler (default: {LONGEST_TIMER:g}); "
-        "what takes longer could not be judged",
+        f"Longest wait of a test for a scheduler timer (default: {LONGEST_TIMER:g}); tests of "
+        "longer timers are inconclusive",
     ),
     Option(
         "--real-clock",
         "",
-        "run the embedded reference by the clock on the wall, not by one the kit moves on",
+        "Run the embedded reference on the real clock (default: virtual time)",
     ),
     Option(
         "--without",
         "FEATURE",
-        "the target does not offer this (several: FEATURE,FEATURE): what no text demands does not "
-        f"apply then, and what one does fails. Features: {', '.join(Feature)}",
+        "The target lacks FEATURE[,FEATURE...]: optional requirements are skipped, mandatory ones "
+        f"fail. Features: {', '.join(Feature)}",
     ),
     Option(
         "--config",
         "FILE",
-        "the configuration the RM sends when it registers, in the target's own format, or "
-        f'"{NO_CONFIG}" (default: fixtures/queues/conformance.yaml); its queues have to be there',
+        "Configuration that the RM sends when it registers, in the target's format, or "
+        f'"{NO_CONFIG}" (default: fixtures/queues/conformance.yaml); needs the same queues',
     ),
     Option(
         "--rm-version",
         "VERSION",
-        "the version the RM names when it registers (default: the name of the revision)",
+        "Version that the RM sends when it registers (default: the name of the revision)",
     ),
     Option(
         "--no-proposals",
         "",
-        "do not ask the target for short timers in extraConfig when the RM registers",
+        "Do not propose short timers in extraConfig when the RM registers",
     ),
     Option(
         "--start-timeout",
         "SECONDS",
-        "how long a scheduler the kit starts may take until it listens (default: 30, or what the "
-        "named target says)",
+        "Time until a started scheduler must listen (default: 30, or that of the named target)",
     ),
     *REACHING,
     *FILE,
     Option(
         FAIL_ON,
         "LEVEL",
-        "MUST or SHOULD: the least binding level that decides the verdict and the exit code "
-        "(default: MUST)",
+        "Lowest level that decides the verdict and the exit code: MUST or SHOULD (default: MUST)",
         of_the_target=False,
     ),
     Option(
         "--results",
         "DIR",
-        f"where the results go (default: {RESULTS}; for a part of the suite {SELECTED})",
+        f"Results folder (default: {RESULTS}, for partial runs {SELECTED})",
         of_the_target=False,
     ),
     Option(
         "--disruptive",
         "",
-        "run tests that may leave the scheduler unusable also where the kit cannot start it again",
+        "Also run tests that may leave a scheduler unusable that the kit cannot restart",
         of_the_target=False,
     ),
     Option(
         "--explore",
         "SECONDS",
-        "how long to look for trouble with arbitrary histories, always the same ones; 0 for not at "
-        f"all (default: {EXPLORING:g}; other ones and smaller: siconform explore)",
+        "Time budget for randomised testing, 0 to disable it (default: "
+        f"{EXPLORING:g}; fixed seed, for others use siconform explore)",
         of_the_target=False,
     ),
     Option(
         COLOR,
         "WHEN",
-        f"{', '.join(Colour)}: whether what is written has colours (default: {Colour.AUTO}, on a "
-        "terminal; NO_COLOR and FORCE_COLOR are heeded)",
+        f"Colour output: {', '.join(Colour)} (default: {Colour.AUTO}, which respects NO_COLOR and "
+        "FORCE_COLOR)",
         of_the_target=False,
         of_pytest=True,
     ),
@@ -240,15 +244,15 @@ OPTIONS: Final = (
     Option(
         "--no-reference",
         "",
-        "do not run the tests that fail against the reference too, to show what it does there",
+        "Do not run failed tests against the reference for comparison",
         of_the_target=False,
     ),
-    Option("--timings", "", "print how long each phase of the run takes", of_the_target=False),
+    Option("--timings", "", "Print the duration of each phase of the run", of_the_target=False),
     Option(
         "--baseline",
         "FILE",
-        f'{Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure (default: '
-        "those recorded with the named target)",
+        f'File of {Verdict.BASELINED.label_for(2)}, or "{NO_BASELINE}" to report every failure '
+        "(default: that of the named target)",
         of_the_target=False,
     ),
     *SELECTION,

@@ -1,4 +1,4 @@
-"""The options of a run: the same for pytest, ``siconform run`` and ``nox -s conformance --``."""
+"""The checked options of a run, for pytest, ``siconform run`` and ``nox -s conformance``."""
 
 import argparse
 import json
@@ -44,7 +44,7 @@ from siconform.transport.access import Access
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What its user says of the scheduler, for those who read results; "" for nothing."""
+    """The user's description of the scheduler, for results; "" if not given."""
 
     name: str = ""
     version: str = ""
@@ -53,53 +53,53 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the user asked for, checked."""
+    """The checked options of a run."""
 
     revision: Revision
-    revision_given: bool  # not the default of the kit or of the target
-    address: str  # of a target that runs already, or ""
-    command: str  # that starts one, or ""
+    revision_given: bool  # not a default
+    address: str  # of a running target, or ""
+    command: str  # that starts the target, or ""
     named: NamedTarget | None
     time_scale: float
-    timers: Timers  # as far as the user told them
-    terms: Terms  # how to register, and what is not offered
-    target_file: Path | None  # that says what the command line does not
-    folder: Path | None  # where the command is run, None: here
-    wait: float | None  # seconds for an address that does not answer yet
+    timers: Timers  # as far as given by the user
+    terms: Terms  # how to register, and missing features
+    target_file: Path | None  # with defaults of the options
+    folder: Path | None  # working directory of the command; None: current
+    wait: float | None  # seconds until the address must answer
     about: About
-    real_clock: bool  # also for the embedded reference
-    start_timeout: float | None  # seconds, where the user says it
+    real_clock: bool  # instead of virtual time, for the embedded reference
+    start_timeout: float | None  # seconds, if given
     results: Path
     disruptive: bool
-    explore: float  # seconds for arbitrary histories, 0: none
-    compare: bool  # what fails with what the reference does in the same tests
-    fail_on: Level  # the least binding level that decides the verdict
-    failing: float | None  # seconds of tests that fail after which the rest is not run
+    explore: float  # seconds of randomised testing; 0: disabled
+    compare: bool  # failed tests with the reference
+    fail_on: Level  # the lowest level that decides the verdict
+    failing: float | None  # stop after this many seconds of failing tests
     baseline: Baseline
-    command_line: CommandLine  # that was given
-    filters: Filters = field(default_factory=Filters)  # which requirements are to be judged
+    command_line: CommandLine  # as given
+    filters: Filters = field(default_factory=Filters)  # the selected requirements
     chosen: frozenset[str] | None = None  # their ids; None for all of the revision
 
     @property
     def implemented(self) -> str:
-        """The revision as results name it: a run with an edited text is none of the revision."""
+        """The revision as named in results, marked if the specification is edited."""
         return f"{self.revision}{EDITED_MARK * bool(self.terms.edited)}"
 
     @property
     def restartable(self) -> bool:
-        """Whether the kit starts the target and so can start it again."""
+        """Whether the kit starts the target and can restart it."""
         return not self.address
 
     @property
     def profile(self) -> str:
-        """The name of the profile the target is judged by, all of it, or ""."""
+        """The name of the profile, if the run covers exactly this profile, or ""."""
         chosen = self.filters.profile
         whole = self.filters.only_profile and not self.command_line.selects_tests
         return chosen.name if chosen is not None and whole else ""
 
     @property
     def in_part(self) -> bool:
-        """Whether something of the revision, or of the profile, was left out by choice."""
+        """Whether options leave out a part of the revision or profile."""
         return self.command_line.selects_tests or (self.filters.selects and not self.profile)
 
     @property
@@ -109,7 +109,7 @@ class Settings:
 
 
 def add_options(parser: pytest.Parser, name: Callable[[str], str] = str) -> None:
-    """Tell pytest the options of the kit; ``name`` says what each is called."""
+    """Add the options of the kit to pytest; ``name`` returns the name of each."""
     group = parser.getgroup("si conformance", "SI conformance")
     for option in OPTIONS:
         if option.of_pytest:
@@ -125,14 +125,14 @@ def add_options(parser: pytest.Parser, name: Callable[[str], str] = str) -> None
 
 
 def read_settings(config: pytest.Config) -> Settings:
-    """The options of this run; BadOption with one sentence for the first value that is wrong."""
+    """Read the options of this run; raise BadOption for the first invalid value."""
     return settings_from(getter(config))
 
 
 def results_given(config: pytest.Config) -> Path:
-    """Where the results of this run go; BadOption where that is given and empty.
+    """Return the results folder of this run; raise BadOption if an empty one is given.
 
-    The workers of a run are told it by the same option.
+    Workers get it by the same option.
     """
     given: str | None = config.getoption("--results")
     if given is None:
@@ -142,7 +142,7 @@ def results_given(config: pytest.Config) -> Path:
 
 
 def started(config: pytest.Config) -> CommandLine:
-    """The command line of this run, kept in its options for the workers."""
+    """Return the command line of this run and store it in the options, for workers."""
     get = getter(config)
     if get(STARTED_AS) is None:
         options = [str(word) for word in config.invocation_params.args]
@@ -152,14 +152,14 @@ def started(config: pytest.Config) -> CommandLine:
 
 
 def settings_from(get: Callable[[str], Any]) -> Settings:
-    """Checked settings; ``get`` has the value of a flag, None where it was not given."""
+    """Check the options; ``get`` returns the value of a flag, or None."""
     for option in OPTIONS:
         value = get(option.flag) if option.metavar and not option.of_pytest else None
         for one in value if isinstance(value, (list, tuple)) else [value]:
             _refuse_empty(option.flag, one)
     target, command = get("--target"), get("--target-command")
     if target and command:
-        raise BadOption("--target and --target-command are two ways to name one target: give one")
+        raise BadOption("--target and --target-command are mutually exclusive: give one")
     named = None
     if target and not is_address(target):
         named = _named(target)
@@ -198,17 +198,15 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
 
 
 def starts_on_virtual_time(config: pytest.Config) -> bool:
-    """Whether the target of this run is one the kit starts with a clock it can move on."""
+    """Return whether the target of this run uses virtual time."""
     get = getter(config)
     return not (get("--target") or get("--target-command") or get("--real-clock"))
 
 
 def _refuse_empty(flag: str, value: str | None) -> None:
-    """An unset variable of a script must not choose another target than the one it names."""
+    """Refuse empty values: an unset shell variable must not select another target."""
     if value is not None and not value.strip():
-        raise BadOption(
-            f"{flag} is empty (a variable that is not set?): give a value or leave it out"
-        )
+        raise BadOption(f"{flag} is empty (an unset variable?): give a value or omit the option")
 
 
 def _command_line(given: str | None) -> CommandLine:
@@ -242,7 +240,7 @@ def _fail_on(given: str | None) -> Level:
     if given is None:
         return Level.MUST
     if given.upper() not in (Level.MUST, Level.SHOULD):
-        raise BadOption(f'{FAIL_ON} "{given}" is neither {Level.MUST} nor {Level.SHOULD}')
+        raise BadOption(f'{FAIL_ON} "{given}" must be {Level.MUST} or {Level.SHOULD}')
     return Level(given.upper())
 
 
@@ -256,8 +254,8 @@ def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:
         if not names_an_area(word) and revision.name not in find_meant(word).revisions:
             meant = find_meant(word)
             raise BadOption(
-                f"{meant.id} is no requirement of SI {revision}: it applies to "
-                f"{in_words(meant.revisions)}, so give --revision {max(meant.revisions)}"
+                f"{meant.id} is not a requirement of SI {revision}: it applies to "
+                f"{in_words(meant.revisions)}; give --revision {max(meant.revisions)}"
             )
     return found
 
@@ -308,7 +306,7 @@ def _access(get: Callable[[str], Any]) -> Access:
         raise BadOption(str(error)) from None
     if access.tls is not None and not (get("--target") or get("--target-command")):
         raise BadOption(
-            "the embedded reference is spoken to without TLS: leave out --tls, or give --target"
+            "the embedded reference does not support TLS: omit the TLS options, or give --target"
         )
     return access
 
@@ -319,7 +317,7 @@ def _target_file(given: str | None) -> Path | None:
 
 def _folder(given: str | None) -> Path | None:
     if given is not None and not Path(given).is_dir():
-        raise BadOption(f"--target-folder {given} is no folder")
+        raise BadOption(f'--target-folder "{given}" is not a folder')
     return None if given is None else Path(given).absolute()
 
 

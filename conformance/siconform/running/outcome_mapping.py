@@ -1,4 +1,4 @@
-"""From the way a test ended to a verdict."""
+"""Mapping of test outcomes to verdicts."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from siconform.outcomes import (
 from siconform.verdicts import FAILED, Verdict
 
 _VERDICTS: tuple[tuple[type[Outcome], Verdict], ...] = (
-    (CameLate, Verdict.LATE),  # before the class it refines
+    (CameLate, Verdict.LATE),  # before its base class
     (ConformanceFailure, Verdict.FAIL),
     (NotForThisTarget, Verdict.NOT_SELECTED),
     (NotOffered, Verdict.NOT_APPLICABLE),
@@ -26,7 +26,7 @@ _VERDICTS: tuple[tuple[type[Outcome], Verdict], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class PhaseResult:
-    """What a phase of a test came to."""
+    """The result of a phase of a test."""
 
     verdict: Verdict
     message: str = ""
@@ -34,19 +34,19 @@ class PhaseResult:
 
 
 def result_of_setup(raised: BaseException | None) -> PhaseResult | None:
-    """None when the setup went well. What the target does wrong here only costs the premise."""
+    """Return None for a successful setup; a failure of the target is a failed precondition."""
     if raised is None:
         return None
     result = result_of_body(raised)
     if isinstance(raised, LacksMandatoryFeature):
         return result
     if result.verdict in FAILED:
-        return PhaseResult(Verdict.COULD_NOT_RUN, f"premise: {result.message}", result.outcome)
+        return PhaseResult(Verdict.COULD_NOT_RUN, f"precondition: {result.message}", result.outcome)
     return result
 
 
 def result_of_body(raised: BaseException | None) -> PhaseResult:
-    """The contract of siconform.outcomes: everything it does not name is the kit's own fault."""
+    """Map an outcome to its verdict; any other exception is KIT_ERROR."""
     if raised is None:
         return PhaseResult(Verdict.PASS)
     if isinstance(raised, Outcome):

@@ -1,4 +1,4 @@
-"""The phases of a run and how long each takes, for ``--timings``."""
+"""Phases of a run and their durations, for ``--timings``."""
 
 import os
 import time
@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Final
 
 START: Final = "start: imports, options, results folder"
-TARGET: Final = "target: found, and reached or built"
-WORKERS: Final = "workers: start and collection, until the first test has ended"
+TARGET: Final = "target: reached or built"
+WORKERS: Final = "workers: start and collection, until the end of the first test"
 TESTS: Final = "tests"
-WORKERS_END: Final = "workers: end, and that of their targets"
-REFERENCE: Final = "failures: the reference runs the same tests"
-RESULTS: Final = "results, page and certificate"
+WORKERS_END: Final = "workers: shutdown, including targets"
+REFERENCE: Final = "failures: the same tests with the reference"
+RESULTS: Final = "results: files, page and certificate"
 
-_STARTED: Final = 19  # place of the start time in /proc/PID/stat, behind the name; in ticks
+_STARTED: Final = 19  # index of the start time in /proc/PID/stat after the name; in ticks
 
 
 class Phases:
-    """Measures one phase after the other, beginning with the start of this process."""
+    """Measures consecutive phases, beginning with the start of this process."""
 
     def __init__(self) -> None:
         self._name = START
@@ -26,7 +26,7 @@ class Phases:
         self._seconds: dict[str, float] = {}
 
     def begin(self, name: str) -> None:
-        """End the current phase and begin this one; nothing happens if it is the current one."""
+        """End the current phase and begin this one, unless it is the current one."""
         if name == self._name:
             return
         now = time.monotonic()
@@ -34,7 +34,7 @@ class Phases:
         self._name, self._since = name, now
 
     def lines(self) -> Iterator[str]:
-        """Return a line for each phase so far, and one for all of them."""
+        """Yield a line for each phase, and the total."""
         self.begin("")
         yield "time by phase:"
         for name, seconds in self._seconds.items():
@@ -43,7 +43,7 @@ class Phases:
 
 
 def _age() -> float:
-    """Seconds since this process was started; 0 where the system does not tell."""
+    """Return the seconds since this process started; 0 if unknown."""
     try:
         words = Path("/proc/self/stat").read_text("ascii").rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""What is known of requirements at the schedulers this checkout has results of."""
+"""Stored results of requirements, for the schedulers recorded in this checkout."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from siconform.verdicts import Verdict
 
 
 def known_results(requirement: str) -> Mapping[str, str]:
-    """Scheduler to what came of it there, with the reason of a deviation; {} outside a checkout."""
+    """Map schedulers to their result, with the reason of a failure; {} outside a checkout."""
     try:
         found = [
             (in_short(record.target), record.revision, _received(row))
@@ -20,7 +20,7 @@ def known_results(requirement: str) -> Mapping[str, str]:
             if row.requirement.id == requirement
         ]
     except (TargetUnavailable, BaselineError, RecordError):
-        return {}  # the pages of results say what is wrong
+        return {}  # the results pages report the error
     alike = {name: len({t for n, _, t in found if n == name}) == 1 for name, _, _ in found}
     return {
         name if alike[name] else f"{name} as {revision}": received

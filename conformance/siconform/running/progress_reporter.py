@@ -1,4 +1,4 @@
-"""Tells of a run while it goes on: failures as they come, and on a terminal how far it is."""
+"""Progress reports during a run: failures at once, and live progress on a terminal."""
 
 import time
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from siconform.running.results_dir import adds
 from siconform.verdicts import LISTED, Evidence, worst_first
 
 RECEIVED: Final = "siconform-boards"
-"""Under this name a worker is told where to write what it waits for; "": nobody looks."""
+"""Key of the worker input with the path of the worker's board; "" for none."""
 
-_BOARD: Final = "waits-"  # begins the names of their files
-_SIGN_OF_LIFE: Final = 30.0  # seconds without a line, where lines are all there is
+_BOARD: Final = "waits-"  # prefix of their file names
+_SIGN_OF_LIFE: Final = 30.0  # seconds between progress lines, if nothing is drawn
 
 
 class ProgressReporter:
-    """One a run, beside the controller and after it: it hears what the evidence has heard."""
+    """The progress reporter, one per run; runs after the controller, whose evidence it reads."""
 
     def __init__(self, evidence: EvidenceStore, console: Console, target: str) -> None:
         self._evidence = evidence
@@ -38,44 +38,44 @@ class ProgressReporter:
         self._progress = RunProgress(time.monotonic(), {})
         self._boards = evidence.settings.results / "logs"
         self._draws = False
-        self._observed = 0  # of the evidence
+        self._observed = 0  # number of processed evidence records
         self._selected_tests = 0
-        self._received: set[str] = set()  # requirements of which a failure was told
+        self._received: set[str] = set()  # requirements with a reported failure
         self._workers = 0
-        self._named = False  # where the targets of the run listen
+        self._named = False  # whether target addresses were printed
         self._last_line = time.monotonic()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Begin to show how far it is, where that can be seen."""
+        """Start drawing the progress, on a terminal."""
         earlier = durations.earlier(session.config, self._target)
         self._progress = RunProgress(time.monotonic(), earlier)
-        if self._console.can_draw and not _talks_itself(session.config):
+        if self._console.can_draw and not _writes_directly(session.config):
             self._draws = True
             waits.listen(Board(self._board("main")))
             self._console.draws(lambda: self._progress.view(time.monotonic()), self._waits)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """A worker writes what it waits for, where anybody looks."""
+        """Send a worker the path of its board, if the progress is drawn."""
         node.workerinput[RECEIVED] = str(self._board(node.gateway.id)) if self._draws else ""
         self._workers += 1
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A test is under way."""
+        """Record that a test has begun."""
         self._progress.begins(nodeid, time.monotonic())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A phase of a test is over."""
+        """Process the end of a phase: report new failures and the progress."""
         self._names_targets(at_least=max(1, self._workers))
-        if len(self._evidence.tests) > self._selected_tests:  # a worker has collected its own
+        if len(self._evidence.tests) > self._selected_tests:  # a worker has sent its selection
             self._selected_tests = len(self._evidence.tests)
             self._progress.selects(dict(self._selected()))
         fresh = self._evidence.evidence[self._observed :]
         self._observed = len(self._evidence.evidence)
         explained = [self._evidence.explained(one) for one in fresh]
         self._progress.observe(explained)
-        for failure in self._unheard(explained):
+        for failure in self._unreported(explained):
             self._console.failure(failure)
             self._last_line = time.monotonic()
         ended = report.when not in ("setup", "call")
@@ -85,18 +85,18 @@ class ProgressReporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_keyboard_interrupt(self) -> None:
-        """Say that it was understood, while others end what they do."""
+        """Show that the interruption was received, while workers finish."""
         self._console.notes(
-            f"{self._evidence.ended_early or 'interrupted'}: ending what is under way"
+            f"{self._evidence.ended_early or 'interrupted'}: finishing running tests"
         )
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Remember for the next run how long tests took."""
+        """Store the durations of tests for the next run."""
         self._names_targets(at_least=1)
         durations.keep(session.config, self._target, self._progress.over())
 
     def pytest_unconfigure(self) -> None:
-        """Whatever happened, the terminal is as it was."""
+        """Restore the terminal and remove the boards."""
         self._console.stops_drawing()
         if self._draws:
             for board in self._boards.glob(f"{_BOARD}*"):
@@ -104,14 +104,14 @@ class ProgressReporter:
                     board.unlink()
 
     def _board(self, worker: str) -> Path:
-        """A file of this run, which the next one clears away should this one be killed."""
+        """Return the board of a worker, listed so that the next run removes leftovers."""
         path = self._boards / f"{_BOARD}{worker}"
         with suppress(OSError):
             adds(self._evidence.settings.results, path)
         return path
 
     def _names_targets(self, *, at_least: int) -> None:
-        """Say once where the targets listen that were started for so many workers."""
+        """Print the addresses of started targets once there are enough."""
         if not self._named and len(self._evidence.addresses) >= at_least:
             self._named = True
             self._console.addresses(tuple(self._evidence.addresses))
@@ -124,8 +124,8 @@ class ProgressReporter:
     def _waits(self) -> Iterator[Wait]:
         yield from read(sorted(self._boards.glob(f"{_BOARD}*")))
 
-    def _unheard(self, evidence: list[Evidence]) -> Iterator[Evidence]:
-        """The first failure of each requirement, the worst first."""
+    def _unreported(self, evidence: list[Evidence]) -> Iterator[Evidence]:
+        """Yield the first failure of each requirement, worst first."""
         for one in worst_first(evidence):
             is_new = one.requirement in self._of_the_revision - self._received
             if one.verdict in LISTED and is_new:
@@ -140,13 +140,13 @@ class ProgressReporter:
 
 
 def report_waits(config: pytest.Config) -> None:
-    """In a worker: write what it waits for where the controller of the run looks."""
+    """Publish the waits of this worker on its board."""
     received: dict[str, Any] = getattr(config, "workerinput", {})
     if received.get(RECEIVED):
         with suppress(OSError):
             waits.listen(Board(Path(received[RECEIVED])))
 
 
-def _talks_itself(config: pytest.Config) -> bool:
-    """Whether pytest or the tests write to the terminal meanwhile."""
+def _writes_directly(config: pytest.Config) -> bool:
+    """Return whether pytest or the tests write to the terminal directly."""
     return bool(config.getoption("usepdb") or config.getoption("capture") == "no")

@@ -1,7 +1,7 @@
-"""The kit in somebody else's test project: their tests of the SI are judged beside all others.
+"""The kit as a pytest plugin in a user's own test project.
 
-Only tests with the mark ``requirement`` are the kit's business. The report on the terminal, the
-exit code and every other test stay pytest's and theirs.
+It handles only tests with the mark ``requirement``. Other tests, the terminal report and the exit
+code remain pytest's.
 """
 
 import io
@@ -37,21 +37,21 @@ from siconform.verdicts import BAD, Verdict
 CATALOGUE: Final = "--si-catalogue"
 CATALOGUE_INI: Final = "si_catalogue"
 RESULTS: Final = "build/conformance-own"
-"""Where results go when nothing is said: those of a run of the kit's suite stay."""
+"""Default results folder, so that results of the kit's own suite are kept."""
 
 _TEST_TIMEOUT: Final = 60.0  # seconds, before scaling
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Tell pytest what only other people's projects have."""
+    """Add the options that only other projects have."""
     group = parser.getgroup("si conformance", "SI conformance")
-    about = "requirements of your own, a file in the shape of the kit's catalogue (several times)"
+    about = "file with your own requirements, in the format of the kit's catalogue (repeatable)"
     group.addoption(CATALOGUE, metavar="FILE", action="append", default=[], help=about)
     parser.addini(CATALOGUE_INI, about, type="paths", default=[])
 
 
 def begin(config: pytest.Config) -> TargetLease:
-    """Put the parts in place in this process; UsageError, one sentence a line, where that fails."""
+    """Register the plugins of this process; raise UsageError, one sentence per line."""
     try:
         adopt(read_own(_catalogues(config)))
         settings = _worker_settings(config) if _is_worker(config) else _settings(config)
@@ -69,13 +69,13 @@ def begin(config: pytest.Config) -> TargetLease:
 
 
 class ProjectSelector(Selector):
-    """Leaves out what cannot be judged, and touches neither other tests nor their order."""
+    """Deselects requirement tests that cannot run; leaves other tests and the order alone."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Mark each test of a requirement, and give it a limit where pytest-timeout is there."""
+        """Mark the tests of requirements and add a timeout if pytest-timeout is installed."""
         evaluated = [item for item in items if requirements_of(item)]
         kept = list(evaluated)
         super().pytest_collection_modifyitems(config, kept)
@@ -90,11 +90,11 @@ class ProjectSelector(Selector):
 
 
 class ProjectHooks(TestHooks):
-    """Watches the tests of a requirement, and no other."""
+    """Test hooks for requirement tests only."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Do not even begin what has no target to talk to."""
+        """Do not start a test without a target."""
         if REQUIREMENTS in item.stash:
             super().pytest_runtest_setup(item)
 
@@ -102,14 +102,14 @@ class ProjectHooks(TestHooks):
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add what this phase of the test says to its report."""
+        """Add the evidence of this phase to its report."""
         if REQUIREMENTS not in item.stash:
             return (yield)
         return (yield from super().pytest_runtest_makereport(item, call))
 
 
 class ProjectController(RunController):
-    """Gathers what the tests of requirements said, and writes it at the end."""
+    """Collects the evidence of requirement tests and writes the results."""
 
     def __init__(self, settings: Settings, catalogues: list[Path]) -> None:
         super().__init__(settings, Console(Terminal.of(io.StringIO()), -2))
@@ -120,13 +120,13 @@ class ProjectController(RunController):
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
-        """Where workers run the tests it is they who collect them, so be ready for all."""
+        """Prepare the results folder early if workers collect the tests."""
         if session.config.pluginmanager.hasplugin("dsession"):
             self._takes_results()
         yield
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Nothing is left where no test of a requirement was asked for."""
+        """Prepare the results folder only if requirement tests are selected."""
         if any(REQUIREMENTS in item.stash for item in session.items):
             self._takes_results()
 
@@ -137,37 +137,37 @@ class ProjectController(RunController):
             raise pytest.UsageError(f"siconform: {error}") from None
 
     def pytest_unconfigure(self) -> None:
-        """Let another run have the results folder."""
+        """Release the results folder."""
         self._folder.release()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """A worker reads the same command line; this it cannot see there."""
+        """Send a worker what its command line does not contain."""
         received = getter(node.config)
         node.workerinput[RECEIVED] = (received("--results"), received(STARTED_AS))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what the worker sent before anyone else looks at the report."""
+        """Take the payloads out of the report before other plugins see it."""
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
         if report.when == CRASHED and report.nodeid in self.evidence.tests:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Pytest says what it cannot read."""
+        """Do nothing: pytest reports collection errors."""
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Pytest says what broke."""
+        """Do nothing: pytest reports internal errors."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(
         self, session: pytest.Session, exitstatus: int
     ) -> Generator[None, None, None]:
-        """Write the results; the exit code stays pytest's, unless they cannot be written."""
+        """Write the results; the exit code remains pytest's unless that fails."""
         if self.evidence.tests:
             self._ends(session, int(exitstatus))
-        yield  # the report on the terminal, among others
+        yield  # includes the terminal report
 
     def _ends(self, session: pytest.Session, exitstatus: int) -> None:
         stopped = session.shouldfail or session.shouldstop
@@ -182,7 +182,7 @@ class ProjectController(RunController):
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
     def _report_failures(self) -> None:
-        """In full; what the reference does in somebody else's tests nobody knows."""
+        """Format the failures, without the reference, which cannot run these tests."""
         blocks, command = self.evidence.failures, self.settings.command_line
         self._failures = failures.received(blocks, self.settings.results, command, lambda _: {})
 
@@ -192,7 +192,7 @@ class ProjectController(RunController):
         self._write_failures(run)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """What the tests of requirements came to, in pytest's own report."""
+        """Add the results of requirements to pytest's report."""
         if self._ended is None:
             return
         terminalreporter.section("SI conformance")
@@ -241,7 +241,7 @@ def _worker_settings(config: pytest.Config) -> Settings:
 
 
 def _catalogues(config: pytest.Config) -> list[Path]:
-    """Those of the command line, seen from where it was given; without any those of the file."""
+    """Return the catalogues of the command line, else of the configuration file."""
     given: list[str] = config.getoption(CATALOGUE)
     if given:
         return [config.invocation_params.dir / file for file in given]

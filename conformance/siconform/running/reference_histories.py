@@ -1,4 +1,4 @@
-"""What the reference has in the scenarios a target failed in: the same tests, run against it."""
+"""Histories of the reference in the tests that a target failed."""
 
 import contextlib
 import re
@@ -17,7 +17,7 @@ from siconform.running.options import Settings
 from siconform.running.results_dir import adds
 
 KEPT: Final = "reference"
-"""The folder among the results."""
+"""The subfolder of the results."""
 
 _AT_MOST: Final = 40  # tests
 _LIMIT: Final = 60.0  # seconds for all of them
@@ -25,9 +25,9 @@ _OF_THE_SUITE: Final = "suite/"
 
 
 def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, str]:
-    """The histories the reference gives in these tests, by test, as files of the results folder.
+    """Run these tests against the reference; map them to history files in the results folder.
 
-    What the reference was not asked, or could not show in time, is left out.
+    Tests beyond the limits on number and time are left out.
     """
     chosen = [test for test in dict.fromkeys(tests) if test.startswith(_OF_THE_SUITE)][:_AT_MOST]
     if not chosen or settings.of_the_kit or settings.terms.edited or not settings.compare:
@@ -53,7 +53,7 @@ def _evaluate(revision: str, tests: Iterable[str], scratch: Path) -> None:
 
 
 def _histories(scratch: Path) -> list[Path]:
-    """Those on virtual time last, so that they are taken where there are two."""
+    """Return the histories, those on virtual time last, so that they take precedence."""
     files = (scratch / FOLDER).glob("*.jsonl")
     return sorted(files, key=lambda file: ("virtual" in file.name, file.name))
 
@@ -68,5 +68,5 @@ def _keep(results: Path, name: str, history: Path) -> str:
 
 
 def _scenario(name: str) -> str:
-    """The same for a test on either clock, and for one that has no choice of clock."""
+    """Return the name of a history without its clock."""
     return re.sub(r"_?(?:virtual|real)-clock(?:-|$)", "_", name).rstrip("_-")

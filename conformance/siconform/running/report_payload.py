@@ -1,7 +1,7 @@
-"""What a worker has to tell the controller, carried by pytest's reports.
+"""Payloads from workers to the controller, carried by pytest's reports.
 
-xdist transports ``user_properties``; the controller takes its payloads out again before anything
-else (JUnit, other plugins) sees them.
+xdist transports ``user_properties``; the controller removes its payloads before JUnit and other
+plugins see them.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ import pytest
 class Payload(StrEnum):
     """The kinds of payload."""
 
-    EVIDENCE = "si.evidence"  # what the test says, as records of Evidence
-    MONITORED = "si.monitored"  # monitors without complaint: [requirement, monitor, verdict]
-    SELECTION = "si.selection"  # record of the Selection, with a worker's first report
+    EVIDENCE = "si.evidence"  # records of Evidence of the test
+    MONITORED = "si.monitored"  # monitors without violation: [requirement, monitor, verdict]
+    SELECTION = "si.selection"  # record of the Selection, in a worker's first report
     TARGET = "si.target"  # {"met": bool, "address": str} or {"lost": sentence, "at_start": bool}
-    OBSERVED = "si.observed"  # {"habits": words by name, "slowest": seconds of a placement}
-    KIT_ERROR = "si.kit-error"  # a sentence no requirement can be named for
-    NOTE = "si.note"  # something worth knowing that decides nothing
+    OBSERVED = "si.observed"  # {"habits": behaviour by name, "slowest": seconds of a placement}
+    KIT_ERROR = "si.kit-error"  # a sentence, belonging to no requirement
+    NOTE = "si.note"  # information that decides nothing
     FAILURE = "si.failure"  # the parts of a FailureBlock
-    WAITED = "si.waited"  # waits that brought something: [class, seconds allowed, seconds taken]
+    WAITED = "si.waited"  # successful waits: [class, seconds allowed, seconds taken]
 
 
 _KEYS = frozenset(payload.value for payload in Payload)
@@ -34,7 +34,7 @@ def put(report: pytest.TestReport, payload: Payload, content: Any) -> None:
 
 
 def take(report: pytest.TestReport) -> Iterator[tuple[Payload, Any]]:
-    """Take all payloads out of the report."""
+    """Remove all payloads from the report and yield them."""
     everything = report.user_properties
     report.user_properties = [(key, value) for key, value in everything if key not in _KEYS]
     yield from ((Payload(key), value) for key, value in everything if key in _KEYS)

@@ -1,4 +1,4 @@
-"""The results folder: a list in it says what the kit wrote there; nothing else is ever touched."""
+"""The results folder; the kit removes only files on the folder's list of written files."""
 
 import errno
 import fcntl
@@ -24,13 +24,13 @@ _NO_CAPACITY: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.
 
 
 class CannotWrite(Exception):  # a sentence for the user
-    """The machine has no room for the results, or cannot keep them."""
+    """The results cannot be stored: a full or failing disk."""
 
 
 class ResultsDir:
-    """One folder, while one run has it to itself.
+    """A results folder, locked by one run.
 
-    The lock is the operating system's and on the list: it ends with the process, however that ends.
+    The list is locked by the operating system, which releases the lock when the process ends.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,10 +38,10 @@ class ResultsDir:
         self._list: int | None = None
 
     def prepare(self, *more: str) -> None:
-        """Take the folder and clear it of what an earlier run wrote.
+        """Lock the folder and remove the files of an earlier run.
 
-        ``more`` are files this run is going to write beside its usual ones. BadOption, and nothing
-        touched, when the folder cannot be had or has files under such names that no run wrote.
+        ``more`` are additional files that this run writes. Raises BadOption and changes nothing if
+        the folder is unusable or contains files of these names that no run wrote.
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -62,9 +62,9 @@ class ResultsDir:
             raise
 
     def forget(self) -> None:
-        """Remove the verdict of an earlier run, so that nobody takes it for that of this one.
+        """Remove the verdict of an earlier run, so that it is not mistaken for this run's.
 
-        Where there is none, or the folder is another run's at the moment, nothing happens.
+        Do nothing if there is none or another run has locked the folder.
         """
         if not (self._folder / LIST).is_file():
             return
@@ -74,7 +74,7 @@ class ResultsDir:
         self.release()
 
     def release(self) -> None:
-        """Let another run have it."""
+        """Unlock the folder."""
         if self._list is not None:
             os.close(self._list)
             self._list = None
@@ -85,11 +85,11 @@ class ResultsDir:
         try:
             fcntl.flock(self._list, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"another run is writing its results to {self._folder}: give --results DIR"
+            message = f"another run is writing to {self._folder}: give another --results DIR"
             raise BadOption(message) from None
         text = path.read_text("utf-8", "replace")
         if text and not text.startswith(_HEAD):
-            message = f"{path} is no list of files that siconform wrote: give another --results DIR"
+            message = f"{path} was not written by siconform: give another --results DIR"
             raise BadOption(message)
 
     def _written(self) -> set[str]:
@@ -110,16 +110,16 @@ class ResultsDir:
             which = f"{foreign[0]}{more}"
             if self._has_no_list():
                 raise BadOption(
-                    f"{self._folder} has no {LIST}, the list of what a run wrote there, so these "
+                    f"{self._folder} has no {LIST}, the list of files written by a run, so its "
                     f"results are not replaced ({which}): give another --results DIR, or move them"
                 )
             raise BadOption(
-                f"{self._folder} has files under the names of results that no run of siconform "
-                f"wrote ({which}): give another --results DIR, or move them"
+                f"{self._folder} has files with names of results that siconform did not write "
+                f"({which}): give another --results DIR, or move them"
             )
 
     def _has_no_list(self) -> bool:
-        """Whether there was none before this run; the empty one it made to lock it goes again."""
+        """Return whether the list is new; remove the empty one created for the lock."""
         path = self._folder / LIST
         if path.stat().st_size:
             return False
@@ -133,13 +133,13 @@ class ResultsDir:
                 (self._folder / name).unlink()
 
     def _begins_list(self, files: Iterable[str]) -> None:
-        assert self._list is not None  # noqa: S101  # taken
+        assert self._list is not None  # noqa: S101  # locked
         os.ftruncate(self._list, 0)
         _write(self._list, _HEAD + "".join(f"{name}\n" for name in files))
 
 
 def adds(folder: Path, file: Path) -> Path:
-    """Put the file, which is about to be written, on the list of its results folder."""
+    """Add a file that is about to be written to the list of its results folder."""
     listed = os.open(folder / LIST, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         _write(listed, f"{file.relative_to(folder).as_posix()}\n")
@@ -155,6 +155,6 @@ def _write(descriptor: int, text: str) -> None:
 
 
 def _is_inside(name: str) -> bool:
-    """A list is a file anybody can write to; it never leads out of its folder."""
+    """Return whether a path from the list, which is not trusted, stays in the folder."""
     path = PurePosixPath(name)
     return bool(name.strip()) and not path.is_absolute() and ".." not in path.parts

@@ -1,4 +1,4 @@
-"""Controls a run: hears every report, judges at the end, writes the results."""
+"""The run controller: processes every report, evaluates the run, writes the results."""
 
 import contextlib
 import os
@@ -32,14 +32,14 @@ from siconform.running.slowest import Slowest
 from siconform.verdicts import of_monitors_alone
 
 RECEIVED: Final = "siconform"
-"""Under this name a worker is told what its command line does not say."""
+"""Key of the worker input with what the worker's command line does not contain."""
 
 _INTERRUPTED: Final = "interrupted"
 CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 
 
 class RunController:
-    """One a run, in the process the user started."""
+    """The controller of a run, in the main process."""
 
     def __init__(self, settings: Settings, console: Console) -> None:
         self.settings = settings
@@ -54,30 +54,30 @@ class RunController:
         self._stopped = False  # by an option such as -x
         self._interrupted = False
         self._concluded = False
-        self._slowest: Slowest | None = None  # where that is asked for
+        self._slowest: Slowest | None = None  # with --durations
         self._phases = phases.Phases()
         self._prints_phases = False
         self._artifacts: Mapping[str, str] = {}
 
     def progress_reporter(self) -> ProgressReporter:
-        """Who tells of it while it goes on."""
+        """Return the progress reporter of this run."""
         target = " ".join((*describe(self.settings), "as", self.settings.implemented))
         return ProgressReporter(self.evidence, self._console, target)
 
     def not_begun(self, why: str) -> ExitCode:
-        """There is no target: write down that nothing ran."""
+        """Write the results of a run without a target."""
         self.evidence.not_begun = why
         run = self._finish(ended_by=0)
         return run.evaluation.exit_code
 
     def prepares(self) -> None:
-        """Begin to look for the target, or to build it."""
+        """Begin the phase that reaches or builds the target."""
         self._phases.begin(phases.TARGET)
 
     def begins(self) -> None:
-        """Leave honest results in case this process is killed; CannotWrite where that fails."""
+        """Write preliminary results in case this process is killed; raise CannotWrite."""
         self._phases.begin(phases.WORKERS)
-        self.evidence.ended_early = f"{_INTERRUPTED}: the run did not come to its end"
+        self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
             run = self._run(ended_by=int(ExitCode.INTERRUPTED))
@@ -89,7 +89,7 @@ class RunController:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
-        """Say what begins; workers start with it."""
+        """Print the header and start the workers."""
         option = session.config.option
         if option.durations is not None:
             self._slowest = Slowest(option.durations, option.durations_min or 0.0)
@@ -101,27 +101,27 @@ class RunController:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """What follows the tests is the end of the workers, here or when the session ends."""
+        """Begin the shutdown phase of workers after the tests."""
         done = yield
         self._phases.begin(phases.WORKERS_END)
         return done
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self, specs: Sequence[Any]) -> None:
-        """Workers are forked where there is a server for that."""
+        """Fork workers if there is a fork server."""
         for spec in specs:
             spec.python = python_of_workers() or spec.python
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """A worker reads the same command line; this it cannot see there."""
+        """Send a worker what its command line does not contain."""
         option = node.config.option
         started_as = getattr(option, STARTED_AS[2:].replace("-", "_"))
         node.workerinput[RECEIVED] = (option.results, started_as, os.getpid())
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what the worker sent before anyone else looks at the report."""
+        """Take the payloads out of the report before other plugins see it."""
         self._phases.begin(phases.TESTS)
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
@@ -136,31 +136,31 @@ class RunController:
             self._failing += report.duration
             if self._failing > self.settings.failing:
                 raise pytest.Session.Interrupted(
-                    f"the tests that fail took more than {self.settings.failing:g} s"
+                    f"failing tests took more than {self.settings.failing:g} s"
                 )
 
     def _waited(self, report: pytest.TestReport) -> bool:
-        """Whether it failed by itself: where monitors alone complain nothing was waited for."""
+        """Return whether the test itself failed; with only monitor violations it did not wait."""
         received = (one for one in self.evidence.evidence if one.test == report.nodeid)
         return not of_monitors_alone(received)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file of the suite that cannot even be read."""
+        """Record a test file that cannot be collected."""
         if report.failed:
             last = str(report.longrepr).strip().splitlines()[-1:]
             self.evidence.broke(f"{report.nodeid} cannot be collected: {''.join(last)}")
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Something in pytest or in this plugin."""
+        """Record an internal error of pytest or this plugin."""
         sent = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
-        self.evidence.broke(f"the run broke: {sent[-1].strip()} (see pytest.log)")
+        self.evidence.broke(f"internal error: {sent[-1].strip()} (see pytest.log)")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Ctrl-C, SIGTERM or pytest.exit()."""
+        """Handle Ctrl-C, SIGTERM and pytest.exit()."""
         sent = str(excinfo.value)
         if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
-            # pytest's and xdist's own kinds of it: an end by -x or --maxfail
+            # subclasses of pytest and xdist: stopped by -x or --maxfail
             self._stopped, self.evidence.ended_early = True, sent
             return
         self._interrupt(sent)
@@ -169,7 +169,7 @@ class RunController:
     def pytest_sessionfinish(
         self, session: pytest.Session, exitstatus: int
     ) -> Generator[None, None, None]:
-        """Judge, write, tell; the exit code is the policy's, whatever others have to say then."""
+        """Evaluate the run, write and print its results, and set the exit code."""
         stopped = session.shouldfail or session.shouldstop
         if stopped and not self.evidence.ended_early:
             self.evidence.ended_early = str(stopped)
@@ -186,41 +186,41 @@ class RunController:
             self._phases.begin(phases.WORKERS_END)
             with self._until_interrupted():
                 yield
-        except Exception as error:  # noqa: BLE001  # of whoever else writes something
-            self.evidence.broke(f"something could not be written: {_in_short(error)}")
+        except Exception as error:  # noqa: BLE001  # of other plugins
+            self.evidence.broke(f"a pytest plugin failed: {_in_short(error)}")
         with self._until_interrupted():
             session.exitstatus = self._conclude(ended_by)
             return
         session.exitstatus = self._conclude(ended_by)
 
     def conclude_interrupted(self) -> None:
-        """Write and report the verdict of a run that was interrupted before pytest could begin."""
+        """Write and report the verdict of a run that was interrupted before pytest started."""
         if shutdown.interrupted_by() and not self._concluded:
             if not self._interrupted:
                 self._interrupt()
             self._conclude(int(pytest.ExitCode.INTERRUPTED))
 
     def _interrupt(self, how: str = "") -> None:
-        """From now on the run is an interrupted one; its workers and targets may end."""
+        """Mark the run as interrupted and terminate workers and targets."""
         self._interrupted = True
         self.evidence.ended_early = f"{_INTERRUPTED} ({how})" if how else _INTERRUPTED
         shutdown.terminate_children()
 
     @contextlib.contextmanager
     def _until_interrupted(self) -> Iterator[None]:
-        """A signal ends the block and makes the run an interrupted one; it comes once at most."""
+        """Mark the run as interrupted if a signal ends the block; at most one does."""
         try:
             yield
         except KeyboardInterrupt as signal:
             self._interrupt(str(signal))
 
     def _write_early(self, ended_by: int) -> None:
-        """Before other plugins end, which may take their time."""
+        """Write results before other plugins finish, which may take long."""
         with self._until_interrupted(), contextlib.suppress(OSError):
             self._write(self._run(ended_by))
 
     def _conclude(self, ended_by: int) -> int:
-        """Write and report the verdict; return the exit code, which no signal changes any more."""
+        """Write and report the verdict; return the exit code, which is now final."""
         self._concluded = True
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
@@ -229,15 +229,15 @@ class RunController:
         return code
 
     def _report_failures(self) -> None:
-        """In full, and where the run came to its end beside what the reference does."""
+        """Format the failures, with the reference's histories if the run was complete."""
         ask: failures.AskReference = partial(of_the_reference, self.settings)
         if self.evidence.ended_early:
-            ask = _no_one
+            ask = _no_reference
         blocks, command = self.evidence.failures, self.settings.command_line
         self._failures = failures.received(blocks, self.settings.results, command, ask)
 
     def _finish(self, ended_by: int) -> Run:
-        """Write and tell; what cannot be written or told is a fault of ours, and no verdict."""
+        """Write and print the results; if that fails, the verdict is KIT ERROR."""
         self._phases.begin(phases.RESULTS)
         run = self._run(ended_by)
         try:
@@ -248,7 +248,7 @@ class RunController:
             run = self._run(ended_by)
         self._certify()
         if self._slowest is not None:
-            self._console.received_first = tuple(self._slowest.received())
+            self._console.first_lines = tuple(self._slowest.received())
         if self._prints_phases:
             self._console.last_lines = tuple(self._phases.lines())
         self._console.finish(run, self.settings)
@@ -263,7 +263,7 @@ class RunController:
         return run
 
     def _certify(self) -> None:
-        """Certificate and badge of a whole run; a part of one has none."""
+        """Write certificate and badge, for complete runs only."""
         folder = self.settings.results
         try:
             certifying.write(folder, certifying.certify(folder))
@@ -325,13 +325,13 @@ class RunController:
                 received.unlink()
 
     def _write_page(self, run: Run) -> None:
-        """For people; where no test met the target there is nothing to show them."""
+        """Write the HTML page, unless the target was unreachable."""
         if not run.status.unreachable:
             report.write(results.document(run), self.settings.results)
 
 
-def _no_one(_: Sequence[str]) -> Mapping[str, str]:
-    """There is no time to ask the reference."""
+def _no_reference(_: Sequence[str]) -> Mapping[str, str]:
+    """Return no histories, without running the reference."""
     return {}
 
 

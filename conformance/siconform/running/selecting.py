@@ -1,4 +1,4 @@
-"""Which tests run: gated by revision and by what the target can take, selectable by id."""
+"""Test selection: by revision, by the target's capabilities, and by requirement."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -16,45 +16,45 @@ from siconform.targets.traits import RACES
 from siconform.verdicts import Verdict
 
 REQUIREMENTS = pytest.StashKey[tuple[str, ...]]()
-"""The ids a test speaks for."""
+"""The requirement ids of a test."""
 
 MUTANT = pytest.StashKey[str]()
-"""What is wrong with a test itself; it is not run."""
+"""The error of an invalid test, which is not run."""
 
 LEFT_OUT_DISRUPTIVE = (
-    "may leave the scheduler unusable and the kit cannot start this one again; give --disruptive"
+    "may leave the scheduler unusable, and the kit cannot restart this one; give --disruptive"
 )
 EXPLORED_AT_MOST = 5.0
-"""So many times what was to be explored: the last history comes to its end, and is made smaller."""
+"""Timeout factor for --explore: the last history has to finish and be minimised."""
 
-LEFT_OUT_EXPLORING = "makes arbitrary histories, and --explore is 0"
+LEFT_OUT_EXPLORING = "randomised testing disabled: --explore is 0"
 
 
 @dataclass(slots=True)
 class Selection:
-    """Every test that was collected, its requirements, and why those left out are."""
+    """The collected tests with their requirements, and the reasons for those left out."""
 
     tests: dict[str, list[str]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return JSON values."""
         return asdict(self)
 
 
 class Selector:
-    """Decides at collection; one in every process that collects."""
+    """Selects tests at collection; one per collecting process."""
 
     def __init__(self, settings: Settings | None) -> None:
         self.selection = Selection()
         self._settings = settings
-        self._watched = False  # whether only monitors judge what is chosen, in every test
+        self._watched = False  # whether only monitors cover the selection, in every test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Mark each test with its requirements and leave out what cannot be judged here."""
+        """Mark each test with its requirements and deselect tests that cannot run here."""
         kept, dropped = [], []
         self._watched = _by_monitors_alone(self._settings, items)
         for item in items:
@@ -78,7 +78,7 @@ class Selector:
         items[:] = spread(kept, _waits, workers)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Whatever is missing now was deselected by the user's options."""
+        """Record the tests that pytest options deselected."""
         here = {item.nodeid for item in session.items}
         for test in self.selection.tests:
             if test not in here:
@@ -92,7 +92,7 @@ class Selector:
         if settings.chosen is not None and settings.chosen.isdisjoint(ids) and not self._watched:
             return Verdict.NOT_SELECTED.label
         if not any(settings.revision.name in known[i].revisions for i in ids):
-            return f"nothing of it belongs to SI {settings.revision}"
+            return f"none of its requirements belongs to SI {settings.revision}"
         if (
             item.get_closest_marker("disruptive")
             and not settings.restartable
@@ -108,23 +108,23 @@ class Selector:
 
 
 def requirements_of(item: pytest.Item) -> tuple[str, ...]:
-    """The ids its marks name, nearest first, each once."""
+    """Return the ids in the marks of a test, nearest first, without duplicates."""
     marks = item.iter_markers("requirement")
     return tuple(dict.fromkeys(identifier for mark in marks for identifier in mark.args))
 
 
 def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) -> bool:
-    """Whether no test decides what is chosen: then it is looked for in all of them."""
+    """Return whether only monitors cover the selection, so that all tests have to run."""
     if settings is None or settings.chosen is None:
         return False
     by_tests = {identifier for item in items for identifier in requirements_of(item)}
-    by_tests.update(tests_by_requirement())  # also where these are left out
+    by_tests.update(tests_by_requirement())  # even if they are left out
     by_monitors = {identifier for monitor in MONITORS for identifier in monitor.requirements}
     return settings.chosen.isdisjoint(by_tests) and bool(settings.chosen & by_monitors)
 
 
 def _race(item: pytest.Item, settings: Settings) -> str:
-    """Why the outcome would be chance on this target."""
+    """Return why the outcome would be random on this target, or ""."""
     traits = settings.named.traits if settings.named is not None else frozenset()
     marked = [trait for mark in item.iter_markers("race_where") for trait in mark.args]
     return next((RACES[trait] for trait in marked if trait in traits), "")
@@ -136,6 +136,6 @@ def _waits(item: pytest.Item) -> bool:
 
 def _problem(ids: tuple[str, ...]) -> str:
     if not ids:
-        return "it names no requirement"
+        return "the test names no requirement"
     unknown = [identifier for identifier in ids if identifier not in known_requirements()]
-    return f"it names {', '.join(unknown)}, which is no requirement" if unknown else ""
+    return f"the test names unknown requirements: {', '.join(unknown)}" if unknown else ""

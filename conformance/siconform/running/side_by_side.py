@@ -1,4 +1,4 @@
-"""What was said and told in a test, and beside it what the reference has in the same scenario."""
+"""The exchange of a test next to the reference's exchange in the same scenario."""
 
 import re
 import textwrap
@@ -19,22 +19,22 @@ _COLUMN: Final = 43
 _DIVERGES: Final = "!"
 _NOTHING: Final = "-"
 _NAME: Final = re.compile(r"\b([a-z]+)-\d+\b|\b(root)(?:\.\w+)+")
-"""What tests name by turns: node-1, ask-3, and which of several queues they use."""
+"""Names that vary between runs of a test: node-1, ask-3, queues."""
 
 Pair = tuple[Line | None, Line | None]
-"""What this target and what the reference has there."""
+"""Lines of this target and of the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One moment: what either of them has there; None where one has nothing of the kind."""
+    """A row: the lines of target and reference; None if one has no such line."""
 
     ours: Line | None
     reference: Line | None
     is_first_difference: bool = False
 
     def moment(self) -> Moment:
-        """As results have it."""
+        """Return the row as in results."""
         at = round(self.ours.at, 3) if self.ours is not None else None
         ours = str(self.ours) if self.ours is not None else None
         reference = str(self.reference) if self.reference is not None else None
@@ -42,19 +42,19 @@ class Row:
 
 
 def rows(ours: Sequence[Line], reference: Sequence[Line] | None) -> list[Row]:
-    """All lines in rows; where the reference is known, equal ones stand beside each other."""
+    """Arrange all lines in rows, with equal lines of target and reference side by side."""
     if reference is None:
         return [Row(line, None) for line in ours]
     scenario = [line for line in reference if not line.aside]
     pairs = list(_aligned(ours, renamed_like(ours, scenario)))
-    pairs = [pair for turn in _turns(pairs) for pair in _whatever_the_order(turn)]
+    pairs = [pair for turn in _turns(pairs) for pair in _paired_in_any_order(turn)]
     pairs = list(_with_requests_paired(pairs))
     first = next((i for i, pair in enumerate(pairs) if _differs(*pair)), None)
     return [Row(one, other, is_first_difference=i == first) for i, (one, other) in enumerate(pairs)]
 
 
 def renamed_like(ours: Sequence[Line], its: Sequence[Line]) -> list[Line]:
-    """Rename the reference's ids to ours: by what the RM sends, whatever comes in between."""
+    """Rename the reference's ids to ours, by matching the RM's requests."""
     sent = [line for line in ours if line.by_rm]
     its_sent = [line for line in its if line.by_rm]
     matcher = SequenceMatcher(a=_unnumbered(sent), b=_unnumbered(its_sent), autojunk=False)
@@ -81,7 +81,7 @@ def _aligned(ours: Sequence[Line], its: Sequence[Line]) -> Iterator[Pair]:
 
 
 def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Cut before each word of the RM that both have: what comes of it follows until the next."""
+    """Split the pairs before each request of the RM that both have."""
     turn: list[Pair] = []
     for one, other in pairs:
         if one is not None and other is not None and one.by_rm and other.by_rm:
@@ -91,8 +91,8 @@ def _turns(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     yield turn
 
 
-def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
-    """Within a turn nothing orders the streams: what both tell is no difference."""
+def _paired_in_any_order(turn: list[Pair]) -> Iterator[Pair]:
+    """Pair equal lines within a turn in any order: streams are unordered there."""
     ours = {place: one for place, (one, _) in enumerate(turn) if one is not None}
     its = {place: other for place, (_, other) in enumerate(turn) if other is not None}
     partners = {place: place for place in ours if _is_same(ours[place], its.get(place))}
@@ -112,8 +112,10 @@ def _whatever_the_order(turn: list[Pair]) -> Iterator[Pair]:
 
 
 def _with_requests_paired(pairs: Sequence[Pair]) -> Iterator[Pair]:
-    """Pair what the RM sends in both, also across turns: its confirmations race with the test."""
-    alone: defaultdict[tuple[bool, int, str], list[int]] = defaultdict(list)  # the reference's
+    """Pair equal requests of the RM across turns: its confirmations race with the test."""
+    alone: defaultdict[tuple[bool, int, str], list[int]] = defaultdict(
+        list
+    )  # lines of the reference
     for place, (one, other) in enumerate(pairs):
         if one is None and other is not None and other.by_rm:
             alone[_key(other)].append(place)
@@ -129,7 +131,7 @@ def _with_requests_paired(pairs: Sequence[Pair]) -> Iterator[Pair]:
 
 
 def _differs(one: Line | None, other: Line | None) -> bool:
-    """What is said aside has no part in it."""
+    """Return whether two lines differ, ignoring lines of ours that are asides."""
     return not _is_same(one, other) and not (other is None and one is not None and one.aside)
 
 
@@ -146,7 +148,7 @@ def _same(lines: Sequence[Line]) -> list[tuple[bool, int, str]]:
 
 
 def _paired(ours: Sequence[Line], its: Sequence[Line], *, alike: bool) -> Iterator[Pair]:
-    """Unlike lines stand beside each other only where the same side speaks."""
+    """Pair unlike lines only if they are from the same side."""
     if alike or all(one.by_rm == other.by_rm for one, other in zip(ours, its, strict=False)):
         yield from zip_longest(ours, its)
     else:
@@ -155,12 +157,12 @@ def _paired(ours: Sequence[Line], its: Sequence[Line], *, alike: bool) -> Iterat
 
 
 def text(found: Sequence[Row], *, with_reference: bool) -> list[str]:
-    """The rows as lines of at most 100 columns."""
+    """Render the rows as lines of at most 100 columns."""
     head = f"{'  time s':<{_TIME}}   this target"
     if not with_reference:
         return [head, *(line for row in found for line in _alone(row))]
     head = f"{head:<{_TIME + 3 + _COLUMN}}  the reference"
-    return [head, *(line for row in found for line in _meanwhile(row))]
+    return [head, *(line for row in found for line in _both(row))]
 
 
 def _alone(row: Row) -> Iterator[str]:
@@ -169,7 +171,7 @@ def _alone(row: Row) -> Iterator[str]:
         yield from _laid_out(row.ours.at, "", _cell(row.ours, wide), [])
 
 
-def _meanwhile(row: Row) -> Iterator[str]:
+def _both(row: Row) -> Iterator[str]:
     at = row.ours.at if row.ours is not None else None
     mark = _DIVERGES if row.is_first_difference else ""
     yield from _laid_out(at, mark, _cell(row.ours, _COLUMN), _cell(row.reference, _COLUMN))

@@ -6,20 +6,20 @@ import pytest
 
 
 class Slowest:
-    """Hears how long each test takes, in all of its phases."""
+    """Collects the durations of tests, including all phases."""
 
     def __init__(self, many: int, at_least: float) -> None:
-        """Keep ``many`` of them, or all where it is 0, that take so many seconds."""
+        """Show the ``many`` slowest (0: all) that take at least ``at_least`` seconds."""
         self._many = many
         self._at_least = at_least
         self._seconds: dict[str, float] = {}
 
     def observe(self, report: pytest.TestReport) -> None:
-        """One phase of a test."""
+        """Add a phase of a test."""
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def received(self) -> Iterator[str]:
-        """A line a test, the slowest first."""
+        """Yield a line per test, the slowest first."""
         slow = [(seconds, test) for test, seconds in self._seconds.items()]
         shown = sorted((one for one in slow if one[0] >= self._at_least), reverse=True)
         shown = shown[: self._many or None]

@@ -1,7 +1,6 @@
-"""What a test leaves with pytest for the hooks that judge it.
+"""Stash keys by which a test passes data to the hooks that evaluate it.
 
-The keys stand apart from what they lead to: nothing below knows pytest, which takes a while to
-import.
+They are in a separate module so that the modules of their values need not import pytest.
 """
 
 from typing import Final
@@ -12,7 +11,7 @@ from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.recording.history import Exchange
 
 HISTORY: Final = pytest.StashKey[Exchange]()
-"""What it said and was told."""
+"""The messages that the test sent and received."""
 
 PROBED_BEHAVIOUR: Final = pytest.StashKey[ProbedBehaviour]()
-"""The habits of the target that its worker has seen so far."""
+"""The behaviour of the target that its worker has probed so far."""

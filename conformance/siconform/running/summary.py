@@ -1,4 +1,4 @@
-"""What people see of a run: areas, failures, the verdict with its denominator, what to do next."""
+"""The printed summary of a run: areas, failures, counts and next commands."""
 
 import textwrap
 from collections import Counter
@@ -15,14 +15,14 @@ from siconform.verdicts import LISTED, SHOWN, Evidence, Verdict
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
-_ROOMY: Final = 72  # columns from which on a bar is long
+_ROOMY: Final = 72  # minimum columns for a long bar
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
-_GROUPS: Final = 8  # of inconclusive requirements, by reason
+_GROUPS: Final = 8  # maximum number of reasons shown
 _NOT_OFFERED: Final = "the target does not offer"
 
 
 def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """One line an area: a bar of its requirements and how many have each verdict."""
+    """Yield a line per area: a bar and the counts of verdicts."""
     for area in AREAS:
         counts: Counter[Verdict] = Counter(
             f.verdict
@@ -42,14 +42,14 @@ def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
 
 
 def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Iterator[str]:
-    """What is to be judged, where it is not all of the revision."""
+    """Yield a line about the selection, if there is one."""
     if ids is not None:
         many = f"{len(ids)} requirement{'' if len(ids) == 1 else 's'}"
         yield _clipped(f"selected: {words} ({many})", width)
 
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What fails, worst first, MUST before SHOULD; what is inconclusive or was not reached."""
+    """Yield failures (MUST first, then worst first), inconclusive and unreached requirements."""
     for result in _worst_first(results):
         yield from _failing(result, width)
     yield from _by_reason(results, Verdict.COULD_NOT_RUN, width)
@@ -57,39 +57,39 @@ def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
 
 
 def not_offered(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What does not apply because the target does not claim it, by reason."""
+    """Yield requirements whose features the target does not offer, by reason."""
     silent = [f for f in results if f.reason.startswith(_NOT_OFFERED)]
     yield from _by_reason(silent, Verdict.NOT_APPLICABLE, width)
 
 
 def excluded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What no test can show, and why."""
+    """Yield untestable requirements, by reason."""
     yield from _by_reason(results, Verdict.EXCLUDED, width)
 
 
 def recorded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What the baseline explains."""
+    """Yield known failures."""
     for result in results:
         if result.verdict is Verdict.BASELINED:
             yield from _failing(result, width)
 
 
 def failure(evidence: Evidence, width: int) -> str:
-    """A requirement that is not kept, and what is said of it, in one line."""
+    """Return a line about a violated requirement."""
     level = find_requirement(evidence.requirement).level
     head = f"{evidence.verdict.label.upper():<5} {evidence.requirement:<12} {level:<6}"
     return _clipped(f"{head} {evidence.message}".rstrip(), width)
 
 
 def challenged(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """What fails where that is disputed, with the dispute."""
+    """Yield challenged requirements."""
     for result in results:
         if result.verdict is Verdict.CHALLENGED:
             yield from _failing(result, width)
 
 
 def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
-    """How many requirements have each verdict, and how long it took."""
+    """Yield the counts of verdicts and the duration."""
     found = run.counts()
     received = ", ".join(
         v.counted(found[v])
@@ -103,30 +103,29 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     yield from lines
 
 
-def not_looked_for(run: Run, seconds: float, command: CommandLine) -> Iterator[str]:
-    """That nobody looked what arbitrary histories show: no time was given, or it is chance."""
-    what = "not looked for: what arbitrary histories would show"
+def not_explored(run: Run, seconds: float, command: CommandLine) -> Iterator[str]:
+    """Yield that randomised testing was disabled, or skipped because it would be flaky."""
     if not seconds:
-        yield f"  {what} (--explore SECONDS)"
+        yield "  randomised testing disabled (--explore SECONDS)"
     elif RACES[REMOVES_MEANWHILE] in run.left_out.values():
         why = RACES[REMOVES_MEANWHILE].partition(":")[0]
-        yield f"  {what} ({command.of_the_kit('explore')}; {why})"
+        yield f"  randomised testing skipped: {why} (see {command.of_the_kit('explore')})"
 
 
 def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
-    """The next command, whatever came out."""
+    """Yield the next commands."""
     failed = _worst_first(run.requirements)
     if failed:
         yield f"Look closer:  {command.of_the_kit('explain', failed[0].requirement.id)}"
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
     elif run.evaluation.exit_code is ExitCode.OK and not command.options:
-        yield f"Judge your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
+        yield f"Test your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
 
 
 def observed(run: Run, width: int = WIDTH) -> Iterator[str]:
-    """Habits of the target that the texts leave free, as the kit found them, and what it lacks."""
+    """Yield the probed behaviour of the target and the features it lacks."""
     received = "; ".join(f"{name}: {value}" for name, value in run.observed.items())
-    for what, words in (("seen", received), ("without", ", ".join(run.without))):
+    for what, words in (("observed", received), ("without", ", ".join(run.without))):
         if words:
             yield from textwrap.wrap(
                 f"{what}: {words}", width, initial_indent="  ", subsequent_indent="    "
@@ -134,13 +133,13 @@ def observed(run: Run, width: int = WIDTH) -> Iterator[str]:
 
 
 def stale(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
-    """What no longer fits in the baseline."""
+    """Yield stale baseline entries."""
     for sentence in sentences:
         yield f"  STALE  {_clipped(sentence, width - 9)}"
 
 
 def flaky(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
-    """What the baseline says comes and goes."""
+    """Yield flaky baseline entries."""
     for sentence in sentences:
         yield f"  FLAKY  {_clipped(sentence, width - 9)}"
 
@@ -152,7 +151,7 @@ def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult
 
 
 def _bar(counts: Counter[Verdict], columns: int) -> str:
-    """Shares of an area; whatever there is at all shows with one character at least."""
+    """Return the bar of an area; each verdict has at least one character."""
     total = counts.total()
     parts: Counter[str] = Counter()
     for verdict in SHOWN:

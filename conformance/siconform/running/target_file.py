@@ -1,6 +1,6 @@
-"""The target file, ``siconform.toml``: what the options of the command line say, kept in one place.
+"""The target file, ``siconform.toml``: defaults of command-line options.
 
-Each field names the option it stands for; a test holds the two together in both directions.
+Each field names its option; a selftest checks the correspondence in both directions.
 """
 
 import os
@@ -20,7 +20,7 @@ NAME: Final = "siconform.toml"
 WORKERS: Final = "-n"
 
 Value = str | tuple[str, ...] | bool
-"""Of an option as the command line has it: True for a switch, several where it is repeated."""
+"""The value of an option: True for a switch, a tuple if it is repeated."""
 
 Text = Annotated[str, Meta(pattern=r"\S")]
 Positive = Annotated[float, Meta(gt=0)]
@@ -32,19 +32,17 @@ def _message(description: str, flag: str, **how: Any) -> Meta:
 
 
 class _Table(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_defaults=True):
-    """Every key may be left out."""
+    """A table in which every key is optional."""
 
 
 class TlsTable(_Table, frozen=True):
-    """How TLS is spoken with the scheduler; any key turns it on."""
+    """TLS with the scheduler; any key enables it."""
 
-    enabled: Annotated[bool, _message("speak TLS, with the authorities gRPC trusts", "--tls")] = (
-        False
-    )
-    ca: Annotated[Text | None, _message("who signed its certificate", "--tls-ca", path=True)] = None
-    cert: Annotated[Text | None, _message("what the RM shows", "--tls-cert", path=True)] = None
-    key: Annotated[Text | None, _message("the key of that", "--tls-key", path=True)] = None
-    name: Annotated[Text | None, _message("the host the certificate is for", "--tls-name")] = None
+    enabled: Annotated[bool, _message("use TLS, with the CA certificates of gRPC", "--tls")] = False
+    ca: Annotated[Text | None, _message("CA certificates to trust", "--tls-ca", path=True)] = None
+    cert: Annotated[Text | None, _message("client certificate", "--tls-cert", path=True)] = None
+    key: Annotated[Text | None, _message("its private key", "--tls-key", path=True)] = None
+    name: Annotated[Text | None, _message("host name in the certificate", "--tls-name")] = None
 
 
 class TimersTable(_Table, frozen=True):
@@ -52,23 +50,23 @@ class TimersTable(_Table, frozen=True):
 
     placeholder: Annotated[
         Positive | Literal["application"] | None,
-        _message("how long a gang waits for its placeholders", "--placeholder-timeout"),
+        _message("placeholder timeout", "--placeholder-timeout"),
     ] = None
     waiting: Annotated[
         Positive | None,
-        _message("until an application with nothing left is completed", "--waiting-timeout"),
+        _message("until an application without allocations is completed", "--waiting-timeout"),
     ] = None
     connection_loss: Annotated[
         Positive | None,
-        _message("until an RM without a connection is stopped", "--connection-loss-timeout"),
+        _message("until an RM that lost its connection is stopped", "--connection-loss-timeout"),
     ] = None
     longest: Annotated[
-        Positive | None, _message("how long one test may wait for a timer", "--longest-timer")
+        Positive | None, _message("longest wait of a test for a timer", "--longest-timer")
     ] = None
 
 
 class ContactTable(_Table, frozen=True):
-    """Whom to ask about the scheduler."""
+    """Contact for the scheduler."""
 
     name: Text | None = None
     email: Annotated[str, Meta(pattern=r"^\S+@\S+$")] | None = None
@@ -80,49 +78,57 @@ class ContactTable(_Table, frozen=True):
 
 
 class ImplementationTable(_Table, frozen=True):
-    """What the scheduler is called where its results are read."""
+    """Name and version of the scheduler in results."""
 
     name: Annotated[Text | None, _message("its name", "--implementation")] = None
     version: Annotated[Text | None, _message("its version", "--implementation-version")] = None
 
 
 class TargetTable(_Table, frozen=True):
-    """One scheduler: where it is or how it starts, how to speak with it, what is known of it."""
+    """A scheduler: its address or command, and how to test it."""
 
     address: Annotated[Text | None, _message("HOST:PORT where it listens", "--target")] = None
-    known: Annotated[
-        Text | None, _message("NAME@VERSION of one that comes with the kit", "--target")
-    ] = None
+    known: Annotated[Text | None, _message("NAME@VERSION of a named target", "--target")] = None
     command: Annotated[
-        str | Texts | None,  # a pattern for the text beside a list breaks msgspec 0.22
+        str | Texts | None,  # a pattern next to a list breaks msgspec 0.22
         _message(
-            "what starts it, as a list of words or one string; no shell runs it",
+            "command that starts it, a list of words or a string; run without a shell",
             "--target-command",
             words=True,
         ),
     ] = None
     folder: Annotated[
         Text | None,
-        _message("where the command runs (that of the file)", "--target-folder", path=True),
+        _message(
+            "working directory of the command (default: that of the file)",
+            "--target-folder",
+            path=True,
+        ),
     ] = None
     start_timeout: Annotated[
-        Positive | None, _message("seconds until it listens", "--start-timeout")
+        Positive | None, _message("seconds until it must listen", "--start-timeout")
     ] = None
-    wait: Annotated[Positive | None, _message("seconds until its address answers", "--wait")] = None
-    revision: Annotated[Text | None, _message("the SI revision it speaks", "--revision")] = None
-    rm_version: Annotated[Text | None, _message("the version an RM names", "--rm-version")] = None
+    wait: Annotated[
+        Positive | None, _message("seconds until its address must answer", "--wait")
+    ] = None
+    revision: Annotated[Text | None, _message("SI revision that it implements", "--revision")] = (
+        None
+    )
+    rm_version: Annotated[Text | None, _message("version that the RM sends", "--rm-version")] = None
     proposals: Annotated[
-        bool, _message("whether it is asked for short timers", "--no-proposals", negated=True)
+        bool, _message("whether the RM proposes short timers", "--no-proposals", negated=True)
     ] = True
     configuration: Annotated[
         Text | None,
-        _message('the file an RM sends when it registers, or "none"', "--config", path=True),
+        _message(
+            'configuration that the RM sends when it registers, or "none"', "--config", path=True
+        ),
     ] = None
     without: Annotated[
-        Texts | None, _message("features it does not offer", "--without", joined=True)
+        Texts | None, _message("features that it lacks", "--without", joined=True)
     ] = None
     time_scale: Annotated[
-        Positive | None, _message("a factor on every deadline", "--time-scale")
+        Positive | None, _message("factor for every deadline", "--time-scale")
     ] = None
     baseline: Annotated[
         Text | None,
@@ -130,71 +136,79 @@ class TargetTable(_Table, frozen=True):
     ] = None
     metadata: Annotated[
         dict[str, str] | None,
-        _message("for every call; ${NAME} of the environment", "--metadata"),
+        _message("for every call; ${NAME} is replaced from the environment", "--metadata"),
     ] = None
     tls: TlsTable | None = None
     timers: TimersTable | None = None
     implementation: ImplementationTable | None = None
-    contact: Annotated[ContactTable | None, _message("whom to ask", "--contact")] = None
+    contact: Annotated[ContactTable | None, _message("contact for the scheduler", "--contact")] = (
+        None
+    )
 
 
 class RunTable(_Table, frozen=True):
-    """How runs are made, whatever the target is."""
+    """Settings of runs, for all targets."""
 
-    results: Annotated[
-        Text | None, _message("the folder the results go to", "--results", path=True)
+    results: Annotated[Text | None, _message("results folder", "--results", path=True)] = None
+    workers: Annotated[
+        Annotated[int, Meta(ge=0)] | None, _message("number of workers", WORKERS)
     ] = None
-    workers: Annotated[Annotated[int, Meta(ge=0)] | None, _message("tests at a time", WORKERS)] = (
-        None
-    )
     real_clock: Annotated[
-        bool, _message("run the embedded reference by the clock on the wall", "--real-clock")
+        bool, _message("run the embedded reference on the real clock", "--real-clock")
     ] = False
     disruptive: Annotated[
-        bool, _message("also what may leave a scheduler unusable", "--disruptive")
+        bool, _message("also tests that may leave a scheduler unusable", "--disruptive")
     ] = False
     fail_on: Annotated[
         Literal["MUST", "SHOULD"] | None,
-        _message("the least binding level that decides", "--fail-on"),
+        _message("lowest level that decides", "--fail-on"),
     ] = None
     explore: Annotated[
         Annotated[float, Meta(ge=0)] | None,
-        _message("seconds of arbitrary histories", "--explore"),
+        _message("seconds of randomised testing", "--explore"),
     ] = None
     reference: Annotated[
         bool,
-        _message("show what the reference does where it fails", "--no-reference", negated=True),
+        _message("run failed tests against the reference", "--no-reference", negated=True),
     ] = True
-    timings: Annotated[bool, _message("print the time of each phase", "--timings")] = False
+    timings: Annotated[bool, _message("print the duration of each phase", "--timings")] = False
     color: Annotated[
         Literal["auto", "always", "never"] | None,
-        _message("whether there are colours", "--color"),
+        _message("colour output", "--color"),
     ] = None
     area: Annotated[Texts | None, _message("only these areas", "--area")] = None
     level: Annotated[Texts | None, _message("only these levels", "--level")] = None
-    authority: Annotated[Texts | None, _message("only what these say", "--authority")] = None
-    feature: Annotated[Texts | None, _message("only these features", "--feature")] = None
-    text: Annotated[Texts | None, _message("only what says these words", "--text")] = None
-    include: Annotated[
-        Texts | None, _message("only what these files list", "--include", path=True)
+    authority: Annotated[Texts | None, _message("only these sources", "--authority")] = None
+    feature: Annotated[
+        Texts | None, _message("only requirements that need these features", "--feature")
     ] = None
-    skip: Annotated[Texts | None, _message("not what these files list", "--skip", path=True)] = None
-    profile: Annotated[Texts | None, _message("by these requirements", "--profile")] = None
+    text: Annotated[
+        Texts | None, _message("only requirements that contain these words", "--text")
+    ] = None
+    include: Annotated[
+        Texts | None, _message("only requirements listed in these files", "--include", path=True)
+    ] = None
+    skip: Annotated[
+        Texts | None, _message("skip requirements listed in these files", "--skip", path=True)
+    ] = None
+    profile: Annotated[
+        Texts | None, _message("exactly the requirements of a profile", "--profile")
+    ] = None
 
 
 class Document(_Table, frozen=True):
-    """The whole file."""
+    """The target file."""
 
     target: TargetTable | None = None
     targets: Annotated[
-        dict[str, TargetTable] | None, Meta(description="more of them, for --target NAME")
+        dict[str, TargetTable] | None, Meta(description="more targets, for --target NAME")
     ] = None
     run: RunTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place in the file: its dotted name, the option it stands for, what it says."""
+    """A field of the file: its dotted name, its option, its description."""
 
     place: str
     flag: str
@@ -203,7 +217,7 @@ class Field:
 
 
 def fields(table: type[Struct], place: str = "") -> Iterator[Field]:
-    """Every field that stands for an option, those of inner tables too."""
+    """Yield every field with an option, including those of inner tables."""
     for field in msgspec.structs.fields(table):
         name = f"{place}{field.encode_name}"
         received = meta(field.type)
@@ -215,12 +229,12 @@ def fields(table: type[Struct], place: str = "") -> Iterator[Field]:
 
 
 def meta(kind: Any) -> Meta | None:
-    """What an annotation says."""
+    """Return the msgspec metadata of an annotation, or None."""
     return next((m for m in getattr(kind, "__metadata__", ()) if isinstance(m, Meta)), None)
 
 
 def table_in(kind: Any) -> type[Struct] | None:
-    """The table a field holds, None where it holds no table."""
+    """Return the table type of a field, or None."""
     inner = getattr(kind, "__origin__", None) if meta(kind) is not None else kind
     for one in (inner, *getattr(inner, "__args__", ())):
         if isinstance(one, type) and issubclass(one, Struct):
@@ -229,7 +243,7 @@ def table_in(kind: Any) -> type[Struct] | None:
 
 
 def options_of(table: Struct, folder: Path) -> dict[str, Value]:
-    """What a table says, by the flags of the command line; files are those of ``folder``."""
+    """Return the options of a table by flag; paths are relative to ``folder``."""
     found: dict[str, Value] = {}
     for field in fields(type(table)):
         held: Any = table
@@ -267,6 +281,6 @@ def _word(held: Any, how: Mapping[str, Any], folder: Path) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of the file, for editors."""
+    """Return the JSON schema of the file."""
     made = msgspec.json.schema(Document)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": NAME, **made}

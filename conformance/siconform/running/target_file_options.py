@@ -1,4 +1,4 @@
-"""Finds and checks the target file, and adds what it says to the options that were given."""
+"""Finds and checks the target file and adds its settings to the given options."""
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from siconform.running.target_file import (
     fields,
     options_of,
 )
-from siconform.running.toml_reading import Mutants, convert, parse
+from siconform.running.toml_reading import Problems, convert, parse
 from siconform.targets.attached import is_address
 
 _WHICH: Final = ("--target", "--target-command", "--target-folder")
@@ -33,21 +33,21 @@ _WORKERS: Final = (WORKERS, "--numprocesses", "--dist", "--tx", "--pdb")
 
 
 class TargetFileError(LookupError):
-    """A target file nothing can be done with; every fault has a line of its own."""
+    """An invalid target file; the message has one problem per line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFile:
-    """One that was read and found right."""
+    """A valid target file."""
 
     path: Path
     document: Document = field(default_factory=Document)
 
     def options(self, target: str | None, *, command: bool = False) -> dict[str, Value]:
-        """What it says beside ``target`` (of --target), or a command that was given.
+        """Return the options to add for ``target`` (of --target) or a given command.
 
-        A target of the file is taken by its name. An address or a command takes the place of the
-        file's, whose other words stay; NAME@VERSION is a target of its own.
+        A name selects a target of the file. An address or a command replaces that of the file and
+        keeps its other settings; NAME@VERSION uses no target of the file.
         """
         table, folder = self._table(target), self.path.parent
         run = RunTable() if self.document.run is None else self.document.run
@@ -58,7 +58,7 @@ class TargetFile:
         return found
 
     def has(self, target: str) -> bool:
-        """Whether one of its targets has this name."""
+        """Return whether one of its targets has this name."""
         return self.document.targets is not None and target in self.document.targets
 
     def _table(self, target: str | None) -> TargetTable:
@@ -71,7 +71,7 @@ class TargetFile:
 
 
 def find(folder: Path) -> Path | None:
-    """The target file of this folder, or of the next one above it within its repository."""
+    """Find the target file in this folder or the nearest one above it in its repository."""
     for place in (folder, *folder.parents):
         if (place / NAME).is_file():
             return place / NAME
@@ -81,13 +81,13 @@ def find(folder: Path) -> Path | None:
 
 
 def read_target_file(path: Path) -> TargetFile:
-    """The file, checked; TargetFileError with everything that is wrong with it."""
+    """Read and check the file; raise TargetFileError with all problems."""
     path = path.absolute()
     try:
         text, raw = parse(path)
     except LookupError as error:
         raise TargetFileError(str(error)) from None
-    problems = Mutants(path, text)
+    problems = Problems(path, text)
     document: Document = convert(raw, Document, problems)
     if document.target is not None:
         _check(document.target, "target", path.parent, problems)
@@ -95,7 +95,7 @@ def read_target_file(path: Path) -> TargetFile:
         if isinstance(table, TargetTable):
             _check(table, f"targets.{name}", path.parent, problems)
             if is_address(name) or "@" in name:
-                problems.add(f"targets.{name}", "a name is no address and has no @")
+                problems.add(f"targets.{name}", "target names must not be addresses or contain @")
     if document.run is not None:
         _check_files(document.run, "run", path.parent, problems)
     if problems:
@@ -104,7 +104,7 @@ def read_target_file(path: Path) -> TargetFile:
 
 
 def of_the_options(given: str | None) -> TargetFile | None:
-    """The file --target-file names, else the one that is found from here; None for "none"."""
+    """Return the given target file, else the one found from here; None for "none"."""
     if given == NO_FILE:
         return None
     path = find(Path.cwd()) if given is None else Path(given)
@@ -112,7 +112,7 @@ def of_the_options(given: str | None) -> TargetFile | None:
 
 
 def with_target_file(options: Sequence[str]) -> list[str]:
-    """The options of a run, and what its target file adds: nothing that they say themselves."""
+    """Return the options of a run with those of its target file; given ones take precedence."""
     file = of_the_options(value_of(options, FLAG))
     if file is None:
         return list(options)
@@ -126,7 +126,7 @@ def with_target_file(options: Sequence[str]) -> list[str]:
 
 
 def fill_in(values: MutableMapping[str, Any]) -> None:
-    """The same for options by their flags, as commands other than a run have them."""
+    """Add the options of the target file to values by flag, for commands other than run."""
     file = of_the_options(values.get(FLAG))
     if file is None:
         return
@@ -144,7 +144,7 @@ def fill_in(values: MutableMapping[str, Any]) -> None:
 
 
 def with_target_file_of(config: pytest.Config) -> None:
-    """The same where pytest itself was started, for a file that --target-file names."""
+    """Add the options of the file in --target-file if pytest itself was started."""
     get = getter(config)
     if get(STARTED_AS) is not None or get(FLAG) is None:
         return
@@ -185,16 +185,18 @@ def _is_given(flag: str, options: Sequence[str]) -> bool:
     )
 
 
-def _check(table: TargetTable, place: str, folder: Path, problems: Mutants) -> None:
+def _check(table: TargetTable, place: str, folder: Path, problems: Problems) -> None:
     ways = [key for key in ("address", "known", "command") if getattr(table, key) is not None]
     if len(ways) > 1:
-        problems.add(f"{place}.{ways[1]}", f"there is {ways[0]} already: a target has one of them")
+        problems.add(
+            f"{place}.{ways[1]}", f"conflicts with {ways[0]}: a target has only one of them"
+        )
     if table.command is not None and not (
         table.command.strip() if isinstance(table.command, str) else table.command
     ):
-        problems.add(f"{place}.command", "it has no words")
+        problems.add(f"{place}.command", "it is empty")
     if table.address is not None and not is_address(table.address):
-        problems.add(f"{place}.address", f'"{table.address}" is no HOST:PORT')
+        problems.add(f"{place}.address", f'"{table.address}" must be HOST:PORT')
     if table.revision is not None:
         _check_value(find_revision, table.revision, f"{place}.revision", problems)
     for name in () if table.without is None else table.without:
@@ -203,7 +205,7 @@ def _check(table: TargetTable, place: str, folder: Path, problems: Mutants) -> N
 
 
 def _check_value(
-    find_it: Callable[[str], object], value: str, place: str, problems: Mutants
+    find_it: Callable[[str], object], value: str, place: str, problems: Problems
 ) -> None:
     try:
         find_it(value)
@@ -212,9 +214,9 @@ def _check_value(
 
 
 def _check_files(
-    table: TargetTable | RunTable, place: str, folder: Path, problems: Mutants
+    table: TargetTable | RunTable, place: str, folder: Path, problems: Problems
 ) -> None:
-    """Files that are read have to be there; where results go need not."""
+    """Check that input files exist."""
     message: Mapping[str, Value] = options_of(table, folder)
     for one in fields(type(table)):
         value = message.get(one.flag)
@@ -222,4 +224,4 @@ def _check_files(
             continue
         for file in value if isinstance(value, tuple) else (value,):
             if not Path(str(file)).exists() and str(file) != NO_FILE:
-                problems.add(f"{place}.{one.place}", f"{file} is not there")
+                problems.add(f"{place}.{one.place}", f"{file} does not exist")

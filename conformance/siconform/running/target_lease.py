@@ -1,4 +1,4 @@
-"""The target a worker holds: opened once, handed to the tests, and given up when it is no use."""
+"""The target of a worker: opened once, passed to the tests, given up when it is lost."""
 
 from siconform.running.open_target import open_target, prepare
 from siconform.running.options import Settings
@@ -6,25 +6,25 @@ from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import check_listens
 from siconform.targets.process import ProcessTarget
 
-_LOSSES_AT_START = 2  # in a row, before the rest of the tests are spared the wait
-_DEATH_TIMEOUT = 0.5  # seconds to see a process end after its connection broke
+_LOSSES_AT_START = 2  # consecutive, before the target is given up
+_DEATH_TIMEOUT = 0.5  # seconds for a process to end after its connection broke
 
 
 class TargetLease:
-    """One target for one worker; ``given_up`` is why nothing more is tried, or ""."""
+    """The target of a worker; ``given_up`` is why it is no longer tried, or ""."""
 
     def __init__(self, settings: Settings, worker: str, *, prepares: bool = False) -> None:
         self._settings = settings
         self._worker = worker
-        self._prepared = not prepares  # else when it is opened first
+        self._prepared = not prepares  # else prepared on first open
         self._targets: dict[bool, Target] = {}  # by whether it runs on the real clock
         self._losses_at_start = 0
         self.given_up = ""
 
     def open(self, *, real_clock: bool = False) -> Target:
-        """The target, opened the first time; a process may still be starting.
+        """Return the target, opening it on the first call; a process may still be starting.
 
-        With ``real_clock`` the same once more, without a clock that the kit can move on.
+        With ``real_clock``, return a second instance without virtual time.
         """
         if real_clock not in self._targets:
             self._prepare()
@@ -34,7 +34,7 @@ class TargetLease:
         return self._targets[real_clock]
 
     def address(self) -> str:
-        """Where the target listens that was started for this worker, "" where none is known to."""
+        """Return the address of the process started for this worker, or ""."""
         ours = (t for t in self._targets.values() if isinstance(t, ProcessTarget))
         return next((target.known_address for target in ours), "")
 
@@ -44,15 +44,15 @@ class TargetLease:
         try:
             prepare(self._settings)
         except TargetUnavailable as error:
-            self.given_up = str(error)  # the next test would wait for nothing, too
+            self.given_up = str(error)  # the next test would wait in vain, too
             raise
         self._prepared = True
 
     def gone(self, broken: str) -> str:
-        """Why nothing can be said of the target any more, or "".
+        """Return why the target is gone, or "".
 
-        ``broken`` is how a connection to it broke, if one did: what is ours may be about to end
-        then, and what is not may be somebody else's process by now.
+        ``broken`` is how a connection to it broke, if one did: our process may be about to end
+        then, and an attached address may belong to another process by now.
         """
         timeout = _DEATH_TIMEOUT if broken else 0.0
         for target in self._targets.values():
@@ -61,7 +61,7 @@ class TargetLease:
                 if ended or not target.alive():
                     return f"the target died: {ended}"
                 if not target.listens():
-                    return "the target died: nothing listens there any more"
+                    return "the target died: nothing listens at its address any more"
         if self._settings.address and self._targets:
             if broken:
                 return f"the connection to the target broke: {broken}"
@@ -69,21 +69,21 @@ class TargetLease:
         return ""
 
     def how_it_ended(self) -> str:
-        """For people: exit status and last words, as far as known; "" while it runs."""
+        """Return exit status and last output, as far as known; "" while it runs."""
         ours = [t for t in self._targets.values() if isinstance(t, ProcessTarget)]
         dead = next((target for target in ours if not target.alive()), None)
         chosen = dead or next(iter(ours), None)
         return chosen.ended(_DEATH_TIMEOUT) if chosen is not None else ""
 
     def answered(self) -> None:
-        """A test got through to the target."""
+        """Record that a test reached the target."""
         self._losses_at_start = 0
 
     def lost(self, message: str, *, at_start: bool) -> str:
-        """A test lost the target; ``at_start`` before it could even begin. The sentence to report.
+        """Record a lost target, ``at_start`` if before the test; return the sentence to report.
 
-        What is ours is stopped, so that the next test gets a fresh process. When a target is lost
-        at the start of one test after another, or nothing listens any more, it is given up.
+        Stop our process, so that the next test gets a fresh one. Give the target up if consecutive
+        tests lose it at their start, or if nothing listens any more.
         """
         if self.given_up:
             return self.given_up
@@ -99,7 +99,7 @@ class TargetLease:
         return sentence
 
     def close(self) -> None:
-        """Stop what is ours."""
+        """Stop the started processes."""
         for target in self._targets.values():
             target.stop()
 

@@ -1,4 +1,4 @@
-"""Watches each test: guards its target, turns its end and the monitors into evidence."""
+"""Hooks around each test: guard its target, turn outcomes and monitors into evidence."""
 
 import re
 import traceback
@@ -49,11 +49,11 @@ _OF_THE_TRANSPORT = re.compile(
     r"|recvmsg|end of tcp stream",
     re.IGNORECASE,
 )
-"""Details of a status that gRPC itself made up when the other side was gone."""
+"""Status details that gRPC itself produces when the peer is gone."""
 
 
 class TestHooks:
-    """One in every process that runs tests."""
+    """Test hooks, one instance per process that runs tests."""
 
     def __init__(self, settings: Settings, lease: TargetLease, selection: Selection) -> None:
         self._settings = settings
@@ -65,7 +65,7 @@ class TestHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Do not even begin a test that is broken or has no target to talk to."""
+        """Do not start a test that is invalid or has no target."""
         labels.label(item, item.stash[REQUIREMENTS])
         if MUTANT in item.stash:
             raise BrokenTest(item.stash[MUTANT])
@@ -74,9 +74,9 @@ class TestHooks:
         self._check_offered(item)
 
     def _check_offered(self, item: pytest.Item) -> None:
-        """What the target was said not to offer is not tried: it fails only if a text demands it.
+        """Skip tests of features in --without; fail if the specification demands the feature.
 
-        A test of several requirements takes all their features for granted.
+        A test of several requirements needs the features of all of them.
         """
         known = (known_requirements()[i] for i in self._of_revision(item.stash[REQUIREMENTS]))
         needed = {find_feature(name) for requirement in known for name in requirement.features}
@@ -84,7 +84,7 @@ class TestHooks:
             demanded = FEATURES[feature].demanded_by
             if demanded:
                 raise LacksMandatoryFeature(
-                    f"said not to offer {feature}, which the text demands", expected=demanded
+                    f"--without {feature}, but the specification demands it", expected=demanded
                 )
             raise NotOffered(not_offered(feature))
 
@@ -92,7 +92,7 @@ class TestHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add what this phase of the test says to its report."""
+        """Add the evidence of this phase to its report."""
         report = yield
         raised = call.excinfo.value if call.excinfo is not None else None
         if report.when == "setup":
@@ -133,9 +133,9 @@ class TestHooks:
             self._selection = None
 
     def _unless_dead(self, item: pytest.Item, result: PhaseResult) -> PhaseResult:
-        """A dead target never passes, and nothing is held against it that it did not live to do.
+        """Return COULD_NOT_RUN if the target died: it neither passes nor fails.
 
-        Where a premise was lost with its life, that is told.
+        This includes a precondition that failed because the target died.
         """
         failed_precondition = type(result.outcome) is PreconditionFailed
         if not (result.verdict in REACHED or failed_precondition) or not _uses_target(item):
@@ -152,8 +152,8 @@ class TestHooks:
             return []
         try:
             results = monitors.check(exchange, self._lacks(item))
-        except Exception as error:  # noqa: BLE001  # whatever a monitor does is our own fault
-            sentence = f"{item.nodeid}: a monitor broke: {type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001  # any exception of a monitor is an error of the kit
+            sentence = f"{item.nodeid}: error in a monitor: {type(error).__name__}: {error}"
             report_payload.put(report, Payload.KIT_ERROR, sentence)
             report.outcome = "failed"
             report.longrepr = traceback.format_exc()
@@ -167,7 +167,7 @@ class TestHooks:
                 item.nodeid,
                 stable(result.violation)
                 if result.violation
-                else ("" if result.held else "its premise did not hold"),
+                else ("" if result.held else "its precondition did not hold"),
                 monitor=result.monitor,
                 history=history,
             )
@@ -227,7 +227,7 @@ class TestHooks:
         result: PhaseResult,
         evidence: list[Evidence],
     ) -> None:
-        """What pytest shall think of the test: failed, expected to fail, or left out."""
+        """Set pytest's outcome of the test: failed, xfailed or skipped."""
         bad = [
             e
             for e in evidence
@@ -263,7 +263,7 @@ class TestHooks:
         report_payload.put(report, Payload.FAILURE, msgspec.to_builtins(about))
 
     def _keep(self, item: pytest.Item, report: pytest.TestReport, *, whole: bool) -> None:
-        """The history; where there is no room for it, that is a fault of ours."""
+        """Write the history; a write error is an error of the kit."""
         try:
             self._histories.keep(item.nodeid, item.stash[HISTORY], with_messages=whole)
         except NotKept as error:
@@ -280,7 +280,7 @@ class TestHooks:
     def _report_teardown(
         self, item: pytest.Item, report: pytest.TestReport, raised: BaseException
     ) -> None:
-        """Tidying up is no part of the test: what the target does wrong there is only noted."""
+        """Handle an exception in the teardown: failures of the target are only noted."""
         result = result_of_body(raised)
         if isinstance(raised, TargetLost):
             self._lease.lost(result.message, at_start=False)
@@ -288,7 +288,7 @@ class TestHooks:
             self._report(item, report, result, [])
         else:
             report_payload.put(
-                report, Payload.NOTE, f"{item.nodeid}: not cleared up: {result.message}"
+                report, Payload.NOTE, f"{item.nodeid}: clean-up failed: {result.message}"
             )
             report.outcome = "passed"
             report.longrepr = None
@@ -303,12 +303,12 @@ class TestHooks:
         return [i for i in ids if i in known and revision in known[i].revisions]
 
 
-class BrokenTest(Exception):  # a fault of the suite
-    """The test itself is not as a test of the suite has to be."""
+class BrokenTest(Exception):  # an error of the suite
+    """The test is invalid."""
 
 
 def stable(message: str) -> str:
-    """The message without what differs from run to run: our own names, the target's own ids."""
+    """Remove from a message what differs between runs: our names and the target's ids."""
     for pattern, stand_in in _DIFFERS:
         message = pattern.sub(stand_in, message)
     return message
@@ -320,7 +320,7 @@ def _recorded(item: pytest.Item) -> tuple[str, ...]:
 
 
 def _broken(exchange: Exchange | None) -> str:
-    """What the transport said when a connection broke during the test, or ""."""
+    """Return the transport's error if a connection broke during the test, or ""."""
     for entry in exchange.entries() if exchange is not None else ():
         ended = entry.content
         if not isinstance(ended, StreamEnded) or ended.status != "UNAVAILABLE":
@@ -335,7 +335,7 @@ def _uses_target(item: pytest.Item) -> bool:
 
 
 def _put(report: pytest.TestReport, evidence: Sequence[Evidence]) -> None:
-    """Add the evidence to the report: in full, or in brief where it is only counted."""
+    """Add the evidence to the report, abbreviated if it is only counted."""
     received = [e.record() for e in evidence if not e.is_counted]
     brief = [[e.requirement, e.monitor, e.verdict.value] for e in evidence if e.is_counted]
     report_payload.put(report, Payload.EVIDENCE, received)

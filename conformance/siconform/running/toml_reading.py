@@ -1,4 +1,4 @@
-"""A TOML file as tables: everything that is wrong with it is said at once, each with its place."""
+"""Reads a TOML file into tables and reports all problems with their location."""
 
 import difflib
 import re
@@ -24,8 +24,8 @@ _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
 _KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
 
 
-class Mutants:
-    """What is wrong with a file, each with its line and its place."""
+class Problems:
+    """The problems of a file, each with line and key."""
 
     def __init__(self, file: Path, text: str) -> None:
         self._file = file
@@ -33,7 +33,7 @@ class Mutants:
         self._received: dict[str, None] = {}
 
     def add(self, place: str, message: str) -> None:
-        """One more; ``place`` is dotted, as in target.tls.ca."""
+        """Add a problem; ``place`` is a dotted key, such as target.tls.ca."""
         line = self._lines.get(place)
         where = f"{self._file}:{line}" if line else str(self._file)
         self._received[f"{where}: {place}: {message}"] = None
@@ -46,18 +46,20 @@ class Mutants:
 
 
 def parse(file: Path) -> tuple[str, dict[str, Any]]:
-    """Its text and what that says; LookupError with a sentence where it is no TOML."""
+    """Return the text and the parsed values; raise LookupError if it is not valid TOML."""
     try:
         text = file.read_text("utf-8")
         return text, tomllib.loads(text)
     except OSError as error:
         raise LookupError(f"{file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LookupError(f"{file} is no TOML: {' '.join(str(error).split())}") from None
+        raise LookupError(f"{file} is not valid TOML: {' '.join(str(error).split())}") from None
 
 
-def convert(raw: Mapping[str, Any], table: type[Struct], problems: Mutants, place: str = "") -> Any:
-    """The table with all that is right in it."""
+def convert(
+    raw: Mapping[str, Any], table: type[Struct], problems: Problems, place: str = ""
+) -> Any:
+    """Convert a table, without its invalid values."""
     known = {field.encode_name: field for field in msgspec.structs.fields(table)}
     found = {}
     for key, value in raw.items():
@@ -70,7 +72,7 @@ def convert(raw: Mapping[str, Any], table: type[Struct], problems: Mutants, plac
     return table(**{name: value for name, value in found.items() if value is not None})
 
 
-def _converted(value: Any, kind: Any, problems: Mutants, at: str) -> Any:
+def _converted(value: Any, kind: Any, problems: Problems, at: str) -> Any:
     inner = table_in(kind)
     if inner is not None and isinstance(value, dict):
         return convert(value, inner, problems, f"{at}.")
@@ -96,15 +98,15 @@ def _tables_by_name(kind: Any) -> type[Struct] | None:
 
 def _unknown(key: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-    return f"there is no such key; {hint}"
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    return f"unknown key; {hint}"
 
 
 def _in_words(error: str) -> str:
-    """What msgspec says, in words of TOML."""
+    """Translate an error of msgspec to TOML terms."""
 
     def received(found: re.Match[str]) -> str:
-        kinds = [one for one in found[1].split(" | ") if one != "null"]  # TOML has none
+        kinds = [one for one in found[1].split(" | ") if one != "null"]  # not in TOML
         return " or ".join(_WORDS.get(one, one) for one in kinds)
 
     sent = re.sub(r"`([a-z |]+)`", received, error.partition(" - at")[0])
@@ -112,7 +114,7 @@ def _in_words(error: str) -> str:
 
 
 def _lines(text: str) -> dict[str, int]:
-    """Where each key stands, by its dotted place, as far as lines tell."""
+    """Return the line of each dotted key, as far as lines show it."""
     found: dict[str, int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):

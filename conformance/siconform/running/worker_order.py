@@ -1,4 +1,4 @@
-"""The order of tests over several workers: those that wait long begin at once, side by side."""
+"""The order of tests with several workers: tests that wait long run first."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -7,10 +7,10 @@ T = TypeVar("T")
 
 
 def spread(tests: Sequence[T], waits: Callable[[T], bool], workers: int) -> list[T]:
-    """The tests in an order in which each worker's share begins with those of it that wait.
+    """Order the tests so that each worker's share begins with tests that wait.
 
-    The shares are as ``--dist worksteal`` deals them out: consecutive, as equal as can be. What
-    does not wait keeps its order, and so does everything where there is one worker.
+    Shares are those of ``--dist worksteal``: consecutive and of nearly equal size. Other tests keep
+    their order; with one worker all do.
     """
     if workers == 1:
         return list(tests)

@@ -1,4 +1,4 @@
-"""A worker does not outlive the process that controls the run, however that one ends."""
+"""Shutdown of a worker when the controller of the run ends, however it ends."""
 
 import os
 import signal
@@ -7,14 +7,14 @@ import time
 from typing import Final
 
 _POLL_INTERVAL: Final = 0.25  # seconds
-_TO_THE_CONTROLLER: Final = (signal.SIGINT, signal.SIGHUP)  # which ends its workers then
+_TO_THE_CONTROLLER: Final = (signal.SIGINT, signal.SIGHUP)  # the controller then ends its workers
 
 
 def end_with_parent(pid: int) -> None:
-    """From now on this process ends when the process ``pid``, its parent, has ended.
+    """End this process and its targets when its parent ``pid`` has ended.
 
-    That is the controller, or the fork server, which ends with the controller. Targets end with
-    it. Signals of a terminal are left to the controller.
+    The parent is the controller, or the fork server, which ends with the controller. Ignore
+    terminal signals, which the controller handles.
     """
     for number in _TO_THE_CONTROLLER:
         signal.signal(number, signal.SIG_IGN)

@@ -50,7 +50,7 @@ def read_spec(argument: str) -> Spec:
         return from_revision(find_revision(argument), argument)
     except LookupError as error:
         if not path.exists():
-            message = f"there is no such file, and {error}"
+            message = f"there is no such file; {error}"
             raise UnreadableSpec(argument, [SpecError(message)]) from None
     try:
         data = path.read_bytes()

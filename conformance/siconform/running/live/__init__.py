@@ -1,1 +1,1 @@
-"""What people see while a run goes on: areas, waits in flight, time left, failures as they come."""
+"""Live display of a run: areas, current waits, remaining time, failures."""

@@ -1,7 +1,7 @@
-"""What a test waits for, told to who shows it: each process writes to a small file of its own.
+"""Boards: small files in which each process publishes what its test waits for.
 
-Writing is one call that never waits for a reader and never fails a test; where there is no room
-nothing is shown. A reader takes what is whole at the moment.
+Writing is one call that never waits for a reader and never fails a test; without disk space nothing
+is shown. A reader skips incomplete content.
 """
 
 import json
@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from siconform.expecting import waits
 
-_SIZE: Final = 512  # bytes of a board; what is written fills it
-_NAME: Final = 120  # characters of what is waited for
+_SIZE: Final = 512  # bytes of a board; content is padded
+_NAME: Final = 120  # maximum characters of a name
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Something a test waits for now; moments are of ``time.monotonic``, the machine's."""
+    """A current wait of a test; times are from ``time.monotonic``."""
 
     name: str
     limit: float  # seconds
@@ -29,7 +29,7 @@ class Wait:
 
 
 class Board:
-    """The file of one process: the wait it is in, the innermost one where there are several."""
+    """The file of a process, with its innermost current wait."""
 
     def __init__(self, path: Path) -> None:
         self._waits: list[Wait] = []
@@ -39,12 +39,12 @@ class Board:
             self._write()
 
     def began(self, wait: waits.Wait) -> None:
-        """Something is waited for, so many seconds at most."""
+        """Publish a wait."""
         self._waits.append(Wait(wait.name[:_NAME], wait.limit, time.monotonic()))
         self._write()
 
     def ended(self, wait: waits.Wait) -> None:  # noqa: ARG002  # the innermost one
-        """What was waited for last came, or did not come in time."""
+        """Remove the innermost wait."""
         if self._waits:
             self._waits.pop()
         self._write()
@@ -64,7 +64,7 @@ class Board:
 
 
 def read(boards: Iterable[Path]) -> Iterator[Wait]:
-    """The waits of all processes that have these boards."""
+    """Yield the waits published on these boards."""
     for path in boards:
         found = _read(path)
         if found is not None:

@@ -1,4 +1,4 @@
-"""How long each test took with a target, kept beside the results for the run after this one."""
+"""Durations of tests by target, kept for the next run."""
 
 import warnings
 from collections.abc import Mapping
@@ -7,24 +7,24 @@ from typing import Final
 import pytest
 
 _KEY: Final = "siconform/durations"
-_TARGETS: Final = 20  # kept, the latest
+_TARGETS: Final = 20  # the latest are kept
 
 
 def earlier(config: pytest.Config, target: str) -> dict[str, float]:
-    """Seconds by test, of earlier runs of this target with results in the same folder; {}: none."""
+    """Return seconds by test from earlier runs of this target in the same results folder."""
     kept = _kept(config).get(target, {})
     return {test: float(s) for test, s in kept.items() if isinstance(s, (int, float))}
 
 
 def keep(config: pytest.Config, target: str, seconds: Mapping[str, float]) -> None:
-    """Remember these for the next run, beside what is known of tests that did not run."""
+    """Store these for the next run; keep those of tests that did not run."""
     if getattr(config, "cache", None) is None or not seconds:
         return
     kept = _kept(config)
     received = {**kept.pop(target, {}), **{test: round(s, 3) for test, s in seconds.items()}}
     latest = dict([*kept.items(), (target, received)][-_TARGETS:])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where there is no room, nothing is kept
+        warnings.simplefilter("ignore")  # ignored if the disk is full
         config.cache.set(_KEY, latest)
 
 

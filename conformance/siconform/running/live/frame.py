@@ -1,4 +1,4 @@
-"""What a terminal shows at one moment, as lines that fit it."""
+"""A frame of the live display, as lines that fit the terminal."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,8 +12,8 @@ from siconform.verdicts import Role, Verdict
 
 _BAR: Final = 12
 _CELL: Final = 39  # columns of an area: two fit side by side on 80
-_OTHERS: Final = 5  # lines beside the areas
-_CAPACITY: Final = 7  # lines left free above, at least, where areas stand one below the other
+_OTHERS: Final = 5  # lines in addition to the areas
+_CAPACITY: Final = 7  # minimum free lines above a single column of areas
 _CUT: Final = "..."
 _NAMED: Final = [v for v in Verdict if v.row.role not in (Role.GOOD, Role.NEUTRAL)]
 
@@ -21,7 +21,7 @@ _NAMED: Final = [v for v in Verdict if v.row.role not in (Role.GOOD, Role.NEUTRA
 def frame(
     view: View, waits: Sequence[Wait], now: float, size: tuple[int, int], note: str = ""
 ) -> list[Text]:
-    """The lines to show, in columns and lines of this size; the last of them says how far it is."""
+    """Return the lines to show for ``size`` (columns, lines); the last has the progress."""
     columns, lines = size
     received = [_fit(line, columns) for line in status(view, note, columns)]
     waits_now = [_fit(line, columns) for line in waiting(waits, now)]
@@ -31,7 +31,7 @@ def frame(
 
 
 def _areas(areas: Sequence[AreaCount], columns: int, lines: int) -> list[Text]:
-    """One below the other where there is room, else side by side, else those that are not over."""
+    """Lay out areas in one column if they fit, else side by side, else only unfinished ones."""
     meanwhile = max(1, columns // _CELL)
     if len(areas) <= lines - _CAPACITY or (meanwhile == 1 and len(areas) <= lines):
         return [_cell(area, columns) for area in areas]
@@ -40,13 +40,13 @@ def _areas(areas: Sequence[AreaCount], columns: int, lines: int) -> list[Text]:
         open_ones = [a for a in areas if a.evaluated < a.total or _is_bad(a)]
         over = len(areas) - len(open_ones)
         fitting = open_ones[: max(0, (lines - 1) * meanwhile)]
-        head = f" {over} areas are judged, {len(open_ones) - len(fitting)} more are not shown"
+        head = f" {over} areas are finished, {len(open_ones) - len(fitting)} more are not shown"
         return [_fit(head, columns), *_side_by_side([_cell(a, width) for a in fitting], meanwhile)]
     return _side_by_side([_cell(area, width) for area in areas], meanwhile)
 
 
 def _side_by_side(cells: Sequence[Text], meanwhile: int) -> list[Text]:
-    """In columns that are read from top to bottom."""
+    """Arrange cells in columns, read from top to bottom."""
     height = -(-len(cells) // meanwhile)
     rows = [cells[row::height] for row in range(height)]
     return [Text("").join(_padded(row)) for row in rows]
@@ -61,7 +61,7 @@ def _padded(cells: Sequence[Text]) -> Iterator[Text]:
 
 
 def _cell(area: AreaCount, width: int) -> Text:
-    """``CONN   ######!.....   7 of 16   1 fail``; with marks where there is no room for labels."""
+    """``CONN   ######!.....   7 of 16   1 fail``; with marks if labels do not fit."""
     cell = Text(f" {area.area:<6}")
     if width >= _CELL - 1:
         cell.append_text(_bar(area)).append(" ")
@@ -89,7 +89,7 @@ def _is_bad(area: AreaCount) -> bool:
 
 
 def _bar(area: AreaCount) -> Text:
-    """Shares of an area; whatever is bad shows with one character at least."""
+    """Return the bar of an area; each bad verdict has at least one character."""
     bar = Text()
     filled = round(_BAR * area.evaluated / area.total)
     for verdict in Verdict:

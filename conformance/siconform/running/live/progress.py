@@ -1,4 +1,4 @@
-"""How far a run has come: requirements by area, tests that are under way, the time that is left."""
+"""Progress of a run: requirements by area, running tests, remaining time."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,17 +9,17 @@ from typing import Final
 from siconform.catalogue import AREAS, catalogue
 from siconform.verdicts import Evidence, Verdict, worst_first
 
-_TELLING: Final = 10  # tests that are over, before their pace corrects what was kept
-_KNOWN_ENOUGH: Final = 0.8  # of the tests still to run, to say how long they will take
+_TELLING: Final = 10  # finished tests before this run's speed corrects the estimate
+_KNOWN_ENOUGH: Final = 0.8  # share of the remaining tests, for an estimate
 
 
 @dataclass(frozen=True, slots=True)
 class AreaCount:
-    """The requirements of one area that tests of this run are about."""
+    """The requirements of an area that this run tests."""
 
     area: str
     total: int
-    verdicts: Counter[Verdict]  # of those that are settled: bad ones at once, others by all tests
+    verdicts: Counter[Verdict]  # of settled ones: bad at once, others after all tests
 
     @property
     def evaluated(self) -> int:
@@ -29,29 +29,29 @@ class AreaCount:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything there is to show at one moment."""
+    """A snapshot of the progress."""
 
     areas: tuple[AreaCount, ...] = ()
-    tests: int = 0  # selected; 0 while nobody knows
+    tests: int = 0  # selected; 0 while unknown
     done: int = 0
     failed: int = 0
     under_way: int = 0
     seconds: float = 0.0
-    left: float | None = None  # seconds; None where no earlier run tells
+    left: float | None = None  # seconds; None without an earlier run
     has_earlier: bool = False
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """Told of every step of a run by the process that controls it; asked by whoever shows it.
+    """The progress of a run, updated by the controller and read by the display.
 
-    ``earlier`` is how many seconds each test took in an earlier run of the same target. All
-    moments are of one clock, in seconds.
+    ``earlier`` has the seconds of each test in an earlier run of the same target. All times are
+    seconds of one clock.
     """
 
     began: float
     earlier: Mapping[str, float]
-    seconds: dict[str, float] = field(default_factory=dict)  # of all phases of a test so far
+    seconds: dict[str, float] = field(default_factory=dict)  # of all finished phases of a test
     _tests: dict[str, list[str]] = field(default_factory=dict)
     _open: Counter[str] = field(default_factory=Counter)  # tests to come, by requirement
     _evidence: dict[str, list[Evidence]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class RunProgress:
     _lock: Lock = field(default_factory=Lock)
 
     def selects(self, tests: Mapping[str, list[str]]) -> None:
-        """These are to run, each with its requirements."""
+        """Add selected tests with their requirements."""
         with self._lock:
             for test, ids in tests.items():
                 if test not in self._tests:
@@ -70,19 +70,19 @@ class RunProgress:
                     self._open.update(self._tests[test])
 
     def begins(self, test: str, now: float) -> None:
-        """A test is under way."""
+        """Record that a test has begun."""
         with self._lock:
             self._under_way[test] = now
             self._most_at_once = max(self._most_at_once, len(self._under_way))
 
     def observe(self, evidence: Iterable[Evidence]) -> None:
-        """What a test or a monitor said, known failures marked as such."""
+        """Add evidence, with known failures marked."""
         with self._lock:
             for one in evidence:
                 self._evidence.setdefault(one.requirement, []).append(one)
 
     def phase(self, test: str, seconds: float, *, failed: bool, is_last: bool) -> None:
-        """A phase of a test is over; the last one is that which clears up."""
+        """Record the end of a phase of a test; the last one is the teardown."""
         with self._lock:
             self._failed += failed
             self.seconds[test] = self.seconds.get(test, 0.0) + seconds
@@ -90,12 +90,12 @@ class RunProgress:
                 self._ends(test)
 
     def over(self) -> dict[str, float]:
-        """Seconds of every test that came to its end."""
+        """Return the seconds of every finished test."""
         with self._lock:
             return {test: self.seconds[test] for test in self._over if test in self.seconds}
 
     def view(self, now: float) -> View:
-        """What there is to show now."""
+        """Return a snapshot of the progress."""
         with self._lock:
             return View(
                 areas=tuple(self._areas()),
@@ -125,7 +125,7 @@ class RunProgress:
                 yield AreaCount(area, len(ids), verdicts)
 
     def _verdict(self, identifier: str) -> Verdict | None:
-        """Bad as soon as one says so; anything else once all tests of it are over."""
+        """Return a bad verdict at once, any other when all tests of the requirement are over."""
         received = [
             e for e in self._evidence.get(identifier, ()) if not e.of_an_absent_precondition
         ]
@@ -135,22 +135,22 @@ class RunProgress:
         return worst.verdict
 
     def _left(self, now: float) -> float | None:
-        """By what each test took before, at the pace of this run, over as many as run at once."""
+        """Estimate the remaining time from earlier durations, scaled to this run's speed."""
         open_ones = [test for test in self._tests if test not in self._over]
         known = [self.earlier[test] for test in open_ones if test in self.earlier]
         if not self._tests or len(known) < _KNOWN_ENOUGH * len(open_ones):
             return None
         usual = sum(known) / len(known) if known else 0.0
-        latency = self._latency()
-        left = {test: latency * self.earlier.get(test, usual) for test in open_ones}
+        slowdown = self._slowdown()
+        left = {test: slowdown * self.earlier.get(test, usual) for test in open_ones}
         for test, began in self._under_way.items():
             if test in left:
                 left[test] = max(0.0, left[test] - (now - began))
         longest = max((left[test] for test in self._under_way if test in left), default=0.0)
         return max(longest, sum(left.values()) / self._most_at_once)
 
-    def _latency(self) -> float:
-        """How many times as long as before tests take in this run."""
+    def _slowdown(self) -> float:
+        """Return the ratio of durations in this run to earlier ones."""
         both = [test for test in self._over if test in self.earlier]
         before = sum(self.earlier[test] for test in both)
         if len(both) < _TELLING or not before:

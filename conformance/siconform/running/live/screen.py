@@ -1,4 +1,4 @@
-"""Shows a run on a terminal while it goes on, below what is told of it line by line."""
+"""Live progress on a terminal, drawn below the printed lines."""
 
 import atexit
 import os
@@ -19,14 +19,14 @@ from siconform.running.live.terminal import WIDTH, Terminal
 
 _PER_SECOND: Final = 5  # frames
 _CLEARS_BELOW: Final = "\x1b[J"
-_LINES: Final = 24  # of a terminal that does not say
+_LINES: Final = 24  # if the terminal's size is unknown
 
 
 class Screen:
-    """Draws what it is given to look at, some times a second, until it is stopped.
+    """Draws the progress several times a second until it is stopped.
 
-    It has a descriptor of its own: what pytest does to standard output while a test runs is none
-    of its business. A terminal that goes away ends the drawing, and not the run.
+    It has its own descriptor, unaffected by pytest's capture of standard output. If the terminal
+    goes away, drawing stops and the run continues.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class Screen:
         self.note = ""
 
     def start(self) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         atexit.register(self.stop)
         self._live.start()
         self._drawing.start()
 
     def line(self, text: str, style: str = "") -> None:
-        """One line that stays, above what is drawn."""
+        """Print a permanent line above the drawing."""
         with suppress(OSError, ValueError):
             self._console.print(Text(text, style=style, no_wrap=True, overflow="crop"))
 
     def stop(self) -> None:
-        """Take away what was drawn, and give the terminal back as it was."""
+        """Remove the drawing and restore the terminal."""
         if self._over.is_set():
             return
         self._over.set()
@@ -97,13 +97,13 @@ class Screen:
             self._over.wait(1 / _PER_SECOND)
 
     def _starts_over(self) -> None:
-        """After a change of size lines may take more rows than were counted: clear them all."""
+        """Clear everything after a resize, when lines may occupy more rows."""
         self._live.stop()
         self._stream.write(_CLEARS_BELOW)
         self._live.start()
 
     def _size(self) -> ConsoleDimensions:
-        """Of this terminal, whatever standard input and output are at the moment."""
+        """Return the size of this terminal, regardless of redirected standard streams."""
         columns, lines = os.get_terminal_size(self._stream.fileno())
         return ConsoleDimensions(columns or WIDTH, lines or _LINES)
 
@@ -115,6 +115,6 @@ class Screen:
 
 
 def _again(stream: TextIO) -> TextIO:
-    """The same place to write to, by a descriptor of our own."""
+    """Duplicate the stream with its own descriptor."""
     copy = os.dup(stream.fileno())
     return os.fdopen(copy, "w", encoding=stream.encoding, errors="replace")

@@ -1,4 +1,4 @@
-"""What a stream can show: colour, lines that are written over, how wide it is."""
+"""Capabilities of a stream: colour, live updates, width."""
 
 import os
 import shutil
@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Final, TextIO
 
 WIDTH: Final = 100
-"""Columns of a report at most; as many where nobody's terminal says otherwise."""
+"""Maximum and default columns of a report."""
 
-_NARROWEST: Final = 30  # columns; what is narrower still is left to wrap
+_NARROWEST: Final = 30  # minimum columns
 
 
 class Colour(StrEnum):
@@ -26,24 +26,24 @@ OF_PYTEST: Final[Mapping[Colour, str]] = {
     Colour.ALWAYS: "yes",
     Colour.NEVER: "no",
 }
-"""What the option of the same name is given where pytest reads it."""
+"""The values of pytest's option of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A stream that somebody may be looking at."""
+    """An output stream and its capabilities."""
 
     stream: TextIO
-    is_live: bool  # lines can be written over
+    is_live: bool  # lines can be overwritten
     colour: bool
 
     @classmethod
     def of(
         cls, stream: TextIO, asked: str = "", environment: Mapping[str, str] = os.environ
     ) -> "Terminal":
-        """What is asked for by --color decides, then NO_COLOR, then FORCE_COLOR, then the stream.
+        """Detect the capabilities; --color takes precedence over NO_COLOR, then FORCE_COLOR.
 
-        ``asked`` may be as pytest has it. A terminal that calls itself dumb gets plain lines.
+        ``asked`` may also be a value of pytest's --color. A dumb terminal gets plain lines.
         """
         is_live = stream.isatty() and environment.get("TERM") != "dumb"
         if asked in (Colour.ALWAYS, OF_PYTEST[Colour.ALWAYS]):
@@ -55,7 +55,7 @@ class Terminal:
         return cls(stream, is_live, colour)
 
     def width(self) -> int:
-        """Columns of a report there, now."""
+        """Return the current columns for a report."""
         if not self.stream.isatty():
             return WIDTH
         return max(_NARROWEST, min(WIDTH, self._columns()))

@@ -1,4 +1,4 @@
-"""How far a run has come and what it waits for, in words."""
+"""Text of the progress and the current waits."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from siconform.running.live.board import Wait
 from siconform.running.live.progress import View
 
-_WORTH_TELLING: Final = 0.3  # seconds that something is waited for, before it is shown
+_WORTH_TELLING: Final = 0.3  # seconds before a wait is shown
 _WAITS: Final = 3  # lines
-_MINUTES: Final = 100  # seconds from which on time is told in minutes
+_MINUTES: Final = 100  # seconds above which times are in minutes
 
 
 def waiting(waits: Iterable[Wait], now: float) -> Iterator[str]:
-    """Alike ones together, the one that takes longest first."""
+    """Yield the waits grouped by name, the longest first."""
     groups: dict[str, list[Wait]] = {}
     for wait in sorted(waits, key=lambda wait: wait.since):
         if now - wait.since >= _WORTH_TELLING:
@@ -27,12 +27,12 @@ def waiting(waits: Iterable[Wait], now: float) -> Iterator[str]:
 
 
 def so_far(view: View, note: str = "") -> str:
-    """How far it is, in one line."""
+    """Return the progress in one line."""
     return "   ".join(_parts(view, note))
 
 
 def status(view: View, note: str, columns: int) -> list[str]:
-    """The same in lines of so many columns, as far as it goes."""
+    """Return the progress wrapped to this many columns."""
     lines: list[str] = []
     for part in _parts(view, note):
         if lines and len(f"{lines[-1]}   {part}") <= columns:
@@ -45,7 +45,7 @@ def status(view: View, note: str, columns: int) -> list[str]:
 def _parts(view: View, note: str) -> list[str]:
     counted = f" {view.done} of {view.tests} tests, {view.failed} failed"
     evaluated = sum(area.evaluated for area in view.areas)
-    evaluating = f"{evaluated} of {sum(area.total for area in view.areas)} requirements judged"
+    evaluating = f"{evaluated} of {sum(area.total for area in view.areas)} requirements tested"
     seconds = f"{view.seconds:.0f} s"
     last = note or _left(view)
     return [
