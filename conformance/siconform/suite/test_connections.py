@@ -44,7 +44,7 @@ def test_an_rm_that_is_not_registered_changes_nothing(unregistered_rm: Unregiste
 
     node = unregistered_rm.registers_node()
     unregistered_rm.stays_quiet(NodeAccepted(node))
-    with unregistered_rm.unordered():  # a fence on the node stream would not be answered
+    with unregistered_rm.unordered():  # a barrier on the node stream would not be answered
         app = unregistered_rm.submits_application()
     unregistered_rm.stays_quiet(ApplicationAccepted(app))
     nameless.registers_node(node)
