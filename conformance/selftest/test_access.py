@@ -141,7 +141,7 @@ def test_a_certificate_no_one_there_knows(
 def test_tls_asked_of_a_plain_port(authority: Authority) -> None:
     with scheduler({"UpdateNode": nothing}) as address:
         message = refused(address, access("--tls-ca", str(authority.file)))
-    assert message == "speaks no TLS: leave out --tls and what belongs to it."
+    assert message == "does not use TLS: omit --tls and its options."
 
 
 def test_a_port_with_tls_that_was_not_asked_for(
@@ -150,7 +150,7 @@ def test_a_port_with_tls_that_was_not_asked_for(
     for clients in (None, authority.file):
         address = serving(authority.issues("own", *HERE), clients)
         assert refused(address, Access()) == (
-            "speaks TLS: give --tls (--tls-ca FILE for the authority it is signed by)."
+            "uses TLS: give --tls (--tls-ca FILE for the authority it is signed by)."
         )
 
 
@@ -162,10 +162,10 @@ def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
     for received, certificate, key in (
         ("missing cannot be read: No such file or directory", missing, None),
         ("cannot be read: Is a directory", tmp_path, None),
-        ("text has no certificate that can be read .* in PEM", text, None),
-        ("one.key has no certificate that can be read", one.key, None),
+        ("text has no readable certificate .* in PEM", text, None),
+        ("one.key has no readable certificate", one.key, None),
         ("other.key is not that of .*one.pem", one.certificate, other.key),
-        ("text has no private key that can be read", one.certificate, text),
+        ("text has no readable private key", one.certificate, text),
         ("missing cannot be read", one.certificate, missing),
     ):
         with pytest.raises(UnfitFile, match=received):

@@ -140,7 +140,7 @@ def test_what_a_revision_has_no_words_for_is_not_sent(revision: str, sent: Reque
     with pytest.raises(LookupError) as refused:
         dialect.request(sent.kind, "rm", [sent])
 
-    assert str(refused.value) == f"SI {revision} has no words for {sent}"
+    assert str(refused.value) == f"SI {revision} cannot express {sent}"
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)

@@ -131,7 +131,7 @@ def test_silence_behind_an_answered_barrier_is_believed(pattern: Fact) -> None:
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
 def test_silence_without_an_answer_to_the_barrier_is_not(pattern: Fact) -> None:
-    with pytest.raises(PreconditionFailed, match=r"the fence on the .* stream was not answered"):
+    with pytest.raises(PreconditionFailed, match=r"the barrier on the .* stream was not answered"):
         Rm(nothing).rm.expect_none(pattern)
 
 

@@ -152,7 +152,7 @@ def test_without_a_target_there_is_nothing_to_explore() -> None:
         ("", "contains no message of an RM"),
         ("no JSON", "line 1"),
         ('{"number": 1}', "is not a siconform history"),
-        (json.dumps({"expected": {"is": "Nonsense"}}), "is none of"),
+        (json.dumps({"expected": {"is": "Nonsense"}}), "is not one of"),
     ],
 )
 def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -179,7 +179,9 @@ def test_a_target_of_another_revision_is_reported_from_what_it_states(serve: Ser
     _implements(facets, REVISIONS["2023-12"])
     _implements(NONE, REVISIONS["2023-08"])
 
-    with pytest.raises(TargetLost, match="speaks SI 2023-12, not 2023-08: give --revision 2023-12"):
+    with pytest.raises(
+        TargetLost, match="implements SI 2023-12, not 2023-08: give --revision 2023-12"
+    ):
         _implements(facets, REVISIONS["2023-08"])
 
 

@@ -23,7 +23,7 @@ def test_the_essence_leaves_out_what_is_worded_freely() -> None:
 
 def test_facts_with_a_sentence_of_their_own_keep_it() -> None:
     nothing = Nothing(UpdateKind.NODES)
-    assert nothing.in_brief() == "a message on the nodes stream that tells nothing"
+    assert nothing.in_brief() == "a message on the nodes stream without elements"
     refused = RegistrationAnswered("rm", "INTERNAL", "words")
     assert refused.in_brief() == "registration of rm failed: INTERNAL words"
     assert refused.in_essence() == "registration of rm failed: INTERNAL"

@@ -159,7 +159,7 @@ def test_another_port_than_it_was_reported(start: Start) -> None:
     )
     target = start(program, "--port 9")
 
-    with pytest.raises(TargetUnavailable, match="says not that it listens on port 9"):
+    with pytest.raises(TargetUnavailable, match="did not report that it listens on port 9"):
         _ = target.address
 
 

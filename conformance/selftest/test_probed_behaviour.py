@@ -123,7 +123,7 @@ def test_an_ask_served_elsewhere_fails_kept_or_rejected(without_capacity: Served
 
 
 def test_an_ask_that_finds_capacity_does_not_wait() -> None:
-    with pytest.raises(PreconditionFailed, match="found room"):
+    with pytest.raises(PreconditionFailed, match="was allocated"):
         Rm(allocates).rm.has_waiting_ask("app")
 
 

@@ -168,9 +168,9 @@ def test_dying_later_is_detected(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "received"),
     [
-        ("", "says not where it listens after 0.3 s"),
+        ("", "did not report where it listens after 0.3 s"),
         ("{address}", "does not listen on 127.0.0.1:"),
-        ("--listen 127.0.0.1:9", "says not that it listens on port 9 after 0.3 s"),
+        ("--listen 127.0.0.1:9", "did not report that it listens on port 9 after 0.3 s"),
     ],
 )
 def test_never_listening_is_reported_in_time(start: Start, arguments: str, received: str) -> None:

@@ -165,7 +165,7 @@ def test_every_fault_of_a_catalogue_is_reported_at_once(project: pytest.Pytester
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--si-target", "mine@1"), '*"mine@1" is no target: *'),
+        (("--si-target", "mine@1"), '*unknown target "mine@1": *'),
         (("--si-catalogue", "none.yaml"), "*none.yaml: the catalogue cannot be read: *"),
         (("--si-results", ""), "*--results is empty*"),
         (("--si-time-scale", "fast"), '*--time-scale "fast" must be a positive number'),

@@ -140,13 +140,13 @@ def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({}, '"nothing" is none of StreamOpening, NodeRequest'),
-        ({"is": "NodeAccepted", "node": "n"}, '"NodeAccepted" is none of'),
+        ({}, '"nothing" is not one of StreamOpening, NodeRequest'),
+        ({"is": "NodeAccepted", "node": "n"}, '"NodeAccepted" is not one of'),
         (
             {"is": "StreamOpening", "kind": "gossip"},
-            "this is no StreamOpening: Invalid enum value 'gossip'",
+            "not a valid StreamOpening: Invalid enum value 'gossip'",
         ),
-        ({"is": "AskRequest", "key": "k"}, "this is no AskRequest: Object missing required field"),
+        ({"is": "AskRequest", "key": "k"}, "not a valid AskRequest: Object missing required field"),
     ],
 )
 def test_anything_else_is_refused_in_words(record: dict[str, Any], message: str) -> None:

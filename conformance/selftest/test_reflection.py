@@ -124,7 +124,7 @@ def test_no_reflection_is_no_description(serve: Serve) -> None:
 
 
 def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> None:
-    with pytest.raises(NotForThisTarget, match="knows no"):
+    with pytest.raises(NotForThisTarget, match="does not know"):
         describe(serve("another.Service"), IMPLEMENTED, "another.Service", TIMEOUT)
 
 
@@ -179,7 +179,7 @@ def older() -> Iterator[str]:
 def test_a_revision_no_one_gave_is_held_against_the_description(older: str, *, given: bool) -> None:
     target = AttachedTarget(older, IMPLEMENTED, 1.0, terms=Terms(revision_given=given))
     session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", ProbedBehaviour(probed=True))
-    lost = f"speaks SI 2023-08, not {IMPLEMENTED}: give --revision 2023-08"
+    lost = f"implements SI 2023-08, not {IMPLEMENTED}: give --revision 2023-08"
     for test in ("one", "and every one after it"):
         with nullcontext() if given else pytest.raises(TargetLost, match=lost):
             session.resource_manager(test)
@@ -191,7 +191,7 @@ def test_a_run_by_another_revision_ends_with_the_one_to_give(older: str, tmp_pat
 
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
 
-    assert f"speaks SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08" in done.stdout
+    assert f"implements SI 2023-08, not {DEFAULT_REVISION}: give --revision 2023-08" in done.stdout
     assert done.returncode == ExitCode.NOTHING_RAN
 
 
@@ -213,7 +213,7 @@ def test_a_method_that_is_missing_or_streams_otherwise_is_seen() -> None:
 
     with pytest.raises(ConformanceFailure, match="no method Update"):
         found.has_the_methods({**METHODS, "Update": BOTH_WAYS})
-    with pytest.raises(ConformanceFailure, match="RegisterResourceManager streams otherwise"):
+    with pytest.raises(ConformanceFailure, match="RegisterResourceManager streams differently"):
         found.has_the_methods(dict.fromkeys(METHODS, BOTH_WAYS))
 
 

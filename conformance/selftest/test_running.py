@@ -58,9 +58,9 @@ def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
     ("options", "sentence"),
     [
         (["--revision", "2023-13"], 'unknown revision "2023-13"; did you mean "2023-12"?'),
-        (["--target", "nowhere"], '"nowhere" is no target: give HOST:PORT or NAME@VERSION.'),
-        (["--target", "127.0.0.1:99999"], '"127.0.0.1:99999" is no target'),
-        (["--target", "yunikorn-core@0.0.1"], "is no version of yunikorn-core. Known: 1.4.0"),
+        (["--target", "nowhere"], 'unknown target "nowhere": give HOST:PORT or NAME@VERSION.'),
+        (["--target", "127.0.0.1:99999"], 'unknown target "127.0.0.1:99999"'),
+        (["--target", "yunikorn-core@0.0.1"], "unknown version of yunikorn-core. Known: 1.4.0"),
         (["--time-scale", "fast"], '--time-scale "fast" must be a positive number'),
         (["--time-scale", "0"], '--time-scale "0" must be a positive number'),
         (["--time-scale", "inf"], '--time-scale "inf" must be a positive number'),

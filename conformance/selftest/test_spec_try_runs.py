@@ -163,4 +163,4 @@ def test_a_target_that_does_not_speak_the_revision_cannot_be_tried(
         done = trying(only="SI-NODE-002", options=["--target", address])
 
     assert done.exit_code == 12, done.output
-    assert "does not speak SI 2024-10" in done.stderr
+    assert "does not implement SI 2024-10" in done.stderr

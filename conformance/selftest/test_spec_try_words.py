@@ -134,7 +134,7 @@ def test_two_members_of_a_new_oneof_cannot_be_sent_together() -> None:
 
     assert implements.request(ALLOCATIONS, "rm", [gang]).ByteSize()
     assert lost(lambda: implements.request(ALLOCATIONS, "rm", [both])) == {
-        "si.v1.Allocation.placeholder": "it cannot be said beside taskGroupName there"
+        "si.v1.Allocation.placeholder": "it cannot be set together with taskGroupName there"
     }
 
 

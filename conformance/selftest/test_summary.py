@@ -51,7 +51,7 @@ def run(requirements: Sequence[RequirementResult], status: RunStatus | None = No
         command=("siconform", "run", "--target", "127.0.0.1:9080"),
         conditions=Conditions(time_scale=1.0, seed=1, workers=4, virtual_time=False),
         notes=["a note"],
-        observed={"an ask without room now": "waits"},
+        observed={"an ask that does not fit now": "queued"},
         without=["gang"],
         failures=[FAILURE],
         deadlines=[DeadlineFacts("ack", 2.0, 3, 0.1, 0.2, "suite/test_x.py::test_a")],

@@ -61,7 +61,7 @@ def test_a_target_that_states_much_and_dies_is_reported_in_short(conformance: Ru
 
     sent = sentence(outcome)
     assert "it ended with exit status 1: yyyy" in sent
-    assert "all it says is in " in sent
+    assert "full output in " in sent
     log = Path(sent.rpartition(" is in ")[2].rstrip(")"))
     assert log.read_text().count("y") >= 6000
 
@@ -69,7 +69,7 @@ def test_a_target_that_states_much_and_dies_is_reported_in_short(conformance: Ru
 def test_a_command_that_starts_a_web_server(conformance: Run) -> None:
     sent = sentence(conformance(ONE, "--target-command", command(WEB), target=False, fresh=True))
 
-    assert "speaks HTTP/1, no gRPC" in sent
+    assert "uses HTTP/1, not gRPC" in sent
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_certificates_that_do_not_fit_end_with_a_sentence(
     late = authority.issues("late", expired=True)
     trusted = ["--tls-ca", str(authority.file)]
     cases: list[tuple[list[str], int, str]] = [
-        ([], 12, "speaks TLS: give --tls"),
+        ([], 12, "uses TLS: give --tls"),
         (["--tls"], 12, "signed by no authority the kit trusts"),
         (["--tls-ca", str(stranger.file), *rm.options()], 12, "signed by no authority in --tls-ca"),
         ([*trusted, *rm.options(), "--tls-name", "other.test"], 12, "is not for other.test"),
@@ -96,9 +96,9 @@ def test_certificates_that_do_not_fit_end_with_a_sentence(
         (
             [*trusted, "--tls-cert", str(rm.certificate), "--tls-key", str(own.key)],
             4,
-            "own.key is not that of the certificate in",
+            "own.key does not match the certificate in",
         ),
-        (["--tls-ca", __file__], 4, "has no certificate that can be read"),
+        (["--tls-ca", __file__], 4, "has no readable certificate"),
     ]
     with secured(own, {}, authority.file) as address:
         for options, code, received in cases:

@@ -93,11 +93,11 @@ def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
 def test_a_timer_no_one_reported_costs_the_precondition() -> None:
     rm = _rm(UNKNOWN)
 
-    with pytest.raises(PreconditionFailed, match="tell it with --waiting-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="set --waiting-timeout SECONDS"):
         rm.waiting_timeout()
-    with pytest.raises(PreconditionFailed, match="tell it with --placeholder-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="set --placeholder-timeout SECONDS"):
         rm.placeholder_timeout()
-    with pytest.raises(PreconditionFailed, match="tell it with --connection-loss-timeout SECONDS"):
+    with pytest.raises(PreconditionFailed, match="set --connection-loss-timeout SECONDS"):
         rm.connection_loss_timeout()
 
 

@@ -1,1 +1,1 @@
-"""What a test may expect, for how long it waits, and how it knows that nothing more will come."""
+"""Expectations, deadlines and barriers: what a test waits for and how it knows nothing follows."""

@@ -1,14 +1,19 @@
-"""Fences: messages with a certain answer, sent behind others to know that those were processed.
+"""Sync barriers: requests whose answer shows that everything sent before them was processed.
 
-They leave nothing behind. Node stream: a node of a partition there is not. Application stream: an
-application of one. Allocation stream: an ask for an unknown application. All of these are to be
-rejected; where a target was seen to do otherwise, which it may, the fence is something that is
-accepted and taken back: a node without capacity, an application, an ask that is withdrawn or, where
-that is not confirmed, an allocation.
+The SI does not acknowledge every request, so a test cannot see directly that the scheduler has
+processed one. A *barrier* is a probe request, sent on the same stream, that must be answered; its
+answer shows that the requests before it were processed. After a barrier, "nothing was received" is
+a result rather than a guess.
 
-A rejection shows that what was said before took effect only where it waits its turn. Of nodes and
-applications that is found out first: a creation is sent with something to be rejected behind it. A
-target that tells the rejection first has the fence that is accepted and taken back.
+A barrier leaves no state behind. The default probe is a request that must be rejected: a node or an
+application in an unknown partition, or an ask for an unknown application. If a target was observed
+not to reject it, which is allowed, the probe is a request that is accepted and undone: a node
+without capacity, an application, an ask that is withdrawn or, if withdrawals are not confirmed, an
+allocation.
+
+A rejection is a barrier only if the target answers in order. For nodes and applications this is
+probed first: a creation is sent, followed by a request to be rejected. If the rejection arrives
+first, the accept-and-undo probe is used.
 """
 
 from collections.abc import Callable
@@ -55,22 +60,22 @@ BARRIER_RESOURCE: Final = "siconform.fence"
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
 _NOWHERE: Final = f"{BARRIER_PREFIX}nowhere"
 _HERE: Final = "default"
-_CREATIONS: Final = (UpdateKind.NODES, UpdateKind.APPLICATIONS)  # are accepted or rejected
-_LOOKS: Final = 3  # whether rejections keep their turn: once it may look so by chance
-_ENDINGS: Final = 4  # a stream may end for what was said before the fence; so often it is reopened
+_CREATIONS: Final = (UpdateKind.NODES, UpdateKind.APPLICATIONS)  # accepted or rejected
+_LOOKS: Final = 3  # repeated, because answers may be in order by accident
+_ENDINGS: Final = 4  # an earlier request may end the stream: it is reopened this often
 
 
 @dataclass
 class BarrierBehaviour:
-    """Whether a target rejects what a fence of this kind begins with; what it never did is open."""
+    """Observed answers of a target to the probes of each kind; a missing entry is unknown."""
 
     rejects: dict[UpdateKind, bool] = field(default_factory=dict)
-    keeps_turn: dict[UpdateKind, bool] = field(default_factory=dict)  # its rejections do
-    confirms_withdrawals: bool | None = None  # of asks that wait for an application; None: unknown
+    keeps_turn: dict[UpdateKind, bool] = field(default_factory=dict)  # rejections arrive in order
+    confirms_withdrawals: bool | None = None  # of asks for an unknown application; None: unknown
 
 
 class Barriers:
-    """The fences of one connection; ``behaviour`` are shared by all connections to a target."""
+    """Barriers of one connection; ``behaviour`` is shared by all connections to a target."""
 
     def __init__(
         self,
@@ -84,15 +89,15 @@ class Barriers:
         self.behaviour = BarrierBehaviour() if behaviour is None else behaviour
 
     def are_answered(self, kind: UpdateKind) -> bool:
-        """Whether anything but the end of the stream comes of a fence on it."""
+        """Return whether a barrier gets an answer other than the end of the stream."""
         try:
             received = self._is_answered(kind, *self._to_be_rejected(kind))
         except PreconditionFailed:
-            return True  # silence says nothing
+            return True  # a timeout proves nothing
         return not isinstance(received, StreamEnded)
 
     def raise_on(self, kind: UpdateKind) -> None:
-        """Return once everything sent before on this stream is processed, or PreconditionFailed."""
+        """Return when everything sent on this stream is processed, or PreconditionFailed."""
         if kind in _CREATIONS and kind not in self.behaviour.keeps_turn:
             self.behaviour.keeps_turn[kind] = self._keeps_turn(kind)
         in_turn = self.behaviour.keeps_turn.get(kind, True)
@@ -108,7 +113,7 @@ class Barriers:
                     self._allocation_comes_and_goes()
 
     def _is_withdrawn(self) -> bool:
-        """Whether an ask that waits for an application is told as ended when it is withdrawn."""
+        """Withdraw an ask for an unknown application; return whether its end is confirmed."""
         name = self._name("ask")
         ask, withdrawal = _unowned(name)
         received: Fact
@@ -124,7 +129,7 @@ class Barriers:
         return self.behaviour.confirms_withdrawals
 
     def _is_rejected(self, kind: UpdateKind) -> bool:
-        """Whether what is to be rejected was; if not, that is known from now on."""
+        """Send the probe to be rejected; return whether it was, and remember that."""
         try:
             received = self._is_answered(kind, *self._to_be_rejected(kind))
         except PreconditionFailed:
@@ -132,15 +137,15 @@ class Barriers:
                 raise
             received = None
         if isinstance(received, StreamEnded):
-            return True  # over and over: nobody is served here
+            return True  # repeatedly: the target does not serve this stream
         rejected = isinstance(received, (NodeRejected, ApplicationRejected, AskRejected))
         self.behaviour.rejects[kind] = rejected
         return rejected
 
     def _keeps_turn(self, kind: UpdateKind) -> bool:
-        """Whether what is rejected is so after what was said before it was accepted.
+        """Return whether rejections arrive after the acceptance of requests sent before them.
 
-        Where either is not answered in this way nothing is known, and it is taken to be so.
+        If the probes are not answered as expected, order is unknown and assumed.
         """
         try:
             return all(self._is_in_turn(kind) for _ in range(_LOOKS))
@@ -148,7 +153,7 @@ class Barriers:
             return True
 
     def _is_in_turn(self, kind: UpdateKind) -> bool:
-        """Whether it was so this time; PreconditionFailed where that cannot be told."""
+        """Probe the order once; raise PreconditionFailed if it cannot be determined."""
         history, start = self._connection.history, len(self._connection.history)
         creation, (accepted, rejected), removal = self._to_be_accepted(kind)
         self._connection.send_all(kind, [creation])
@@ -159,14 +164,14 @@ class Barriers:
             self._connection.send_all(kind, [removal])
         if verdict != accepted or not isinstance(received, (NodeRejected, ApplicationRejected)):
             raise PreconditionFailed(
-                "a creation was not accepted, or what has no partition not rejected"
+                "a creation was not accepted, or an unknown partition not rejected"
             )
         return (
             _first(history.since(start), self._connection.rm_id, (accepted, received)) != received
         )
 
     def _to_be_accepted(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, Fact], Request]:
-        """What to say, its answers, the wanted one first, and what takes it back."""
+        """Return a creation, its possible answers (acceptance first), and its undo."""
         name = self._name(kind.value)
         if kind is UpdateKind.NODES:
             node = NodeRequest(name, self._closed(), capacity=NOTHING)
@@ -177,7 +182,7 @@ class Barriers:
         return application, of_application, ApplicationRemoval(name, _HERE)
 
     def _to_be_rejected(self, kind: UpdateKind) -> tuple[Request, tuple[Fact, ...], Request]:
-        """What to say, its answers, and what takes it back if it was accepted after all."""
+        """Return a request to be rejected, its answers, and an undo in case it was accepted."""
         name = self._name(kind.value)
         match kind:
             case UpdateKind.NODES:
@@ -206,14 +211,14 @@ class Barriers:
         return received
 
     def _closed(self) -> Action:
-        """How a node is created that is for nobody, as far as this revision has words for it."""
+        """Return the action that creates an unschedulable node, if the revision has one."""
         can = self._connection.revision.can(Capability.CREATE_DRAIN)
         return Action.CREATE_DRAINING if can else Action.CREATE
 
     def _node_comes_and_goes(
         self, creation: Action, capacity: dict[str, int]
     ) -> Callable[[], None]:
-        """A node is accepted; what takes it away again."""
+        """Have a node accepted; return a function that removes it."""
         name = self._name("node")
         node = NodeRequest(name, creation, capacity=capacity)
         self._asks_and_waits(UpdateKind.NODES, node, (NodeAccepted(name), NodeRejected(name)))
@@ -221,7 +226,7 @@ class Barriers:
         return partial(self._connection.send_all, UpdateKind.NODES, [gone])
 
     def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
-        """An application is accepted; what takes it away again."""
+        """Have an application accepted; return a function that removes it."""
         new = ApplicationRequest(name, "root.plain", _HERE, user="fence")
         verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
         self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
@@ -244,7 +249,7 @@ class Barriers:
         for undo in take_back:
             undo()
         if not isinstance(allocated, Allocated):
-            raise PreconditionFailed("the allocation stream cannot be fenced: the stream ended")
+            raise PreconditionFailed("no barrier on the allocation stream: the stream ended")
 
     def _name(self, what: str) -> str:
         return f"{BARRIER_PREFIX}{self._connection.rm_id}-{what}-{next(self._numbers)}"
@@ -256,9 +261,9 @@ class Barriers:
         answers: tuple[Fact, ...],
         before: Request | None = None,
     ) -> Fact:
-        """The answer; where the stream ends instead, that of the same words on the next one.
+        """Send the request and return its answer; if the stream ends, retry on the next one.
 
-        ``before`` is said first, on each of the streams: what it began may go with its stream.
+        ``before`` is sent first on each stream, because its effect may be lost with the stream.
         """
         received: Fact = StreamEnded(kind)
         for _ in range(_ENDINGS):
@@ -276,28 +281,28 @@ class Barriers:
         return self._waits(start, wanted)
 
     def _waits(self, start: int, wanted: tuple[Fact, ...]) -> Fact:
-        """The first of these to come since then, or PreconditionFailed."""
+        """Return the first wanted fact received since ``start``, or raise PreconditionFailed."""
         history = self._connection.history
 
         def find() -> Fact | None:
             return _first(history.since(start), self._connection.rm_id, wanted)
 
         longest = 2 * self._deadlines.ack
-        with waiting("the answer to a fence", longest, WaitClass.BARRIER):
+        with waiting("the answer to a barrier", longest, WaitClass.BARRIER):
             found = history.clock.wait_for_answer(partial(history.look, find), longest)
         if found is None:
             stream = kind_of(wanted[0])
             on = stream.value if stream is not None else "only"
-            message = f"the fence on the {on} stream was not answered in {longest:g} s"
+            message = f"the barrier on the {on} stream was not answered in {longest:g} s"
             raise PreconditionFailed(message)
         return found
 
 
 def _unowned(name: str) -> tuple[AskRequest, AskReleaseRequest]:
-    """An ask of an application there is not, and what withdraws it."""
-    nothing_listening = f"{BARRIER_PREFIX}nobody"
-    ask = AskRequest(name, nothing_listening, _HERE, {"memory": 1, "vcore": 1})
-    return ask, AskReleaseRequest(OneAsk(nothing_listening, name), _HERE)
+    """Return an ask for an unknown application and its withdrawal."""
+    unknown = f"{BARRIER_PREFIX}unknown"
+    ask = AskRequest(name, unknown, _HERE, {"memory": 1, "vcore": 1})
+    return ask, AskReleaseRequest(OneAsk(unknown, name), _HERE)
 
 
 def _first(entries: list[Entry], rm_id: str, wanted: tuple[Fact, ...]) -> Fact | None:

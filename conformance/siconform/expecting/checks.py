@@ -1,4 +1,4 @@
-"""Checks of what was told already, and what a test takes for granted: they need no RM."""
+"""Checks of received facts, and preconditions of tests; none of them needs an RM."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
 
 @contextmanager
 def control(legal_twin: str) -> Iterator[None]:
-    """The legal twin of a negative test: if it fails, the test proved nothing."""
+    """Run the legal twin of a negative test: if it fails, the test is inconclusive."""
     try:
         yield
     except ConformanceFailure as failure:
@@ -30,7 +30,7 @@ def control(legal_twin: str) -> Iterator[None]:
 
 @contextmanager
 def precondition(situation: str) -> Iterator[None]:
-    """The situation a test starts from: if it cannot be had, the test is inconclusive."""
+    """Establish the starting situation of a test: if this fails, the test is inconclusive."""
     try:
         yield
     except ConformanceFailure as failure:
@@ -42,7 +42,7 @@ def precondition(situation: str) -> Iterator[None]:
 
 @contextmanager
 def unless_over(is_over: Callable[[], bool], why: str) -> Iterator[None]:
-    """If this fails when ``is_over``, the test is inconclusive: it holds only while that lasts."""
+    """Make a failure inconclusive if ``is_over()``: the check holds only until then."""
     try:
         yield
     except ConformanceFailure as failure:
@@ -54,7 +54,7 @@ def unless_over(is_over: Callable[[], bool], why: str) -> Iterator[None]:
 def states_reason(
     rejection: NodeRejected | ApplicationRejected | AskRejected | AllocationRejected,
 ) -> None:
-    """The rejection carries a reason a person can read."""
+    """Check that the rejection carries a human-readable reason."""
     if not rejection.reason.strip():
         raise ConformanceFailure(
             "the rejection gives no reason", expected="a reason", happened=str(rejection)
@@ -62,13 +62,13 @@ def states_reason(
 
 
 def agrees(received: Fact, pattern: Fact) -> None:
-    """What was told in any case says the right thing."""
+    """Check that an optional message, once received, has the right content."""
     if not pattern.matches(received):
         raise ConformanceFailure(f"told {received}", expected=str(pattern), happened=str(received))
 
 
 def expect_none_of(received: Fact, *patterns: Fact) -> None:
-    """What was told in any case says none of these things."""
+    """Check that an optional message, once received, matches none of the patterns."""
     for pattern in patterns:
         if pattern.matches(received):
             raise ConformanceFailure(
@@ -77,13 +77,13 @@ def expect_none_of(received: Fact, *patterns: Fact) -> None:
 
 
 def agrees_if_repeated(received: Fact, pattern: Allocated) -> None:
-    """An allocation that repeats the priority of its ask, which it need not, says that one."""
+    """If an allocation repeats the priority of its ask, which is optional, check it."""
     if isinstance(received, Allocated) and (received.priority or received.priority_class):
         agrees(received, pattern)
 
 
 def has_at_least(count: int, observed: Sequence[Fact], why: str) -> None:
-    """Premise: at least ``count`` elements came, without which there is nothing to judge."""
+    """Require at least ``count`` elements as a precondition for the check that follows."""
     if len(observed) < count:
         raise PreconditionFailed(
             f"precondition failed ({why}): {len(observed)} of at least {count} came"
@@ -91,13 +91,13 @@ def has_at_least(count: int, observed: Sequence[Fact], why: str) -> None:
 
 
 def needs_some(observed: Sequence[Fact], of: str) -> None:
-    """NotOffered where nothing of a kind came that no text demands: nothing is to be judged."""
+    """Raise NotOffered if no element of an optional kind was received."""
     if not observed:
         raise NotOffered(f"the target does not offer {of}")
 
 
 def have_different_identities(allocations: Sequence[Allocated]) -> None:
-    """No two of the allocations share their identity, and none is without."""
+    """Check that every allocation has an identity and all identities differ."""
     seen: set[str] = set()
     for allocation in allocations:
         if not allocation.identity or allocation.identity in seen:
@@ -111,7 +111,7 @@ def have_different_identities(allocations: Sequence[Allocated]) -> None:
 
 
 def come_in_order_of_time(updates: Sequence[ApplicationUpdated]) -> None:
-    """The timestamps of the updates, in the order they came, never go back."""
+    """Check that the timestamps of the updates never decrease in the order received."""
     for earlier, later in pairwise(updates):
         if later.timestamp < earlier.timestamp:
             raise ConformanceFailure(

@@ -1,4 +1,4 @@
-"""How long the kit waits: one limit for each class of answer, scaled as a whole."""
+"""Deadlines: one limit per class of answer, scaled together."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -12,23 +12,23 @@ _FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_B
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Deadlines in seconds by class. What comes later than its class but within grace is LATE."""
+    """Deadlines in seconds by class. An answer after its deadline but within grace is LATE."""
 
     ack: float = 2.0  # a verdict on a node or application, the rejection of an ask
     place: float = 3.0  # an allocation that fits
     release: float = 2.0  # the confirmation of a release
     timer: float = 2.0  # slack after a timer is due
-    waiting: float = 35.0  # until a waiting application is completed, where only that is reported
-    quiet: float = 0.2  # silence after a fence before "nothing came" is believed
+    waiting: float = 35.0  # until a waiting application completes, if only completion is reported
+    quiet: float = 0.2  # silence after a barrier before "nothing was received" holds
     events: float = 5.0  # a batch of events
-    settle: float = 0.02  # silence on the wall, where the target's time has passed already
+    settle: float = 0.02  # silence in real time, if the target's clock has already been advanced
     register: float = 10.0  # an answer to RegisterResourceManager
     connect: float = 5.0  # a connection
-    scaled_by: float = 1.0  # of all of these
-    grace: float = 1.0  # how much longer, as a factor of the deadline, to tell LATE from never
+    scaled_by: float = 1.0  # factor applied to all of these
+    grace: float = 1.0  # extra time, as a factor of the deadline, that separates LATE from never
 
     def scaled(self, factor: float) -> "Deadlines":
-        """All limits times ``factor``, for slow targets and slow machines."""
+        """Return the limits times ``factor``, for slow targets and machines."""
         return replace(
             self,
             ack=self.ack * factor,
@@ -44,13 +44,13 @@ class Deadlines:
         )
 
     def of(self, patterns: tuple[Fact, ...]) -> float:
-        """The deadline of the first of these to come: the longest of their classes."""
+        """Return the deadline for the first of these patterns: the longest of their classes."""
         limit: float = getattr(self, class_of(patterns))
         return limit
 
 
 def class_of(patterns: tuple[Fact, ...]) -> WaitClass:
-    """The class of the first of these to come: that with the longest deadline."""
+    """Return the class with the longest deadline among those of the patterns."""
     if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
         return WaitClass.PLACE
     if any(isinstance(p, (Released, AskReleased)) for p in patterns):
@@ -61,5 +61,5 @@ def class_of(patterns: tuple[Fact, ...]) -> WaitClass:
 
 
 def _is_decision(pattern: Fact) -> bool:
-    """Whether the scheduler releases something to place something else."""
+    """Return whether the scheduler releases this to place something else."""
     return isinstance(pattern, Released) and pattern.termination in _FOR_ANOTHER

@@ -1,4 +1,4 @@
-"""One RM's end of its streams, and what all classes of its steps have in common."""
+"""One RM's end of its streams, and the base class of all its steps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,23 +19,23 @@ F = TypeVar("F", bound=Fact)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What an RM is created with. ``prefix`` is that of every id a test makes up."""
+    """Constructor arguments of an RM. ``prefix`` starts every id a test generates."""
 
     link: Link
     exchange: Exchange
     deadlines: Deadlines
-    alive: Callable[[], bool]  # whether the target is still there
+    alive: Callable[[], bool]  # whether the target is still running
     prefix: str
     profile: TargetProfile = field(default_factory=TargetProfile)
     observed: ProbedBehaviour = field(default_factory=ProbedBehaviour)
 
 
 class Steps:
-    """The base of every class of steps.
+    """Base of every class of steps.
 
-    Each class inherits from those whose steps it calls, and an RM from all of them: there is one
-    object, and ``self`` has exactly the steps that its class names as bases. A class with state of
-    its own extends ``__init__``.
+    Each class inherits from the classes whose steps it calls, and an RM from all of them: there is
+    one object, and ``self`` has exactly the steps of the declared bases. A class with state extends
+    ``__init__``.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -52,17 +52,17 @@ class Steps:
 
     @property
     def connection(self) -> Connection:
-        """The streams the RM uses; others after a restart of the scheduler."""
+        """The streams the RM uses; they are replaced after a restart of the scheduler."""
         return self._link.connection
 
     def observe(self, pattern: F) -> list[F]:
-        """Every element of this test so far that matches, whether it answered something or not."""
+        """Return every matching element of this test so far, whether or not it was expected."""
         return self._inbox.observe(pattern)
 
     def barriers(self, kind: UpdateKind) -> None:
-        """Return once everything sent on the stream of this kind was processed."""
+        """Return when everything sent on the stream of this kind is processed."""
         self._synchronisation.barriers(kind)
 
     def synchronise_all(self) -> None:
-        """Fence every stream that was used since its last fence."""
+        """Raise a barrier on every stream used since its last barrier."""
         self._synchronisation.synchronise_all()

@@ -1,4 +1,4 @@
-"""How a test judges what was told by events, as far as it was told."""
+"""Checks of received event records; events are optional and may be incomplete."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequ
 from siconform.recording.history import Entry
 
 _PER_SECOND: Final = 1_000_000_000
-_SKEW: Final = 24 * 3600.0  # seconds a target's clock may differ: units are judged, not clocks
+_SKEW: Final = 24 * 3600.0  # seconds a target's clock may be off: the test is of units, not clocks
 
 _STATES: Final[Mapping[Detail, State]] = {
     Detail.APP_ACCEPTED: State("Accepted"),
@@ -34,19 +34,19 @@ _STATES: Final[Mapping[Detail, State]] = {
     Detail.APP_FAILED: State("Failed"),
     Detail.APP_RESUMING: State("Resuming"),
 }
-"""Details that tell a step an UpdatedApplication can report as well."""
+"""Details that denote a state which an UpdatedApplication can report as well."""
 
 
 class EventChecks(Steps):
-    """Each takes events and fails by the first that says something that did not happen."""
+    """Checks of event records; each fails on the first record of something that did not happen."""
 
     def presupposes_some(self, events: Sequence[EventReceived], what: str) -> None:
-        """Nothing obliges a scheduler to send a record: without any there is no verdict."""
+        """Raise NotOffered if there are no events: they are optional."""
         if not events:
             raise NotOffered(f"the target does not offer events about {what}")
 
     def only_reports(self, events: Iterable[EventReceived], *details: Detail) -> None:
-        """Each of these has one of the details, or none, or one that a later text added."""
+        """Check that each detail is allowed, empty, or added by a later revision."""
         allowed = {Detail.NONE, Detail.UNDEFINED, *details}
         for event in events:
             if event.detail not in allowed:
@@ -57,7 +57,7 @@ class EventChecks(Steps):
                 )
 
     def does_not_report(self, events: Iterable[EventReceived], *details: Detail) -> None:
-        """None of these has one of the details."""
+        """Check that no event has one of the details."""
         for event in events:
             if event.detail in details:
                 raise ConformanceFailure(
@@ -67,7 +67,7 @@ class EventChecks(Steps):
                 )
 
     def never_reports(self, events: Iterable[EventReceived], *changes: EventChange) -> None:
-        """None of these is a change of this kind."""
+        """Check that no event is a change of one of these kinds."""
         for event in events:
             if event.change in changes:
                 raise ConformanceFailure(
@@ -79,11 +79,11 @@ class EventChecks(Steps):
     def reports_as(
         self, events: Iterable[EventReceived], detail: Detail, change: EventChange
     ) -> None:
-        """Wherever this detail is told, it is a change of this kind."""
+        """Check that events with this detail have this kind of change."""
         for event in events:
             if event.detail is detail and event.change is not change:
                 raise ConformanceFailure(
-                    f"{detail.value} is told as {event.change.value}",
+                    f"{detail.value} is reported as {event.change.value}",
                     expected=f"{detail.value} as {change.value}",
                     happened=str(event),
                 )
@@ -91,19 +91,19 @@ class EventChecks(Steps):
     def reports_nothing_after(
         self, events: Iterable[EventReceived], last: Detail, *earlier: Detail
     ) -> None:
-        """Once this detail was told, none of the earlier ones is told any more."""
+        """Check that none of the earlier details follows ``last``."""
         is_over = False
         for event in events:
             is_over |= event.detail is last
             if is_over and event.detail in earlier:
                 raise ConformanceFailure(
                     f"detail {event.detail.value} after {last.value}",
-                    expected=f"no {event.detail.value} once {last.value} was told",
+                    expected=f"no {event.detail.value} after {last.value}",
                     happened=str(event),
                 )
 
     def reports_amounts(self, events: Iterable[EventReceived], *amounts: Mapping[str, int]) -> None:
-        """Each of these tells one of the amounts; without a resource it tells none at all."""
+        """Check that each event reports one of the amounts; no resource means an empty amount."""
         for event in events:
             if not any(agree(amount, event.resource or {}) for amount in amounts):
                 raise ConformanceFailure(
@@ -113,14 +113,14 @@ class EventChecks(Steps):
                 )
 
     def reports_a_detail_of_its_type(self, event: EventReceived) -> None:
-        """The detail is of the block of the record's type, or the end of an allocation."""
+        """Check that the detail belongs to the record's type or ends an allocation."""
         if event.subject is not Subject.UNDEFINED:
             self.only_reports([event], *details_of(event.subject))
 
     def reports_a_life_as_reported(self, application: str, events: Sequence[EventReceived]) -> None:
-        """What events and updates tell of an application, equally often, is in the same order.
+        """Check that events and updates report the states of an application in the same order.
 
-        A step that either of them leaves out, the first time or a later one, shows no order.
+        States that the two report a different number of times are left out of the comparison.
         """
         self.does_not_report(events, Detail.APP_REJECT)
         received = [detail for event in events if (detail := event.detail) in _STATES]
@@ -132,17 +132,17 @@ class EventChecks(Steps):
         )
         if by_events != by_updates:
             raise ConformanceFailure(
-                "the steps of an application are told in another order than its updates have",
+                "events report the states of an application in another order than its updates",
                 expected=", ".join(by_updates),
                 happened=", ".join(by_events),
             )
 
     def reports_only_the_refusal(self, events: Sequence[EventReceived]) -> None:
-        """A rejected application was never in any state but new."""
+        """Check that a rejected application never reached a state other than new."""
         self.does_not_report(events, *_STATES)
 
     def endings_of(self, one: str | Allocated) -> list[EventReceived]:
-        """Everything told of an ask, or an allocation, that says how it ended."""
+        """Return every event that reports how an ask or allocation ended."""
         names = {one.key, one.identity} if isinstance(one, Allocated) else {str(one)}
         endings = REQUEST_ENDINGS | ALLOCATION_ENDINGS
         return [
@@ -152,16 +152,16 @@ class EventChecks(Steps):
         ]
 
     def notified_of(self, one: str | Allocated, detail: Detail) -> None:
-        """There is a record with this detail about an ask or an allocation, or referring to it."""
+        """Check for a record with this detail about, or referring to, an ask or allocation."""
         if not any(event.detail is detail for event in self.endings_of(one)):
             raise ConformanceFailure(
                 f"no record {detail.value}", expected=f"{detail.value} about {one}"
             )
 
     def names_a_known_object(self, event: EventReceived) -> None:
-        """Its object is one of its kind that this RM spoke of, or a queue below the root.
+        """Check that the event names an object this RM sent, or a queue below the root.
 
-        Users and groups have any name: the scheduler may look up the groups of a user itself.
+        Any name is allowed for users and groups: the scheduler may resolve the groups of a user.
         """
         names = self._known().get(event.subject)
         is_queue = event.subject is Subject.QUEUE and event.about.split(".")[0] == "root"
@@ -176,7 +176,7 @@ class EventChecks(Steps):
             )
 
     def reports_the_time_in_nanoseconds(self, event: EventReceived) -> None:
-        """Read as nanoseconds it is about now, by whatever clock the target goes."""
+        """Check that the time, read as nanoseconds, is about now by the target's clock."""
         ahead = self.exchange.history.clock.ahead()
         seconds = event.time / _PER_SECOND
         if not time.time() - _SKEW <= seconds <= time.time() + ahead + _SKEW:
@@ -187,7 +187,7 @@ class EventChecks(Steps):
             )
 
     def _known(self) -> Mapping[Subject, set[str]]:
-        """Every id the RM has said so far; clean-up of earlier tests may still be told of."""
+        """Return every id the RM has sent; events may concern the clean-up of earlier tests."""
         known: dict[Subject, set[str]] = {
             Subject.REQUEST: set(),
             Subject.APPLICATION: set(),

@@ -1,4 +1,4 @@
-"""Expectations: what the RM is told, and what it is not told."""
+"""Expectations: what the RM must receive and must not receive."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 
 class Expectations(Steps):
-    """What one test expects of what its RM is told."""
+    """What one test expects its RM to receive."""
 
     def expect(self, pattern: F, *, timeout: float | None = None) -> F:
-        """Wait for an element that matches; LATE within the grace, FAIL without it."""
+        """Wait for a matching element; LATE within the grace period, FAIL after it."""
         return self._await((pattern,), timeout)  # type: ignore[return-value]  # matches its type
 
     def expect_one_of(self, *patterns: F, timeout: float | None = None) -> F:
-        """Wait for the first element that matches one of the legal outcomes the test names."""
+        """Wait for the first element that matches one of the permitted outcomes."""
         return self._await(patterns, timeout)  # type: ignore[return-value]  # matches one's type
 
     def waits_for(self, *patterns: Fact) -> Fact | None:
-        """The first element that matches, which answers nothing by that; None if there is none."""
+        """Return the first matching element without consuming it, or None at the deadline."""
         history = self.exchange.history
         find = partial(self._inbox.find, patterns)
         longest = (1 + self.deadlines.grace) * self.deadlines.of(patterns)
@@ -37,7 +37,7 @@ class Expectations(Steps):
         return None if found is None else found[1]
 
     def expect_none(self, *patterns: Fact) -> None:
-        """Fence every stream concerned, then a quiet window: nothing unheard may match."""
+        """Raise barriers on every stream concerned, then fail on a match in the quiet window."""
         concerned = {kind_of(p) for p in patterns}
         for kind in UpdateKind:
             if kind in concerned or self._synchronisation.needs_barrier(kind):
@@ -45,7 +45,7 @@ class Expectations(Steps):
         self.stays_quiet(*patterns)
 
     def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
-        """No matching element so far, nor within the quiet window (no fence)."""
+        """Fail on a match so far or within the quiet window (without a barrier)."""
         seconds = self.quiet_window() if window is None else window
         what = self.first_within(patterns, seconds, synchronised=False)
         if what is not None:
@@ -58,21 +58,21 @@ class Expectations(Steps):
             raise failure
 
     def quiet_window(self) -> float:
-        """Seconds of silence before "nothing came" is believed: the target sets the pace."""
+        """Seconds of silence after which "nothing was received" holds, by the target's latency."""
         return self.observed.latency.quiet(self.deadlines.quiet, 2 * self.deadlines.place)
 
     def settle_window(self) -> float:
-        """Seconds of silence on the wall, where the target's time has passed already."""
+        """Seconds of silence in real time, if the target's clock has already been advanced."""
         return self.observed.latency.settle(self.deadlines.settle, 2 * self.deadlines.place)
 
     def records(self, freedom: str, used: Fact | None = None, *, otherwise: str = "") -> None:
-        """Note how the target uses a freedom the text leaves it: what it told, or what else."""
-        sent = used.in_short() if used is not None else otherwise
-        self.exchange.recorded.append(f"{freedom}: {sent}" if sent else freedom)
+        """Record how the target uses a freedom of the specification, as a fact or in words."""
+        words = used.in_short() if used is not None else otherwise
+        self.exchange.recorded.append(f"{freedom}: {words}" if words else freedom)
 
     @contextmanager
     def meanwhile(self) -> Iterator[None]:
-        """What is said meanwhile belongs to no scenario: something is found out."""
+        """Exclude the exchange in this block from the scenario: it only probes behaviour."""
         with self.exchange.aside():
             yield
             self._synchronisation.synchronise_all_but()
@@ -88,9 +88,10 @@ class Expectations(Steps):
         *,
         first: float = 0.0,
     ) -> tuple[Entry, Fact]:
-        """Grace applies to ``slack``: its class's limit, an answer's where a test sets its own.
+        """Wait for a match and evaluate its time; grace applies to ``slack``.
 
-        A ``timeout`` of its own is for a timer, of which ``first`` seconds may pass at once.
+        ``slack`` defaults to the limit of the class, or that of an answer if ``timeout`` is given.
+        A ``timeout`` is for a timer, of which ``first`` seconds may be skipped at once.
         """
         history = self.exchange.history
         limit = self.deadlines.of(patterns) if timeout is None else timeout
@@ -124,9 +125,9 @@ class Expectations(Steps):
     def first_within(
         self, patterns: tuple[Fact, ...], seconds: float, *, synchronised: bool = True
     ) -> Fact | None:
-        """The first matching element that came until so much time has passed, or None.
+        """Return the first match within this time, or None.
 
-        Without fences it does not matter when it came.
+        Without barriers, matches received earlier count as well.
         """
         history = self.exchange.history
         find = partial(self._inbox.find, patterns)
@@ -146,7 +147,7 @@ class Expectations(Steps):
     def _synchronised_look(
         self, patterns: tuple[Fact, ...], find: Callable[[], T | None]
     ) -> Callable[[float], T | None]:
-        """Where time passes at once, a fence has to bring what came of it before one looks."""
+        """Return a look that raises barriers first where virtual time is advanced."""
         history = self.exchange.history
         kinds = {kind_of(p) for p in patterns if not isinstance(p, StreamEnded)}
 
@@ -160,14 +161,14 @@ class Expectations(Steps):
         return look
 
     def _how_soon(self, what: Fact) -> str:
-        """How long after the last word of the RM it came, in words."""
+        """Describe how long after the RM's last request it was received."""
         entries = self.exchange.entries()
         received = next(i for i, entry in enumerate(entries) if entry.content is what)
-        words = [e for e in entries[:received] if e.sent_by_rm and not e.barrier]
-        if not words:
+        requests = [e for e in entries[:received] if e.sent_by_rm and not e.barrier]
+        if not requests:
             return ""
-        milliseconds = 1000 * (entries[received].at - words[-1].at)
-        return f", {milliseconds:.0f} ms after RM {words[-1].content}"
+        milliseconds = 1000 * (entries[received].at - requests[-1].at)
+        return f", {milliseconds:.0f} ms after RM {requests[-1].content}"
 
     def _evaluate_time(self, patterns: tuple[Fact, ...], took: float, limit: float) -> None:
         if took > limit:

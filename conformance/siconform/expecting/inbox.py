@@ -1,4 +1,4 @@
-"""What one RM was told during a test, and what of it has answered an expectation."""
+"""What one RM received during a test, and which of it was expected."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -23,16 +23,16 @@ F = TypeVar("F", bound=Fact)
 
 
 class Inbox:
-    """What is told, element by element. Each of them answers one expectation only."""
+    """Received elements in order. Each element satisfies one expectation only."""
 
     def __init__(self, link: Link, exchange: Exchange) -> None:
         self._link = link
         self._exchange = exchange
-        self._taken: set[int] = set()  # indexes of entries that answered an expectation
-        self._open_releases: dict[tuple[str, Termination], int] = {}  # that answered one: index
+        self._taken: set[int] = set()  # indexes of entries that satisfied an expectation
+        self._open_releases: dict[tuple[str, Termination], int] = {}  # expected ones, with index
 
     def observe(self, pattern: F) -> list[F]:
-        """Every element of this test so far that matches, whether it answered something or not."""
+        """Return every matching element of this test so far, whether or not it was expected."""
         return [
             content
             for _, entry in self.received()
@@ -40,7 +40,7 @@ class Inbox:
         ]
 
     def find(self, patterns: tuple[Fact, ...]) -> tuple[int, Fact] | None:
-        """The first element that matches and has answered nothing, with its index."""
+        """Return the first unconsumed element that matches, with its index."""
         for index, entry in self.received():
             content = entry.content
             if (
@@ -54,18 +54,18 @@ class Inbox:
         return None
 
     def take(self, index: int, fact: Fact) -> Fact:
-        """The element, which has answered an expectation with this."""
+        """Consume the element for an expectation."""
         self._taken.add(index)
         if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
             self._open_releases[fact.identity, fact.termination] = index
         return fact
 
     def take_since(self, index: int) -> None:
-        """Whatever was told from this index on answers nothing any more."""
+        """Consume every element received from this index on."""
         self._taken.update(received for received, _ in self.received() if received >= index)
 
     def received(self) -> Iterator[tuple[int, Entry]]:
-        """Every element this RM was told, answers to fences left out, with its index."""
+        """Return every element this RM received, except answers to barriers, with its index."""
         start = self._exchange.start
         for offset, entry in enumerate(self._exchange.entries()):
             if (
@@ -76,9 +76,9 @@ class Inbox:
                 yield start + offset, entry
 
     def related(self, patterns: tuple[Fact, ...]) -> Fact | None:
-        """The last unheard element about the same thing, such as a rejection instead.
+        """Return the last unconsumed element about the same subject, such as a rejection.
 
-        A state of an application is never meant: it may be reported at any time, whatever else is.
+        Application states are left out: they may be reported at any time.
         """
         last = None
         conversations = {kind_of(pattern) for pattern in patterns}
@@ -94,7 +94,7 @@ class Inbox:
         return last
 
     def end_of_stream(self, patterns: tuple[Fact, ...]) -> StreamEnded | None:
-        """The end of the stream all patterns would come on, if it ended and was not reopened."""
+        """Return the end of the stream all patterns belong to, if it ended and was not reopened."""
         kinds = {kind_of(p) for p in patterns}
         kind, *more = kinds
         if kind is None or more or any(isinstance(p, StreamEnded) for p in patterns):
@@ -109,7 +109,7 @@ class Inbox:
         return ends[-1] if ends else None
 
     def _repeats(self, index: int, received: Fact) -> bool:
-        """Whether this was heard before: a release may be repeated until it is confirmed."""
+        """Return whether this repeats a release, which is allowed until it is confirmed."""
         if not isinstance(received, Released):
             return False
         before = self._open_releases.get((received.identity, received.termination))
@@ -119,7 +119,7 @@ class Inbox:
 
 
 def is_renamed(identity: str, entries: Iterable[Entry]) -> bool:
-    """Whether in between the RM asked for or reported what is called so: then it is another one."""
+    """Return whether the RM reused this identity in between, so it names another object."""
     return any(
         entry.sent_by_rm
         and (

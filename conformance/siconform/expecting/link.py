@@ -1,4 +1,4 @@
-"""How one RM reaches the scheduler."""
+"""The link of one RM to the scheduler."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,9 @@ from siconform.transport.extension import Extension
 
 @dataclass
 class Link:
-    """The connection of an RM, the fences on that, and the extension, if the target has one.
+    """The connection of an RM, its barriers, and the extension if the target has one.
 
-    All parts of an RM share the link: a scheduler that was restarted is reached another way, and
-    then every part of the RM reaches it that way.
+    All parts of an RM share the link, so that all follow it to a restarted scheduler.
     """
 
     connection: Connection

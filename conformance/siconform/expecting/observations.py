@@ -1,4 +1,4 @@
-"""Observations: what a test looks at without insisting on one element, or by the clock."""
+"""Observations: timing, counting and comparing received elements, without requiring one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,23 +12,23 @@ from siconform.protocol.notifications import Fact
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 
-CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead of ours on a short timer
+CLOCK_TOLERANCE: Final = 0.02  # seconds a target's clock may be ahead on a short timer
 
 
 class Observations(Expectations):
-    """How many came, when, whether at all, and how several compare."""
+    """Observations of how many elements came, when, whether at all, and in which order."""
 
     def now(self) -> float:
-        """This moment, to measure a timer from."""
+        """Return the current moment, to measure a timer from."""
         return self.exchange.history.moment()
 
     @property
     def latency(self) -> Latency:
-        """How long this target takes to place an ask that fits."""
+        """The time this target takes to place an ask that fits."""
         return self.observed.latency
 
     def came_before(self, earlier: Fact, later: Fact) -> None:
-        """Something that matches ``earlier`` was told before the first that matches ``later``."""
+        """Check that a match of ``earlier`` was received before the first match of ``later``."""
         for _, entry in self._inbox.received():
             content = entry.content
             if isinstance(content, Fact) and earlier.matches(content):
@@ -36,13 +36,13 @@ class Observations(Expectations):
             if isinstance(content, Fact) and later.matches(content):
                 break
         raise ConformanceFailure(
-            f"told without {earlier} before it",
+            f"received without {earlier} before it",
             expected=f"{earlier} before {later}",
             happened=f"{later} first",
         )
 
     def measured(self, waits: Callable[[], T], report: Callable[[float, float], None]) -> T:
-        """What ``waits`` returns; ``report`` learns how long that took (see ``Latency``)."""
+        """Return what ``waits`` returns; ``report`` receives how long it took (see ``Latency``)."""
         history = self.exchange.history
         wall, moment = history.now(), history.moment()
         found = waits()
@@ -54,8 +54,8 @@ class Observations(Expectations):
     def expect_when_due(self, *patterns: Fact, seconds: float, since: float) -> Fact:
         """Wait for one of these outcomes, due ``seconds`` after a timer of the scheduler began.
 
-        The timer began after ``since`` (see ``now``) and before this call: what comes earlier
-        than due after ``since`` fails, and so does what takes more than the slack of its class.
+        The timer began after ``since`` (see ``now``) and before this call. An outcome earlier than
+        ``seconds`` after ``since`` fails, and so does one that exceeds the slack of its class.
         """
         slack = self.deadlines.timer
         entry, fact = self.await_entry(
@@ -71,7 +71,7 @@ class Observations(Expectations):
         return fact
 
     def receive_if_any(self, *patterns: Fact, window: float | None = None) -> Fact | None:
-        """Fence every stream spoken on, then a quiet window: the first that came, or None."""
+        """Raise barriers, wait for a quiet window, and return the first match or None."""
         self.synchronise_all()
         return self.first_within(patterns, self.quiet_window() if window is None else window)
 
@@ -83,39 +83,39 @@ class Observations(Expectations):
         early, late = earliest - CLOCK_TOLERANCE - entry.moment, entry.moment - latest
         if early > 0 or late > 0:
             raise ConformanceFailure(
-                "came before the timer was due" if early > 0 else "came when it was long due",
+                "came before the timer was due" if early > 0 else "came too long after it was due",
                 expected="the end of a timer at its time",
                 happened=f"{fact} {max(early, late):.2f} s {'before' if early > 0 else 'after'} it",
             )
         return fact
 
     def came_together(self, *received: Fact) -> bool:
-        """Whether one message told all of these."""
+        """Return whether one message contained all of these."""
         numbers = {entry.number for _, entry in self._inbox.received() if entry.content in received}
         return len(numbers) == 1
 
     def settles(self) -> None:
-        """Fences and a quiet window: what was said has taken effect and been answered."""
+        """Wait, with barriers and a quiet window, until requests have taken effect."""
         self.synchronise_all()
         self.stays_quiet()
 
     def has_observed(self, *patterns: Fact) -> None:
-        """What came of this so far answers nothing any more."""
+        """Consume all matches received so far."""
         while (found := self._inbox.find(patterns)) is not None:
             self._inbox.take(*found)
 
     def passes_over(self, *patterns: Fact) -> None:
-        """Fences and a quiet window: what came of this until then answers nothing any more."""
+        """Consume all matches until barriers and a quiet window bring none."""
         while self.receive_if_any(*patterns) is not None:
             pass
 
     def expect_where_reported(self, pattern: Fact, *, like: Fact) -> None:
-        """Expect what the scheduler need not report: only if it reported the ``like`` of it."""
+        """Expect an optional report only if the target sent the comparable ``like``."""
         if self.observe(like):
             self.expect(pattern)
 
     def collects(self, pattern: F, *, most: int) -> list[F]:
-        """Up to ``most`` elements; fewer once none came for as long as their class allows."""
+        """Return up to ``most`` matches; fewer if none comes within the limit of their class."""
         history = self.exchange.history
         look = partial(history.look, partial(self._inbox.find, (pattern,)))
         timeout = self.deadlines.of((pattern,))
@@ -128,7 +128,7 @@ class Observations(Expectations):
         return collected
 
     def expect_all_or_none(self, *patterns: Fact, window: float | None = None) -> bool:
-        """Each of them is told, or none is; which of the two it is."""
+        """Expect all of these or none; return which."""
         if self.receive_if_any(*patterns, window=window) is None:
             return False
         received = [pattern for pattern in patterns if self.observe(pattern)]
@@ -138,7 +138,7 @@ class Observations(Expectations):
         return True
 
     def expect_at_most(self, times: int, pattern: Fact) -> None:
-        """Of everything so far, answer or not, no more than so many elements match."""
+        """Check that at most ``times`` elements of this test match."""
         received = self.observe(pattern)
         if len(received) > times:
             raise ConformanceFailure(
@@ -148,5 +148,5 @@ class Observations(Expectations):
             )
 
     def _until(self, moment: float) -> float:
-        """Seconds until shortly before a moment at which a timer is due."""
+        """Return the seconds until shortly before the moment a timer is due."""
         return max(0.0, moment - 2 * CLOCK_TOLERANCE - self.now())

@@ -1,8 +1,8 @@
-"""Which streams an RM spoke on since their last fence, and the fences on them.
+"""Tracks which streams an RM used since their last barrier, and raises the barriers due.
 
-A stream needs none where all that was said on it created something and was accepted: that is an
-answer behind which nothing is under way. So it is only with names that are said for the first time,
-whose acceptance cannot be that of an earlier bearer.
+A stream needs no barrier if every request on it created an object with a new name and was accepted:
+after the acceptance nothing is in flight. A reused name does not count, because the acceptance may
+be that of its earlier object.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,32 +20,32 @@ _CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
 @dataclass
 class _Sent:
-    """What was said on one stream since its last fence."""
+    """What was sent on one stream since its last barrier."""
 
     since: int  # index of the history
     awaited: set[Fact] = field(default_factory=set)  # acceptances
-    has_answers: bool = True  # whether an acceptance is awaited for every request
+    has_answers: bool = True  # whether every request has an acceptance
 
 
 class Synchronisation:
-    """Fences the streams of one RM; ``alive`` is whether the target is still there."""
+    """Barriers on the streams of one RM; ``alive`` returns whether the target is running."""
 
     def __init__(self, link: Link, alive: Callable[[], bool]) -> None:
         self._link = link
         self._alive = alive
-        self._unfenced: dict[UpdateKind, _Sent] = {}
-        self._names: set[Fact] = set()  # acceptances of everything that was ever created
-        self._has_confirmed = False  # by itself, since the last fence
+        self._unsynchronised: dict[UpdateKind, _Sent] = {}
+        self._names: set[Fact] = set()  # acceptances of everything ever created
+        self._has_confirmed = False  # automatically, since the last barrier
 
     def barriers(self, kind: UpdateKind) -> None:
-        """Return once everything said on the stream of this kind was processed."""
-        self._unfenced.pop(kind, None)
+        """Return when everything sent on the stream of this kind is processed."""
+        self._unsynchronised.pop(kind, None)
         self.raise_barrier(kind)
 
     def synchronise_all(self) -> None:
-        """Fence every stream that was spoken on since its last fence.
+        """Raise a barrier on every stream used since its last barrier.
 
-        What came until now is confirmed before, where the RM does that by itself.
+        Automatic confirmations of what was received so far are sent first.
         """
         with self._link.connection.hearing:
             if self._has_confirmed:
@@ -54,17 +54,17 @@ class Synchronisation:
         self.synchronise_all_but()
 
     def synchronise_all_but(self, kinds: AbstractSet[UpdateKind] = frozenset()) -> None:
-        """Fence the streams a test spoke on since their last fence, except these."""
-        for kind in sorted(self._unfenced.keys() - kinds, key=lambda k: k.value):
+        """Raise a barrier on the streams used since their last barrier, except these."""
+        for kind in sorted(self._unsynchronised.keys() - kinds, key=lambda k: k.value):
             if self.needs_barrier(kind):
                 self.barriers(kind)
 
     def raise_barrier(self, kind: UpdateKind) -> None:
-        """Send a fence, whatever was said since the last one."""
+        """Raise a barrier, whether or not anything was sent since the last one."""
         self._guarded(partial(self._link.barriers.raise_on, kind))
 
     def has_sent(self, requests: Sequence[Request], since: int) -> None:
-        """Something was said on these streams; the history was this long before."""
+        """Note requests sent on these streams, and the length of the history before them."""
         for request in requests:
             sent = self._sent_on(request.kind, since)
             acceptance = _acceptance(request)
@@ -75,26 +75,26 @@ class Synchronisation:
                 sent.awaited.add(acceptance)
 
     def has_confirmed(self) -> None:
-        """The RM confirmed something by itself."""
+        """Note that the RM confirmed something automatically."""
         self._has_confirmed = True
 
     def needs_barrier(self, kind: UpdateKind) -> bool:
-        """Whether anything said on the stream of this kind may not have been processed yet."""
-        sent = self._unfenced.get(kind)
+        """Return whether a request on the stream of this kind may still be unprocessed."""
+        sent = self._unsynchronised.get(kind)
         if sent is not None and sent.has_answers and self._is_accepted(sent):
-            del self._unfenced[kind]
-        return kind in self._unfenced
+            del self._unsynchronised[kind]
+        return kind in self._unsynchronised
 
     def forgets(self) -> None:
-        """Whatever was said went to streams that are no more."""
-        self._unfenced.clear()
+        """Forget what was sent: its streams no longer exist."""
+        self._unsynchronised.clear()
 
     def is_something_under_way(self) -> bool:
-        """Whether the RM said anything that is not known to have been processed."""
-        return self._has_confirmed or bool(self._unfenced)
+        """Return whether any request is not known to be processed."""
+        return self._has_confirmed or bool(self._unsynchronised)
 
     def _sent_on(self, kind: UpdateKind, since: int = 0) -> _Sent:
-        return self._unfenced.setdefault(kind, _Sent(since))
+        return self._unsynchronised.setdefault(kind, _Sent(since))
 
     def _is_accepted(self, sent: _Sent) -> bool:
         connection = self._link.connection
@@ -117,7 +117,7 @@ class Synchronisation:
 
 
 def _acceptance(request: Request) -> Fact | None:
-    """What answers a request that creates something, if it is accepted."""
+    """Return the acceptance of a request that creates something, or None."""
     match request:
         case NodeRequest(node=node, action=action) if action in _CREATIONS:
             return NodeAccepted(node)

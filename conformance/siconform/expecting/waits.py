@@ -1,4 +1,4 @@
-"""What a test waits for, told to whoever listens: its name, how long at most, how long it took."""
+"""Waits of tests, reported to listeners: name, limit and time taken."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ from siconform.protocol.notifications import (
 
 
 class WaitClass(StrEnum):
-    """Whose limit a wait has: the names of ``Deadlines``, and the fence, which has two of them."""
+    """Classes of waits: the names of ``Deadlines``, and the barrier, which has twice ``ack``."""
 
     ACK = "ack"
     PLACE = "place"
@@ -36,41 +36,41 @@ class WaitClass(StrEnum):
 
 @dataclass(slots=True)
 class Wait:
-    """Something that is waited for; who waits enters what it ``took`` once it came."""
+    """A wait; the waiting code sets ``took`` when the element is received."""
 
     name: str  # as in "waiting for ..."
-    limit: float  # seconds it is allowed
+    limit: float  # seconds allowed
     kind: WaitClass
-    took: float | None = None  # seconds, by the clock that the limit is of
+    took: float | None = None  # seconds, on the clock the limit refers to
 
 
 class Listener(Protocol):
-    """Learns of every wait in its process; what it does must be quick and never fail."""
+    """An observer of every wait in its process; it must be quick and never fail."""
 
     def began(self, wait: Wait) -> None:
-        """Somebody waits from now on."""
+        """Handle the start of a wait."""
 
     def ended(self, wait: Wait) -> None:
-        """It came, or did not come in time."""
+        """Handle the end of a wait, successful or not."""
 
 
 _LISTENERS: Final[list[Listener]] = []
 
 
 def listen(listener: Listener) -> None:
-    """Be told of every wait from now on."""
+    """Register a listener for every wait from now on."""
     _LISTENERS.append(listener)
 
 
 def stop_listening(listener: Listener) -> None:
-    """Be told no more; harmless for one that never was."""
+    """Unregister a listener; unknown ones are ignored."""
     if listener in _LISTENERS:
         _LISTENERS.remove(listener)
 
 
 @contextmanager
 def waiting(name: str, limit: float, kind: WaitClass) -> Iterator[Wait]:
-    """Around a wait for so many seconds at most."""
+    """Report a wait of at most ``limit`` seconds to the listeners."""
     wait = Wait(name, limit, kind)
     for listener in _LISTENERS:
         listener.began(wait)
@@ -101,7 +101,7 @@ _BY_TYPE: Final[dict[type[Fact], str]] = {
 
 
 def name_of(patterns: tuple[Fact, ...]) -> str:
-    """What waits for one of these is a wait for, in a few words."""
+    """Return a short name of the wait for one of these."""
     names = dict.fromkeys(_name(pattern) for pattern in patterns)
     return " or ".join(names)
 

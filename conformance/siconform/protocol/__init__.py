@@ -1,1 +1,1 @@
-"""What an RM and a scheduler tell each other, in no revision's bytes."""
+"""Requests and notifications between an RM and a scheduler, independent of the revision."""

@@ -1,4 +1,4 @@
-"""What a scheduler asks and tells an RM by callback. ``offer`` is the stream it came on, from 1."""
+"""Callbacks of a scheduler to an RM. ``offer`` is the number of the stream, from 1."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,7 +7,7 @@ from siconform.protocol.notifications import ANY, Fact
 
 
 class Scheduling(Enum):
-    """How the scheduling of an ask goes; the names are the text's."""
+    """The progress of scheduling an ask; the names are those of the SI."""
 
     UNSET = "UNKNOWN_SCHEDULING_STATE"
     SKIPPED = "SKIPPED"
@@ -19,7 +19,7 @@ class Scheduling(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlacementCheck(Fact):
-    """May this ask go on that node? ``allocate`` is False where it is only reserved there."""
+    """May this ask go on that node? ``allocate`` is False for a reservation."""
 
     key: str = ANY
     node: str = ANY
@@ -29,9 +29,9 @@ class PlacementCheck(Fact):
 
 @dataclass(frozen=True, slots=True)
 class EvictionCheck(Fact):
-    """Does this ask fit on that node once some of these are gone, in this order?
+    """Does this ask fit on that node once these are evicted in order?
 
-    ``victims`` are allocation keys; the first attempt is without 0 to ``start``.
+    ``victims`` are allocation keys; the first attempt evicts 0 to ``start``.
     """
 
     key: str = ANY
@@ -43,7 +43,7 @@ class EvictionCheck(Fact):
 
 @dataclass(frozen=True, slots=True)
 class SchedulingReported(Fact):
-    """How the scheduling of an ask goes."""
+    """The progress of scheduling an ask."""
 
     key: str = ANY
     application: str = ANY
@@ -54,7 +54,7 @@ class SchedulingReported(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Assumed(Fact):
-    """The RM can take this allocation as made (2021-02)."""
+    """The RM can assume this allocation (2021-02)."""
 
     key: str = ANY
     node: str = ANY
@@ -71,7 +71,7 @@ class Forgotten(Fact):
 
 @dataclass(frozen=True, slots=True)
 class StrangeCall(Fact):
-    """A call that is none of the callbacks, or whose content is not of its type."""
+    """A call of an unknown kind, or with content of another type."""
 
     problem: str = ANY
     offer: int = ANY
@@ -79,7 +79,7 @@ class StrangeCall(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Answered(Fact):
-    """What the RM answered; ``index`` is the last of the victims that has to go."""
+    """The RM's answer; ``index`` is the last victim that has to go."""
 
     fits: bool = ANY
     index: int = ANY
@@ -96,7 +96,7 @@ class CallbacksOffered(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CallbacksEnded(Fact):
-    """The stream of callbacks is over, by the scheduler's will."""
+    """The scheduler ended the callback stream."""
 
     status: str = ANY
     details: str = ANY

@@ -1,4 +1,4 @@
-"""A new configuration for a scheduler that runs: what the RM hands over, and the answer."""
+"""Configuration changes of a running scheduler: the request and its outcome."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from siconform.protocol.notifications import ANY, Fact
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationSent(Fact):
-    """The RM wants this RM and group to have another configuration; the rest is in its words."""
+    """The RM requests another configuration for this RM and group; its message has the rest."""
 
     rm: str = ANY
     policy_group: str = ANY
@@ -15,11 +15,11 @@ class ConfigurationSent(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationApplied(Fact):
-    """The scheduler says that it runs by the new configuration."""
+    """The scheduler reports that it applied the new configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationRefused(Fact):
-    """The scheduler says that it does not."""
+    """The scheduler reports that it refused the configuration."""
 
     reason: str = ANY

@@ -1,20 +1,20 @@
-"""Placement constraints of 2021-02, revision-neutral: where an RM wants an allocation to go."""
+"""Placement constraints of 2021-02, independent of the encoding."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Operator(Enum):
-    """How a condition compares. The text cannot say any but the default: decision 0001.
+    """The comparison of a condition. The published schema has only the default: decision 0001.
 
-    NOT_IN, EXIST and NOT_EXIST go out as a corrected schema would have them, IN as nothing.
+    NOT_IN, EXIST and NOT_EXIST are sent as in a corrected schema, IN as nothing.
     """
 
     IN = "in"
     NOT_IN = "not in"
-    EXIST = "exists, whatever is listed"
-    NOT_EXIST = "does not exist, whatever is listed"
-    EMPTY = "in (said by an empty message)"  # all that the literal schema can put there
+    EXIST = "exists, with any value"
+    NOT_EXIST = "does not exist, with any value"
+    EMPTY = "in (as an empty message)"  # the only value of the published schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Condition:
 
 
 def where(key: str, *values: str, operator: Operator = Operator.IN) -> Condition:
-    """The condition that ``key`` has one of ``values``, or what else ``operator`` makes of them."""
+    """Return a condition on ``key`` and ``values``, by default that it has one of them."""
     return Condition(key, values, operator)
 
 
@@ -38,15 +38,15 @@ def where(key: str, *values: str, operator: Operator = Operator.IN) -> Condition
 class Affinity:
     """How many allocations with these tags a group of nodes must and may hold.
 
-    Nodes with one value of the attribute ``scope`` are a group. The bounds hold for those there
-    are; 0 is no bound.
+    Nodes with the same value of the attribute ``scope`` form a group. The bounds apply to existing
+    groups; 0 means unbounded.
     """
 
     scope: str
     tags: tuple[Condition, ...]
     at_least: int = 0
     at_most: int = 0
-    required: bool = True  # else preferred only
+    required: bool = True  # otherwise only preferred
 
     def __str__(self) -> str:
         words = "required" if self.required else "preferred"
@@ -57,7 +57,7 @@ class Affinity:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Both halves hold where both are given."""
+    """Constraints on nodes and on other allocations; all that are given apply."""
 
     node: tuple[Condition, ...] = ()
     others: Affinity | None = None
@@ -68,5 +68,5 @@ class Constraint:
 
 
 def on_nodes(*conditions: Condition) -> Constraint:
-    """Only on nodes with these attributes."""
+    """Return a constraint to nodes with these attributes."""
     return Constraint(node=conditions)

@@ -1,4 +1,4 @@
-"""Events as the scheduler tells them by callback: what happened to which of its objects."""
+"""Events that the scheduler sends by callback: what happened to which object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class EventChange(Enum):
 
 
 class Detail(Enum):
-    """What changed, from 2023-08 on; the names are the text's."""
+    """What changed, from 2023-08 on; the names are those of the SI."""
 
     NONE = "DETAILS_NONE"
     REQUEST_CANCEL = "REQUEST_CANCEL"
@@ -83,9 +83,9 @@ class Detail(Enum):
 
 
 def details_of(subject: Subject) -> frozenset[Detail]:
-    """The block of details that belongs to a kind of object.
+    """Return the details that belong to a kind of object.
 
-    The end of an allocation belongs to any that may hold one, so not to users and groups.
+    The end of an allocation belongs to every kind that can hold one, so not to users and groups.
     """
     blocks = {
         Subject.REQUEST: ("REQUEST_", "ALLOC_"),
@@ -116,7 +116,7 @@ ALLOCATION_ENDINGS: Final = frozenset(d for d in Detail if d.value.startswith("A
 class EventReceived(Fact):
     """A record. ``reference`` is the second object, ``group`` and ``reason`` are of 2021-02.
 
-    ``time`` is in nanoseconds since 1970; ``resource`` None where the record has none.
+    ``time`` is in nanoseconds since 1970; ``resource`` is None if the record has none.
     """
 
     about: str = ANY
@@ -134,6 +134,6 @@ class EventReceived(Fact):
 
 @dataclass(frozen=True, slots=True)
 class EmptyBatch(Fact):
-    """A batch of events without an event."""
+    """A batch without events."""
 
     offer: int = ANY

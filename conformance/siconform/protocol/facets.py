@@ -1,4 +1,4 @@
-"""What a target offers beside the SI: the facets of the extension, and what they are called."""
+"""Facets: the optional parts of the extension, and their names."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -8,7 +8,7 @@ from siconform.protocol.timers import UNKNOWN, Timers
 
 
 class Facet(Enum):
-    """A part of the extension a target may offer; the value is its name for people."""
+    """A part of the extension that a target may offer; the value is its display name."""
 
     SNAPSHOT = "snapshot"
     CONFIGURATION = "configuration"
@@ -23,11 +23,11 @@ class Facet(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What a target says of itself; nothing, where it does not have the extension."""
+    """What a target declares about itself; empty without the extension."""
 
     offered: frozenset[Facet] = frozenset()
-    revision: str = ""  # it speaks, by the name of the project
-    several_rms: bool | None = None  # None: it does not say
+    revision: str = ""  # in use, by its name in this project
+    several_rms: bool | None = None  # None: not stated
     timers: Timers = UNKNOWN
 
 

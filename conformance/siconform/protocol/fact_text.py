@@ -1,4 +1,4 @@
-"""How the name and the fields of a fact are told."""
+"""Names and fields of facts as text."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -9,18 +9,18 @@ from typing import Any
 
 @cache
 def field_names(kind: type) -> tuple[str, ...]:
-    """The names of the fields of a dataclass."""
+    """Return the field names of a dataclass."""
     return tuple(field.name for field in fields(kind))
 
 
 @cache
 def words_of(name: str) -> str:
-    """A class name in words: ``NodeAccepted`` becomes ``node accepted``."""
+    """Return a class name in words: ``NodeAccepted`` becomes ``node accepted``."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
 def shown(name: str, value: Any) -> str:
-    """A field and its value."""
+    """Return a field and its value as text."""
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, Mapping):

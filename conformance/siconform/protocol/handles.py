@@ -1,4 +1,4 @@
-"""Names a test holds in its hands: ids that remember what the RM said about them."""
+"""Handles: ids that carry what the RM sent about their objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Node(str):
     capacity: Mapping[str, int]
 
     def __new__(cls, name: str, capacity: Mapping[str, int]) -> Self:
-        """The id ``name`` with its capacity."""
+        """Create the id ``name`` with its capacity."""
         node = super().__new__(cls, name)
         node.capacity = capacity
         return node
@@ -29,21 +29,21 @@ class Application(str):
     queue: str
 
     def __new__(cls, name: str, queue: str) -> Self:
-        """The id ``name`` with its queue."""
+        """Create the id ``name`` with its queue."""
         application = super().__new__(cls, name)
         application.queue = queue
         return application
 
 
 class Ask(str):
-    """An ask's allocation key, with the ask as it was last said."""
+    """An ask's allocation key, with the ask as last sent."""
 
     __slots__ = ("sent",)
 
     sent: AskRequest
 
     def __new__(cls, sent: AskRequest) -> Self:
-        """The key of the ask, with the ask."""
+        """Create the key of the ask."""
         ask = super().__new__(cls, sent.key)
         ask.sent = sent
         return ask
@@ -51,20 +51,20 @@ class Ask(str):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How long a gang waits for its placeholders, and how its application says so."""
+    """How long a gang waits for its placeholders, and the timeout its application sends."""
 
     seconds: float
-    timeout_ms: int = 0  # 0: it leaves it to the scheduler
+    timeout_ms: int = 0  # 0: the scheduler's default
 
 
 class Gang(Application):
-    """An application's id, with the size of its gang and how long it waits for its placeholders."""
+    """An application's id, with the size of its gang and its placeholder timeout."""
 
     __slots__ = ("limit", "member", "members")
 
     members: int
     member: Mapping[str, int]  # resources of each
-    limit: Limit | None  # None: a test that is not about it
+    limit: Limit | None  # None: irrelevant to the test
 
     @classmethod
     def of(
@@ -76,7 +76,7 @@ class Gang(Application):
         member: Mapping[str, int],
         limit: Limit | None = None,
     ) -> Self:
-        """The id ``name`` with what was said about the gang."""
+        """Create the id ``name`` with the properties of the gang."""
         gang = cls(name, queue)
         gang.members = members
         gang.member = member

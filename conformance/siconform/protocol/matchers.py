@@ -1,4 +1,4 @@
-"""Matchers: each stands in a pattern for a value, and says which values it accepts."""
+"""Matchers: stand for a value in a pattern and decide which values it accepts."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -8,67 +8,66 @@ from typing import Any, Final, Self
 class Matcher(str):
     """Stands in a pattern for every value that it accepts.
 
-    It is the text that people read in a pattern, and so goes wherever a name goes. As a value it
-    is that text and nothing else, equal to it and with its hash: what it accepts is asked of
-    ``accepts``, never by ``==``.
+    It is the text shown for the pattern, and so fits wherever a name does. As a value it equals
+    that text and has its hash; which values it accepts is decided by ``accepts``, never by ``==``.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def accepts(self, received: object) -> bool:
-        """Whether this value will do."""
+        """Return whether this value is accepted."""
 
     @property
     def only(self) -> str | None:
-        """The one text it accepts; None where it accepts several values, or none."""
+        """The single string it accepts; None if it accepts several values or none."""
         return None
 
 
 class AnotherThan(Matcher):
-    """Every text that differs from this one."""
+    """Every string that differs from this one."""
 
     __slots__ = ("unwanted",)
 
     unwanted: str
 
     def __new__(cls, unwanted: str) -> Self:
-        """Anything but this."""
+        """Create the pattern of anything but this."""
         matcher = super().__new__(cls, f"anything but {unwanted}")
         matcher.unwanted = str(unwanted)
         return matcher
 
     def accepts(self, received: object) -> bool:
-        """Whether it is a text, and another one."""
+        """Return whether it is a different string."""
         return isinstance(received, str) and received != self.unwanted
 
 
 class OneOf(Matcher):
-    """Each of these texts."""
+    """Each of these strings."""
 
     __slots__ = ("names",)
 
     names: frozenset[str]
 
     def __new__(cls, names: Iterable[str]) -> Self:
-        """Any of these."""
+        """Create the pattern of any of these."""
         known = frozenset(map(str, names))
         matcher = super().__new__(cls, " or ".join(sorted(known)))
         matcher.names = known
         return matcher
 
     def accepts(self, received: object) -> bool:
-        """Whether it is among them."""
+        """Return whether it is among them."""
         return isinstance(received, str) and received in self.names
 
     @property
     def only(self) -> str | None:
-        """The name, where there is one."""
+        """The name, if there is only one."""
         return next(iter(self.names)) if len(self.names) == 1 else None
 
 
 class PartitionNamed(Matcher):
-    """A partition by the name the RM gave it, however the scheduler writes it in full.
+    """A partition by the name the RM gave it, in any full form of the scheduler.
 
     That is the name itself, or a normalised form that contains it, like [rm]default.
     """
@@ -76,25 +75,25 @@ class PartitionNamed(Matcher):
     __slots__ = ()
 
     def accepts(self, received: object) -> bool:
-        """Whether it contains the name."""
+        """Return whether it contains the name."""
         return isinstance(received, str) and self.casefold() in received.casefold()
 
 
 class Including(Matcher):
-    """Every map that has these entries, whatever else is in it."""
+    """Every map with these entries, and possibly more."""
 
     __slots__ = ("_entries",)
 
     _entries: Mapping[str, object]
 
     def __new__(cls, entries: Mapping[str, object]) -> Self:
-        """Any map with these entries."""
+        """Create the pattern of any map with these entries."""
         matcher = super().__new__(cls, f"{dict(entries)} among others")
         matcher._entries = dict(entries)
         return matcher
 
     def accepts(self, received: object) -> bool:
-        """Whether it is a map that has them."""
+        """Return whether it is a map with them."""
         return isinstance(received, Mapping) and self._entries.items() <= received.items()
 
 
@@ -106,13 +105,13 @@ class Lacking(Matcher):
     _key: str
 
     def __new__(cls, key: str) -> Self:
-        """Any map without it."""
+        """Create the pattern of any map without it."""
         matcher = super().__new__(cls, f"without {key}")
         matcher._key = key
         return matcher
 
     def accepts(self, received: object) -> bool:
-        """Whether it is a map without the key."""
+        """Return whether it is a map without the key."""
         return isinstance(received, Mapping) and self._key not in received
 
 
@@ -121,11 +120,11 @@ class _Unsaid(str):
 
 
 UNSAID: Final = _Unsaid()
-"""Told where the revision has no field: no text, and yet as whatever pattern wants it."""
+"""The value of a field the revision does not have; it matches every pattern."""
 
 
 def agree(wanted: Any, received: Any) -> bool:
-    """Whether a value is as a pattern wants it; in amounts a type left out counts as zero."""
+    """Return whether a value matches a pattern; a missing type in amounts counts as zero."""
     if received is UNSAID:
         return True
     if isinstance(wanted, Matcher):

@@ -1,8 +1,8 @@
-"""What the scheduler tells an RM, revision-neutral: received facts, and patterns to expect them by.
+"""Notifications of the scheduler, independent of the revision, as received facts and as patterns.
 
-A fact read from the wire has every field set, to ``UNSAID`` where the revision has no field for
-what a test may expect. A pattern leaves the fields it does not care about at ``ANY``; resources
-compare as sparse maps (a type left out counts as zero), tags as plain ones.
+A fact read from the wire has every field set, to ``UNSAID`` if the revision has no field for what a
+test may expect. A pattern leaves irrelevant fields at ``ANY``; resources compare as sparse maps (a
+missing type counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 
 
 class _Any:
-    """Matches everything; the default of every field a pattern may leave open."""
+    """Matches everything; the default of every field of a pattern."""
 
     def __repr__(self) -> str:
         return "any"
@@ -43,7 +43,7 @@ BY_THE_SCHEDULER: Final = frozenset(
         Termination.PLACEHOLDER_REPLACED,
     }
 )
-"""What the scheduler may start by itself, and the RM therefore confirms with the same type."""
+"""Terminations the scheduler may initiate; the RM confirms them with the same type."""
 
 
 class UpdateKind(Enum):
@@ -53,7 +53,7 @@ class UpdateKind(Enum):
     APPLICATIONS = "applications"
     ALLOCATIONS = "allocations"
 
-    __hash__ = object.__hash__  # a million times in a run; Enum's is Python and hashes the name
+    __hash__ = object.__hash__  # called a million times per run; Enum's is slow Python code
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class PreemptionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Base of everything that can be told."""
+    """Base of all facts received from a scheduler."""
 
     def matches(self, received: "Fact") -> bool:
-        """Whether ``received`` is of this kind and agrees in every field this pattern names."""
+        """Return whether ``received`` has this type and agrees in every field set here."""
         if type(received) is not type(self):
             return False
         kind: type = type(self)
@@ -89,27 +89,27 @@ class Fact:
         return self._without(frozenset())
 
     def _without(self, left_out: frozenset[str]) -> str:
-        """As text, without these fields."""
+        """Return the text without these fields."""
         kind: type = type(self)
         named = {n: getattr(self, n) for n in field_names(kind) if n not in left_out}
-        received = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
-        return f"{self.words()} {received}".strip()
+        values = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
+        return f"{self.words()} {values}".strip()
 
     def in_short(self) -> str:
-        """What happened, without whom it happened to."""
+        """Return what happened, without the objects."""
         return self.words()
 
     def in_brief(self) -> str:
-        """As text, without what is the same in nearly every message."""
+        """Return the text without fields that are the same in nearly every message."""
         return self._without(_obvious(self))
 
     def in_essence(self) -> str:
-        """As text, without what two schedulers may well word or name in ways of their own."""
+        """Return the text without fields that schedulers may word or name differently."""
         return self._without(_obvious(self) | _WORDED_FREELY)
 
     @classmethod
     def words(cls) -> str:
-        """The fact's kind in words: ``NodeAccepted`` becomes ``node accepted``."""
+        """Return the fact's type in words: ``NodeAccepted`` becomes ``node accepted``."""
         return words_of(cls.__name__)
 
 
@@ -117,7 +117,7 @@ _WORDED_FREELY: Final = frozenset({"message", "reason", "identity", "tags", "det
 
 
 def _obvious(fact: Fact) -> frozenset[str]:
-    """Fields that tell nothing: the one partition, the key once more, what its ask said."""
+    """Return uninformative fields: the default partition, a repeated key, a copy of the ask."""
     key, identity = getattr(fact, "key", ANY), getattr(fact, "identity", ANY)
     obvious = {"preemption_policy"}
     if getattr(fact, "partition", ANY) == "default":
@@ -171,7 +171,7 @@ class ApplicationUpdated(Fact):
     message: str = ANY
 
     def in_short(self) -> str:
-        """The state it is in."""
+        """Return the state."""
         return f"state {self.state}"
 
 
@@ -208,7 +208,7 @@ class Released(Fact):
 
     @property
     def subject(self) -> OneAllocation | AllOf:
-        """What ends: without an identity it is everything of the application."""
+        """What ends: without an identity, everything of the application."""
         if self.identity == "":
             return AllOf(self.application, self.key)
         return OneAllocation(self.application, self.identity, self.key)
@@ -226,7 +226,7 @@ class AskReleased(Fact):
 
     @property
     def subject(self) -> OneAsk | AllOf | AllThereIs:
-        """What ends: without a key it is every ask of the application, or of the partition."""
+        """What ends: without a key, every ask of the application, or of the partition."""
         if self.key:
             return OneAsk(self.application, self.key)
         return AllOf(self.application) if self.application else AllThereIs()
@@ -252,12 +252,12 @@ class AllocationRejected(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RegistrationWanted(Fact):
-    """Something is wrong and the RM has to register again (2021-02: the action RESYNC)."""
+    """The RM has to register again because of an error (2021-02: the action RESYNC)."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeRecommended(Fact):
-    """What the scheduler would have some node offer; which one is not said (2021-02)."""
+    """Resources recommended for some node, which is not named (2021-02)."""
 
     resource: Mapping[str, int] = ANY
     message: str = ANY
@@ -267,7 +267,7 @@ class NodeRecommended(Fact):
 class StreamEnded(Fact):
     """The scheduler ended a stream; ``status`` is the gRPC status name (OK, UNIMPLEMENTED, ...).
 
-    Where the conversations share a stream each of them has ended.
+    If conversations share the stream, each of them has ended.
     """
 
     kind: UpdateKind = ANY
@@ -277,17 +277,17 @@ class StreamEnded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Nothing(Fact):
-    """A response none of whose lists has an element."""
+    """A response with no element in any of its lists."""
 
     kind: UpdateKind = ANY
 
-    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # it has no fields to show
-        return f"a message on the {self.kind.value} stream that tells nothing"
+    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # no fields to show
+        return f"a message on the {self.kind.value} stream without elements"
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Fact):
-    """Bytes that are no message of the stream's type in the run's revision."""
+    """Bytes that do not parse as the stream's message type in the run's revision."""
 
     kind: UpdateKind = ANY
     problem: str = ANY
@@ -295,7 +295,7 @@ class Unreadable(Fact):
 
 @dataclass(frozen=True, slots=True)
 class NotInTheText(Fact):
-    """The RM speaks an edited text of the run's revision, and that has no words for this of it.
+    """The edited spec that the RM uses cannot express this element of the run's revision.
 
     ``element`` is its full name; ``kind`` is None outside the conversations.
     """
@@ -303,17 +303,17 @@ class NotInTheText(Fact):
     kind: UpdateKind | None = ANY
     element: str = ANY
     why: str = ANY
-    sent: bool = False  # by the RM; not by the scheduler
+    sent: bool = False  # by the RM, not by the scheduler
 
-    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # it is one sentence
-        return f"{self.element} is not in the edited text: {self.why}"
+    def _without(self, left_out: frozenset[str]) -> str:  # noqa: ARG002  # a single sentence
+        return f"{self.element} is not in the edited spec: {self.why}"
 
 
 CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
     NodeAccepted: UpdateKind.NODES,
     NodeRejected: UpdateKind.NODES,
     NodeRecommended: UpdateKind.NODES,
-    RegistrationWanted: UpdateKind.NODES,  # of none in particular: nodes come again first
+    RegistrationWanted: UpdateKind.NODES,  # of all kinds: nodes are registered again first
     ApplicationAccepted: UpdateKind.APPLICATIONS,
     ApplicationRejected: UpdateKind.APPLICATIONS,
     ApplicationUpdated: UpdateKind.APPLICATIONS,
@@ -323,14 +323,14 @@ CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
     AskRejected: UpdateKind.ALLOCATIONS,
     AllocationRejected: UpdateKind.ALLOCATIONS,
 }
-"""What a scheduler tells on an update stream, and the conversation it belongs to."""
+"""Facts on an update stream, with their conversation."""
 
 CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable, NotInTheText)
-"""What became of a stream, or of what came on it; each carries the conversation."""
+"""Facts about a stream or its messages; each carries the conversation."""
 
 
 def kind_of(fact: Fact) -> UpdateKind | None:
-    """The conversation a fact, or a pattern for one, belongs to; None outside of them."""
+    """Return the conversation of a fact or pattern; None outside of them."""
     if isinstance(fact, CONNECTION_FACTS):
         return fact.kind
     return CONVERSATIONS.get(type(fact))

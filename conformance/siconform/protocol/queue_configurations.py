@@ -1,8 +1,8 @@
-"""Queue configurations: the one of the cluster every test runs in, and small ones beside it.
+"""Queue configurations: that of the shared cluster of all tests, and small ones.
 
-Where the revision lets an RM send its configuration it does. In 2021-02 it only names a policy
-group, for which the scheduler was given the same file: fixtures/queues/conformance.yaml for the
-group ``conformance``, siconform/queues/NAME.yaml for NAME.
+An RM sends its configuration if the revision allows. In 2021-02 it only names a policy group, for
+which the scheduler was given the same file: fixtures/queues/conformance.yaml for the group
+``conformance``, siconform/queues/NAME.yaml for NAME.
 """
 
 import json
@@ -20,25 +20,25 @@ _SMALL: Final = resources.files("siconform").joinpath("queues")
 
 
 class QueueConfiguration(str):
-    """The YAML text of a configuration, with the policy group that stands for it."""
+    """The YAML of a configuration, with the policy group that stands for it."""
 
     __slots__ = ("policy_group",)
 
     policy_group: str
 
     def __new__(cls, text: str, policy_group: str) -> Self:
-        """The text for an RM that sends it, the group for one that cannot."""
+        """Create it from the YAML to send and the policy group to name instead."""
         configuration = super().__new__(cls, text)
         configuration.policy_group = policy_group
         return configuration
 
 
 UNUSABLE: Final = QueueConfiguration("::not yaml::", "siconform-never-configured")
-"""A configuration in no format, and a policy group nobody has configured."""
+"""A configuration in no format, with an unconfigured policy group."""
 
 
 def queues_without_limits(*leaves: str) -> str:
-    """A configuration whose only queues are these leaves below root; nothing is created."""
+    """Return a configuration with only these leaves below root and no dynamic queues."""
     names = "".join(f"          - name: {leaf}\n" for leaf in leaves)
     return (
         "partitions:\n"
@@ -52,7 +52,7 @@ def queues_without_limits(*leaves: str) -> str:
 
 
 def queues_with_quotas(**leaves: int | None) -> str:
-    """A configuration whose only queues are these leaves below root; a number limits memory."""
+    """Return a configuration with only these leaves below root; a number limits memory."""
     return queues_without_limits() + "".join(
         f"          - name: {leaf}\n"
         + (f"            resources: {{max: {{memory: {quota}}}}}\n" if quota is not None else "")
@@ -61,7 +61,7 @@ def queues_with_quotas(**leaves: int | None) -> str:
 
 
 def queues_with_guarantees(**leaves: int) -> str:
-    """A configuration whose only queues are these leaves, each with so much memory guaranteed."""
+    """Return a configuration with only these leaves, each with this guaranteed memory."""
     return queues_without_limits() + "".join(
         f"          - name: {leaf}\n            resources: {{guaranteed: {{memory: {right}}}}}\n"
         for leaf, right in leaves.items()
@@ -69,16 +69,16 @@ def queues_with_guarantees(**leaves: int) -> str:
 
 
 def queue_with_limits(leaf: str, *limits: Mapping[str, object]) -> str:
-    """A configuration whose only queue is this leaf below root; each limit as files have it.
+    """Return a configuration with only this leaf below root; limits are as in files.
 
-    That is ``{"users": ["somebody"], "maxapplications": 1}``, with ``groups`` or ``maxresources``.
+    For example ``{"users": ["alice"], "maxapplications": 1}``, with ``groups`` or ``maxresources``.
     """
     written = "".join(f"              - {json.dumps(dict(limit))}\n" for limit in limits)
     return queues_without_limits(leaf) + (f"            limits:\n{written}" if written else "")
 
 
 def queues_with_enforced_quotas(right: int, **leaves: int) -> str:
-    """Leaves below root, each with its maximum of memory, enforced at once down to the right."""
+    """Return leaves with a memory quota, enforced at once by preemption down to ``right``."""
     return queues_without_limits().replace(
         "  - name: default\n",
         "  - name: default\n    preemption: {enabled: true, quotapreemptionenabled: true}\n",
@@ -92,18 +92,18 @@ def queues_with_enforced_quotas(right: int, **leaves: int) -> str:
 
 @cache
 def conformance_queues() -> QueueConfiguration:
-    """The cluster of all tests."""
+    """Return the configuration of the shared cluster."""
     return QueueConfiguration(_conformance_file().read_text(encoding="utf-8"), POLICY_GROUP)
 
 
 @cache
 def queues(name: str) -> QueueConfiguration:
-    """The small configuration of this name, for tests that need queues of their own."""
+    """Return the small configuration of this name, for tests with special queues."""
     return QueueConfiguration(_SMALL.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), name)
 
 
 def policy_groups() -> Mapping[str, Path]:
-    """Every group with its file: what a scheduler has to be given that cannot be sent them."""
+    """Return every group with its file, for a scheduler that cannot receive them."""
     small = {file.name.removesuffix(".yaml"): Path(str(file)) for file in _SMALL.iterdir()}
     return {POLICY_GROUP: _conformance_file(), **dict(sorted(small.items()))}
 

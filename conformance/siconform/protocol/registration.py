@@ -1,4 +1,4 @@
-"""The call of RegisterResourceManager: that an RM made it, and how it ended."""
+"""The call of RegisterResourceManager and its outcome."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from siconform.protocol.notifications import ANY, Fact
 
 @dataclass(frozen=True, slots=True)
 class RegistrationRequested:
-    """An RM called; what it named is in the message."""
+    """An RM called; the message has the values."""
 
     rm: str
 

@@ -1,4 +1,4 @@
-"""What an RM says to a scheduler, revision-neutral: the elements its requests are made of."""
+"""Requests of an RM to a scheduler, independent of the revision, element by element."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Amounts = Mapping[str, int]
 
 
 class Action(Enum):
-    """What the RM wants done with a node; the SI's ActionFromRM."""
+    """The action on a node; the SI's ActionFromRM."""
 
     UNSET = "UNKNOWN_ACTION_FROM_RM"
     CREATE = "CREATE"
@@ -28,9 +28,9 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One RegisterResourceManagerRequest; the maps exist from 2023-04 on, and so does config.
+    """One RegisterResourceManagerRequest; the maps and config exist from 2023-04 on.
 
-    Before that the policy group stands for a configuration the scheduler has already.
+    Before that the policy group refers to a configuration the scheduler already has.
     """
 
     rm: str
@@ -43,7 +43,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class StreamOpening:
-    """Only the rmID: opens a stream and says whose it is."""
+    """A message with only the rmID, which opens a stream for an RM."""
 
     kind: UpdateKind
 
@@ -53,7 +53,7 @@ class StreamOpening:
 
 @dataclass(frozen=True, slots=True)
 class LegacyNodeFields:
-    """What an RM of 2023-12 says with a node, in fields that are reserved later on."""
+    """Node fields of 2023-12 that are reserved later."""
 
     occupied: Amounts = field(default_factory=dict)
     existing: tuple[Allocated, ...] = ()
@@ -61,7 +61,7 @@ class LegacyNodeFields:
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
-    """One NodeInfo. ``None`` leaves a resource message out; an empty mapping sends it empty."""
+    """One NodeInfo. ``None`` omits a resource message; an empty mapping sends it empty."""
 
     kind: ClassVar = UpdateKind.NODES
     node: str
@@ -90,7 +90,7 @@ class NodeRequest:
 
 @dataclass(frozen=True, slots=True)
 class UtilisationRequest:
-    """One UtilizationReport: what a node, or an allocation by its identity, really uses."""
+    """One UtilizationReport: actual use of a node, or of an allocation by its identity."""
 
     kind: ClassVar = UpdateKind.NODES
     subject: str
@@ -171,7 +171,7 @@ class AskRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """One AllocationRelease: the RM's own, or its confirmation of the scheduler's."""
+    """One AllocationRelease: initiated by the RM, or its confirmation of the scheduler's."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     subject: OneAllocation | AllOf
@@ -190,7 +190,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskReleaseRequest:
-    """One AllocationAskRelease; from 2024-10 on an AllocationRelease of what is pending."""
+    """One AllocationAskRelease; from 2024-10 on an AllocationRelease of a pending ask."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     subject: OneAsk | AllOf | AllThereIs
@@ -221,7 +221,7 @@ class ExistingAllocationRequest:
 
 @dataclass(frozen=True, slots=True)
 class AllocationUpdate:
-    """New amounts for an allocation, under its key (2024-10 on): it as it is to be."""
+    """New values of an allocation, under its key (2024-10 on)."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     allocation: Allocated
@@ -232,7 +232,7 @@ class AllocationUpdate:
 
 @dataclass(frozen=True, slots=True)
 class ForeignAllocationRequest:
-    """What somebody else runs on a node (2024-10 on): of no application, told by a tag."""
+    """A foreign allocation on a node (2024-10 on), without application and marked by a tag."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     key: str
@@ -247,7 +247,7 @@ class ForeignAllocationRequest:
 
 @dataclass(frozen=True, slots=True)
 class LegacyRequest:
-    """An ask or its withdrawal as an RM of 2023-12 says it, in a field reserved from 2024-10 on."""
+    """An ask or its withdrawal as in 2023-12, in a field reserved from 2024-10 on."""
 
     kind: ClassVar = UpdateKind.ALLOCATIONS
     sent: AskRequest | AskReleaseRequest
@@ -270,7 +270,7 @@ Request = (
     | ForeignAllocationRequest
     | LegacyRequest
 )
-"""Everything an RM can say; ``kind`` is the conversation it belongs to."""
+"""All requests of an RM; ``kind`` is the conversation."""
 
 
 def _amounts(amounts: Amounts) -> str:

@@ -1,4 +1,4 @@
-"""What a snapshot of the scheduler shows, as facts a test can name patterns of."""
+"""Contents of a scheduler snapshot, as facts that patterns can match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from siconform.protocol.notifications import ANY, Fact
 
 
 class Phase(Enum):
-    """Where the scheduler has an RM in its life."""
+    """The phase of an RM in the scheduler."""
 
     UNKNOWN = "unknown"  # never registered, or forgotten
     RUNNING = "running"
@@ -25,7 +25,7 @@ class Seen(Fact):
 
     @classmethod
     def words(cls) -> str:
-        """The kind of thing, without that it was seen."""
+        """Return the type in words, without "seen"."""
         return super().words().removesuffix(" seen")
 
 
@@ -76,7 +76,7 @@ class AllocationSeen(Seen):
 
 @dataclass(frozen=True, slots=True)
 class QueueSeen(Seen):
-    """A queue, by its name from the root, with everything below it."""
+    """A queue, by its full name, including everything below it."""
 
     queue: str = ANY
     most: Mapping[str, int] = ANY
@@ -85,7 +85,7 @@ class QueueSeen(Seen):
 
 @dataclass(frozen=True, slots=True)
 class SettingSeen(Seen):
-    """A setting outside of the policy group, as extraConfig gave it."""
+    """A setting outside the policy group, from extraConfig."""
 
     key: str = ANY
     value: str = ANY

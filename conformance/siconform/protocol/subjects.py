@@ -1,6 +1,6 @@
-"""What a release is about, and who gives an allocation the name it is released by.
+"""Subjects of releases, and the party that names allocations.
 
-The kinds are tagged, as the records of a history have to tell them apart.
+The types are tagged, so that records of a history distinguish them.
 """
 
 from enum import Enum, auto
@@ -10,22 +10,22 @@ import msgspec
 
 
 class Identity(Enum):
-    """Who names an allocation."""
+    """Whether the RM or the scheduler names allocations."""
 
     GIVEN_BY_THE_SCHEDULER = auto()
     KEY_OF_THE_ASK = auto()
 
     def made_up_for(self, key: str) -> str:
-        """What an allocation is called that an RM makes up, under this key."""
+        """Return the identity of an allocation that an RM invents under this key."""
         return key if self is Identity.KEY_OF_THE_ASK else f"{key}-identity"
 
     def key_of(self, identity: str, key: str) -> str:
-        """The key of an allocation called ``identity``: ``key``, unless that is its name."""
+        """Return the key of an allocation: ``key``, or ``identity`` if that is the key."""
         return identity if self is Identity.KEY_OF_THE_ASK else key
 
 
 class OneAllocation(msgspec.Struct, frozen=True, tag=True):
-    """The allocation of this identity; its key goes with it where the text has a field for it."""
+    """The allocation of this identity; the key is sent where the revision has a field for it."""
 
     application: str
     identity: str
@@ -33,20 +33,20 @@ class OneAllocation(msgspec.Struct, frozen=True, tag=True):
 
 
 class OneAsk(msgspec.Struct, frozen=True, tag=True):
-    """The ask of this key; of any application where none is named."""
+    """The ask of this key, of any application if none is named."""
 
     application: str
     key: str
 
 
 class AllOf(msgspec.Struct, frozen=True, tag=True):
-    """All that an application has; a key beside it names nothing."""
+    """Everything of an application; an additional key has no meaning."""
 
     application: str
     key: str = ""
 
 
 class AllThereIs(msgspec.Struct, frozen=True, tag=True):
-    """All that a partition has."""
+    """Everything of a partition."""
 
     application: ClassVar = ""

@@ -1,1 +1,1 @@
-"""The record of an exchange: every element with its times and bytes, kept and read again."""
+"""The record of an exchange: every element with its times and bytes, written and read back."""

@@ -1,8 +1,8 @@
-"""The clock a target's timers run by: the wall's, or one that the kit moves on.
+"""The clock of a target's timers: real time, or virtual time advanced by the kit.
 
-Where the target offers a virtual clock nobody sleeps until a timer is due: its time is moved on in
-small steps, and after each of them the kit looks what has come. While the kit waits for an answer,
-virtual time passes as the time on the wall does.
+If the target offers a virtual clock, the kit does not sleep until a timer is due: it advances the
+target's time in small steps and looks for messages after each of them. While it waits for an
+answer, virtual time passes like real time.
 """
 
 import time
@@ -12,21 +12,21 @@ from typing import Final, Protocol, TypeVar
 
 T = TypeVar("T")
 Look = Callable[[float], T | None]
-"""Looks for something, for so many seconds on the wall; None when it did not come."""
+"""Look for something for this many seconds of real time; None if it did not come."""
 
-_PROMPT: Final = 0.02  # seconds on the wall in which most answers come, before any time has to pass
-_ALONG: Final = 0.05  # seconds on the wall after which virtual time follows
-_STEPS: Final = 40  # a wait for a timer is cut into, at most, unless they get too long
+_PROMPT: Final = 0.02  # seconds of real time in which most answers come, before time is advanced
+_ALONG: Final = 0.05  # seconds of real time after which virtual time follows
+_STEPS: Final = 40  # per wait for a timer at most, unless they get too long
 _SHORTEST: Final = 0.1  # seconds of a step
-LONGEST_STEP: Final = 0.5  # what comes within a step is taken to come at its end
+LONGEST_STEP: Final = 0.5  # what comes within a step counts as coming at its end
 _PER_SECOND: Final = 1000  # the extension counts milliseconds
 
 
 class MovesOn(Protocol):
-    """What moves a virtual clock."""
+    """Advances a virtual clock."""
 
     def advances(self, seconds: float) -> None:
-        """Let so much time pass."""
+        """Advance time by this much."""
 
 
 class Clock(Protocol):
@@ -34,16 +34,16 @@ class Clock(Protocol):
 
     @property
     def is_virtual(self) -> bool:
-        """Whether waiting costs nothing."""
+        """Whether waiting costs no real time."""
 
     def moment(self, wall: float) -> float:
-        """The time by which timers run, in seconds; ``wall`` is the one on the wall."""
+        """Return the timer time in seconds; ``wall`` is real time."""
 
     def ahead(self) -> float:
-        """Seconds that passed in no time."""
+        """Return the seconds that were skipped."""
 
     def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
-        """Look for an answer that may take so long."""
+        """Look for an answer for this long."""
 
     def advance_and_look(
         self,
@@ -54,28 +54,28 @@ class Clock(Protocol):
         settled: float = 0.0,
         under_way: bool = True,
     ) -> T | None:
-        """Look while so much time passes for the target's timers.
+        """Look while this much time passes for the target's timers.
 
-        Virtual time passes the ``first`` seconds at once, and what is processed at its end may take
-        ``settled`` seconds on the wall. It begins once answers that may be ``under_way`` are here.
+        Virtual time skips the ``first`` seconds at once, and looks for ``settled`` seconds of real
+        time at the end. It starts after answers that may be ``under_way`` have come.
         """
 
 
 class WallClock:
-    """The target's time is that on the wall; to wait is to sleep."""
+    """Real time; waiting means sleeping."""
 
     is_virtual = False
 
     def moment(self, wall: float) -> float:
-        """The time on the wall."""
+        """Return real time."""
         return wall
 
     def ahead(self) -> float:
-        """None: no time passes at once."""
+        """Return 0: no time is skipped."""
         return 0.0
 
     def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
-        """Look until the answer is here or the time is over."""
+        """Look until the answer comes or the time is over."""
         return look(seconds)
 
     def advance_and_look(
@@ -87,12 +87,12 @@ class WallClock:
         settled: float = 0.0,  # noqa: ARG002  # nothing is left over
         under_way: bool = True,  # noqa: ARG002  # they come meanwhile
     ) -> T | None:
-        """Look while the time passes on the wall."""
+        """Look while real time passes."""
         return look(seconds)
 
 
 class VirtualClock:
-    """Time stands still until the kit moves it on."""
+    """Virtual time, which stands still until the kit advances it."""
 
     is_virtual = True
 
@@ -102,19 +102,19 @@ class VirtualClock:
         self._ahead = 0.0
 
     def serves(self, target: MovesOn) -> None:
-        """The clock of another process from now on; what has passed has passed."""
+        """Switch to the clock of another process and keep the time passed."""
         self._target = target
 
-    def moment(self, wall: float) -> float:  # noqa: ARG002  # it does not count
-        """How far time was moved on."""
+    def moment(self, wall: float) -> float:  # noqa: ARG002  # irrelevant
+        """Return the virtual time."""
         return self._moment
 
     def ahead(self) -> float:
-        """Seconds that passed in no time."""
+        """Return the seconds that were skipped."""
         return self._ahead
 
     def wait_for_answer(self, look: Look[T], seconds: float) -> T | None:
-        """Look for so long, and let time follow once no answer came promptly."""
+        """Look for this long, and let virtual time follow if no answer comes promptly."""
         until = time.monotonic() + seconds
         while True:
             began = time.monotonic()
@@ -143,7 +143,7 @@ class VirtualClock:
         return look(settled) if found is None else found
 
     def _pass(self, seconds: float, *, at_once: bool) -> None:
-        """By whole milliseconds; what comes of it may be here before the call returns."""
+        """Advance by whole milliseconds; results may arrive before the call returns."""
         step = ceil(seconds * _PER_SECOND) / _PER_SECOND
         self._moment += step
         self._ahead += step if at_once else 0.0

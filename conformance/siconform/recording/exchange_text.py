@@ -1,4 +1,4 @@
-"""The lines of an exchange for people: who said what and when, by names anybody can follow."""
+"""The lines of an exchange for people: who sent what and when, with readable names."""
 
 import json
 import re
@@ -10,21 +10,21 @@ from typing import Any, Final
 
 _PREFIXES: Final = (
     (re.compile(r"\b(?:gw\d+|main|master)-\d+(?:-|(?=[a-z]+-))(?=\w)"), ""),  # ids of one test
-    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),  # the target's own
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<id>"),  # of the target
 )
-_OPENING: Final = "opens the "  # what an RM says with a message that carries nothing but its name
+_OPENING: Final = "opens the "  # start of the text of a message with only the rmID
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: ``same`` is equal where two schedulers were told, or tell, the same thing."""
+    """One line; ``same`` is equal if two schedulers received or sent the same."""
 
-    at: float  # seconds since the first word of the exchange
+    at: float  # seconds since the start of the exchange
     message: str
     same: str
     by_rm: bool
-    aside: bool  # no part of the scenario: the kit finds something out
-    rm: int  # which of several RMs, from 1 on; 0 where there is only one
+    aside: bool  # not part of the scenario: the kit probes something
+    rm: int  # number of the RM, from 1; 0 if there is only one
 
     def __str__(self) -> str:
         return f"{self._who()}{self.message}{' (aside)' * self.aside}"
@@ -34,36 +34,32 @@ class Line:
 
 
 def named(message: str) -> str:
-    """The sentence with the names of one test, and without those no other run can know."""
+    """Return the message with ids shortened, and without ids that differ between runs."""
     for pattern, stand_in in _PREFIXES:
         message = pattern.sub(stand_in, message)
     return message
 
 
 def records(history: Path) -> list[Mapping[str, Any]]:
-    """What was said in this file, fences included; OSError or ValueError where it is no history."""
+    """Return the records of this file, with barriers; OSError or ValueError if unreadable."""
     with history.open(encoding="utf-8") as lines:
         read = [json.loads(line) for line in lines]
     return [record for record in read if "from" in record]
 
 
 def lines(exchange: Iterable[Mapping[str, Any]]) -> list[Line]:
-    """The records of a history as lines; of fences only that they were put up."""
-    received = [r for r in exchange if not r["fence"] or _puts_up(r)]
-    sent_lines = [r for r in received if not r["fence"]]
-    since = sent_lines[0]["at"] if sent_lines else 0.0
-    rms = {name: number for number, name in enumerate(dict.fromkeys(r["rm"] for r in received), 1)}
+    """Return the records of a history as lines; each barrier is shown as one note."""
+    shown = [r for r in exchange if not r["fence"] or _puts_up(r)]
+    elements = [r for r in shown if not r["fence"]]
+    since = elements[0]["at"] if elements else 0.0
+    rms = {name: number for number, name in enumerate(dict.fromkeys(r["rm"] for r in shown), 1)}
     if len(rms) == 1:
         rms = dict.fromkeys(rms, 0)
-    return list(_lines(received, since, rms))
+    return list(_lines(shown, since, rms))
 
 
-def _lines(
-    received: list[Mapping[str, Any]], since: float, rms: Mapping[str, int]
-) -> Iterator[Line]:
-    for barrier, some in groupby(
-        received, lambda r: (r["stream"], r["rm"]) if r["fence"] else None
-    ):
+def _lines(shown: list[Mapping[str, Any]], since: float, rms: Mapping[str, int]) -> Iterator[Line]:
+    for barrier, some in groupby(shown, lambda r: (r["stream"], r["rm"]) if r["fence"] else None):
         if barrier is None:
             for record in some:
                 by_rm = record["from"] == "rm"
@@ -87,5 +83,5 @@ def _lines(
 
 
 def _puts_up(record: Mapping[str, Any]) -> bool:
-    """Whether this is a fence itself, not its answer or the opening of a stream."""
+    """Return whether this is a barrier itself, not its answer or the opening of a stream."""
     return record["from"] == "rm" and not record["says"].startswith(_OPENING)

@@ -1,4 +1,4 @@
-"""Everything said and told, with times and bytes: what a verdict can be checked against."""
+"""The history of all messages, with times and bytes, against which verdicts can be checked."""
 
 import json
 import threading
@@ -28,7 +28,7 @@ Content = Fact | Request | RegistrationRequested
 
 
 def _kind(content: Content) -> UpdateKind | None:
-    """The conversation of an element; the registration belongs to none."""
+    """Return the conversation of an element; None for the registration."""
     match content:
         case RegistrationRequested():
             return None
@@ -40,24 +40,24 @@ def _kind(content: Content) -> UpdateKind | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One element of one message: when, between whom, what, and the message it came in."""
+    """One element of a message: when, between whom, what, and the message itself."""
 
-    at: float  # seconds since the history began, with those that passed in no time
+    at: float  # seconds since the history began, including skipped ones
     rm: str
     sent_by_rm: bool
     kind: UpdateKind | None
     content: Content
     message: Message | None
-    number: int  # of the message: elements of one message share it
-    barrier: bool = False  # the kit's own probe, not part of the test
-    moment: float = 0.0  # by the clock of the target's timers
+    number: int  # of the message: its elements share it
+    barrier: bool = False  # belongs to a barrier, not to the test
+    moment: float = 0.0  # on the clock of the target's timers
 
     def brief(self) -> str:
-        """The element without what is the same in nearly every message."""
+        """Return the text without fields that are the same in nearly every message."""
         return self.content.in_brief() if isinstance(self.content, Fact) else str(self.content)
 
     def record(self) -> dict[str, Any]:
-        """As JSON values: the element, its message in proto3 JSON, and the bytes in hex."""
+        """Return JSON values: the element, its message in proto3 JSON, and the bytes in hex."""
         message = self.message
         return {
             **self.received(),
@@ -67,7 +67,7 @@ class Entry:
         }
 
     def received(self) -> dict[str, Any]:
-        """As JSON values, without the message the element came in."""
+        """Return JSON values without the message."""
         return {
             "at": round(self.at, 6),
             "moment": round(self.moment, 6),
@@ -84,16 +84,16 @@ class Entry:
 
 
 def _element(content: Content) -> dict[str, Any] | None:
-    """The registration is told by its message alone."""
+    """Return the element as JSON; None for the registration, which has only its message."""
     if isinstance(content, (RegistrationRequested, RegistrationAnswered)):
         return None
     return element(content)
 
 
 class History:
-    """An append-only record shared by the threads that speak and those that listen.
+    """An append-only record shared by sending and listening threads.
 
-    ``clock`` is the one the target's timers run by; ``identity`` says who names the allocations.
+    ``clock`` is that of the target's timers; ``identity`` is the party that names allocations.
     """
 
     def __init__(
@@ -113,15 +113,15 @@ class History:
         return self._entries[index]
 
     def now(self) -> float:
-        """Seconds since the history began; virtual time that passed at once counts as if it had."""
+        """Return the seconds since the history began, including skipped virtual time."""
         return time.monotonic() - self._began + self.clock.ahead()
 
     def moment(self) -> float:
-        """The time by which the target's timers run."""
+        """Return the time on the clock of the target's timers."""
         return self.clock.moment(self.now())
 
     def look(self, find: Callable[[], T | None], seconds: float) -> T | None:
-        """What ``find`` finds, looked for whenever something came, for so long on the wall."""
+        """Call ``find`` at every new entry, for this long in real time; return its result."""
         until = time.monotonic() + seconds
         with self.changed:
             while (found := find()) is None:
@@ -140,7 +140,7 @@ class History:
         message: Message | None = None,
         barrier: Callable[[Content], bool] = lambda _: False,
     ) -> list[Entry]:
-        """Append one message's elements; everyone who waits on ``changed`` looks again."""
+        """Append the elements of one message and notify all that wait on ``changed``."""
         with self.changed:
             self._messages += 1
             entries = [
@@ -162,36 +162,36 @@ class History:
         return entries
 
     def since(self, start: int) -> list[Entry]:
-        """A copy of the entries from ``start`` on."""
+        """Return a copy of the entries from ``start`` on."""
         return self._entries[start:]
 
     def between(self, start: int, end: int) -> list[Entry]:
-        """A copy of the entries from ``start`` up to ``end``, which is left out."""
+        """Return a copy of the entries from ``start`` up to, but excluding, ``end``."""
         return self._entries[start:end]
 
 
 @dataclass(slots=True)
 class Exchange:
-    """The part of a history that belongs to one test, with what went before it at hand."""
+    """The part of a history that belongs to one test, with access to what came before."""
 
     history: History
     start: int
     end: int | None = None
     notes: list[str] = field(default_factory=list)
-    recorded: list[str] = field(default_factory=list)  # uses of a freedom the text leaves
+    recorded: list[str] = field(default_factory=list)  # uses of a freedom of the specification
     _asides: list[range] = field(default_factory=list)
 
     def entries(self) -> list[Entry]:
-        """What was said and told during the test."""
+        """Return the entries of the test."""
         return self.history.between(self.start, self.until())
 
     def everything(self) -> list[Entry]:
-        """What was said and told since the history began, up to the end of the test."""
+        """Return all entries from the start of the history to the end of the test."""
         return self.history.between(0, self.until())
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is said and told meanwhile is no part of the scenario: something is found out."""
+        """Mark the entries of this block as not part of the scenario: they probe behaviour."""
         begun = len(self.history)
         try:
             yield
@@ -199,27 +199,26 @@ class Exchange:
             self._asides.append(range(begun, len(self.history)))
 
     def records(self, *, with_messages: bool = False) -> Iterator[dict[str, Any]]:
-        """Every entry as JSON values, and whether it was said aside."""
+        """Yield every entry as JSON values, with whether it is aside."""
         for index, entry in enumerate(self.entries(), self.start):
             record = entry.record() if with_messages else entry.received()
-            yield {**record, "aside": any(index in received for received in self._asides)}
+            yield {**record, "aside": any(index in aside for aside in self._asides)}
 
     def until(self) -> int:
-        """The index of the first entry after it."""
+        """Return the index of the first entry after the test."""
         return len(self.history) if self.end is None else self.end
 
     def render(self) -> str:
-        """The exchange with times for a person; of fences only that they were put up."""
-        received = lines(self.records())
-        shown = (f"{line.at:8.3f}   {line}" for line in received)
+        """Return the exchange with times as text; each barrier is shown as one note."""
+        shown = (f"{line.at:8.3f}   {line}" for line in lines(self.records()))
         return "\n".join(["  time s   this target", *shown, *self.remarks()])
 
     def remarks(self) -> list[str]:
-        """What stands below the exchange: freedoms that were used, what was not cleared up."""
+        """Return the lines below the exchange: recorded behaviour and failed clean-up."""
         return [*(f"  recorded: {capability}" for capability in self.recorded), *self.notes]
 
     def write_jsonl(self, path: Path, *, with_messages: bool = True) -> None:
-        """One JSON object an entry, fences included, and the bytes if not told otherwise."""
+        """Write one JSON object per entry, with barriers and, by default, the bytes."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as out:
             for record in self.records(with_messages=with_messages):

@@ -1,4 +1,4 @@
-"""What was said of a history, kept at its end: replaying it can say whether that comes again."""
+"""The verdict at the end of a history, which a replay can try to reproduce."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -18,19 +18,19 @@ EVALUATED: Final = "judged"
 
 @dataclass(frozen=True, slots=True)
 class HistoryVerdict:
-    """A verdict on one requirement, and the facts it hangs on where it hangs on facts alone."""
+    """A verdict on one requirement, with the decisive facts if only facts decide it."""
 
     requirement: str
     verdict: str
     message: str
     test: str = ""
     monitor: str = ""
-    awaited: tuple[Fact, ...] = ()  # patterns; none of them was told
-    unwanted: tuple[Fact, ...] = ()  # patterns; one of them was
+    awaited: tuple[Fact, ...] = ()  # patterns that were never received
+    unwanted: tuple[Fact, ...] = ()  # patterns one of which was received
 
     @classmethod
     def of(cls, evidence: Evidence, outcome: Outcome | None) -> Self:
-        """What the evidence says; the outcome is that of the test itself."""
+        """Return the verdict of the evidence; the outcome is that of the test itself."""
         own = outcome if isinstance(outcome, ConformanceFailure) and not evidence.monitor else None
         return cls(
             evidence.requirement,
@@ -44,7 +44,7 @@ class HistoryVerdict:
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Self:
-        """The judgement a history has at its end; Unreplayable where it is none."""
+        """Read the verdict at the end of a history; Unreplayable if it is not one."""
         try:
             return cls(
                 str(record["requirement"]),
@@ -56,7 +56,7 @@ class HistoryVerdict:
                 tuple(fact_of(one) for one in record["unwanted"]),
             )
         except (KeyError, TypeError) as error:
-            raise Unreplayable(f"no judgement: {error!r}") from None
+            raise Unreplayable(f"not a verdict: {error!r}") from None
 
     def add_to(self, history: Path) -> None:
         """Append the record to the JSON lines."""
@@ -74,7 +74,7 @@ class HistoryVerdict:
 
 
 def _plain(patterns: Iterable[object]) -> tuple[Fact, ...]:
-    """All fields, or none where one cannot be written down and read again as it is."""
+    """Return the patterns as plain values, or none if one cannot be written and read back."""
     kept = []
     for pattern in patterns:
         try:
@@ -90,7 +90,7 @@ def _plain(patterns: Iterable[object]) -> tuple[Fact, ...]:
 
 
 def _without_matchers(pattern: Fact) -> Fact:
-    """The pattern with the one value each matcher accepts; ValueError where that is not one."""
+    """Replace each matcher by the one value it accepts; ValueError if it is not one."""
     values = {}
     for field in fields(pattern):
         value = getattr(pattern, field.name)

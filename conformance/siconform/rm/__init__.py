@@ -1,1 +1,1 @@
-"""The simulated resource manager: registered or not yet, and the session it belongs to."""
+"""The simulated resource manager, registered or unregistered, and its session."""

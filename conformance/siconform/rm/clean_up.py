@@ -1,4 +1,4 @@
-"""Clearing up: what a test set up is undone when it is over, last first, and nodes at the end."""
+"""Clean-up: undoes the set-up of a test when it ends, in reverse order and nodes last."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from siconform.expecting.observations import Observations
 from siconform.outcomes import Outcome
 from siconform.protocol.notifications import StreamEnded
 
-_AGAIN: Final = 2  # what fails ends the stream each time: then it is undone already
+_AGAIN: Final = 2  # a failing undo ends the stream each time: by then it is undone
 
 
 class _Compensation(NamedTuple):
@@ -18,27 +18,26 @@ class _Compensation(NamedTuple):
 
 
 class CleanUp(Observations):
-    """Keeps what undoes the steps of a test."""
+    """Collects the undo actions of a test's steps."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._compensations: list[_Compensation] = []
 
     def compensates(self, undo: Callable[[], None], *, of_a_node: bool = False) -> None:
-        """Undo a step in this way when the test is over.
+        """Register the undo of a step, to run when the test is over.
 
-        Nodes go once everything else has gone: so the kit speaks on each stream once, with one
-        fence, and not in turns.
+        Nodes are removed last. So each stream is used once, with one barrier, instead of in turns.
         """
         self._compensations.append(_Compensation(undo, of_a_node))
 
     def discards_clean_up(self) -> None:
-        """There is nothing left to undo it at."""
+        """Drop all undo actions: their target no longer exists."""
         self._compensations.clear()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Something is found out beside the test: what is set up is undone, what is told heard."""
+        """Run a probe inside the test: undo its set-up and consume what was received."""
         begun = len(self.exchange.history)
         outside, self._compensations = self._compensations, []
         try:
@@ -52,10 +51,10 @@ class CleanUp(Observations):
             self._inbox.take_since(begun)
 
     def clears_up(self) -> list[str]:
-        """Undo what this test left behind, last first; what could not be undone, in words.
+        """Undo what this test left behind, in reverse order; return the problems in words.
 
-        A scheduler may end the node stream for an action that fails, and what was said on it then
-        is lost: whatever is undone while a stream ends is undone once more, one at a time.
+        A scheduler may end the node stream when an action fails, and requests sent on it then are
+        lost. So if a stream ends meanwhile, every undo is repeated, one at a time.
         """
         last_first, self._compensations = self._compensations[::-1], []
         undone = [one.undo for one in sorted(last_first, key=lambda one: one.of_a_node)]
@@ -87,7 +86,7 @@ class CleanUp(Observations):
         return []
 
     def _ended_since(self, seen: int) -> bool:
-        """Whether a stream of this RM ended in between, except one that it closed by itself."""
+        """Return whether a stream of this RM ended in between, other than with status OK."""
         return any(
             entry.rm == self.connection.rm_id
             and isinstance(entry.content, StreamEnded)

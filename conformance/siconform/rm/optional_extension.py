@@ -1,4 +1,4 @@
-"""What an RM may use where the target offers it: the extension beside the SI."""
+"""Access of an RM to the target's optional extension of the SI."""
 
 from siwire import Capability
 
@@ -13,23 +13,23 @@ class OptionalExtension(Steps):
     """The target's extension, if there is one, as an RM may use it."""
 
     def is_offered(self, facet: Facet) -> bool:
-        """Whether the target offers this facet of it."""
+        """Return whether the target offers this facet of the extension."""
         extension = self._link.extension
         return extension is not None and extension.offers(facet)
 
     def in_format_of_target(self, config: str) -> str:
-        """This configuration; NotOffered where the target takes another format, or none at all."""
+        """Return this configuration; NotOffered if the target takes another format or none."""
         ours = self.terms.config is None
         in_registration = Capability.CONFIGURATION_IN_REGISTRATION
         if ours or not self.connection.revision.can(in_registration):
             return config
         if config is UNUSABLE and self.terms.config:
-            return config  # it is one in no format
-        how = "in a format of its own" if self.terms.config else "from elsewhere"
-        raise NotOffered(f"the target takes its configuration {how}, as --config says")
+            return config  # unusable in any format
+        how = "in its own format" if self.terms.config else "from elsewhere"
+        raise NotOffered(f"the target takes its configuration {how} (--config)")
 
     def offered(self, facet: Facet) -> Extension:
-        """The extension; NotOffered where the target does not offer this facet of it."""
+        """Return the extension; NotOffered if the target does not offer this facet."""
         extension = self._link.extension
         if extension is None:
             raise NotOffered(f"the target does not offer the facet {facet.value}")

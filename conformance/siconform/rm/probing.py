@@ -1,4 +1,4 @@
-"""Finds out, before the first test, habits of a target that the texts leave free."""
+"""Probes, before the first test, for behaviour that the specification leaves open."""
 
 from functools import partial
 from typing import Final
@@ -20,21 +20,21 @@ from siconform.protocol.notifications import (
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE
 
-_PLACEMENTS: Final = 3  # one after the other: the later ones meet a whole scheduling cycle each
+_PLACEMENTS: Final = 3  # in sequence: the later ones each wait for a full scheduling cycle
 _CAPACITY: Final = 10  # memory of the node
 _SEVERAL: Final = 2
 
 
 def probe(rm: ResourceManager, observed: ProbedBehaviour, revision: Revision) -> None:
-    """Fill in what can be seen; what cannot stays unknown, and its tests find out themselves."""
+    """Probe the target; what cannot be observed stays unknown and is left to the tests."""
     try:
         _look(rm, observed, several=revision.can(Capability.ASKS_APART))
-        if not revision.can(Capability.OCCUPIED_RESOURCE):  # they are told in its place (C-52)
+        if not revision.can(Capability.OCCUPIED_RESOURCE):  # reported instead of it (C-52)
             _look_at_foreign(rm, observed)
     except TargetLost:
         raise
     except Outcome:
-        pass  # the tests will say what is wrong
+        pass  # the tests will report the problem
     finally:
         observed.reported_states |= {
             received.state for received in rm.observe(ApplicationUpdated())
@@ -62,7 +62,7 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
 
 
 def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
-    """Whether what others hold on the only node that is large enough keeps an ask from it."""
+    """Find out whether a foreign allocation on the only large enough node blocks an ask."""
     if Feature.FOREIGN_ALLOCATIONS in rm.terms.without:
         return
     node = rm.has_node(memory=3 * _CAPACITY)
@@ -73,7 +73,7 @@ def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
 
 
 def _serves_several(rm: ResourceManager, app: Application) -> bool:
-    """Whether an ask for several allocations gets them all."""
+    """Return whether an ask for several allocations gets them all."""
     ask = rm.asks(app, times=_SEVERAL)
     rm.expect(Allocated(ask))
     rm.settles()
@@ -81,7 +81,7 @@ def _serves_several(rm: ResourceManager, app: Application) -> bool:
 
 
 def _heeds_quotas(rm: ResourceManager) -> bool | None:
-    """Whether an ask that fits a node and not its queue is left alone; None where none is taken."""
+    """Return whether a queue's quota blocks an ask that fits a node; None if it is rejected."""
     app = rm.submits_application(queue=QUOTA_QUEUE)
     received = rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))
     if not isinstance(received, ApplicationAccepted):
@@ -92,6 +92,6 @@ def _heeds_quotas(rm: ResourceManager) -> bool | None:
 
 
 def _rejected(rm: ResourceManager, *asks: Ask) -> set[str]:
-    """Those that are rejected within the time of an ask's answer at this target's pace."""
+    """Return the asks that are rejected by the time this target answers an ask."""
     rm.settles()
     return {received.key for received in rm.observe(AskRejected()) if received.key in asks}

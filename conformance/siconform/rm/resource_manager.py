@@ -1,4 +1,4 @@
-"""The simulated resource manager of a test: one class that has all steps."""
+"""The simulated resource manager of a test: one class with all steps."""
 
 from contextlib import suppress
 
@@ -38,10 +38,10 @@ class ResourceManager(
     ServiceSteps,
     EventChecks,
 ):
-    """One test's view of a registered RM: its steps, its expectations, its own ids.
+    """One test's view of a registered RM: its steps, expectations and ids.
 
-    It confirms what the scheduler releases of its own accord, allocations and asks, with the same
-    type, once for each; inside ``confirming_nothing`` only the asks.
+    It confirms releases that the scheduler initiates, of allocations and asks, with the same type
+    and once each; inside ``confirming_nothing`` only those of asks.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -49,11 +49,11 @@ class ResourceManager(
         self.connection.listeners.append(self.confirms_by_itself)
 
     def leaves(self) -> list[str]:
-        """Clear up and stop listening; what could not be cleared up, in words."""
+        """Clean up and stop listening; return the problems in words."""
         try:
             return self.clears_up()
         finally:
-            with suppress(ValueError):  # another listens in its place by now
+            with suppress(ValueError):  # already replaced by another listener
                 self.connection.listeners.remove(self.confirms_by_itself)
 
     control = staticmethod(checks.control)

@@ -13,10 +13,10 @@ DEFAULT_PARTITION = "default"
 
 
 class Sender(Steps):
-    """Sends what the steps ask for.
+    """Sends the requests of the steps.
 
-    Nothing orders the streams against each other, so the RM fences the stream it spoke on last
-    before it speaks on another one. ``unordered`` switches that off.
+    Streams are not ordered against each other, so the RM raises a barrier on the stream it used
+    last before it sends on another one. ``unordered`` disables that.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -26,16 +26,16 @@ class Sender(Steps):
         self._collecting: list[Request] | None = None
 
     def new_name(self, what: str) -> str:
-        """An id no other test uses."""
+        """Return an id that no other test uses."""
         return f"{self._endpoint.prefix}-{what}-{next(self._counter)}"
 
     @property
     def identity(self) -> Identity:
-        """Who names an allocation."""
+        """Whether the RM or the scheduler names allocations."""
         return self.connection.dialect.identity
 
     def send(self, *requests: Request) -> None:
-        """Say these elements, one message for each unless inside ``one_message``."""
+        """Send these elements, one message each unless inside ``one_message``."""
         if self._collecting is not None:
             self._collecting.extend(requests)
             return
@@ -44,7 +44,7 @@ class Sender(Steps):
 
     @contextmanager
     def one_message(self) -> Iterator[None]:
-        """Everything said inside goes out as one request for each stream, in the order said."""
+        """Send everything in this block as one message per stream, in the given order."""
         collected: list[Request] = []
         self._collecting = collected
         try:
@@ -59,7 +59,7 @@ class Sender(Steps):
 
     @contextmanager
     def unordered(self) -> Iterator[None]:
-        """No fences between the streams: what is said inside may overtake each other."""
+        """Raise no barriers between streams: requests sent inside may overtake each other."""
         self._synchronise_streams = False
         try:
             yield
@@ -78,7 +78,7 @@ class Sender(Steps):
 def amounts(
     named: Mapping[str, int] | None, memory: int | None, vcore: int | None, default: Amounts
 ) -> dict[str, int]:
-    """Resource amounts from keyword arguments: the named ones plus memory and vcore."""
+    """Return resource amounts from keyword arguments: the named ones, memory and vcore."""
     chosen = dict(named or {})
     if memory is not None:
         chosen["memory"] = memory

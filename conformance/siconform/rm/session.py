@@ -1,4 +1,4 @@
-"""The RM of a worker: registered once, used by one test after another, replaced with its target."""
+"""The session of a worker: one registered RM for test after test, renewed with its target."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -37,7 +37,7 @@ R = TypeVar("R", bound=ResourceManager)
 
 
 class TargetInUse(Protocol):
-    """What the RM needs to know of a target."""
+    """What the session needs to know of a target."""
 
     revision: Revision
     restartable: bool
@@ -48,22 +48,22 @@ class TargetInUse(Protocol):
 
     @property
     def address(self) -> str:
-        """Where it listens: host:port."""
+        """The address it listens on: host:port."""
         ...
 
     def alive(self) -> bool:
-        """Whether it is still there, as far as can be told."""
+        """Return whether the target is running, as far as is known."""
         ...
 
     def restart(self) -> None:
-        """Replace it by a fresh process."""
+        """Replace it with a fresh process."""
         ...
 
 
 class Session:
-    """Connections to one target. Everything said on them shares one history.
+    """Connections to one target. All traffic on them shares one history.
 
-    What is ``observed`` may be known from another process of the same scheduler.
+    ``observed`` may have been probed on another process of the same scheduler.
     """
 
     def __init__(
@@ -88,25 +88,25 @@ class Session:
         self.observed = ProbedBehaviour() if observed is None else observed
 
     def resource_manager(self, test: str) -> ResourceManager:
-        """The registered RM, seen by one test; registers first where that has not happened yet."""
+        """Return one test's view of the registered RM; register first if necessary."""
         connection, barriers = self._reaches(self._probed)
         return self._view(connection, barriers, test)
 
     def second_rm(self, exchange: Exchange, test: str) -> UnregisteredRM:
-        """Another RM, not registered, beside the one that is."""
+        """Return another, unregistered RM next to the registered one."""
         return self._unregistered_rm(exchange, test)
 
     def isolated_rm(self, test: str) -> UnregisteredRM:
-        """An RM, not registered, that has the scheduler to itself as far as it can tell.
+        """Return an unregistered RM that is the only one of its scheduler, as far as it can see.
 
-        Where the target serves one RM only, that takes a fresh process; NotForThisTarget if the
-        kit cannot start one.
+        If the target serves one RM only, this takes a fresh process; NotForThisTarget if the kit
+        cannot start one.
         """
         self._reaches(self._probed)
         if not self._reaches(self.serves_several):
             if not self.target.restartable:
                 raise NotForThisTarget(
-                    "needs an RM of its own and the target serves one: let the kit start it"
+                    "needs a separate RM and the target serves only one: let the kit start it"
                     ' (--target-command "... {address}")'
                 )
             if self._main is not None or not self.target.alive():
@@ -116,9 +116,9 @@ class Session:
         )
 
     def leaves_isolated_rm(self, unregistered_rm: UnregisteredRM) -> list[str]:
-        """The test with an RM of its own is over; what it could not clear up, in words.
+        """End the test of an isolated RM; return what could not be cleaned up, in words.
 
-        A target that serves one RM is used up: there the RM goes with its scheduler.
+        A target that serves one RM is restarted with it.
         """
         if self._serves_several:
             return unregistered_rm.leaves()
@@ -127,7 +127,7 @@ class Session:
         return []
 
     def restarts_under(self, unregistered_rm: UnregisteredRM) -> None:
-        """A fresh scheduler process, to which this RM is connected and not yet registered."""
+        """Start a fresh scheduler process and connect this RM to it, unregistered."""
         if not self.target.restartable:
             raise NotForThisTarget(
                 "needs a scheduler the kit can restart: let the kit start it"
@@ -143,25 +143,25 @@ class Session:
         unregistered_rm.moves_to(connection, extension)
 
     def connects(self, *, registered: bool) -> Connection:
-        """The connection of one more RM, maybe registered in the cluster of all tests."""
+        """Return the connection of one more RM, registered in the shared cluster or not."""
         connection = self._connect(f"siconform-{self.name}-{next(self._numbers)}")
         if registered:
             self._register(connection)
         return connection
 
     def starts_over(self) -> None:
-        """The RM registers anew under another id, where the target serves a second one."""
+        """Register the RM again under another id, if the target serves a second one."""
         if self.serves_several():
             self.discard()
 
     def renew(self) -> None:
-        """The target may be unusable after this test: a fresh one for the next, where possible."""
+        """Replace the target, which may be unusable after this test, where possible."""
         self.discard()
         if self.target.restartable:
             self.target.restart()
 
     def discard(self) -> None:
-        """Cut the registered connection; the next test registers anew."""
+        """Cut the registered connection; the next test registers again."""
         if self._main is not None:
             self._main.close()
         if self._extension is not None:
@@ -173,9 +173,10 @@ class Session:
         return History(identity=dialect_for(self.target.revision).identity)
 
     def _reaches(self, begin: Callable[[], T]) -> T:
-        """What ``begin`` gives; where nothing answers, with a fresh process if the kit has one.
+        """Return what ``begin`` gives; if unreachable, retry with a fresh process if possible.
 
-        A process can be at its end before that shows, and an address be somebody else's by now.
+        A process may be dying before that shows, and its address may have been reused by another
+        program.
         """
         try:
             return begin()
@@ -186,7 +187,7 @@ class Session:
             return begin()
 
     def _probed(self) -> tuple[Connection, Barriers]:
-        """The registered connection; the first time the habits of the target are looked at."""
+        """Return the registered connection; probe the target's behaviour the first time."""
         connection, barriers = self._registered()
         if not self.observed.probed:
             probe(
@@ -198,7 +199,7 @@ class Session:
 
     def _view(self, connection: Connection, barriers: Barriers, test: str) -> ResourceManager:
         exchange = Exchange(self.history, start=len(self.history))
-        connection.listeners.clear()  # of a test that did not come to its end
+        connection.listeners.clear()  # left by a test that was interrupted
         return self._as(ResourceManager, connection, exchange, barriers, test)
 
     def _as(
@@ -209,7 +210,7 @@ class Session:
         barriers: Barriers,
         test: str,
     ) -> R:
-        """An RM of this kind on the connection, with everything that is known of the target."""
+        """Return an RM of this kind on the connection, with all that is known of the target."""
         target, link = self.target, Link(connection, barriers, self._meanwhile())
         profile = TargetProfile(target.timers, target.stated, target.terms)
         return kind(
@@ -230,9 +231,9 @@ class Session:
         return self._main, self._barriers
 
     def _was_dropped(self, connection: Connection, barriers: Barriers) -> bool:
-        """Whether a stream of this RM has ended, and nobody serves it on another.
+        """Return whether a stream of this RM has ended and a new one is not served.
 
-        The scheduler may have dropped it for what an earlier test did: it registers once more.
+        The scheduler may have dropped the RM because of an earlier test: it registers again.
         """
         ended = [kind for kind in UpdateKind if not connection.is_open(kind)]
         return any(not barriers.are_answered(kind) for kind in ended)
@@ -288,9 +289,9 @@ class Session:
         return connection
 
     def _compares(self, connection: Connection) -> None:
-        """See once whether the target describes the revision that was taken for want of a word.
+        """Check once that the target describes the assumed revision if none was given.
 
-        One that offers no reflection, or describes none of the texts, is taken at that.
+        A target without reflection, or that describes no known revision, is trusted.
         """
         if self.target.terms.revision_given or self._compared:
             return
@@ -300,7 +301,7 @@ class Session:
         self._compared = True
 
     def _meanwhile(self) -> Extension:
-        """What the target offers beside the SI; asked of it once, whatever process it is now."""
+        """Return the target's extension of the SI; its facets are requested only once."""
         if self._extension is None:
             target = self.target
             extension = Extension(
@@ -319,7 +320,7 @@ class Session:
         return self._as(UnregisteredRM, connection, exchange, barriers, test)
 
     def serves_several(self) -> bool:
-        """Whether a second RM can register beside the first: asked of the target once."""
+        """Return whether a second RM can register next to the first; asked only once."""
         if self._serves_several is None:
             self._serves_several = self._meanwhile().facets.several_rms
         if self._serves_several is None:
@@ -332,23 +333,23 @@ class Session:
 
 
 def _implements(facets: Facets, revision: Revision) -> None:
-    """TargetLost where the target says that it speaks another revision: nothing would be right."""
+    """Raise TargetLost if the target states that it implements another revision."""
     try:
-        received = find_revision(facets.revision)
+        stated = find_revision(facets.revision)
     except LookupError:
-        return  # it does not say, or in words of its own
-    if received is not revision:
-        raise _another(revision, received.name)
+        return  # not stated, or not a known name
+    if stated is not revision:
+        raise _another(revision, stated.name)
 
 
 def _describes(description: Description | None, revision: Revision) -> None:
-    """TargetLost where the target describes another text, and nothing of this one."""
+    """Raise TargetLost if the target describes only other revisions."""
     implemented = frozenset[str]() if description is None else description.implemented()
     if implemented and revision.name not in implemented:
         raise _another(revision, max(implemented))
 
 
-def _another(revision: Revision, received: str) -> TargetLost:
+def _another(revision: Revision, other: str) -> TargetLost:
     return TargetLost(
-        f"the scheduler speaks SI {received}, not {revision}: give --revision {received}"
+        f"the scheduler implements SI {other}, not {revision}: give --revision {other}"
     )

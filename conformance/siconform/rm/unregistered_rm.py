@@ -1,4 +1,4 @@
-"""An RM that has not registered yet, for what registration itself must do."""
+"""An RM that has not registered yet, for tests of registration."""
 
 from dataclasses import replace
 
@@ -13,10 +13,10 @@ from siconform.transport.extension import Extension
 
 
 class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, RegistrationSteps):
-    """Registers when told to; everything else as any RM."""
+    """An RM that registers explicitly; otherwise like any RM."""
 
     def under_name(self, rm_id: str) -> "UnregisteredRM":
-        """An RM of this other id that speaks to the same scheduler; it leaves with this one."""
+        """Return an RM with another id on the same scheduler; it leaves with this one."""
         connection = self.connection.another(rm_id)
         connection.connects(self.deadlines.connect)
         barriers = Barriers(connection, self.deadlines, self._link.barriers.behaviour)
@@ -26,7 +26,7 @@ class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, Reg
         return other
 
     def moves_to(self, connection: Connection, extension: Extension) -> None:
-        """The scheduler was restarted: talk to it where it is now; nothing is registered there."""
+        """Connect to the restarted scheduler, where nothing is registered."""
         self.connection.close()
         self._link.connection = connection
         self._link.extension = extension
@@ -36,11 +36,11 @@ class UnregisteredRM(ResourceManager, SchedulingCheckSteps, ConnectionSteps, Reg
         connection.listeners.append(self.confirms_by_itself)
 
     def leaves(self) -> list[str]:
-        """Clear up and cut the connection."""
+        """Clean up and cut the connection."""
         problems = super().leaves()
         self.connection.close()
         return problems
 
     def vanishes(self) -> None:
-        """Cut the connection and leave everything as it is."""
+        """Cut the connection without cleaning up."""
         self.connection.close()

@@ -1,4 +1,4 @@
-"""What is judged: a scheduler somewhere, and as far as the kit may start it again."""
+"""Targets: schedulers under test, and how the kit can restart them."""
 
 from typing import Protocol
 
@@ -10,33 +10,33 @@ from siconform.targets.terms import Terms
 
 
 class TargetUnavailable(TargetLost):
-    """No target to talk to in the first place; the message is the sentence the user reads."""
+    """No target is available; the message is shown to the user."""
 
 
 class Target(Protocol):
-    """A scheduler under test, for as long as one worker lives."""
+    """A scheduler under test, for the lifetime of one worker."""
 
-    revision: Revision  # it is told to speak
-    time_scale: float  # the factor on every deadline
-    traits: frozenset[str]  # what is peculiar about it, such as "one-rm-per-process"
-    restartable: bool  # whether the kit can start it again
-    timers: Timers  # how long its own timers run, as far as known beforehand
-    stated: Timers  # the same by the user, who knows better than the target itself
+    revision: Revision  # the revision in use
+    time_scale: float  # factor on every deadline
+    traits: frozenset[str]  # peculiarities, such as "one-rm-per-process"
+    restartable: bool  # whether the kit can restart it
+    timers: Timers  # known durations of its timers
+    stated: Timers  # the same as stated by the user, which take precedence
     terms: Terms  # how to register with it, and what it does not offer
 
     @property
     def name(self) -> str:
-        """As the user knows it."""
+        """The name the user knows."""
 
     @property
     def address(self) -> str:
-        """HOST:PORT for ``grpc.insecure_channel``; another one after a restart."""
+        """HOST:PORT for ``grpc.insecure_channel``; it may change on a restart."""
 
     def alive(self) -> bool:
-        """Whether its process is still there; where the kit started none: True."""
+        """Return whether its process is running; True if the kit did not start it."""
 
     def restart(self) -> None:
-        """A fresh process in place of the old one. TargetUnavailable when it does not come up."""
+        """Replace the process with a fresh one. TargetUnavailable if it does not come up."""
 
     def stop(self) -> None:
-        """End the process, if it is ours; harmless when done twice."""
+        """End the process if the kit started it; repeated calls are harmless."""

@@ -1,4 +1,4 @@
-"""A scheduler that runs somewhere already: the kit connects and never starts or stops it."""
+"""A running scheduler: the kit connects to it and never starts or stops it."""
 
 import re
 import socket
@@ -21,15 +21,15 @@ from siconform.transport.arrival import comes_to
 from siconform.transport.channels import close
 
 CONNECT_TIMEOUT = 5.0  # seconds
-_LOOK_AGAIN = 0.2  # seconds between two looks whether it is up
-_PROBE_TIMEOUT = 1.0  # seconds for a call that carries no message
+_LOOK_AGAIN = 0.2  # seconds between two checks whether it is up
+_PROBE_TIMEOUT = 1.0  # seconds for a call without messages
 _HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s:@/\[\]]+):(\d{1,5})")
 _HIGHEST_PORT = 65535
 
 
 @dataclass
 class AttachedTarget:
-    """A target at an address; alive as far as we can know."""
+    """A target at an address; its state is unknown, so it counts as running."""
 
     address: str
     revision: Revision
@@ -42,23 +42,25 @@ class AttachedTarget:
 
     @property
     def name(self) -> str:
-        """Its address: all we know of it."""
+        """Its address, the only known name."""
         return self.address
 
     def alive(self) -> bool:
-        """Always True: the kit cannot see into a process it did not start."""
+        """Return True: the kit cannot observe a process it did not start."""
         return True
 
     def restart(self) -> None:
-        """TargetUnavailable: the kit starts only what it started before."""
-        raise TargetUnavailable(f"the scheduler at {self.address} is not ours to start again")
+        """Raise TargetUnavailable: the kit restarts only processes it started."""
+        raise TargetUnavailable(
+            f"the scheduler at {self.address} was not started by the kit and cannot be restarted"
+        )
 
     def stop(self) -> None:
-        """Nothing: the kit ends only what it started."""
+        """Do nothing: the kit ends only processes it started."""
 
 
 def is_address(text: str) -> bool:
-    """Whether this is HOST:PORT, [IPV6]:PORT or unix:PATH."""
+    """Return whether this is HOST:PORT, [IPV6]:PORT or unix:PATH."""
     found = _HOST_PORT.fullmatch(text)
     if found:
         return 0 < int(found[2]) <= _HIGHEST_PORT
@@ -66,15 +68,15 @@ def is_address(text: str) -> bool:
 
 
 class NotUpYet(TargetUnavailable):
-    """Nobody answers there so far: that may change."""
+    """Nothing answers there yet, which may change."""
 
 
 def check_address(
     address: str, revision: Revision, access: Access = OPEN, *, health: bool = False
 ) -> None:
-    """TargetUnavailable unless a gRPC server is there that has a stream of this revision.
+    """Raise TargetUnavailable unless a gRPC server with a stream of this revision is there.
 
-    With ``health`` it must not say that it does not serve, either.
+    With ``health`` it must not report NOT_SERVING either.
     """
     check_listens(address)
     channel = access.channel(address)
@@ -96,9 +98,9 @@ def await_address(
     patience: float,
     report: Callable[[str], None],
 ) -> None:
-    """The same within ``patience`` seconds; ``report`` hears it once if there is a wait."""
+    """Retry ``check_address`` for ``patience`` seconds; ``report`` announces a wait once."""
     until = time.monotonic() + patience
-    expect = False
+    reported = False
     while True:
         try:
             check_address(address, revision, access, health=True)
@@ -108,14 +110,14 @@ def await_address(
                 raise TargetUnavailable(f"{message}; waited {patience:g} s for it.") from None
         else:
             return
-        if not expect:
+        if not reported:
             report(f"waits up to {patience:g} s for the scheduler at {address} to answer")
-            expect = True
+            reported = True
         time.sleep(_LOOK_AGAIN)
 
 
 def _check_health(channel: grpc.Channel, address: str) -> None:
-    """By grpc.health.v1, which nobody has to offer."""
+    """Check grpc.health.v1, which is optional."""
     try:
         received = health_pb2_grpc.HealthStub(channel).Check(
             health_pb2.HealthCheckRequest(), timeout=_PROBE_TIMEOUT
@@ -123,22 +125,22 @@ def _check_health(channel: grpc.Channel, address: str) -> None:
     except grpc.RpcError:
         return
     if received.status == health_pb2.HealthCheckResponse.NOT_SERVING:
-        raise NotUpYet(f"the scheduler at {address} says that it does not serve (NOT_SERVING).")
+        raise NotUpYet(f"the scheduler at {address} reports that it does not serve (NOT_SERVING).")
 
 
 def _check_implements(channel: grpc.Channel, address: str, revision: Revision) -> None:
-    """The streams differ between 2021 and 2023; later revisions cannot be told apart like this."""
+    """Check for the revision's streams; these distinguish only 2021-02 from later ones."""
     streams = [m for m in rpc.methods(revision).values() if m.client_streaming]
     if all(_unimplemented(channel, stream) for stream in streams):
         message = (
-            f"the scheduler at {address} does not speak SI {revision}: it has no "
-            f"{' or '.join(stream.name for stream in streams)}. Another revision: --revision."
+            f"the scheduler at {address} does not implement SI {revision}: it has no "
+            f"{' or '.join(stream.name for stream in streams)}. Give another --revision."
         )
         raise TargetUnavailable(message)
 
 
 def _unimplemented(channel: grpc.Channel, method: rpc.Method) -> bool:
-    """Whether the server says so; the call itself carries no message and changes nothing."""
+    """Return whether a call, without a message and so without effect, is UNIMPLEMENTED."""
     call = rpc.callable_for(channel, method)(iter(()), timeout=_PROBE_TIMEOUT)
     try:
         for _ in call:
@@ -150,7 +152,7 @@ def _unimplemented(channel: grpc.Channel, method: rpc.Method) -> bool:
 
 
 def check_listens(address: str) -> None:
-    """TargetUnavailable unless something takes a connection there."""
+    """Raise TargetUnavailable unless something accepts connections there."""
     try:
         if address.startswith("unix:"):
             with socket.socket(socket.AF_UNIX) as probe:
@@ -160,7 +162,7 @@ def check_listens(address: str) -> None:
             host, _, port = address.rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
     except socket.gaierror:
-        raise NotUpYet(f"there is no host of the name in {address}.") from None
+        raise NotUpYet(f"unknown host in {address}.") from None
     except OSError as error:
         why = "" if isinstance(error, ConnectionRefusedError) else f" ({error.strerror or error})"
         message = (

@@ -1,4 +1,4 @@
-"""The reference scheduler, started as a process and spoken to over gRPC like any other target."""
+"""The reference scheduler, run as a separate process and reached over gRPC like any target."""
 
 import sys
 from importlib.metadata import version
@@ -17,11 +17,11 @@ MODULE: Final = "sireference"
 _TIMEOUT = 10.0  # seconds until it listens
 
 TIMERS: Final = SHORT
-"""What it is started with."""
+"""The timers it is started with."""
 
 
 def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
-    """How to start the reference for this revision; it picks its port and says which."""
+    """Return how to start the reference for this revision; it picks and prints its port."""
     serve = ["serve", "--listen", "127.0.0.1:0", "--revision", revision.name]
     if not real_clock:
         serve.append("--virtual-clock")
@@ -31,14 +31,14 @@ def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
 
 
 def code() -> tuple[list[Path], Path]:
-    """The files it consists of, found without running any of them, and where they stand."""
+    """Return its source files, found without running them, and their root."""
     spec = find_spec(MODULE)
     root = Path(spec.origin).parent if spec is not None and spec.origin else Path()
     return (sorted(root.rglob("*.py")), root) if root.name == MODULE else ([], root)
 
 
 def embedded_version() -> str:
-    """Kit and reference are one distribution."""
+    """Return its version: kit and reference are one distribution."""
     return version("si-conformance")
 
 
@@ -56,7 +56,7 @@ def _options(timers: Timers) -> list[str]:
 
 
 def _policies(revision: Revision) -> list[str]:
-    """The configurations an RM of this revision can only name."""
+    """Return the configurations that an RM of this revision can only refer to."""
     if revision.can(Capability.CONFIGURATION_IN_REGISTRATION):
         return []
     return [

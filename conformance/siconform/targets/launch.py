@@ -1,4 +1,4 @@
-"""How a target is started: a command line, as a user or a description of a target gives it."""
+"""The command line that starts a target, from the user or a target description."""
 
 import shlex
 from dataclasses import dataclass
@@ -16,5 +16,5 @@ class Launch:
 
     @classmethod
     def of(cls, name: str, line: str, timeout: float, folder: Path | None = None) -> "Launch":
-        """From a command line with shell quoting; ValueError when the quoting is broken."""
+        """Parse a command line with shell quoting; ValueError if the quoting is broken."""
         return cls(name, tuple(shlex.split(line)), timeout, folder)

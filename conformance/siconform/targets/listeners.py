@@ -1,4 +1,4 @@
-"""Who listens on a port, as far as the machine tells and this user may see."""
+"""Owners of listening ports, as far as this user may see them."""
 
 import ipaddress
 import socket
@@ -13,7 +13,7 @@ import psutil
 from siconform import fork_server
 
 _SUPERVISORS: Final = ("/siconform/supervisor.py", fork_server.PROGRAM)
-_FIRST: Final = 5  # words of a command line, within which its program is named
+_FIRST: Final = 5  # the program name is within this many words of a command line
 
 
 class Whose(Enum):
@@ -23,28 +23,28 @@ class Whose(Enum):
     OF_BEFORE = "was there before the command was started"
     OF_AN_OLDER_PROCESS = "belongs to a process that is older than the command"
     OF_ANOTHER_TARGET = "belongs to another target the kit started"
-    UNKNOWN = "cannot be told"
+    UNKNOWN = "is unknown"
 
 
 class Listener(NamedTuple):
-    """A socket that listens."""
+    """A listening socket."""
 
     host: ipaddress.IPv4Address | ipaddress.IPv6Address
     port: int
-    owner: int | None  # its process; None where that is not to be seen
+    owner: int | None  # process id; None if not visible
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What listened when a command was about to be started."""
+    """The listeners just before a command is started."""
 
     listeners: frozenset[Listener] = field(default_factory=lambda: frozenset(_listeners()))
 
     def whose(self, address: str, supervisor: int) -> Whose:
-        """Whose the listener at HOST:PORT is; ``supervisor`` is the process that started it.
+        """Return whose listener is at HOST:PORT; process ``supervisor`` started the command.
 
-        A process that is younger than the supervisor and not below it may be a proxy the command
-        asked for, as with a container, and counts as ours.
+        A process younger than the supervisor and not below it may be a proxy of the command, as
+        with a container, and counts as ours.
         """
         there = _at(address, _listeners())
         if not there:
@@ -58,7 +58,7 @@ class Before:
         return verdicts[0] if verdicts else Whose.UNKNOWN
 
     def at(self, address: str) -> bool:
-        """Whether something listened there."""
+        """Return whether something listened there."""
         return bool(_at(address, self.listeners))
 
 
@@ -76,7 +76,7 @@ def _whose(pid: int, supervisor: int) -> Whose:
 
 
 def _at(address: str, listeners: Iterable[Listener]) -> set[Listener]:
-    """Those a connection to the address can get to: of that very host, else of any."""
+    """Return the listeners reachable at the address: those of that host, else of any."""
     host, _, port = address.rpartition(":")
     here = {listener for listener in listeners if listener.port == int(port)}
     wanted = _hosts(host.strip("[]"))

@@ -1,4 +1,4 @@
-"""Targets known by name and version: fixtures/targets/NAME says how to build and serve them."""
+"""Targets known by name and version; fixtures/targets/NAME describes building and serving."""
 
 import difflib
 import shlex
@@ -21,44 +21,44 @@ from siconform.targets.launch import Launch
 from siconform.targets.terms import Terms, read_config
 
 _FILE = "target.yaml"
-_WHY = "error: "  # the line in which a build says why it failed
+_WHY = "error: "  # prefix of the line in which a build reports its failure
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class _Version(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is particular to one version."""
+    """What is specific to one version."""
 
     revision: Text
     baseline: str = ""  # relative to the file
-    baselines: Mapping[str, str] = {}  # where it is judged as a close sister, by revision
+    baselines: Mapping[str, str] = {}  # by revision, if tested against other ones
     traits: tuple[str, ...] = ()
-    timers: Timers = UNKNOWN  # where they differ from those of all versions
+    timers: Timers = UNKNOWN  # if different from those of all versions
     without: tuple[str, ...] = ()
 
 
 class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The file target.yaml.
 
-    Commands run in its folder; {python}, {version}, {builds}, where what is built goes, and, in
-    serve, {address} are filled in.
+    Commands run in its folder. {python}, {version}, {builds} (the build directory) and, in serve,
+    {address} are substituted.
     """
 
     title: Text
     serve: Text
     versions: Mapping[str, _Version]
-    build: str = ""  # cheap when nothing changed; its stderr is shown, "error: WHY" said
+    build: str = ""  # cheap without changes; its stderr is shown, "error: WHY" reported
     traits: tuple[str, ...] = ()
     timers: Timers = UNKNOWN
     without: tuple[str, ...] = ()  # features no version offers (siconform/catalogue/features.py)
-    rm_version: str | None = None  # that an RM has to name
-    config: str | None = None  # the file an RM sends, relative to this one; none: "none"
+    rm_version: str | None = None  # required from an RM
+    config: str | None = None  # the file an RM sends, relative to this one; "none" for none
     proposes_timers: bool = True  # whether an RM may ask for timers in extraConfig
     listen_within: float = 30.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class NamedTarget:
-    """One version of a target the kit can build and start."""
+    """One version of a target that the kit can build and start."""
 
     name: str
     version: str
@@ -69,13 +69,13 @@ class NamedTarget:
     build_command: str
     serve_command: str
     listen_within: float
-    baselines: Mapping[str, Path]  # by the name of the revision it is judged by
+    baselines: Mapping[str, Path]  # by revision name
     timers: Timers
     terms: Terms
 
     @property
     def baseline(self) -> Path | None:
-        """What is known of it in its own revision."""
+        """The known failures in its main revision."""
         return self.baselines.get(self.revision.name)
 
     @property
@@ -84,11 +84,11 @@ class NamedTarget:
         return f"{self.name}@{self.version}"
 
     def launch(self) -> Launch:
-        """How to start it."""
+        """Return how to start it."""
         return Launch.of(self.full_name, self.serve_command, self.listen_within, self.folder)
 
     def build(self) -> None:
-        """Run its build command, output visible. TargetUnavailable when it fails."""
+        """Run its build command with visible output. TargetUnavailable if it fails."""
         if not self.build_command:
             return
         words = Launch.of(self.full_name, self.build_command, 0.0).command
@@ -103,32 +103,32 @@ class NamedTarget:
 
 
 def find_named(target: str) -> NamedTarget:
-    """The target NAME@VERSION; TargetUnavailable with what there is instead."""
+    """Return the target NAME@VERSION; TargetUnavailable with the known ones otherwise."""
     known = _known()
     name, _, version = target.partition("@")
     if name not in known:
         there_are = _list([f"{n}@{v}" for n, (_, d) in known.items() for v in d.versions])
         close = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        message = f'"{target}" is no target: give HOST:PORT or NAME@VERSION.{hint} {there_are}'
+        message = f'unknown target "{target}": give HOST:PORT or NAME@VERSION.{hint} {there_are}'
         raise TargetUnavailable(message)
     folder, description = known[name]
     if version not in description.versions:
         versions = ", ".join(description.versions)
-        message = f'"{target}" is no version of {name}. Known: {versions}.'
+        message = f'"{target}": unknown version of {name}. Known: {versions}.'
         raise TargetUnavailable(message)
     return _named(name, version, folder, description)
 
 
 def all_named() -> Iterator[NamedTarget]:
-    """Every version of every target the kit knows."""
+    """Yield every version of every known target."""
     for name, (folder, description) in _known().items():
         for version in description.versions:
             yield _named(name, version, folder, description)
 
 
 def _built(words: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Run a build, its progress shown as it comes; its exit status and why it failed."""
+    """Run a build and show its progress; return its exit status and reason of failure."""
     why = ""
     with subprocess.Popen(  # noqa: S603  # files of the kit
         words,

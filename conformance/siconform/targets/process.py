@@ -1,4 +1,4 @@
-"""A target the kit starts itself: one process, under a supervisor that never lets it outlive us."""
+"""A target started by the kit: one process under a supervisor that ends it with the kit."""
 
 import re
 import socket
@@ -21,18 +21,18 @@ from siconform.targets.terms import PLAIN, Terms
 
 __all__ = ["Launch", "ProcessTarget"]
 
-ADDRESS = "{address}"  # in a command: where the kit wants the target to listen
+ADDRESS = "{address}"  # in a command: the address to listen on
 _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
 _REPORTED_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
-_LAST_LINES = 3  # of its output, in a sentence
-_LOOK_AGAIN = 0.02  # seconds between two looks whether it listens
+_LAST_LINES = 3  # of its output, in messages
+_LOOK_AGAIN = 0.02  # seconds between two checks whether it listens
 
 
 @dataclass
 class ProcessTarget:
-    """A target in a process of its own.
+    """A target in a separate process.
 
     ``start()`` returns at once; ``address`` waits until it listens, so that a worker collects its
     tests meanwhile. All output goes to ``log``.
@@ -51,12 +51,12 @@ class ProcessTarget:
 
     @property
     def name(self) -> str:
-        """As the user knows it."""
+        """The name the user knows."""
         return self.launch.name
 
     @property
     def address(self) -> str:
-        """Where it listens. TargetUnavailable when it ended or does not listen in time."""
+        """The address it listens on. TargetUnavailable if it ended or does not listen in time."""
         if self._run is None:
             self.start()
         assert self._run is not None  # noqa: S101  # start() sets it
@@ -64,23 +64,23 @@ class ProcessTarget:
 
     @property
     def known_address(self) -> str:
-        """Where it listens, "" as long as nobody had to know."""
+        """The address it listens on, "" until it is first needed."""
         return self._run.known_address if self._run is not None else ""
 
     def start(self) -> None:
-        """Start the process; what goes wrong shows when its address is asked for."""
+        """Start the process; errors are raised by ``address``."""
         self._run = _Run(self.launch, self.log)
 
     def alive(self) -> bool:
-        """Whether the process has not ended by itself."""
+        """Return whether the process has not ended by itself."""
         return self._run is not None and self._run.alive()
 
     def listens(self) -> bool:
-        """Whether something listens where it did; True as long as nobody asked where."""
+        """Return whether its known address still accepts connections; True if none is known."""
         return self._run is None or self._run.listens()
 
     def ended(self, timeout: float) -> str:
-        """How the process ended, if it does within ``timeout`` seconds; "" if not."""
+        """Return how the process ended, if within ``timeout`` seconds, else ""."""
         return self._run.ended(timeout) if self._run is not None else ""
 
     def restart(self) -> None:
@@ -90,29 +90,29 @@ class ProcessTarget:
         _ = self.address
 
     def stop(self) -> None:
-        """SIGTERM, then SIGKILL; returns when it is gone."""
+        """Send SIGTERM, then SIGKILL; return when it is gone."""
         if self._run is not None:
             self._run.stop()
             self._run = None
 
 
 class _Run:
-    """One life of the process."""
+    """One run of the process."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
         self._before = Before()
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
             self._asked = f"127.0.0.1:{_free_port()}"
-        self._received = reported_ports(launch.command)
-        self._answered_before = [a for a in map(_local, self._received) if a and _connectable(a)]
+        self._named_ports = reported_ports(launch.command)
+        self._answered_before = [a for a in map(_local, self._named_ports) if a and _connectable(a)]
         command = [word.replace(ADDRESS, self._asked) for word in launch.command]
         self._name = launch.name
         self._log_path = log
         self._log = log.open("ab")
         self._began_at = self._log.tell()
-        self._announced: list[str] = []  # where it says it listens
-        self._address = ""  # where it does
+        self._announced: list[str] = []  # addresses in its output
+        self._address = ""  # the one that accepted a connection
         self._not_its: dict[str, Whose] = {}
         self._changed = threading.Condition()
         self._supervisor = child_processes.start(command, stderr=self._log, folder=launch.folder)
@@ -142,7 +142,7 @@ class _Run:
         return not self._address or _connectable(self._address)
 
     def _is_there(self, address: str) -> bool:
-        """Whether something listens there that can be what was started."""
+        """Return whether something listens there that may be the started process."""
         if not _connectable(address):
             return False
         whose = self._before.whose(address, self._supervisor.pid)
@@ -168,12 +168,12 @@ class _Run:
 
     def stop(self) -> None:
         child_processes.end(self._supervisor)
-        self._listener.join(1.0)  # longer only if something that left its group holds the pipe
+        self._listener.join(1.0)  # longer only if a process outside its group holds the pipe
 
     def _listen(self) -> None:
         assert self._supervisor.stdout is not None  # noqa: S101  # it is a pipe
-        with self._supervisor.stdout as sent, self._log as log:
-            for line in sent:
+        with self._supervisor.stdout as output, self._log as log:
+            for line in output:
                 log.write(line)
                 log.flush()
                 found = _LISTENING.search(line.decode(errors="replace"))
@@ -183,40 +183,39 @@ class _Run:
                         self._changed.notify_all()
 
     def _believes(self, port: int) -> bool:
-        """A line about a port counts where it was told that one, or was free to choose."""
-        return not self._received or bool({port, _ANY_PORT} & self._received)
+        """Return whether the port is one in the command, or one it was free to choose."""
+        return not self._named_ports or bool({port, _ANY_PORT} & self._named_ports)
 
     def _silence(self, timeout: float) -> str:
-        where = "says not where it listens"
+        where = "did not report where it listens"
         if self._asked:
             where = f"does not listen on {self._asked}"
         elif self._announced:
             where = f"does not listen on {self._announced[-1]}"
-        elif self._received:
-            where = (
-                f"says not that it listens on port {' or '.join(map(str, sorted(self._received)))}"
-            )
+        elif self._named_ports:
+            ports = " or ".join(map(str, sorted(self._named_ports)))
+            where = f"did not report that it listens on port {ports}"
         others = [f"; what listens on {a} {whose.value}" for a, whose in self._not_its.items()]
         return (
             f"{self._name} was started and {where} after {timeout:g} s{''.join(others)} "
-            f"(what it says is in {self._log_path})"
+            f"(its output is in {self._log_path})"
         )
 
     def _last_words(self) -> str:
-        """Its last lines where they are short, else the last in short; and where all of it is."""
-        sent = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
-        lines = [line.strip() for line in sent.splitlines() if line.strip()]
+        """Return its last lines, shortened if they are long, with the path of the log."""
+        output = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
         if not lines:
             return ""
         last = " | ".join(lines[-_LAST_LINES:])
         if len(lines) <= _LAST_LINES and len(last) <= IN_SHORT:
             return last
-        received = last if len(last) <= IN_SHORT else in_short(lines[-1])
-        return f"{received} (all it says is in {self._log_path})"
+        short = last if len(last) <= IN_SHORT else in_short(lines[-1])
+        return f"{short} (full output in {self._log_path})"
 
 
 def reported_ports(command: Sequence[str]) -> frozenset[int]:
-    """The ports a command names; 0 is one it may choose itself."""
+    """Return the ports in a command; 0 is one that it chooses."""
     found = [port for word in command for port in _REPORTED_PORT.findall(word)]
     for word, following in zip(command, [*command[1:], ""], strict=True):
         flag = _PORT_FLAG.fullmatch(word)

@@ -1,4 +1,4 @@
-"""What was known of a target before it was asked anything."""
+"""Prior knowledge about a target."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from siconform.targets.terms import PLAIN, Terms
 
 @dataclass(frozen=True, slots=True)
 class TargetProfile:
-    """``timers`` are those of targets of this kind, ``stated`` those its user told."""
+    """Prior knowledge: ``timers`` are typical of the target, ``stated`` those of the user."""
 
     timers: Timers = UNKNOWN
     stated: Timers = UNKNOWN

@@ -1,6 +1,6 @@
-"""What the kit asks for when it registers: timers short enough to wait for.
+"""Timers the kit proposes when it registers, short enough to wait for.
 
-A target may take it or leave it; unknown keys of extraConfig hurt nothing (SI-REG-016).
+A target may ignore them; unknown keys of extraConfig do no harm (SI-REG-016).
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from siconform.protocol.timers import SHORT, UNKNOWN, Timers
 
 
 def proposal(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Mapping[str, str]:
-    """For extraConfig, in seconds; what the user stated is not put in question.
+    """Return the proposal for extraConfig, in seconds; the user's values take precedence.
 
-    A slow target needs more time before they end, as for everything; no target needs less.
+    A slow target gets longer timers, as for all deadlines; no target gets shorter ones.
     """
     timers = proposed_timers(stated, time_scale=time_scale)
     proposed = {
@@ -23,5 +23,5 @@ def proposal(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Mapping[st
 
 
 def proposed_timers(stated: Timers = UNKNOWN, *, time_scale: float = 1.0) -> Timers:
-    """The timers the kit asks for; whether a target takes them is another question."""
+    """Return the proposed timers, which a target may or may not apply."""
     return SHORT.scaled(max(1.0, time_scale)).with_known(stated)

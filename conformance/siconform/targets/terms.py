@@ -1,4 +1,4 @@
-"""What a target was said to be like, apart from its timers and its traits."""
+"""Stated properties of a target, apart from its timers and traits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ from siconform.transport.access import OPEN, Access
 
 NO_CONFIG: Final = "none"
 
-LONGEST_TIMER: Final = 45.0  # seconds a test sleeps for one timer of the target
+LONGEST_TIMER: Final = 45.0  # seconds a test sleeps at most for one timer of the target
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How the kit registers with a target, and which features it does not offer.
 
-    ``version`` is the one the RM names, None: that of the revision. ``config`` is the text it
-    sends, "" for none at all, None: that of the cluster of all tests. ``without`` are names of
-    ``siconform.catalogue.features``. A timer of more than ``longest_timer`` seconds is not waited
-    for. ``edited`` is the descriptor set of a text whose messages the RM speaks in place of its
-    revision's, b"" for none. ``access`` is how it is reached: TLS, metadata for every call.
+    ``version`` is sent by the RM, None: that of the revision. ``config`` is the configuration it
+    sends, "" for none, None: that of the shared cluster. ``without`` are names of
+    ``siconform.catalogue.features``. Timers above ``longest_timer`` seconds are not waited for.
+    ``edited`` is the descriptor set of an edited spec whose messages the RM uses instead of its
+    revision's, b"" for none. ``access`` is TLS and metadata for every call.
     """
 
     version: str | None = None
@@ -31,26 +31,26 @@ class Terms:
     proposes_timers: bool = True
     without: frozenset[str] = frozenset()
     longest_timer: float = LONGEST_TIMER
-    revision_given: bool = True  # not taken for want of a better one
+    revision_given: bool = True  # not assumed by default
     edited: bytes = field(default=b"", repr=False)
     access: Access = OPEN
 
     def queues(self) -> QueueConfiguration:
-        """The configuration the RM registers with where a test names none of its own."""
+        """Return the configuration to register with by default."""
         ours = conformance_queues()
         return ours if self.config is None else QueueConfiguration(self.config, ours.policy_group)
 
     def proposal(self, stated: Timers, time_scale: float = 1.0) -> Mapping[str, str]:
-        """What the RM asks for in extraConfig."""
+        """Return the timers to propose in extraConfig."""
         return proposal(stated, time_scale=time_scale) if self.proposes_timers else {}
 
     def proposed_timers(self, stated: Timers, time_scale: float = 1.0) -> Timers:
-        """How long the target's timers may be because the RM asked for it."""
+        """Return the timers the target may have because the RM proposed them."""
         return proposed_timers(stated, time_scale=time_scale) if self.proposes_timers else UNKNOWN
 
 
 def read_config(name: str, folder: Path) -> str:
-    """The text of this file, "" for the name "none"; LookupError when it cannot be read."""
+    """Return the content of this file, "" for "none"; LookupError if it cannot be read."""
     if name == NO_CONFIG:
         return ""
     try:
@@ -61,4 +61,4 @@ def read_config(name: str, folder: Path) -> str:
 
 
 PLAIN: Final = Terms()
-"""Of a target of which nothing was said."""
+"""Terms of a target without stated properties."""

@@ -1,4 +1,4 @@
-"""Traits of a target that its file names: peculiarities the kit takes into account."""
+"""Traits of a target, named in its file: peculiarities the kit takes into account."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,11 +21,11 @@ RACES: Final[Mapping[str, str]] = MappingProxyType(
         OUT_OF_ORDER: "a race here: the target may take the second of two requests first",
     }
 )
-"""Trait to why some tests have no certain outcome there: they are left out, and never green."""
+"""Reason why tests have no certain outcome with a trait: they are skipped, never green."""
 
-LATENCY: Final = 0.05  # seconds; by then a target that mixes up requests has taken one, busy or not
+LATENCY: Final = 0.05  # seconds; enough for a busy target that mixes up requests to process one
 
 
 def latency_for(traits: frozenset[str]) -> float:
-    """How long an RM that wants its messages taken in order leaves between two of them."""
+    """Return the seconds an RM waits between messages that must be processed in order."""
     return LATENCY if OUT_OF_ORDER in traits else 0.0

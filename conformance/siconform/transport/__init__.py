@@ -1,1 +1,1 @@
-"""How elements travel: channels, streams, the extension, and a dialect for each revision."""
+"""Transport: channels, streams, the extension, and a dialect for each revision."""

@@ -1,10 +1,10 @@
-"""How a scheduler is reached: with TLS or without, and what metadata goes with every call."""
+"""Access to a scheduler: TLS, and metadata of every call."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:  # gRPC takes a moment to import, and is not needed to say how
+if TYPE_CHECKING:  # importing gRPC is slow and often not needed
     import grpc
 
 Metadata = tuple[tuple[str, str | bytes], ...]
@@ -12,10 +12,10 @@ Metadata = tuple[tuple[str, str | bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Files in PEM, which were read once and found fit (``tls_files``).
+    """PEM files, already read and validated (``tls_files``).
 
-    Without ``authorities`` those count that gRPC comes with. ``name`` is what the scheduler's
-    certificate has to be for, "" for the host of its address.
+    Without ``authorities``, those of gRPC apply. ``name`` is the host name expected in the
+    scheduler's certificate, "" for the host of its address.
     """
 
     authorities: Path | None = None
@@ -24,8 +24,8 @@ class Tls:
     name: str = ""
 
     def credentials(self) -> "grpc.ChannelCredentials":
-        """As gRPC takes them."""
-        import grpc  # noqa: PLC0415  # takes a moment
+        """Return the credentials for gRPC."""
+        import grpc  # noqa: PLC0415  # slow
 
         return grpc.ssl_channel_credentials(
             *map(_data, (self.authorities, self.key, self.certificate))
@@ -34,13 +34,13 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``metadata`` may hold secrets, and is shown nowhere."""
+    """TLS and metadata; ``metadata`` may hold secrets and is never shown."""
 
     tls: Tls | None = None
     metadata: Metadata = field(default=(), repr=False)
 
     def channel(self, address: str) -> "grpc.Channel":
-        """A channel of its own to HOST:PORT; every call and stream on it carries the metadata."""
+        """Return a new channel to HOST:PORT; every call on it carries the metadata."""
         from siconform.transport.opening import opened  # noqa: PLC0415  # imports grpc
 
         if self.tls is None:

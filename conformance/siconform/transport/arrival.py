@@ -1,4 +1,4 @@
-"""Whether a channel comes to a gRPC server, and in one sentence why it does not."""
+"""Checks whether a channel reaches a gRPC server, and explains why not."""
 
 import socket
 import ssl
@@ -10,31 +10,31 @@ import grpc
 
 from siconform.transport.access import OPEN, Access, Tls
 
-_AT_ONCE: Final = 0.5  # seconds in which a channel to a server is ready, by far
-_LOOK: Final = 1.0  # seconds for one look at a port, which answers at once if it does
+_AT_ONCE: Final = 0.5  # seconds that are ample for a channel to become ready
+_LOOK: Final = 1.0  # seconds for one probe of a port
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 _OLD_REQUEST: Final = b"GET / HTTP/1.0\r\n\r\n"
 _SETTINGS: Final = 4  # type of the first frame of an HTTP/2 server, its fourth byte
-_WANTED: Final = 64  # bytes that tell
+_WANTED: Final = 64  # bytes that suffice to identify a protocol
 
-_CLOSES: Final = "takes a connection and closes it at once"
+_CLOSES: Final = "accepts connections and closes them at once"
 
 _EXPIRED, _NOT_YET, _OTHER_HOST, _OTHER_IP = 10, 9, 62, 64  # X509_V_ERR_... of OpenSSL
 _TO_THE_CLIENT: Final = {
     "CERTIFICATE_REQUIRED": "asks for a certificate of the client: give --tls-cert and --tls-key",
-    "UNKNOWN_CA": "does not know who signed the certificate in --tls-cert",
-    "EXPIRED": "says that the certificate in --tls-cert has expired",
-    "BAD_CERTIFICATE": "does not take the certificate in --tls-cert",
-    "CERTIFICATE": "does not take the certificate in --tls-cert",
+    "UNKNOWN_CA": "does not know the authority that signed the certificate in --tls-cert",
+    "EXPIRED": "reports that the certificate in --tls-cert has expired",
+    "BAD_CERTIFICATE": "does not accept the certificate in --tls-cert",
+    "CERTIFICATE": "does not accept the certificate in --tls-cert",
     "PROTOCOL_VERSION": "has no version of TLS in common with the kit",
-    "NO_APPLICATION_PROTOCOL": "speaks TLS and no HTTP/2 in it, so no gRPC",
+    "NO_APPLICATION_PROTOCOL": "uses TLS without HTTP/2, so it is not a gRPC server",
 }
-"""What an alert of TLS says, by a part of its name; the first that fits."""
+"""Meaning of a TLS alert, by a part of its name; the first match applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a channel does not come to a gRPC server, in a sentence, and whether it may yet."""
+    """Why a channel does not reach a gRPC server, in a sentence, and whether that may change."""
 
     message: str
     may_pass: bool = True
@@ -43,39 +43,39 @@ class Obstacle:
 def comes_to(
     channel: grpc.Channel, address: str, access: Access, timeout: float
 ) -> Obstacle | None:
-    """What stands between the channel and a gRPC server for ``timeout`` seconds, if anything.
+    """Return what keeps the channel from a gRPC server for ``timeout`` seconds, or None.
 
-    What cannot become better is said as soon as the channel is slower than one to a server.
+    A permanent obstacle is reported as soon as the channel is slower than one to a server.
     """
     ready = grpc.channel_ready_future(channel)
-    received = ""
+    problem = ""
     try:
         for limit in (min(_AT_ONCE, timeout), max(0.0, timeout - _AT_ONCE)):
             with suppress(grpc.FutureTimeoutError):
                 ready.result(timeout=limit)
                 return None
-            received = received or misfit(address, access)
-            if received and received != _CLOSES:  # as a port does whose process is starting yet
+            problem = problem or misfit(address, access)
+            if problem and problem != _CLOSES:  # as with a port whose process is still starting
                 break
     finally:
         ready.cancel()
-    if not received and not _listens(address):
+    if not problem and not _listens(address):
         return Obstacle(f"nothing answers on {address} within {timeout:g} s")
     waited = f"took the connection and did not answer as a gRPC server in {timeout:g} s"
-    return Obstacle(f"the scheduler at {address} {received or waited}", received in ("", _CLOSES))
+    return Obstacle(f"the scheduler at {address} {problem or waited}", problem in ("", _CLOSES))
 
 
 def misfit(address: str, access: Access = OPEN) -> str:
-    """What is there instead of what was expected, as far as a look can tell, else "".
+    """Return what answers instead of the expected server, as far as it is recognised, or "".
 
-    It goes on after "the scheduler at HOST:PORT".
+    The words follow "the scheduler at HOST:PORT".
     """
     try:
         if access.tls is not None:
             return _with_tls(address, access.tls)
         return _without_tls(address)
     except OSError:
-        return ""  # nothing listens, or not any more: that is for others to say
+        return ""  # nothing listens (any more): handled by the caller
 
 
 def _without_tls(address: str) -> str:
@@ -83,11 +83,11 @@ def _without_tls(address: str) -> str:
     if sent is None or _is_http2(sent):
         return ""
     if sent.startswith(b"\x15\x03") or _uses_tls(address):  # an alert
-        return "speaks TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
+        return "uses TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
     if _is_http1(address, sent):
-        return "speaks HTTP/1, no gRPC: give the port of its gRPC server"
+        return "uses HTTP/1, not gRPC: give the port of its gRPC server"
     if sent:
-        return "speaks no HTTP/2, so no gRPC: give the port of its gRPC server"
+        return "does not use HTTP/2, so it is not a gRPC server: give the port of its gRPC server"
     return _CLOSES if _closes(address) else ""
 
 
@@ -98,7 +98,7 @@ def _with_tls(address: str, tls: Tls) -> str:
             _client(tls).wrap_socket(raw, server_hostname=tls.name or _host(address)) as secured,
         ):
             if secured.selected_alpn_protocol() != "h2":
-                return "speaks TLS and no HTTP/2 in it (ALPN h2), so no gRPC"
+                return "uses TLS without HTTP/2 (ALPN h2), so it is not a gRPC server"
             secured.sendall(_PREFACE)
             sent = secured.recv(_WANTED)
     except ssl.SSLCertVerificationError as why:
@@ -125,14 +125,14 @@ def _not_trusted(why: ssl.SSLCertVerificationError, address: str, tls: Tls) -> s
 
 
 def _closed(tls: Tls) -> str:
-    """No word of TLS about it is what gRPC's own servers say of a client they do not trust."""
+    """Explain a close without a TLS alert, as gRPC's own servers do with untrusted clients."""
     if tls.certificate is None:
         return (
-            "closed the connection after the TLS handshake, as one does that wants a certificate "
-            "of the client: give --tls-cert and --tls-key"
+            "closed the connection after the TLS handshake, as a server does that requires a "
+            "client certificate: give --tls-cert and --tls-key"
         )
     return (
-        "closed the connection after the TLS handshake, as one does that does not trust the "
+        "closed the connection after the TLS handshake, as a server does that does not trust the "
         "certificate in --tls-cert"
     )
 
@@ -140,16 +140,16 @@ def _closed(tls: Tls) -> str:
 def _no_tls(address: str) -> str:
     sent = _answer(address, _PREFACE) or b""
     if _is_http2(sent):
-        return "speaks no TLS: leave out --tls and what belongs to it"
+        return "does not use TLS: omit --tls and its options"
     if _is_http1(address, sent):
-        return "speaks HTTP/1 without TLS, no gRPC: give the port of its gRPC server"
-    return _CLOSES if _closes(address) else "speaks no TLS"
+        return "uses HTTP/1 without TLS, not gRPC: give the port of its gRPC server"
+    return _CLOSES if _closes(address) else "does not use TLS"
 
 
 def _alert(reason: str) -> str:
     if "ALERT" not in reason:
         return ""
-    known = (received for part, received in _TO_THE_CLIENT.items() if part in reason)
+    known = (meaning for part, meaning in _TO_THE_CLIENT.items() if part in reason)
     words = reason.rpartition("ALERT_")[2].replace("_", " ").lower()
     return next(known, f"ended the TLS handshake: {words}")
 
@@ -163,7 +163,7 @@ def _client(tls: Tls) -> ssl.SSLContext:
 
 
 def _uses_tls(address: str) -> bool:
-    """Whether the port answers as TLS does, whatever it thinks of the client."""
+    """Return whether the port answers with TLS, even if it rejects the client."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -182,12 +182,12 @@ def _is_http2(sent: bytes) -> bool:
 
 
 def _is_http1(address: str, sent: bytes) -> bool:
-    """Whether the port said so, or says so where it is asked in HTTP/1."""
+    """Return whether the port answered, or answers a request, in HTTP/1."""
     return any(one.startswith(b"HTTP/1") for one in (sent, _answer(address, _OLD_REQUEST) or b""))
 
 
 def _answer(address: str, request: bytes) -> bytes | None:
-    """The first bytes that come: b"" where the connection is closed, None where none do in time."""
+    """Return the first bytes: b"" if the connection is closed, None if none come in time."""
     with _connected(address) as connection:
         try:
             connection.sendall(request)
@@ -199,7 +199,7 @@ def _answer(address: str, request: bytes) -> bytes | None:
 
 
 def _closes(address: str) -> bool:
-    """Whether the port ends a connection on which nothing was said."""
+    """Return whether the port ends a connection on which nothing was sent."""
     try:
         with _connected(address) as connection:
             return connection.recv(1) == b""
@@ -227,5 +227,5 @@ def _connected(address: str) -> socket.socket:
 
 def _host(address: str) -> str:
     if address.startswith("unix:"):
-        return "localhost"  # as gRPC has it
+        return "localhost"  # as in gRPC
     return address.rpartition(":")[0].strip("[]")

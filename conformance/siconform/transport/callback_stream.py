@@ -1,4 +1,4 @@
-"""The stream on which an RM takes callbacks: calls become history, and are answered."""
+"""The stream on which an RM takes callbacks: calls are recorded and answered."""
 
 import queue
 import threading
@@ -27,7 +27,7 @@ from siconform.transport.extension_messages import CALLBACKS
 _OVER: Final = object()
 
 Answers = Callable[[Fact], Answered]
-"""What the RM says to a check."""
+"""Answers of the RM to checks."""
 
 
 class CallbackStream:
@@ -44,7 +44,7 @@ class CallbackStream:
         offer: int,
         answers: Answers,
     ) -> None:
-        self._words = CallbackPayloads(dialect.schema, dialect.payloads, offer)
+        self._payloads = CallbackPayloads(dialect.schema, dialect.payloads, offer)
         self._history = history
         self._rm_id = rm_id
         self._offer = offer
@@ -63,11 +63,11 @@ class CallbackStream:
         self._listener.start()
 
     def holds(self, timeout: float) -> bool:
-        """Whether the scheduler has said in time that the offer holds; it need not say so."""
+        """Wait for the scheduler to accept the offer, which is optional; return whether it did."""
         return self._holds.wait(timeout)
 
     def cut(self) -> None:
-        """Take no callbacks any more; nothing is recorded after it."""
+        """Take no more callbacks; nothing is recorded afterwards."""
         self._was_cut = True
         self._calls.cancel()
         self._outgoing.put(_OVER)
@@ -94,7 +94,7 @@ class CallbackStream:
                 self._history.add(self._rm_id, [ended], sent_by_rm=False)
 
     def _observe(self, call: ext.ToRm) -> None:
-        facts = list(self._words.received(call))
+        facts = list(self._payloads.received(call))
         for fact, message in facts:
             self._history.add(
                 self._rm_id, [fact], sent_by_rm=False, message=message, barrier=is_barrier
@@ -112,5 +112,5 @@ class CallbackStream:
         )
         if isinstance(received, PlacementCheck):
             return ext.FromRm.Answer(call_id=call_id, ok=answered.fits, text=answered.reason)
-        payload = self._words.answer(fits=answered.fits, index=answered.index)
+        payload = self._payloads.answer(fits=answered.fits, index=answered.index)
         return ext.FromRm.Answer(call_id=call_id, ok=True, payload=payload)

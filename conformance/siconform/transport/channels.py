@@ -1,4 +1,4 @@
-"""Channels to a scheduler: always a fresh connection, messages of any size, no proxy between."""
+"""Channels to a scheduler: always a fresh connection, any message size, no proxy."""
 
 import threading
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import grpc
 
 DIRECTLY: Final = ("grpc.enable_http_proxy", 0)
-"""Option of a channel: http_proxy in the environment is about other things than the target."""
+"""Channel option: http_proxy in the environment does not apply to the target."""
 
 OPTIONS: Final = (
     ("grpc.max_receive_message_length", -1),
@@ -17,13 +17,13 @@ OPTIONS: Final = (
 )
 
 
-_AT_THE_DEADLINE: Final = 0.2  # seconds by which the two ends may differ
+_AT_THE_DEADLINE: Final = 0.2  # seconds by which the clocks of the two ends may differ
 
 
 def how_it_ended(error: grpc.RpcError, *, left: float) -> grpc.StatusCode | None:
-    """How a call ended with so many seconds left of those it had, None where that is not known.
+    """Return how a call ended with so many seconds left, or None if unknown.
 
-    A server hears of the deadline, too, and may be the first to end the call for it: as cancelled.
+    A server also sees the deadline and may end the call first, as cancelled.
     """
     if not isinstance(error, grpc.Call):
         return None
@@ -34,9 +34,9 @@ def how_it_ended(error: grpc.RpcError, *, left: float) -> grpc.StatusCode | None
 
 
 def close(channel: grpc.Channel, timeout: float = 0.0) -> None:
-    """Close it within ``timeout`` seconds, or later, and at last with the process.
+    """Close it within ``timeout`` seconds, or in the background.
 
-    gRPC waits for every call to end, looks only now and then whether it has, and has no limit.
+    gRPC waits without limit for every call to end, and checks only now and then.
     """
     closing = threading.Thread(target=channel.close, name="closes a channel", daemon=True)
     closing.start()

@@ -1,4 +1,4 @@
-"""An RM's connection: registration and update streams, every word of it in the history."""
+"""An RM's connection: registration and update streams, all recorded in the history."""
 
 import threading
 import time
@@ -37,7 +37,7 @@ from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
 BARRIER_PREFIX = "fence-"
-"""Ids of the kit's own probes begin with it; they are no part of any test."""
+"""Prefix of the ids of the kit's barriers, which are not part of any test."""
 
 
 def _bytes(data: bytes) -> bytes:
@@ -45,14 +45,13 @@ def _bytes(data: bytes) -> bytes:
 
 
 class Connection:
-    """One RM, one channel, one stream of a kind at a time.
+    """One RM, one channel, and at most one stream of each kind at a time.
 
-    Streams are opened right after registering, and when spoken on, with a message that carries only
-    the rmID; a stream the scheduler ended is opened again the same way. ``listeners`` see every
-    fact as it comes; ``hearing`` is held from the moment a message is in the history until all of
-    them have seen it.
-    ``latency`` is the least time between two messages, for schedulers that mix them up. The dialect
-    is this connection's own and made by it, with ``implements``: it may remember what was said.
+    Streams are opened right after registration and when used, with a message that carries only the
+    rmID; a stream that the scheduler ended is reopened the same way. ``listeners`` see every fact
+    as it comes; ``hearing`` is held from the moment a message is in the history until all of them
+    have seen it. ``latency`` is the least time between two messages, for schedulers that mix them
+    up. The dialect belongs to this connection and is made by ``implements``: it may keep state.
     """
 
     def __init__(
@@ -83,13 +82,13 @@ class Connection:
         self.hearing = threading.Lock()
 
     def connects(self, timeout: float) -> None:
-        """Wait for the transport; Unreachable after ``timeout`` seconds, or where none can be."""
+        """Wait for the transport; Unreachable after ``timeout`` seconds, or at once if hopeless."""
         obstacle = comes_to(self._channel, self._address, self._access, timeout)
         if obstacle is not None:
             raise Unreachable(obstacle.message)
 
     def another(self, rm_id: str) -> "Connection":
-        """A connection of its own to the same scheduler, for another RM of the same history."""
+        """Return a separate connection to the same scheduler, for another RM of this history."""
         return Connection(
             self._address,
             self.revision,
@@ -101,7 +100,7 @@ class Connection:
         )
 
     def registers(self, registration: Registration, timeout: float) -> RegistrationAnswered:
-        """Call RegisterResourceManager; how it ended (DEADLINE_EXCEEDED: not within timeout)."""
+        """Call RegisterResourceManager; return its outcome (DEADLINE_EXCEEDED after timeout)."""
         rm = registration.rm
         method = self.dialect.schema.method("RegisterResourceManager")
         request = self.dialect.registration(registration)
@@ -120,9 +119,9 @@ class Connection:
         return outcome
 
     def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
-        """Send one request with all ``requests`` of the stream; opens it where it is not open.
+        """Send all ``requests`` in one message; open the stream if necessary.
 
-        NotExpressible where an edited text has no words for it.
+        NotExpressible if an edited spec cannot express one.
         """
         with self._speaking:
             try:
@@ -135,12 +134,12 @@ class Connection:
                 raise
 
     def is_open(self, kind: UpdateKind) -> bool:
-        """Whether the stream of this kind was opened and has not ended."""
+        """Return whether the stream of this kind was opened and has not ended."""
         stream = self._streams.get(self.dialect.method(kind))
         return stream is not None and stream.open
 
     def shares_stream(self, kind: UpdateKind, other: UpdateKind) -> bool:
-        """Whether two conversations travel on one stream in this revision."""
+        """Return whether two conversations travel on one stream in this revision."""
         return self.dialect.method(kind) == self.dialect.method(other)
 
     def opens(self, kind: UpdateKind) -> None:
@@ -149,29 +148,29 @@ class Connection:
             self._stream(kind)
 
     def opens_all(self) -> None:
-        """Open every stream that is not open, so that whatever is told finds its way.
+        """Open every stream that is not open, so that all messages can be received.
 
-        One that an edited text has no words for is left; whoever speaks on it is told.
+        A stream that an edited spec cannot express is skipped; sending on it raises NotExpressible.
         """
         for kind in UpdateKind:
             with suppress(NotExpressible):
                 self.opens(kind)
 
     def half_closes(self, kind: UpdateKind) -> None:
-        """Say that this RM has nothing more to say on the stream of this kind."""
+        """Half-close the stream of this kind: the RM sends nothing more on it."""
         stream = self._streams.get(self.dialect.method(kind))
         if stream is not None:
             stream.half_close()
 
     def drops_streams(self) -> None:
-        """Cut every stream; the next word of its kind opens a new one."""
+        """Cut every stream; the next request of its kind opens a new one."""
         with self._speaking:
             for stream in self._streams.values():
                 stream.cut()
             self._streams.clear()
 
     def calls_raw(self, path: str, timeout: float) -> str:
-        """Open any method by its path with one empty message; the gRPC status name it ends with."""
+        """Call any method by its path with one empty message; return its gRPC status name."""
         call = self._channel.stream_stream(path, _bytes, _bytes)
         begun = time.monotonic()
         try:
@@ -182,13 +181,13 @@ class Connection:
         return "OK"
 
     def asks_for_description(self, timeout: float) -> Description | None:
-        """What the scheduler says of its own service; None where it offers no reflection."""
+        """Return the scheduler's description of its service; None without reflection."""
         return describe(self._channel, self.revision, rpc.SERVICE, timeout)
 
     def close(self, timeout: float = 0.0) -> None:
         """Cut every stream at once, and the transport within ``timeout`` seconds or later.
 
-        Nothing is recorded after it.
+        Nothing is recorded afterwards.
         """
         self._closing = True
         for stream in self._streams.values():
@@ -249,9 +248,10 @@ class Connection:
 
 
 def is_barrier(content: Content) -> bool:
-    """Whether this element is the kit's own probe, or is about it.
+    """Return whether this element belongs to a barrier or is about one.
 
-    An allocation of another ask is not, wherever it is: nothing else may be placed on a probe.
+    An allocation of another ask does not, on any node: nothing else may be placed on a barrier's
+    node.
     """
     if isinstance(content, Allocated) and content.key:
         return content.key.startswith(BARRIER_PREFIX)

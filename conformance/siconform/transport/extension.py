@@ -1,4 +1,4 @@
-"""The client of siconform.ext.v1, which a target may offer beside the SI and need not."""
+"""The client of siconform.ext.v1, which a target may offer in addition to the SI."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +20,9 @@ _GONE: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED
 
 
 class Extension:
-    """One target's extension, on a channel of its own.
+    """One target's extension, on a separate channel.
 
-    ``facets`` is asked for once; a target without the extension offers none. A call whose facet is
+    ``facets`` is requested once; a target without the extension offers none. A call whose facet is
     not offered raises NotOffered before anything is sent.
     """
 
@@ -36,13 +36,13 @@ class Extension:
 
     @property
     def facets(self) -> Facets:
-        """What the target offers."""
+        """The facets that the target offers."""
         if self._facets is None:
             self._facets = self.describes("")
         return self._facets
 
     def describes(self, rm_id: str) -> Facets:
-        """What the target offers, with the timers that apply to this RM."""
+        """Return the facets that the target offers, with the timers that apply to this RM."""
         try:
             received: ext.Facets = self._ask("Describe", ext.DescribeQuery(rm_id=rm_id))
         except grpc.RpcError as error:
@@ -52,28 +52,28 @@ class Extension:
         return read_facets(received)
 
     def offers(self, facet: Facet) -> bool:
-        """Whether the target says so."""
+        """Return whether the target offers this facet."""
         return facet in self.facets.offered
 
     def presupposes(self, facet: Facet) -> None:
-        """NotOffered unless the target offers this."""
+        """Raise NotOffered unless the target offers this."""
         if not self.offers(facet):
             raise NotOffered(f"the target does not offer the facet {facet.value}")
 
     def snapshot(self, rm_id: str) -> ext.SnapshotResult:
-        """What the scheduler holds for this RM."""
+        """Return what the scheduler holds for this RM."""
         query = ext.SnapshotQuery(rm_id=rm_id)
         received: ext.SnapshotResult = self._call(Facet.SNAPSHOT, "Snapshot", query)
         return received
 
     def metrics(self, rm_id: str) -> ext.MetricsResult:
-        """Outstanding demand and counters."""
+        """Return outstanding demand and counters."""
         query = ext.MetricsQuery(rm_id=rm_id)
         received: ext.MetricsResult = self._call(Facet.METRICS, "ReadMetrics", query)
         return received
 
     def applies(self, change: ext.ConfigurationChange) -> ext.ConfigurationOutcome:
-        """Whether the configuration was replaced; an error status is a refusal."""
+        """Apply the configuration and return the outcome; an error status is a refusal."""
         self.presupposes(Facet.CONFIGURATION)
         begun = time.monotonic()
         try:
@@ -90,16 +90,16 @@ class Extension:
         return received
 
     def advances(self, seconds: float) -> None:
-        """Move the target's clock on, to the millisecond."""
+        """Advance the target's clock, to the millisecond."""
         step = ext.ClockStep(milliseconds=max(1, round(seconds / MILLISECOND)))
         self._call(Facet.VIRTUAL_CLOCK, "AdvanceClock", step)
 
     def opens_callbacks(self, sent: Iterator[ext.FromRm]) -> Any:
-        """The stream of callbacks: iterable over what the scheduler calls, can be cancelled."""
+        """Return the callback stream: iterable over the scheduler's calls, can be cancelled."""
         return rpc.callable_for(self._channel, self._methods["Callbacks"])(sent)
 
     def close(self) -> None:
-        """Close the channel; the call does not wait for that."""
+        """Close the channel without waiting."""
         close(self._channel)
 
     def _call(self, facet: Facet, name: str, request: Message) -> Any:

@@ -1,4 +1,4 @@
-"""Reads the messages of the extension: what a target offers, and what a snapshot shows."""
+"""Readers of extension messages: the facets of a target, and snapshots."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -27,7 +27,7 @@ CALLBACKS: Final = {
     ext.CONTAINER_STATE: Facet.CONTAINER_STATES,
     ext.CACHE_SYNC: Facet.CACHE_SYNCHRONISATION,
 }
-"""The callbacks a scheduler makes, by their numbers in the extension."""
+"""Callbacks of a scheduler, by their numbers in the extension."""
 
 _PHASES: Final = {
     ext.SnapshotResult.UNKNOWN_RM: Phase.UNKNOWN,
@@ -38,7 +38,7 @@ _PHASES: Final = {
 
 
 def read_facets(received: ext.Facets) -> Facets:
-    """The answer to Describe."""
+    """Read the answer to Describe."""
     offered = {CALLBACKS[kind] for kind in received.callbacks if kind in CALLBACKS}
     simple = {
         Facet.SNAPSHOT: received.snapshot,
@@ -62,12 +62,12 @@ def _timers(received: ext.Timers) -> Timers:
 
 
 def _seconds(milliseconds: int) -> float | None:
-    """Zero is unknown or unlimited: either way nothing to wait for."""
+    """Convert to seconds; zero is unknown or unlimited, and neither can be waited for."""
     return milliseconds * MILLISECOND if milliseconds > 0 else None
 
 
 def read_snapshot(received: ext.SnapshotResult) -> list[Fact]:
-    """Everything the snapshot shows."""
+    """Read everything the snapshot shows."""
     return [
         PhaseSeen(_PHASES.get(received.phase, Phase.UNSET)),
         *(_node(node) for node in received.nodes),

@@ -1,4 +1,4 @@
-"""Opens channels, with TLS or without, whose every call carries the same metadata."""
+"""Channels, with or without TLS, that add the same metadata to every call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ def opened(
     credentials: grpc.ChannelCredentials | None = None,
     name: str = "",
 ) -> grpc.Channel:
-    """A channel to HOST:PORT; ``name`` is whose certificate is wanted, "" for the host's."""
+    """Open a channel to HOST:PORT; ``name`` is the expected certificate name, "" the host."""
     channel = _channel(address, credentials, name)
     return grpc.intercept_channel(channel, _Carries(metadata)) if metadata else channel
 
@@ -31,7 +31,7 @@ def _channel(address: str, credentials: grpc.ChannelCredentials | None, name: st
 
 @dataclass(frozen=True, slots=True)
 class _Call(grpc.ClientCallDetails):
-    """A call that is about to be made, as gRPC wants it told."""
+    """The details of a call, as gRPC expects them."""
 
     method: str
     timeout: float | None
@@ -42,7 +42,7 @@ class _Call(grpc.ClientCallDetails):
 
 
 class _Carries(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
-    """Adds the metadata to calls of the two kinds there are: of the SI, extension, reflection."""
+    """Adds the metadata to the two kinds of calls used: of the SI, extension and reflection."""
 
     def __init__(self, metadata: Metadata) -> None:
         self._metadata = metadata

@@ -1,4 +1,4 @@
-"""Server reflection: what a scheduler says of its own service, held against its revision's text."""
+"""Server reflection: compares a scheduler's description of its service with the schema."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ _PATHS: Final = tuple(
     for version in ("v1", "v1alpha")
 )
 _UNDECLARED_GAPS: Final = {"Allocation": {4}}
-"""Numbers no text declares and none reserves; the requirement about reserved numbers names them."""
+"""Numbers neither declared nor reserved in any revision; the requirement names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How one method streams."""
+    """The streaming of one method."""
 
     client_streams: bool
     server_streams: bool
@@ -35,15 +35,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Description:
-    """The service and the types behind it as the scheduler describes them."""
+    """The service and its types, as the scheduler describes them."""
 
     revision: Revision
     methods: Mapping[str, Shape]
     messages: Mapping[str, DescriptorProto]  # by name inside the package: "NodeInfo"
-    enums: Mapping[str, EnumDescriptorProto]  # the same: "NodeInfo.ActionFromRM"
+    enums: Mapping[str, EnumDescriptorProto]  # likewise: "NodeInfo.ActionFromRM"
 
     def implemented(self) -> frozenset[str]:
-        """Names of the revisions whose service, and all its messages, are described just so."""
+        """Return the revisions whose service and messages match the description exactly."""
         return frozenset(
             revision.name for revision in REVISIONS.values() if self._is_the_service_of(revision)
         )
@@ -58,25 +58,25 @@ class Description:
         )
 
     def has_the_methods(self, methods: Mapping[str, Shape]) -> None:
-        """The service has these methods, each streaming as given; it may have more."""
+        """Check that the service has these methods with this streaming; more are allowed."""
         differences = [f"no method {name}" for name in methods if name not in self.methods]
         for name, shape in self.methods.items():
             if name in methods and shape != methods[name]:
-                differences.append(f"{name} streams otherwise: {shape}")
+                differences.append(f"{name} streams differently: {shape}")
         _none(differences, f"{', '.join(methods)}")
 
     def names_fields_as_the_text_does(self) -> None:
-        """Every number the text gives a field has that name, in proto and in JSON."""
+        """Check that fields have the proto and JSON names of their numbers in the schema."""
         differences = [
             f"{message}: {number} is {field.name}, in JSON {_json_name(field)}"
             for message, number, field in self._fields()
             if (text := self._text_field(message, number)) is not None
             and (text.name, text.json_name) != (field.name, _json_name(field))
         ]
-        _none(differences, "every field under the name the text gives its number")
+        _none(differences, "every field under the name its number has in the schema")
 
     def uses_nothing_reserved(self) -> None:
-        """No field has a number or a name that the text reserves in its message."""
+        """Check that no field has a number or name that the schema reserves in its message."""
         differences = []
         for message, text in self._text_messages():
             reserved = DescriptorProto()
@@ -92,10 +92,9 @@ class Description:
         _none(differences, "no field with a reserved number or name")
 
     def places_enums_where_the_text_does(self) -> None:
-        """Every enum of the text has its full name, and the fields of the text use it.
+        """Check that every enum of the schema has its full name, and its fields use it.
 
-        What belongs to messages that are not described is not looked for: those of the callbacks
-        are no part of the service.
+        Messages that are not described are skipped: those of callbacks are not part of the service.
         """
         differences = [
             f"there is no enum {name}" for name in self._text_enums() if name not in self.enums
@@ -106,7 +105,7 @@ class Description:
                 wanted = f".{text.enum_type.full_name}"
                 if field.type_name != wanted:
                     differences.append(f"{message}.{field.name} is {field.type_name or 'no enum'}")
-        _none(differences, "the enums of the text, where it declares them")
+        _none(differences, "the enums of the schema, where it declares them")
 
     def _fields(self) -> Iterator[tuple[str, int, FieldDescriptorProto]]:
         for name, message in self.messages.items():
@@ -114,13 +113,13 @@ class Description:
                 yield name, field.number, field
 
     def _text_messages(self) -> Iterator[tuple[str, Descriptor]]:
-        """The messages both the text and the scheduler have, nested ones included."""
+        """Yield the messages in both the schema and the description, including nested ones."""
         pool = self.revision.si.POOL
         for name in self.messages:
             try:
                 yield name, pool.FindMessageTypeByName(f"si.v1.{name}")
             except KeyError:
-                continue  # the scheduler's own
+                continue  # specific to the scheduler
 
     def _text_field(self, message: str, number: int) -> Any:
         try:
@@ -140,9 +139,9 @@ class Description:
 def describe(
     channel: grpc.Channel, revision: Revision, service: str, timeout: float
 ) -> Description | None:
-    """Ask by both versions of the protocol; None where neither is served.
+    """Ask with both versions of the protocol; return None if neither is served.
 
-    NotForThisTarget if reflection, which nobody has to offer, does not describe ``service``.
+    NotForThisTarget if reflection, which is optional, does not describe ``service``.
     """
     for path in _PATHS:
         try:
@@ -159,7 +158,7 @@ def describe(
 def _files(
     channel: grpc.Channel, path: str, service: str, timeout: float
 ) -> Iterator[FileDescriptorProto]:
-    """The file of the service and all it imports."""
+    """Yield the file of the service and all its imports."""
     call = channel.stream_stream(
         path,
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
@@ -172,7 +171,7 @@ def _files(
         for answer in answers:
             if not answer.HasField("file_descriptor_response"):
                 raise NotForThisTarget(
-                    f"the target's server reflection knows no {service}:"
+                    f"the target's server reflection does not know {service}:"
                     f" {answer.error_response.error_message}"
                 )
             for data in answer.file_descriptor_response.file_descriptor_proto:
@@ -214,7 +213,7 @@ def _nested(inside: str, message: DescriptorProto) -> Iterator[tuple[str, Descri
 
 
 def _exchanged(service: ServiceDescriptor) -> dict[str, Descriptor]:
-    """The messages of its package that go through its methods, by name, with all inside of them."""
+    """Return the messages of its package that its methods use, at any depth, by name."""
     package = service.file.package
     found: dict[str, Descriptor] = {}
     left = [one for method in service.methods for one in (method.input_type, method.output_type)]
@@ -228,7 +227,7 @@ def _exchanged(service: ServiceDescriptor) -> dict[str, Descriptor]:
 
 
 def _json_name(field: FieldDescriptorProto) -> str:
-    """As described, or by proto3's rule where the description leaves it out."""
+    """Return the described JSON name, or the one by proto3's rule if it is omitted."""
     if field.json_name:
         return field.json_name
     head, *tail = field.name.split("_")

@@ -1,4 +1,4 @@
-"""One open update stream: a queue to speak into and a thread that listens and stamps the time."""
+"""One open update stream: an outgoing queue and a listening thread."""
 
 import queue
 import threading
@@ -43,11 +43,11 @@ class Stream:
         self._outgoing.put(data)
 
     def half_close(self) -> None:
-        """Say that nothing more will be said; the scheduler may go on talking."""
+        """Send nothing more; the scheduler may continue to send."""
         self._outgoing.put(_HALF_CLOSE)
 
     def cut(self) -> None:
-        """Drop the call without closing it in an orderly way; ``on_end`` is not called."""
+        """Cancel the call abruptly; ``on_end`` is not called."""
         self._was_cut = True
         self._responses.cancel()
 

@@ -1,6 +1,6 @@
-"""Files for TLS: whether they are what they are given as, in a sentence where they are not.
+"""Validation of TLS files, with an explanation for each problem.
 
-gRPC says no more than that it failed, so they are read before gRPC is asked.
+The files are checked first because gRPC reports only that it failed.
 """
 
 import ssl
@@ -10,15 +10,15 @@ from typing import Final
 
 _NO_MATCH: Final = "KEY_VALUES_MISMATCH"
 _OUT_OF_DATE: Final = {9: "is not valid yet", 10: "has expired"}
-"""By the codes OpenSSL has for it (X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED)."""
+"""By OpenSSL error codes (X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED)."""
 
 
-class UnfitFile(LookupError):  # a sentence for the user
-    """A file is of no use for TLS; the message says which, why, and what would do."""
+class UnfitFile(LookupError):  # shown to the user
+    """An unusable TLS file; the message states which, why, and what to do."""
 
 
 def check_certificates(file: Path) -> None:
-    """UnfitFile where there is no certificate in PEM in this file, or a damaged one."""
+    """Raise UnfitFile unless this file has an intact certificate in PEM."""
     try:
         file.read_bytes()
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
@@ -27,10 +27,10 @@ def check_certificates(file: Path) -> None:
 
 
 def check_pair(certificate: Path, key: Path) -> None:
-    """UnfitFile where a certificate and its private key are of no use to an RM.
+    """Raise UnfitFile if an RM cannot use this certificate and its private key.
 
-    One of them is no PEM, they do not belong together, the key wants a password, or the
-    certificate is out of date.
+    One of them is not PEM, they do not match, the key is encrypted, or the certificate is not valid
+    today.
     """
     check_certificates(certificate)
     try:
@@ -40,15 +40,15 @@ def check_pair(certificate: Path, key: Path) -> None:
         raise UnfitFile(f"the key in {key} is encrypted: give it without a password") from None
     except OSError as why:
         if isinstance(why, ssl.SSLError) and why.reason == _NO_MATCH:
-            message = f"the key in {key} is not that of the certificate in {certificate}"
-            raise UnfitFile(f"{message}: give the two that belong together") from None
+            message = f"the key in {key} does not match the certificate in {certificate}"
+            raise UnfitFile(f"{message}: give a matching pair") from None
         raise _unfit(key, "private key", why) from None
-    if received := _out_of_date(certificate, key):
-        raise UnfitFile(f"the certificate in {certificate} {received}: give one that is valid")
+    if problem := _out_of_date(certificate, key):
+        raise UnfitFile(f"the certificate in {certificate} {problem}: give one that is valid")
 
 
 class _IsEncrypted(Exception):
-    """Somebody wants the password of a key."""
+    """A key needs a password."""
 
 
 def _no_password() -> str:
@@ -57,18 +57,18 @@ def _no_password() -> str:
 
 def _unfit(file: Path, what: str, why: OSError) -> UnfitFile:
     if isinstance(why, ssl.SSLError):
-        reason = (why.reason or "no PEM").replace("_", " ").lower()
-        return UnfitFile(f"{file} has no {what} that can be read ({reason}): give one in PEM")
+        reason = (why.reason or "not PEM").replace("_", " ").lower()
+        return UnfitFile(f"{file} has no readable {what} ({reason}): give one in PEM")
     return UnfitFile(f"{file} cannot be read: {why.strerror}")
 
 
 def _out_of_date(certificate: Path, key: Path) -> str:
-    """What a server would find of its dates, "" for nothing: both ends are played in memory."""
+    """Return why the certificate is out of date, else "", by an in-memory handshake."""
     asked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     asked.load_cert_chain(certificate, key)
     asked.load_verify_locations(certificate)
     asked.verify_mode = ssl.CERT_REQUIRED
-    asked.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # it stands for its own authority
+    asked.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # trust the certificate itself
     shown = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     shown.check_hostname = False
     shown.verify_mode = ssl.CERT_NONE
@@ -77,12 +77,12 @@ def _out_of_date(certificate: Path, key: Path) -> str:
     client = shown.wrap_bio(back, there)
     server = asked.wrap_bio(there, back, server_side=True)
     try:
-        for _ in range(4):  # flights of a handshake, and one to spare
+        for _ in range(4):  # flights of a handshake, plus a spare one
             for end in (client, server):
                 with suppress(ssl.SSLWantReadError):
                     end.do_handshake()
     except ssl.SSLCertVerificationError as why:
         return _OUT_OF_DATE.get(why.verify_code, "")
     except ssl.SSLError:
-        return ""  # what else is wrong with it the scheduler may say
+        return ""  # other problems are left to the scheduler
     return ""

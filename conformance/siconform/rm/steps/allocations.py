@@ -1,4 +1,4 @@
-"""What an RM does with asks and allocations."""
+"""Steps with asks and allocations."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -95,9 +95,9 @@ class AllocationSteps(Observations, Sender):
         placeholder: bool | None = None,
         policy: PreemptionPolicy | None = None,
     ) -> Ask:
-        """The same ask under the same key; what is given is changed, the rest said again.
+        """Send an ask again under the same key, changing only the given fields.
 
-        With ``resources`` it is for these and nothing else.
+        ``resources`` replaces all amounts.
         """
         sent = ask.sent
         before = sent.resource or {} if resources is None else resources
@@ -127,7 +127,7 @@ class AllocationSteps(Observations, Sender):
         constraint: Constraint | None = None,
         node: str | None = None,
     ) -> Allocated:
-        """Given: a live allocation (on ``node``, if one is named)."""
+        """Given: a live allocation (on ``node``, if given)."""
         with precondition("an ask that fits is allocated"):
             ask = self.asks(
                 application,
@@ -155,7 +155,7 @@ class AllocationSteps(Observations, Sender):
         key: str | None = None,
         partition: str | None = None,
     ) -> None:
-        """Release one pending ask; fields can be given to name it wrongly."""
+        """Withdraw one pending ask; fields can be given to identify it wrongly."""
         self.send(
             AskReleaseRequest(
                 OneAsk(
@@ -175,7 +175,7 @@ class AllocationSteps(Observations, Sender):
         key: str | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> None:
-        """Release asks by whatever filters are given: all there are where none is."""
+        """Withdraw the asks that match the given filters; all asks without filters."""
         subject: OneAsk | AllOf | AllThereIs = AllThereIs()
         if key is not None:
             subject = OneAsk(str(application or ""), str(key))
@@ -193,7 +193,7 @@ class AllocationSteps(Observations, Sender):
         key: str | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> None:
-        """Release one allocation; fields can be given to name it wrongly."""
+        """Release one allocation; fields can be given to identify it wrongly."""
         self.send(
             ReleaseRequest(
                 OneAllocation(
@@ -207,22 +207,22 @@ class AllocationSteps(Observations, Sender):
         )
 
     def has_released(self, allocation: Allocated) -> Allocated:
-        """Given: an allocation that the RM released, which was confirmed; it is over."""
+        """Given: an allocation that the RM released, with the release confirmed."""
         self.releases(allocation)
         with precondition("a release by the RM is confirmed"):
             self.expect(Released(identity=allocation.identity))
         return allocation
 
     def has_ask_withdrawn(self, ask: Ask) -> AskReleased:
-        """Given: the scheduler released a pending ask; the RM confirms that by itself, once.
+        """Given: the scheduler released a pending ask; the RM confirms that automatically, once.
 
-        Without a key it released every ask of the application. NotOffered where it ends pending
-        asks in another way, which it may where these have no release of their own.
+        Without a key it released every ask of the application. NotOffered if the scheduler ends
+        pending asks in another way, which is allowed where asks have no separate release.
         """
         with precondition("the scheduler releases a pending ask"):
             received: Fact = self.expect_one_of(
                 AskReleased(ask),
-                AskReleased("", ask.sent.application),  # all the application has
+                AskReleased("", ask.sent.application),  # all asks of the application
                 *self.ends_otherwise(ask),
             )
         if not isinstance(received, AskReleased):
@@ -230,16 +230,16 @@ class AllocationSteps(Observations, Sender):
         return received
 
     def ends_otherwise(self, ask: Ask, termination: Termination = ANY) -> tuple[Fact, ...]:
-        """How else a pending ask may end by the scheduler: with none where asks are apart.
+        """Return how else the scheduler may end a pending ask; nothing if asks are separate.
 
-        It may be rejected, as the diagram has it, or go with everything of its application.
+        It may be rejected, as in the state diagram, or released with all of its application.
         """
         if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
             return ()
         return AskRejected(ask), Released("", ask.sent.application, "", termination)
 
     def names_its_partition(self, release: AskReleased) -> None:
-        """The release names the partition it is about, in whatever form the scheduler writes it."""
+        """Check that the release names its partition, in any form of the name."""
         if not PartitionNamed(DEFAULT_PARTITION).accepts(release.partition):
             raise ConformanceFailure(
                 f"the release names partition {release.partition!r}",
@@ -254,11 +254,11 @@ class AllocationSteps(Observations, Sender):
         *,
         key: str = "",
     ) -> None:
-        """Release every allocation of an application: no identity is named."""
+        """Release every allocation of an application, without naming an identity."""
         self.send(ReleaseRequest(AllOf(str(application), key), termination))
 
     def expect_all_released(self, *allocations: Allocated) -> None:
-        """All of an application's allocations end: one release each, or one that names none."""
+        """Expect all of an application's allocations to end, by one release each or one for all."""
         application = allocations[0].application
         whole = Released(
             application=application, identity="", termination=Termination.STOPPED_BY_RM
@@ -275,7 +275,7 @@ class AllocationSteps(Observations, Sender):
     def gives(
         self, allocation: Allocated, least: Amounts, *, below: Mapping[str, int] | None = None
     ) -> None:
-        """The allocation is of at least these amounts, and less than those ``below``."""
+        """Check that the allocation has at least ``least``, and less than ``below``."""
         given = allocation.resource
         if any(given.get(name, 0) < amount for name, amount in least.items()) or any(
             given.get(name, 0) >= amount for name, amount in (below or {}).items()
@@ -287,7 +287,7 @@ class AllocationSteps(Observations, Sender):
             )
 
     def repeats_tags(self, allocation: Allocated, tags: Mapping[str, str]) -> None:
-        """The allocation has these tags; the scheduler may have added others."""
+        """Check that the allocation has these tags; the scheduler may have added others."""
         if not tags.items() <= allocation.tags.items():
             raise ConformanceFailure(
                 f"allocated with tags {dict(allocation.tags)}, asked was with {dict(tags)}",
@@ -296,7 +296,7 @@ class AllocationSteps(Observations, Sender):
             )
 
     def expect_end_of(self, *allocations: Allocated) -> None:
-        """All that an application holds ends: one release each, or one that names none."""
+        """Expect all that an application holds to end, by one release each or one for all."""
         application = allocations[0].application
         for allocation in allocations:
             own = Released(identity=allocation.identity)
@@ -305,15 +305,15 @@ class AllocationSteps(Observations, Sender):
                 return
 
     def still_holds(self, allocation: Allocated) -> None:
-        """The allocation is live: it can be released and the release is confirmed."""
+        """Check that the allocation is live: it can be released and that is confirmed."""
         self.releases(allocation)
         self.expect(Released(identity=allocation.identity))
 
     def sees_nothing_given_away(self, *patterns: Fact) -> None:
-        """None of these comes in the time a placement may take: the room waits for the RM's word.
+        """Check that none of these comes within a placement's time: the RM must confirm first.
 
-        The usual quiet window follows the pace of the target. It is too short for one that gives
-        the room away by a timer of its own.
+        The usual quiet window follows the target's latency. It is too short for a target that
+        reassigns the capacity after a timer.
         """
         self.synchronise_all()
         self.stays_quiet(*patterns, window=self.deadlines.place)

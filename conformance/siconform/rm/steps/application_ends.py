@@ -1,4 +1,4 @@
-"""How applications end: waiting, completed, failed, by whatever name a scheduler reports it."""
+"""Ends of applications: waiting, completed or failed, under any name a scheduler reports."""
 
 from typing import Final
 
@@ -17,21 +17,21 @@ from siconform.protocol.application_states import (
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Fact
 from siconform.rm.steps.basic import BasicSteps
 
-_MUCH: Final = 2.0  # seconds after which a second wait can be told from the first, at most
+_MUCH: Final = 2.0  # seconds at most that distinguish a second wait from the first
 
 
 class ApplicationEndSteps(BasicSteps):
-    """No text fixes the names of states; only those of an end are known (completed, failed)."""
+    """State names are not specified; only those of an end are known (completed, failed)."""
 
     @property
     def reports_states(self) -> bool:
-        """Whether this scheduler was seen to report states of applications, or may yet be."""
+        """Whether this scheduler was observed to report application states, or may yet be."""
         return bool(self.observed.reported_states) or not self.observed.probed
 
     def expect_waiting(self, application: str) -> None:
-        """It is reported as waiting, or as completed when the time for that is over.
+        """Expect waiting to be reported, or completed once the waiting time is over.
 
-        Where nothing is reported no ask of it is served any more by then.
+        If no states are reported, expect that asks of the application are no longer served by then.
         """
         reported = ApplicationUpdated(application, state=WAITING)
         if self.timers.waiting_to_completed is None:
@@ -49,18 +49,18 @@ class ApplicationEndSteps(BasicSteps):
         )
 
     def reported_waiting(self) -> State:
-        """As what this scheduler reports an application that has begun to wait.
+        """Return the state that this scheduler reports when an application begins to wait.
 
-        Found out once, on an ordinary application with nothing left; without any name, which is
-        false, where it reports nothing.
+        Probed once, with an ordinary application that has nothing left; a state without names,
+        which is false, if nothing is reported.
         """
         names = self.observed.waiting_states
         if names is None:
             with self.aside():
                 names = self._reported_when_nothing_is_left()
             self.observed.waiting_states = names
-            sent = f"reported as {', '.join(names)}" if names else "not reported"
-            self.observed.others["an application that begins to wait"] = sent
+            words = f"reported as {', '.join(names)}" if names else "not reported"
+            self.observed.others["an application that begins to wait"] = words
         return State(*names)
 
     def _reported_when_nothing_is_left(self) -> tuple[str, ...]:
@@ -74,14 +74,14 @@ class ApplicationEndSteps(BasicSteps):
             self.settles()
         except TargetLost:
             raise
-        except Outcome:  # the tests of this will say what is wrong
+        except Outcome:  # the tests of this will report the problem
             return tuple(WAITING.names)
         return tuple(
             update.state for update in self.observe(ApplicationUpdated(application))[before:]
         )
 
     def reported_once_allocated(self) -> State:
-        """As what this scheduler reports an application that got an allocation, and not before."""
+        """Return the state that is reported of an application with an allocation, not before."""
         running: set[str] = set()
         with self.aside():
             asking, holding = (
@@ -94,38 +94,38 @@ class ApplicationEndSteps(BasicSteps):
             self.settles()
             before = {update.state for update in self.observe(ApplicationUpdated(asking))}
             after = {update.state for update in self.observe(ApplicationUpdated(holding))}
-            if before:  # what has no room was kept, so it shows what comes before an allocation
+            if before:  # the ask that does not fit was queued: the state before an allocation
                 running = after - before
         return State(*running, *RUNNING.names)
 
     def expect_failure(self, application: str) -> None:
-        """The application is reported as failed, or as what no application is that did not fail.
+        """Expect a report of failure, or of a state that only failed applications reach.
 
-        Where this scheduler reports no states nothing is expected.
+        If this scheduler reports no states, nothing is expected.
         """
         if self.reports_states:
             self.expect(ApplicationUpdated(application, state=self.failure()))
 
     def failure(self) -> AnotherState:
-        """Every name of a state but those of applications that did not fail."""
+        """Return every state except those of applications that did not fail."""
         healthy = State(*self.observed.reported_states)
         return AnotherState(NEW, ACCEPTED, RUNNING, RESUMING, WAITING, COMPLETED, healthy)
 
     def expect_completed(self, application: str) -> None:
-        """The application is reported as completed; else no ask of it is served any more.
+        """Expect completed to be reported; else that asks of it are no longer served.
 
-        Where nothing is reported it has as much time for that as for the report.
+        Without reports the scheduler has as much time for that as for the report.
         """
         if self.reports_states:
             self.expect(ApplicationUpdated(application, state=COMPLETED))
             return
-        self.stays_quiet(window=self.deadlines.timer)  # or the ask would bring it back
+        self.stays_quiet(window=self.deadlines.timer)  # or the ask would revive it
         self.expect_none(Allocated(self.asks(application)))
 
     def waits_a_while(self, *unexpected: Fact, since: float) -> None:
-        """Let half of the waiting time pass, so that a second wait can be told from this one.
+        """Let half of the waiting time pass, to distinguish a second wait from this one.
 
-        What passed of it ``since`` it may have begun counts.
+        Time passed ``since`` the wait may have begun counts.
         """
         left = min(self.waiting_timeout() / 2, _MUCH) - (self.now() - since)
         if left > 0:

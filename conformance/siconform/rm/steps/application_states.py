@@ -1,8 +1,8 @@
-"""The states of an application, as far as a scheduler lets them be seen.
+"""Application states, as far as a scheduler makes them visible.
 
-No text has a step reported, and none fixes the names of states. So a step is looked for among the
-reports, where the target was seen to report that state, and else in a snapshot; where neither
-shows it under a name that is known, there is nothing to judge.
+The specification neither requires states to be reported nor fixes their names. So a state is looked
+for in the reports, if the target was observed to report it, and otherwise in a snapshot. If neither
+shows it under a known name, the test is not applicable.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,32 +30,32 @@ from siconform.rm.steps.snapshots import SnapshotSteps
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """An application that a limit keeps from running: with an ask that waits, or rejected."""
+    """An application that a limit keeps from running: its ask is queued, or it was rejected."""
 
     application: Application
     ask: Ask | None
-    submitted: Mapping[str, Any]  # what it was submitted with
+    submitted: Mapping[str, Any]  # submitted with these arguments
 
 
 _UNSEEN: Final = "the target shows this step neither in a report nor in a snapshot"
 
 
 class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
-    """NotOffered where a state cannot be seen under a name that is known."""
+    """Steps that raise NotOffered if a state is not visible under a known name."""
 
     def presupposes_reports(self, count: int, updates: Iterable[ApplicationUpdated]) -> None:
-        """Given: so many states were reported; nobody has to report any."""
+        """Given: this many states were reported; reports are optional."""
         if len(list(updates)) < count:
             raise NotOffered(not_offered(Feature.STATE_REPORTS))
 
     def running(self) -> State:
-        """The state of an application that holds something; up to 2023-12 it may be starting."""
+        """Return the state of an application with an allocation; up to 2023-12 also Starting."""
         return RUNNING if self.connection.dialect.applications_start else State("Running")
 
     def has_reached(self, application: str, state: State) -> None:
-        """Then: the application came to this state, as far as that is shown.
+        """Then: the application reached this state, as far as that is visible.
 
-        One that is reported under some circumstances need not be under others.
+        A state reported in some situations need not be reported in others.
         """
         reached = ApplicationUpdated(application, state=state)
         is_reported = any(map(state.accepts, self.observed.reported_states))
@@ -70,14 +70,14 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         self.sees(ApplicationSeen(application, state=state))
 
     def is_shown_in_where_shown(self, application: str, state: State) -> None:
-        """Then: no snapshot shows it in another state, if any shows states at all."""
+        """Then: no snapshot shows it in another state, if snapshots show states at all."""
         if self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=state))
 
     def is_not_seen_waiting(self, *applications: str) -> None:
         """Then: none of them is reported or shown as waiting.
 
-        NotOffered where one is that has nothing left, as what it asked for was rejected.
+        NotOffered if one of them has nothing left because its ask was rejected.
         """
         try:
             self.expect_none(*(ApplicationUpdated(one, state=WAITING) for one in applications))
@@ -89,9 +89,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
 
     def comes_to_wait(self, application: str) -> None:
-        """Then: the application is waiting: reported or shown so, or completed in due time.
+        """Then: the application is reported or shown as waiting, or completed when due.
 
-        Without a report under a name that is known it shows nowhere, and without any at all.
+        NotOffered if there is no report at all, or only under an unknown name.
         """
         if self._is_seen_waiting(application):
             return
@@ -100,9 +100,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         self.expect_waiting(application)
 
     def has_waiting_application(self) -> Application:
-        """Given: an application whose only allocation was released, so that it waits now.
+        """Given: a waiting application: its only allocation was released.
 
-        Where that can be seen it has to be.
+        Where waiting is visible, it must be shown.
         """
         application = self.has_application()
         self.has_released(self.has_allocation(application))
@@ -112,9 +112,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
 
     @contextmanager
     def in_its_waiting_time(self, *, since: float, lasting: float = 0.0) -> Iterator[None]:
-        """Then, of an application with nothing left: a lost premise where it may be over by now.
+        """Then: the application is still waiting; inconclusive if its time may be over by now.
 
-        Or in the seconds that this lasts.
+        The time includes the ``lasting`` seconds of this step.
         """
         shortest, by = (
             self.shortest_wait(),
@@ -123,15 +123,15 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         is_over = shortest is not None and by - since >= shortest
         why = (
             "an application that has nothing left may have been completed meanwhile"
-            " (--waiting-timeout SECONDS tells how long the scheduler waits before that)"
+            " (--waiting-timeout SECONDS states how long the scheduler waits before that)"
         )
         with unless_over(lambda: is_over, why):
             yield
 
     def is_completed_when_due(self, application: str, *, seconds: float, since: float) -> None:
-        """Then: it is reported as completed so many seconds after ``since``.
+        """Then: it is reported as completed the given time after ``since``.
 
-        NotOffered where nothing is reported of it under a name that is known.
+        NotOffered if no state is reported under a known name.
         """
         completed = ApplicationUpdated(application, state=COMPLETED)
         try:
@@ -145,9 +145,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             raise NotOffered(not_offered(Feature.STATE_REPORTS)) from None
 
     def has_application_held_back(self, /, **wanted: Any) -> HeldBack:
-        """Given: an application that a limit of its queue, or of its owner, keeps from running.
+        """Given: an application that a limit of its queue or user keeps from running.
 
-        NotOffered where it runs: no text has anything limit the number of applications.
+        NotOffered if it runs: the specification requires no limit on the number of applications.
         """
         second = self.submits_application(**wanted)
         verdict = self.expect_one_of(ApplicationAccepted(second), ApplicationRejected(second))
@@ -159,13 +159,13 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         return HeldBack(second, ask, wanted)
 
     def is_let_in(self, held_back: HeldBack, *, after: float) -> None:
-        """Then: within so many seconds it runs, submitted once more where it was rejected."""
+        """Then: it runs within this time, after another submission if it was rejected."""
         application, ask = held_back.application, held_back.ask
         if ask is not None and not self.observe(AskRejected(ask)):
             self.expect(Allocated(ask), timeout=after + self.deadlines.place)
             return
         self.stays_quiet(window=after + self.deadlines.timer)
-        # It may be over: with its ask rejected nothing was left.
+        # It may have ended: its ask was rejected and nothing was left.
         self.submits_application(application, **held_back.submitted)
         accepted = ApplicationAccepted(application)
         received = self.expect_one_of(accepted, ApplicationRejected(application))
@@ -174,7 +174,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         self.expect(Allocated(self.asks(application)))
 
     def _is_seen_waiting(self, application: str) -> bool:
-        """Whether it is reported or shown as waiting; it has to be where its state is shown."""
+        """Return whether it is seen waiting, which is required if its state is shown."""
         waiting = ApplicationUpdated(application, state=WAITING)
         if self.observe(waiting) or self.receive_if_any(waiting) is not None:
             self.has_observed(waiting)
@@ -188,7 +188,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         return self.is_offered(Facet.SNAPSHOT)
 
     def _state_is_shown(self, application: str) -> bool:
-        """Whether a snapshot shows the application in a state whose name is known."""
+        """Return whether a snapshot shows the application in a state with a known name."""
         if not self._shows_states():
             return False
         shown = [
@@ -199,9 +199,9 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
         return any(map(KNOWN.accepts, shown))
 
     def _reports_under_other_names(self, application: str) -> bool:
-        """Whether nothing is known of how this scheduler calls the states of its applications.
+        """Return whether this scheduler uses unknown state names or reports none.
 
-        Its last word on an application with nothing left is no known name; or there is none.
+        The last reported state of an application with nothing left decides.
         """
         self.settles()
         reported = [update.state for update in self.observe(ApplicationUpdated(application))]

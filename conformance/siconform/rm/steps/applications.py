@@ -1,4 +1,4 @@
-"""What an RM does with applications."""
+"""Steps with applications."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ class ApplicationSteps(CleanUp, Sender):
         placeholders: Mapping[str, int] | None = None,
         gang_style: str = "",
     ) -> Application:
-        """Add an application; ``user=None`` leaves the user information out."""
+        """Submit an application; ``user=None`` omits the user information."""
         known = application.queue if isinstance(application, Application) else DEFAULT_QUEUE
         name = self.new_name("app") if application is None else application
         handle = Application(name, known if queue is None else queue)
@@ -52,9 +52,9 @@ class ApplicationSteps(CleanUp, Sender):
         return handle
 
     def has_rejected_application(self) -> Application:
-        """Given: an application in a queue or a partition there is not; NotOffered if it is taken.
+        """Given: a rejected application, in an unknown queue or partition.
 
-        A scheduler whose queues are its own affair may take it into one of them.
+        NotOffered if it is accepted: a scheduler with its own queues may place it in one of them.
         """
         for queue, partition in (("root.missing", DEFAULT_PARTITION), (None, "nope")):
             rejected = self.submits_application(queue=queue, partition=partition)
@@ -63,7 +63,7 @@ class ApplicationSteps(CleanUp, Sender):
             )
             if isinstance(received, ApplicationRejected):
                 return rejected
-        raise NotOffered("the target does not offer queues or partitions that are not there")
+        raise NotOffered("the target does not offer the rejection of unknown queues or partitions")
 
     def has_application(
         self,
@@ -91,7 +91,7 @@ class ApplicationSteps(CleanUp, Sender):
         return application
 
     def has_application_without_queue(self, *, tags: Mapping[str, str]) -> Application:
-        """Given: an accepted application that names no queue; not offered where it is rejected."""
+        """Given: an accepted application that names no queue; NotOffered if it is rejected."""
         application = self.submits_application(queue="", tags=tags)
         accepted = ApplicationAccepted(application)
         with precondition("an application is accepted or rejected"):

@@ -1,4 +1,4 @@
-"""What most steps build on: nodes, applications, asks and allocations, confirmations and timers."""
+"""The common base of steps: nodes, applications, asks, confirmations and timers."""
 
 from siconform.rm.steps.allocations import AllocationSteps
 from siconform.rm.steps.applications import ApplicationSteps
@@ -8,4 +8,4 @@ from siconform.rm.steps.timers import TimerSteps
 
 
 class BasicSteps(ApplicationSteps, NodeSteps, AllocationSteps, TimerSteps, ConfirmationSteps):
-    """One base for all of them, so that classes above cannot list them in different orders."""
+    """One base for all of them, so that subclasses cannot list them in different orders."""

@@ -1,4 +1,4 @@
-"""What an RM does that takes callbacks: it offers them, and answers what it is asked."""
+"""Steps with callbacks: the RM offers to take them and answers them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -28,7 +28,7 @@ _UNWANTED: Final = Answered(fits=False, index=0, reason="the test does not want 
 
 
 class CallbackSteps(PreemptionSteps, OptionalExtension):
-    """Callbacks. Whatever is asked is welcome, unless the test said otherwise before."""
+    """Callbacks. The RM agrees to every question unless the test set another answer."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
@@ -37,12 +37,12 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         self._refuses_evictions = False
 
     def takes_callbacks(self, *facets: Facet) -> int:
-        """Given: an offer to take these, and no others; its number. NotOffered without them."""
+        """Given: an offer to take only these callbacks; its number. NotOffered without them."""
         extension = None
         for facet in facets:
             extension = self.offered(facet)
         if extension is None:
-            raise NotOffered("the target does not offer callbacks that nobody names")
+            raise NotOffered("the target does not offer callbacks without a facet")
         number = len(self._streams) + 1
         stream = CallbackStream(
             extension,
@@ -62,34 +62,34 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         return number
 
     def refuses(self, key: str, *, on: str) -> None:
-        """From now on the RM wants no container of this ask on that node."""
+        """From now on reject containers of this ask on that node."""
         self._refused = self._refused | {(str(key), str(on))}
 
     def refuses_evictions(self) -> None:
-        """From now on no ask would fit, whoever is gone; the index in the answers means nothing."""
+        """From now on no ask fits even after evictions; the index in the answers is meaningless."""
         self._refuses_evictions = True
 
     def welcomes_evictions(self) -> None:
-        """From now on an ask would fit once the first attempt's victims are gone."""
+        """From now on an ask fits once the first attempt's victims are gone."""
         self._refuses_evictions = False
 
     def every_check_names(self, keys: Sequence[str], nodes: Sequence[str]) -> None:
-        """Every placement check so far was about one of these asks and one of these nodes."""
+        """Check that every placement check so far named one of these asks and nodes."""
         known = PlacementCheck(OneOf(keys), OneOf(nodes))
         for check in self.observe(PlacementCheck()):
             agrees(check, known)
 
     def sees_eviction_check(self, key: str) -> EvictionCheck:
-        """Given: the scheduler asks which victims have to go for this ask; NotOffered otherwise."""
+        """Given: the scheduler asks which victims this ask needs; NotOffered otherwise."""
         check = self.receive_if_any(EvictionCheck(key), window=self.deadlines.place)
         if not isinstance(check, EvictionCheck):
-            raise NotOffered("the target does not offer to ask whom an ask may evict, here")
+            raise NotOffered("the target does not offer eviction checks here")
         return check
 
     def sees_a_report(self) -> None:
-        """Given: a report on the scheduling of some ask; NotOffered where there is none.
+        """Given: a report on the scheduling of some ask; NotOffered if there is none.
 
-        What it says is judged later, by whatever was told.
+        Its content is checked later, against all that was received.
         """
         look = partial(
             self.exchange.history.look, lambda: self.observe(SchedulingReported()) or None
@@ -98,19 +98,19 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
             raise NotOffered("the target does not offer a report on an ask that has to wait")
 
     def every_report_names_an_ask(self) -> None:
-        """Every report so far names an ask of this RM, and the application it belongs to."""
+        """Check that every report so far names an ask of this RM and its application."""
         sent = [e.content for e in self.exchange.everything() if isinstance(e.content, AskRequest)]
         asks = {(ask.key, ask.application) for ask in sent}
         for report in self.observe(SchedulingReported()):
             if (report.key, report.application) not in asks:
                 raise ConformanceFailure(
-                    f"told {report}",
+                    f"received {report}",
                     expected="the key of an ask and its application",
                     happened=str(report),
                 )
 
     def names_victims(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
-        """The check names live allocations of its node, each once, and a start among them."""
+        """Check that victims are distinct live allocations of the node, and start is valid."""
         there = {allocation.key for allocation in live if allocation.node == check.node}
         unknown = [key for key in check.victims if key not in there]
         if unknown or not check.victims:
@@ -133,7 +133,7 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
             )
 
     def evicts_no_more_than(self, check: EvictionCheck, live: Sequence[Allocated]) -> None:
-        """Of these only the victims of the first attempt are released, as the RM answered."""
+        """Check that only the first attempt's victims, which the RM approved, are released."""
         allowed = set(check.victims[: check.start + 1])
         spared = [allocation for allocation in live if allocation.key not in allowed]
         self.sees_no_preemption_of(*spared)
@@ -141,13 +141,13 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         unapproved = {a.identity for a in spared} & {release.identity for release in received}
         if unapproved:
             raise ConformanceFailure(
-                f"{len(unapproved)} released that the RM did not let go",
+                f"{len(unapproved)} released that the RM did not approve",
                 expected=f"releases of {', '.join(sorted(allowed))} at most",
                 happened=f"{len(received)} releases",
             )
 
     def has_been_called_properly(self) -> None:
-        """Nothing came on the streams of callbacks that does not belong there."""
+        """Check that no unexpected call came on the callback streams."""
         for strange in self.observe(StrangeCall()):
             raise ConformanceFailure(strange.problem, expected="calls of the kinds offered")
 

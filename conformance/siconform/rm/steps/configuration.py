@@ -1,4 +1,4 @@
-"""How an RM has the running scheduler take another configuration, where the target offers that."""
+"""Steps that change the configuration of the running scheduler, if the target offers that."""
 
 from collections.abc import Mapping
 
@@ -18,9 +18,9 @@ from siconform.rm.optional_extension import OptionalExtension
 
 
 class ConfigurationSteps(OptionalExtension):
-    """UpdateConfiguration of the SI's API, for this RM and its policy group unless told otherwise.
+    """UpdateConfiguration of the SI API, by default for this RM and its policy group.
 
-    What was said on the streams before is processed first.
+    Earlier requests on the streams are processed first.
     """
 
     def changes_configuration(
@@ -31,7 +31,7 @@ class ConfigurationSteps(OptionalExtension):
         policy_group: str = POLICY_GROUP,
         extra_config: Mapping[str, str] | None = None,
     ) -> ConfigurationApplied | ConfigurationRefused:
-        """Hand over the configuration; what became of it."""
+        """Submit the configuration and return the result."""
         extension = self.offered(Facet.CONFIGURATION)
         config = self.in_format_of_target(config)
         self.synchronise_all()
@@ -59,7 +59,7 @@ class ConfigurationSteps(OptionalExtension):
         policy_group: str = POLICY_GROUP,
         extra_config: Mapping[str, str] | None = None,
     ) -> None:
-        """Hand over the configuration, and fail unless it is applied."""
+        """Submit the configuration and fail unless it is applied."""
         result = self.changes_configuration(
             config, policy_group=policy_group, extra_config=extra_config
         )
@@ -71,14 +71,14 @@ class ConfigurationSteps(OptionalExtension):
             )
 
     def has_been_reconfigured(self, config: str) -> None:
-        """Given: the scheduler runs by this configuration now."""
+        """Given: the scheduler runs with this configuration."""
         with precondition("a usable configuration is applied"):
             self.is_reconfigured(config)
 
     def is_refused_configuration(
         self, config: str, *, rm_id: str | None = None, policy_group: str = POLICY_GROUP
     ) -> None:
-        """Hand over the configuration, and fail unless it is refused."""
+        """Submit the configuration and fail unless it is refused."""
         result = self.changes_configuration(config, rm_id=rm_id, policy_group=policy_group)
         if isinstance(result, ConfigurationApplied):
             raise ConformanceFailure(

@@ -1,4 +1,4 @@
-"""Releases that the scheduler starts: the RM confirms them, unless a test has it wait."""
+"""Confirmation of releases that the scheduler initiates, automatic unless a test defers it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,18 +19,18 @@ from siconform.rm.sender import Sender
 
 
 class ConfirmationSteps(Sender):
-    """Confirms what the scheduler releases of its own accord, allocations and asks.
+    """Confirms releases of allocations and asks that the scheduler initiates.
 
-    Each with the same type, once; inside ``confirming_nothing`` only the asks.
+    Each once and with the same type; inside ``confirming_nothing`` only those of asks.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         self._confirms_releases = True
-        self._left_open: dict[tuple[str, Termination], int] = {}  # and to stay so: since when
+        self._left_open: dict[tuple[str, Termination], int] = {}  # since this index
 
     def confirms(self, release: Released, termination: Termination | None = None) -> None:
-        """Answer a release of the scheduler with the same message (or with another type)."""
+        """Confirm a release of the scheduler with the same message (or with another type)."""
         self.send(
             ReleaseRequest(
                 release.subject,
@@ -40,12 +40,12 @@ class ConfirmationSteps(Sender):
         )
 
     def confirms_ask(self, release: AskReleased) -> None:
-        """Answer the scheduler's release of an ask with the same message."""
+        """Confirm the scheduler's release of an ask with the same message."""
         self.send(AskReleaseRequest(release.subject, release.partition, release.termination))
 
     @contextmanager
     def confirming_nothing(self) -> Iterator[None]:
-        """The RM leaves releases of allocations unconfirmed that come while this is open."""
+        """Leave releases of allocations unconfirmed that come inside this block."""
         self.stops_confirming()
         try:
             yield
@@ -58,25 +58,25 @@ class ConfirmationSteps(Sender):
         return self._confirms_releases
 
     def _is_left_open(self, release: Released) -> bool:
-        """Whether it was told before and is to stay unconfirmed, however often it is told."""
+        """Return whether this repeats a release that is to stay unconfirmed."""
         since = self._left_open.get((release.identity, release.termination))
         return since is not None and not is_renamed(
             release.identity, self.exchange.history.since(since)
         )
 
     def stops_confirming(self) -> None:
-        """The RM leaves releases of allocations unconfirmed from now on."""
+        """Leave releases of allocations unconfirmed from now on."""
         self._confirms_releases = False
 
     def confirms_from_now_on(self) -> None:
-        """The RM confirms releases as they come again; those that came before it leaves alone."""
-        with self.connection.hearing:  # a release that was seen already has been passed over
+        """Confirm releases again as they come, but not those received before."""
+        with self.connection.hearing:  # a release seen earlier was passed over
             now = len(self.exchange.history)
             self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
-        """The RM makes up for what it left unconfirmed, and confirms as they come what follows."""
+        """Confirm all unconfirmed releases, and later ones as they come."""
         with self.connection.hearing:
             left = self._unconfirmed()
             self._left_open = {}
@@ -89,7 +89,7 @@ class ConfirmationSteps(Sender):
         for entry in self.exchange.entries():
             if isinstance(sent := entry.content, ReleaseRequest):
                 answered.add((_identity(sent.subject), sent.termination))
-            elif isinstance(sent, AskRequest):  # what is called so from now on is another one
+            elif isinstance(sent, AskRequest):  # a reused key names another allocation
                 answered = {one for one in answered if one[0] != sent.key}
         received = {  # a release may be repeated until it is confirmed
             (release.application, release.identity, release.termination): release
@@ -103,7 +103,7 @@ class ConfirmationSteps(Sender):
         ]
 
     def confirms_by_itself(self, fact: Fact) -> None:
-        """Confirm it at once, if it is a release the RM confirms by itself."""
+        """Confirm this at once if it is a release to be confirmed automatically."""
         if isinstance(fact, Released) and fact.termination in BY_THE_SCHEDULER:
             if self._confirms_releases and not self._is_left_open(fact):
                 self._confirms_by(ReleaseRequest(fact.subject, fact.termination, fact.partition))
@@ -119,7 +119,7 @@ class ConfirmationSteps(Sender):
         self.connection.send_all(UpdateKind.ALLOCATIONS, [request])
 
     def _may_be_an_answer(self, release: AskReleased) -> bool:
-        """Without a type it cannot be told from the confirmation of what this RM withdrew."""
+        """Return whether this may confirm a withdrawal; without a type it is ambiguous."""
         if self.connection.dialect.ask_releases_state_why:
             return False
         return any(
@@ -131,7 +131,7 @@ class ConfirmationSteps(Sender):
 
 
 def _identity(subject: OneAllocation | AllOf) -> str:
-    """The identity it names, which a release of everything does not."""
+    """Return the identity it names; none for a release of everything."""
     return subject.identity if isinstance(subject, OneAllocation) else ""
 
 

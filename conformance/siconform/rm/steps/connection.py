@@ -1,4 +1,4 @@
-"""The end of an RM's streams: it drops, closes or loses them, or the scheduler ends them."""
+"""Ends of an RM's streams: dropped, closed, lost, or ended by the scheduler."""
 
 from siconform.expecting.checks import precondition
 from siconform.outcomes import ConformanceFailure
@@ -7,15 +7,15 @@ from siconform.rm.clean_up import CleanUp
 
 
 class ConnectionSteps(CleanUp):
-    """What is said after any of these goes to streams that are opened anew."""
+    """Ends of streams; later requests are sent on reopened streams."""
 
     def drops_its_streams(self) -> None:
-        """Cut every stream; what is said next goes to a new one."""
+        """Cut every stream; later requests use new ones."""
         self.connection.drops_streams()
         self._synchronisation.forgets()
 
     def shuts_down(self) -> None:
-        """Given: a voluntary shutdown; every stream is half-closed and seen to end."""
+        """Given: a voluntary shutdown; every stream is half-closed and ends."""
         for kind in UpdateKind:
             self.connection.opens(kind)
         for kind in UpdateKind:
@@ -26,15 +26,15 @@ class ConnectionSteps(CleanUp):
         self._synchronisation.forgets()
 
     def loses_its_connection(self) -> None:
-        """Everything between this RM and the scheduler breaks; it says nothing any more."""
+        """Break the connection to the scheduler; the RM sends nothing more."""
         self.connection.close(self.deadlines.ack)
         self._synchronisation.forgets()
         self.discards_clean_up()
 
     def is_turned_away(self, kind: UpdateKind) -> None:
-        """The stream of this kind ends with an error status."""
+        """Check that the stream of this kind ends with an error status."""
         ended = self.expect(StreamEnded(kind))
         if ended.status == "OK":
             raise ConformanceFailure(
-                f"the {kind.value} stream ended as if all were well", expected="an error status"
+                f"the {kind.value} stream ended with status OK", expected="an error status"
             )

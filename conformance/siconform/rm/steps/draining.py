@@ -1,4 +1,4 @@
-"""How an RM sees that a node is draining."""
+"""Steps that observe draining nodes."""
 
 from siconform.expecting.checks import control
 from siconform.protocol.handles import Application, Node
@@ -7,10 +7,10 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 
 class DrainingSteps(WaitingAskSteps):
-    """Draining shows in nothing but what is allocated on the node."""
+    """Draining nodes; draining is visible only in what is allocated on the node."""
 
     def sees_draining(self, node: Node, app: Application) -> None:
-        """An ask of ``app`` gets nothing while ``node`` is draining, and ``node`` afterwards."""
+        """Check that an ask of ``app`` gets nothing until ``node`` is undrained."""
         waiting = self.asks(app)
         self.expect_none(Allocated(waiting))
         with control("undrained, the node takes the ask"):

@@ -1,4 +1,4 @@
-"""What an RM does that hears events: it takes them, and knows when those of a step have come."""
+"""Steps with events: the RM subscribes and knows when those of a step have come."""
 
 from typing import Final
 
@@ -6,18 +6,18 @@ from siconform.protocol.events import Detail, EventReceived, Subject
 from siconform.protocol.facets import Facet
 from siconform.rm.steps.callbacks import CallbackSteps
 
-_MARKER: Final = {"siconform.marker": 1, "memory": 0, "vcore": 0}  # nobody wants to go there
+_MARKER: Final = {"siconform.marker": 1, "memory": 0, "vcore": 0}  # no ask fits there
 
 
 class EventSteps(CallbackSteps):
-    """Events. They come in batches and when the scheduler likes, so a marker ends a step."""
+    """Events. They come in batches at any time, so a marker node ends a step."""
 
     def observes_events(self) -> None:
         """Given: the scheduler sends events to this RM."""
         self.takes_callbacks(Facet.EVENTS)
 
     def events_so_far(self) -> list[EventReceived]:
-        """Wait until the events of everything before have come; all of this test."""
+        """Wait for the events of everything before; return all of this test."""
         self.synchronise_all()
         marker = self.has_node(resources=_MARKER)
         self.receive_if_any(EventReceived(marker), window=self.deadlines.events)
@@ -25,11 +25,11 @@ class EventSteps(CallbackSteps):
         return self.observe(EventReceived())
 
     def details_defined(self, *details: Detail) -> list[Detail]:
-        """Those of these details that the revision has."""
+        """Return those of these details that the revision defines."""
         return [one for one in details if self.connection.dialect.defines(one)]
 
     def events_of_this_step(self, about: str, subject: Subject) -> list[EventReceived]:
-        """Those about one object that came since the last look at its events."""
+        """Return new events about one object since the last call."""
         self.events_so_far()
         pattern = EventReceived(about, subject)
         taken: list[EventReceived] = []

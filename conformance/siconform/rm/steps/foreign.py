@@ -1,4 +1,4 @@
-"""What an RM does with what others run on its nodes (2024-10 on)."""
+"""Steps with foreign allocations, those of other schedulers on the same nodes (2024-10 on)."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ FOREIGN_TAGS: Mapping[str, str] = {FOREIGN: ALLOC_TYPE_DEFAULT}
 
 
 class ForeignSteps(CleanUp, Sender):
-    """Foreign allocations: reported with a node and without application, and released by key."""
+    """Foreign allocations: reported with a node, without application, and released by key."""
 
     def reports_foreign(
         self,
@@ -27,7 +27,7 @@ class ForeignSteps(CleanUp, Sender):
         tags: Mapping[str, str] = FOREIGN_TAGS,
         partition: str = DEFAULT_PARTITION,
     ) -> str:
-        """Say what others hold on a node; its key, under which it can be said again."""
+        """Report a foreign allocation on a node; return its key, which updates it when reused."""
         foreign = self.new_name("foreign") if key is None else str(key)
         wanted = amounts(None, memory, vcore, {}) if resources is None else dict(resources)
         if key is None:
@@ -43,15 +43,15 @@ class ForeignSteps(CleanUp, Sender):
         key: str | None = None,
         tags: Mapping[str, str] = FOREIGN_TAGS,
     ) -> str:
-        """What others hold on a node was said, and that was processed; its key."""
+        """Report a foreign allocation and wait until it is processed; return its key."""
         foreign = self.reports_foreign(node, key=key, memory=memory, tags=tags)
         self.barriers(UpdateKind.ALLOCATIONS)
         return foreign
 
     def is_taken(self, foreign: str) -> bool:
-        """Whether what was said of it last is not rejected, once it was processed."""
+        """Return whether the last report of it is not rejected once processed."""
         return self.receive_if_any(AllocationRejected(foreign)) is None
 
     def releases_foreign(self, key: str, *, application: str = "") -> None:
-        """Release it by its key; it is of no application, if none is given to name it wrongly."""
+        """Release it by its key; ``application`` is only for identifying it wrongly."""
         self.send(ReleaseRequest(OneAllocation(application, key, key), Termination.STOPPED_BY_RM))

@@ -1,4 +1,4 @@
-"""How a scheduler spells the styles of gangs: the SI names hard and soft, and fixes no tokens."""
+"""Spellings of gang styles: the SI names hard and soft, and does not fix their tokens."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -19,23 +19,23 @@ _LARGEST: Final = 5  # of memory, for the members of the first gang; each gang a
 
 
 ACCEPTABLE: Final = ("Soft", "soft", "")
-"""How the style may be spelled where a test is not about it: the first the scheduler takes."""
+"""Spellings for tests that are not about the style: the first accepted one is used."""
 
 
 def spellings(style: Style) -> tuple[str, str]:
-    """As the comment of the SI spells the style, and as a name is."""
+    """Return the style as in the SI comment, and capitalised."""
     return style.value, style.value.title()
 
 
 class GangStyleSteps(GangTimeoutSteps):
-    """Finds out once how each style is spelled, by gangs side by side that run out of time.
+    """Probes once how each style is spelled, with parallel gangs that time out.
 
-    A scheduler may refuse other spellings, or take them for the other style without a word. So each
-    spelling is tried: a style that is given as plain text is sent as it is.
+    A scheduler may reject other spellings or silently treat them as the other style. So each
+    spelling is tried; a style given as plain text is sent unchanged.
     """
 
     def spelled(self, style: str | None) -> str:
-        """How the style is sent; None is one the scheduler accepts, whichever it is."""
+        """Return the style as sent; None means any accepted style."""
         if not self.connection.revision.can(Capability.GANG_STYLE):
             return ""
         if style is None:
@@ -51,14 +51,14 @@ class GangStyleSteps(GangTimeoutSteps):
         return known.get(style, style.value)
 
     def takes_gangs_spelled(self, spelling: str) -> bool:
-        """Whether the scheduler accepts a gang with this style; it is removed again."""
+        """Return whether the scheduler accepts a gang with this style; the gang is removed."""
         gang = self.submits_gang(style=spelling)
         verdict = self.expect_one_of(ApplicationAccepted(gang), ApplicationRejected(gang))
         self.removes_application(gang)
         return isinstance(verdict, ApplicationAccepted)
 
     def _accepted(self) -> str:
-        """A spelling with which this scheduler takes gangs; found out once."""
+        """Return a spelling with which this scheduler accepts gangs; probed once."""
         known = self.observed.accepted_gang_style
         if known is None:
             with self.meanwhile():
@@ -67,9 +67,9 @@ class GangStyleSteps(GangTimeoutSteps):
         return known
 
     def _found_out(self) -> dict[str, str]:
-        """The first spelling with which a style means what it says; else that of the comment.
+        """Return the first effective spelling of each style, or else that of the SI comment.
 
-        Nothing where gangs do not run out of time; the tests of that will say so.
+        Empty if gangs do not time out; the tests of that will fail.
         """
         try:
             with self.aside():
@@ -85,7 +85,7 @@ class GangStyleSteps(GangTimeoutSteps):
         }
 
     def _tried(self, candidates: Iterable[str]) -> dict[str, bool]:
-        """Whether a gang of each accepted spelling fails when its time is over."""
+        """Return whether a gang of each accepted spelling fails at its timeout."""
         gangs: dict[str, PartialGang] = {}
         limit = self.short_limit()
         with self.confirming_nothing():
@@ -98,7 +98,7 @@ class GangStyleSteps(GangTimeoutSteps):
         return {style: self._fails(partial) for style, partial in gangs.items()}
 
     def _fails(self, partial: PartialGang) -> bool:
-        """What is asked for next is allocated exactly to an application that goes on."""
+        """Return whether the application failed: its next ask is not allocated."""
         real = self.asks_member(partial.gang)
         try:
             received = self.expect_one_of(Allocated(real), AskRejected(real))

@@ -1,4 +1,4 @@
-"""Gangs and time: those that wait for their last placeholder, and those that are done waiting."""
+"""Gang timeouts: gangs that wait for their last placeholder or have finished."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from siconform.rm.steps.gangs import GangSteps, timed_out
 from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 SHORT_LIMIT: Final = 1.5
-"""Seconds an application says where it can: time enough to ask, be told and say something more."""
+"""Seconds an application sets as its timeout: enough for a few requests and answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartialGang:
-    """A gang one of whose placeholders finds no room. ``since``: before it asked for any."""
+    """A gang with one unplaced placeholder. ``since``: before its first ask."""
 
     gang: Gang
     placeholders: tuple[Allocated, ...]
@@ -37,7 +37,7 @@ class PartialGang:
 
 @dataclass(frozen=True, slots=True)
 class WaitingGang:
-    """A gang whose real allocation has ended (after ``since``) while placeholders are left over."""
+    """A gang whose real allocation ended (after ``since``), with placeholders left over."""
 
     gang: Gang
     leftovers: tuple[Allocated, ...]
@@ -48,14 +48,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
     """The placeholder timeout, and the end of a gang application."""
 
     def short_limit(self, seconds: float = SHORT_LIMIT) -> Limit:
-        """Given: a limit for the wait for placeholders that is known and can be waited for."""
+        """Given: a known placeholder timeout that is short enough to wait for."""
         if not self.timers.placeholder_from_application_timeout:
             return self.limit_of_scheduler()
         longer = self.long_enough_to_be_served(max(1.0, self.deadlines.scaled_by) * seconds)
         return Limit(longer, timeout_ms=round(1000 * longer))
 
     def limit_of_scheduler(self) -> Limit:
-        """Given: the scheduler's own limit is known; the application says that it has none."""
+        """Given: the scheduler's placeholder timeout is known; the application sets none."""
         return Limit(self.placeholder_timeout())
 
     def has_partial_gang(
@@ -68,13 +68,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         style: str | None = None,
         limit: Limit | None = None,
     ) -> PartialGang:
-        """Given: all placeholders of a gang are allocated but one, which fits no single node.
+        """Given: a gang with all placeholders allocated except one, which fits no single node.
 
-        Every node takes one of them, and all of ``node_memory`` if it is not given. What the last
-        one needs is there as well, its memory on a node without vcore: a scheduler that waits for
-        room for the whole gang does not wait. Left out where the scheduler rejects the last one.
+        Each node takes one placeholder, all of ``node_memory`` if that is not given. The resources
+        of the last one exist as well, its memory on a node without vcore: a scheduler that waits
+        for capacity for the whole gang does not wait. NotOffered if the scheduler rejects the last
+        one.
         """
-        style = self.spelled(style)  # where that has to be found out, before there is any room
+        style = self.spelled(style)  # may be probed, which needs an empty cluster
         for _ in range(members - 1):
             self.has_node(memory=memory if node_memory is None else node_memory)
         self.has_node(memory=memory, vcore=0)
@@ -90,55 +91,53 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return PartialGang(gang, placeholders, pending, since)
 
     def has_time_left(self, partial: PartialGang) -> None:
-        """Given: the time of the gang is not over, however long its set-up took."""
+        """Given: the gang has not timed out, however long its set-up took."""
         if self._is_over(partial):
-            raise PreconditionFailed(
-                "the time of the gang was over before anything could be done with it"
-            )
+            raise PreconditionFailed("the gang timed out before the test could use it")
 
     def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
-        """Nothing of this comes; a lost premise where the time of the gang was over meanwhile.
+        """Expect none of these; inconclusive if the gang may have timed out meanwhile.
 
-        Whether it was is known of the scheduler, not believed when it says so.
+        That is computed from the known timeout, not taken from the scheduler's reports.
         """
-        with unless_over(lambda: self._is_over(partial), "the time of the gang was over meanwhile"):
+        with unless_over(lambda: self._is_over(partial), "the gang timed out meanwhile"):
             self.expect_none(*patterns)
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
-        """This comes; a lost premise where the gang may have been done waiting before."""
+        """Expect this; inconclusive if the gang may have finished waiting before."""
 
         def is_over() -> bool:
             return self.now() - waiting.since >= self.waiting_timeout()
 
-        with unless_over(is_over, "the gang may have been done waiting meanwhile"):
+        with unless_over(is_over, "the gang may have finished waiting meanwhile"):
             self.expect(pattern)
 
     def expect_expiry(self, of: Gang, placeholders: Sequence[Allocated]) -> list[Released]:
-        """The placeholder timeout passes: the scheduler wants each of these released.
+        """Wait for the placeholder timeout and the release of each of these.
 
-        It may want one after the other, each when the one before is confirmed.
+        The scheduler may release them one after the other, each after the previous confirmation.
         """
         return self._are_withdrawn(placeholders, self._seconds(of))
 
     def has_expired(self, partial: PartialGang) -> list[Released]:
-        """Given: the releases a partial gang's timeout brings; confirmed as the RM is told to."""
+        """Given: the releases of a partial gang's timeout; confirmed unless disabled."""
         with precondition("a gang with a pending placeholder ask times out"):
             return self.expect_expiry(partial.gang, partial.placeholders)
 
     def has_begun_to_expire(self, partial: PartialGang) -> tuple[Released, Allocated]:
-        """Given: the first release a timeout brings, not confirmed; and one left to be released."""
+        """Given: the first release of a timeout, unconfirmed, and a placeholder still held."""
         with precondition("a gang with a pending placeholder ask times out"):
             return self._is_withdrawn_first(partial.placeholders, self._seconds(partial.gang))
 
     def has_release_of(self, placeholder: Allocated) -> Released:
-        """Given: the scheduler wants this one released as well, by now or since the last answer."""
+        """Given: this placeholder is released too, now or after the last confirmation."""
         with precondition("the next placeholder is released"):
             return self.expect(timed_out(placeholder))
 
     def expect_ask_released(self, ask: Ask) -> Fact:
-        """The time is over for this pending ask, or for all the application has in one message.
+        """Expect the timeout of this pending ask, or of all the application's asks in one message.
 
-        Where asks have no release of their own, a pending one may be rejected as well.
+        Where asks have no separate release, a pending one may also be rejected.
         """
         over = Termination.TIMEOUT
         received: Fact = self.expect_one_of(
@@ -149,18 +148,18 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return received
 
     def has_confirmed(self, releases: Sequence[Released]) -> None:
-        """Given: these releases are confirmed, and that was taken in.
+        """Given: these releases are confirmed and the confirmations processed.
 
-        No window passes: an application that has nothing left then may soon be over.
+        There is no quiet window: an application with nothing left may end soon.
         """
         for release in releases:
             self.confirms(release)
         self.synchronise_all()
 
     def outwaits_gangs(self, *, memory: int) -> None:
-        """Wait until a partial gang that begins now has timed out: earlier ones were due before.
+        """Wait until a partial gang that starts now has timed out, after all earlier ones.
 
-        It is the control as well. Its members are larger than any room of the test.
+        This is also the control. Its members are too large for any free capacity of the test.
         """
         witness = self.has_partial_gang(memory=memory, limit=self.short_limit())
         with control("a gang with a pending placeholder ask times out"):
@@ -178,14 +177,14 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return WaitingGang(gang, left, since)
 
     def expect_clean_up(self, waiting: WaitingGang) -> list[Released]:
-        """The time to be waiting passes: the scheduler wants every leftover released.
+        """Wait for the waiting timeout and the release of every leftover.
 
-        It may want one after the other, each when the one before is confirmed.
+        The scheduler may release them one after the other, each after the previous confirmation.
         """
         return self._are_withdrawn(waiting.leftovers, self.waiting_timeout())
 
     def has_begun_to_clean_up(self, waiting: WaitingGang) -> tuple[Released, Allocated]:
-        """Given: the first release of a leftover, not confirmed; and one left to be released."""
+        """Given: the first release of a leftover, unconfirmed, and a leftover not yet released."""
         with precondition("the leftovers of a waiting gang are released in time"):
             return self._is_withdrawn_first(waiting.leftovers, self.waiting_timeout())
 
@@ -199,9 +198,9 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return first, next(p for p in placeholders if p.identity != first.identity)
 
     def _is_withdrawn(self, seconds: float, *placeholders: Allocated) -> Released:
-        """The first of these to be released, about when a timer of so many seconds is due.
+        """Return the first of these to be released, when a timer of this duration is due.
 
-        Not offered where the gang waits no longer, as what it still asked for was rejected.
+        NotOffered if the gang no longer waits because its asks were rejected.
         """
         limit = seconds + self.deadlines.timer
         patterns = tuple(timed_out(placeholder) for placeholder in placeholders)
@@ -216,7 +215,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return received
 
     def _is_over(self, partial: PartialGang) -> bool:
-        """Whether the gang may have run out of time by now, as far as its time is known."""
+        """Return whether the gang may have timed out by now, as far as its limit is known."""
         limit = partial.gang.limit
         seconds = self.timers.placeholder if limit is None else limit.seconds
         return seconds is not None and self.now() - partial.since >= seconds
@@ -228,7 +227,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
 
 def expiry_of(gang: Gang) -> tuple[Fact, ...]:
-    """Everything by which a placeholder timeout can show."""
+    """Return every element by which a placeholder timeout can show."""
     return (
         Released(application=gang, termination=Termination.TIMEOUT),
         AskReleased(application=gang),

@@ -1,4 +1,4 @@
-"""What an RM does with gangs: their submission, their placeholders and the replacement of these."""
+"""Steps with gangs: submission, placeholders and their replacement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ from siconform.protocol.notifications import (
 from siconform.protocol.requests import Amounts
 from siconform.rm.steps.basic import BasicSteps
 
-GANG_QUEUE: Final = "root.fifo"  # gangs are for queues of that policy
+GANG_QUEUE: Final = "root.fifo"  # a queue with the FIFO policy gangs need
 GANG_QUEUES: Final = (
     GANG_QUEUE,
     *(f"root.gangs.{leaf}" for leaf in ("first", "second", "third", "fourth", "fifth", "sixth")),
 )
-"""Each gang of a test has one of its own: in one FIFO queue it may have to wait for the others."""
+"""One per gang of a test: in a single FIFO queue a gang may have to wait for others."""
 
-QUOTA_QUEUE: Final = "root.quota"  # at most 10 of memory
+QUOTA_QUEUE: Final = "root.quota"  # quota: 10 memory
 TASK_GROUP: Final = "group"
 ANOTHER_GROUP: Final = "another-group"
 
 
 class Style(StrEnum):
-    """What becomes of a gang that is not complete in time, in the words of the SI's comment."""
+    """What becomes of a gang that is incomplete at its timeout, as in the SI comment."""
 
     SOFT = "soft"
     HARD = "hard"
@@ -50,7 +50,7 @@ _UNHURRIED: Final = 600.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A placeholder whose release the scheduler has asked for, and the ask that takes its place."""
+    """A placeholder whose release the scheduler requested, and the ask that replaces it."""
 
     application: Application
     placeholder: Allocated
@@ -61,7 +61,7 @@ class Replacement:
 class GangSteps(BasicSteps, ABC):
     """Gangs. A member has one vcore and the memory the test names.
 
-    Where a test names no queue its gangs get the next one of ``GANG_QUEUES``.
+    Gangs without a named queue get the next one of ``GANG_QUEUES``.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -77,7 +77,7 @@ class GangSteps(BasicSteps, ABC):
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
-        """Add an application whose placeholderAsk is the sum of its members."""
+        """Submit an application whose placeholderAsk is the sum of its members."""
         member: Amounts = {"memory": memory, "vcore": 1}
         leaf = next(self._queues) if queue is None else queue
         application = self.submits_application(
@@ -89,21 +89,21 @@ class GangSteps(BasicSteps, ABC):
         return Gang.of(application, leaf, members=members, member=member, limit=limit)
 
     def submits_gang_again(self, gang: Gang) -> None:
-        """Add it as it was, for a scheduler that has forgotten it."""
+        """Submit the same gang again, to a scheduler that has forgotten it."""
         total = {name: gang.members * amount for name, amount in gang.member.items()}
         self.submits_application(gang, placeholders=total, gang_style=self.spelled(None))
 
     @abstractmethod
     def spelled(self, style: str | None) -> str:
-        """How this scheduler spells a ``Style``; plain text stays, None is one that it accepts.
+        """Return this scheduler's spelling of a ``Style``; text is kept, None is any accepted one.
 
-        ``GangStyleSteps`` finds it out, with the steps of this class.
+        ``GangStyleSteps`` probes it with the steps of this class.
         """
 
     def _unhurried_ms(self) -> int:
-        """What a gang says whose test is not about its placeholder timeout.
+        """Return the timeout of a gang whose test is not about its placeholder timeout.
 
-        Long enough for every test, where the application says how long its gang may wait.
+        It exceeds every test, if applications can set the timeout.
         """
         from_application = self.timers.placeholder_from_application_timeout
         return round(1000 * _UNHURRIED) if from_application else 0
@@ -117,7 +117,7 @@ class GangSteps(BasicSteps, ABC):
         style: str | None = None,
         limit: Limit | None = None,
     ) -> Gang:
-        """Given: an accepted gang application; none of its placeholders is asked for yet."""
+        """Given: an accepted gang application without placeholder asks yet."""
         with precondition("a gang application is accepted"):
             gang = self.submits_gang(
                 members=members,
@@ -147,7 +147,7 @@ class GangSteps(BasicSteps, ABC):
         return [self.asks_placeholder(gang) for _ in range(gang.members)]
 
     def asks_member(self, gang: Gang, *, group: str = TASK_GROUP, memory: int | None = None) -> Ask:
-        """The real ask of a member, of its placeholder's size unless ``memory`` is given."""
+        """Send the real ask of a member, of its placeholder's size unless ``memory`` is given."""
         size = gang.member if memory is None else {**gang.member, "memory": memory}
         return self.asks(gang, resources=size, task_group=group)
 
@@ -157,14 +157,14 @@ class GangSteps(BasicSteps, ABC):
             return self.expect(Allocated(self.asks_placeholder(gang, group=group)))
 
     def has_placeholders(self, gang: Gang, *groups: str) -> list[Allocated]:
-        """Given: every placeholder of the gang, allocated; one of each group, if any are named."""
+        """Given: every placeholder of the gang, allocated; one per group if any are named."""
         with precondition("the placeholders of a gang are allocated"):
             named = [self.asks_placeholder(gang, group=group) for group in groups]
             asks = named or self.asks_placeholders(gang)
             return [self.expect(Allocated(ask)) for ask in asks]
 
     def has_allocations_of_both_sorts(self, *, memory: int) -> tuple[Allocated, Allocated]:
-        """Given: a live allocation and a live placeholder, each of an application of its own."""
+        """Given: a live allocation and a live placeholder, of different applications."""
         allocation = self.has_allocation(self.has_application(), memory=memory)
         return allocation, self.has_placeholder(self.has_gang(memory=memory))
 
@@ -177,21 +177,21 @@ class GangSteps(BasicSteps, ABC):
         style: str | None = None,
         limit: Limit | None = None,
     ) -> tuple[Gang, list[Allocated]]:
-        """Given: a gang whose placeholders are allocated, each on a node that it fills."""
-        style = self.spelled(style)  # where that has to be found out, before there is any room
+        """Given: a gang whose placeholders are allocated, each filling its node."""
+        style = self.spelled(style)  # may be probed, which needs an empty cluster
         for _ in range(members):
             self.has_node(memory=memory)
         gang = self.has_gang(members=members, memory=memory, queue=queue, style=style, limit=limit)
         return gang, self.has_placeholders(gang)
 
     def expect_replacement(self, real: Ask, of: Sequence[Allocated]) -> Replacement:
-        """The scheduler asks for the release of one of these placeholders in favour of ``real``."""
+        """Expect the release of one of these placeholders in favour of ``real``."""
         release = self.expect_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.sent.application, ""), placeholder, real, release)
 
     def has_capacity_for_the_rest_of(self, total: int, *, queue: str, meanwhile: Gang) -> None:
-        """Of so much memory exactly what no real allocation of the gang holds is free, by now.
+        """Check that exactly the memory not held by the gang's real allocations is free.
 
         A real ask of the gang may still be served meanwhile.
         """
@@ -207,7 +207,7 @@ class GangSteps(BasicSteps, ABC):
         self.expect_none(Allocated(self.asks(application, memory=1)))
 
     def expect_allocated_after_retry(self, early: Ask, of: Sequence[Allocated]) -> None:
-        """A real ask that came too early replaces a placeholder now, or once it is said again."""
+        """Expect an early real ask to replace a placeholder, now or after a retry."""
         if self.receive_if_any(*(replaced(placeholder) for placeholder in of)) is None:
             self.asks_again(early)
             self.expect_replacement(early, of)
@@ -217,21 +217,21 @@ class GangSteps(BasicSteps, ABC):
     def has_open_replacement(
         self, gang: Gang, of: Sequence[Allocated], *, memory: int | None = None
     ) -> Replacement:
-        """Given: a real ask for which the scheduler wants a placeholder released; not confirmed."""
+        """Given: a real ask for which a placeholder is to be released; unconfirmed."""
         with precondition("a real ask replaces a placeholder"), self.confirming_nothing():
             return self.expect_replacement(self.asks_member(gang, memory=memory), of)
 
     def has_replaced(
         self, gang: Gang, of: Sequence[Allocated], *, group: str = TASK_GROUP
     ) -> tuple[Allocated, Allocated]:
-        """Given: the real allocation that took the place of a placeholder, and that placeholder."""
+        """Given: a real allocation that replaced a placeholder, and that placeholder."""
         with precondition("a real ask replaces a placeholder"):
             real = self.asks_member(gang, group=group)
             gone = self.expect_replacement(real, of).placeholder
             return self.expect(Allocated(real)), gone
 
     def queues_in_force(self, *queues: str) -> list[str]:
-        """Given: those of the queues that take an ordinary application; at least one."""
+        """Given: those of the queues that accept an ordinary application; at least one."""
         there = []
         for queue in queues:
             application = self.submits_application(queue=queue)
@@ -247,8 +247,8 @@ class GangSteps(BasicSteps, ABC):
     def has_replacement_under_way(self, *, memory: int, timeout_ms: int = 0) -> Replacement:
         """Given: the scheduler starts the release of a placeholder of this size for a real ask.
 
-        It stays open only inside ``confirming_nothing``. Left out where the scheduler does not
-        replace placeholders: it then starts no release that would have to be confirmed.
+        It stays open only inside ``confirming_nothing``. NotForThisTarget if the scheduler does not
+        replace placeholders: it then initiates no release to confirm.
         """
         gang = self.has_gang(memory=memory)
         try:
@@ -267,7 +267,7 @@ class GangSteps(BasicSteps, ABC):
         return Replacement(gang, placeholder, real, release)
 
     def is_open_unless_released(self, received: Fact, replacement: Replacement) -> None:
-        """A replacement goes on waiting for its confirmation, unless its placeholder was ended."""
+        """Check that a replacement still waits for confirmation, unless its placeholder ended."""
         if isinstance(received, Released) or not self.connection.is_open(UpdateKind.ALLOCATIONS):
             return
         self.sees_nothing_given_away(Allocated(replacement.real))
@@ -277,17 +277,17 @@ class GangSteps(BasicSteps, ABC):
 
 
 def replaced(placeholder: Allocated) -> Released:
-    """The scheduler wants this placeholder released to replace it."""
+    """Return the release of this placeholder for its replacement."""
     return Released(identity=placeholder.identity, termination=Termination.PLACEHOLDER_REPLACED)
 
 
 def timed_out(placeholder: Allocated) -> Released:
-    """The scheduler wants this placeholder released because a timer ran out."""
+    """Return the release of this placeholder by a timeout."""
     return Released(identity=placeholder.identity, termination=Termination.TIMEOUT)
 
 
 def otherwise_released(placeholder: Allocated) -> list[Released]:
-    """Every release of this placeholder that is no replacement."""
+    """Return every release of this placeholder other than a replacement."""
     others = [t for t in Termination if t is not Termination.PLACEHOLDER_REPLACED]
     return [Released(identity=placeholder.identity, termination=other) for other in others]
 

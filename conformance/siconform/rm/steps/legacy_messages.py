@@ -1,4 +1,4 @@
-"""Messages of an older revision, in fields that are reserved from 2024-10 on."""
+"""Legacy messages, in fields that are reserved from 2024-10 on."""
 
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import UpdateKind
@@ -8,10 +8,10 @@ from siconform.rm.sender import DEFAULT_PARTITION, Sender
 
 
 class LegacyMessageSteps(Sender):
-    """Requests and their withdrawal, as real bytes of 2023-12 and nothing else."""
+    """Asks and their withdrawal, encoded exactly as in 2023-12."""
 
     def send_legacy_request(self, application: str, *, memory: int) -> Ask:
-        """Ask as 2023-12 does; return once that was processed."""
+        """Send an ask as in 2023-12; return once it is processed."""
         ask = Ask(
             AskRequest(
                 key=self.new_name("older-ask"),
@@ -24,7 +24,7 @@ class LegacyMessageSteps(Sender):
         return ask
 
     def withdraw_legacy_request(self, ask: Ask) -> None:
-        """Withdraw an ask as 2023-12 does; return once that was processed."""
+        """Withdraw an ask as in 2023-12; return once that is processed."""
         subject = OneAsk(ask.sent.application, ask.sent.key)
         self._sends_legacy(AskReleaseRequest(subject, ask.sent.partition))
 

@@ -1,4 +1,4 @@
-"""What an RM sees of the demand that only more nodes could meet, where the target tells it."""
+"""Steps with auto-scaling metrics: the demand that only more nodes could meet."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.handles import Ask
 from siconform.rm.optional_extension import OptionalExtension
 
-_LOOK_AGAIN: Final = 0.005  # seconds on the wall between two looks
+_LOOK_AGAIN: Final = 0.005  # seconds of real time between two requests
 
 
 @dataclass(frozen=True, slots=True)
 class Outstanding:
-    """One request that is listed."""
+    """One listed request."""
 
     request: str
     resource: Mapping[str, int]
@@ -27,15 +27,15 @@ class Outstanding:
 
 
 class MetricsSteps(Expectations, OptionalExtension):
-    """Auto-scaling metrics (2021-02). Asks are told apart by their resources: make them differ."""
+    """Auto-scaling metrics (2021-02). Asks are identified by their resources: make them differ."""
 
     def outstanding(self) -> list[Outstanding]:
-        """What is listed for this RM now."""
+        """Return what is listed for this RM now."""
         received = self.offered(Facet.METRICS).metrics(self.connection.rm_id)
         return [Outstanding(one.request_id, dict(one.resource)) for one in received.outstanding]
 
     def sees_outstanding(self, *asks: Ask) -> None:
-        """Each of these is listed once, with its resource and under an id of its own."""
+        """Check that each of these is listed once, with its resource and a unique id."""
         listed = self._look_until(lambda there: all(_of(ask, there) for ask in asks))
         for ask in asks:
             if not _of(ask, listed):
@@ -47,7 +47,7 @@ class MetricsSteps(Expectations, OptionalExtension):
             raise _unlike("the ids of the requests are not unique", listed)
 
     def does_not_see_outstanding(self, *asks: Ask) -> None:
-        """None of these is listed, now or in a quiet window."""
+        """Check that none of these is listed, now or in a quiet window."""
         listed = self._look_until(
             lambda there: any(_of(ask, there) for ask in asks), self.quiet_window()
         )
@@ -58,7 +58,7 @@ class MetricsSteps(Expectations, OptionalExtension):
     def _look_until(
         self, is_it: Callable[[Sequence[Outstanding]], bool], seconds: float | None = None
     ) -> list[Outstanding]:
-        """The first list of which that is true, or the last one looked at."""
+        """Return the first list that satisfies ``is_it``, or the last one."""
         last: list[Outstanding] = []
 
         def look(seconds: float) -> bool | None:

@@ -1,4 +1,4 @@
-"""What an RM does with nodes."""
+"""Steps with nodes."""
 
 from collections.abc import Mapping
 
@@ -47,7 +47,8 @@ class NodeSteps(CleanUp, Sender):
     ) -> Node:
         """CREATE (or CREATE_DRAIN) a node; a known ``node`` is created again with its capacity.
 
-        Where a revision has no words for what exists with a node, it is said once it is accepted.
+        If the revision cannot report existing allocations with a node, they are sent after its
+        acceptance.
         """
         known = node.capacity if isinstance(node, Node) else NODE_CAPACITY
         capacity = amounts(resources, memory, vcore, known)
@@ -74,7 +75,7 @@ class NodeSteps(CleanUp, Sender):
         return handle
 
     def _reports(self, node: Node, existing: tuple[Allocated, ...]) -> None:
-        """Say what exists on a new node, if it is accepted, and see that processed."""
+        """Report what exists on a new node, once accepted, and wait until it is processed."""
         verdict = self.waits_for(NodeAccepted(node), NodeRejected(node))
         if isinstance(verdict, NodeAccepted):
             self.send(*(ExistingAllocationRequest(one) for one in existing))
@@ -114,7 +115,7 @@ class NodeSteps(CleanUp, Sender):
         attributes: Mapping[str, str] | None = None,
         existing: tuple[Allocated, ...] = (),
     ) -> None:
-        """UPDATE; amounts that are not given leave their resource message out."""
+        """UPDATE; resources without given amounts are omitted."""
         capacity = amounts(resources, memory, vcore, {}) or None
         if capacity is not None and vcore is None and "memory" in capacity:
             capacity.setdefault("vcore", max(10, capacity["memory"]))
@@ -135,21 +136,21 @@ class NodeSteps(CleanUp, Sender):
         self._acts(node, Action.DECOMMISSION)
 
     def reports_use(self, subject: str, *, memory: int) -> None:
-        """What a node, or an allocation by its identity, really uses (2021-02)."""
+        """Report the utilisation of a node, or of an allocation by its identity (2021-02)."""
         self.send(UtilisationRequest(str(subject), {"memory": memory}))
 
     def presupposes_recommendation(self, received: Fact | None) -> None:
-        """NotOffered where the scheduler recommended nothing: no text has it do that."""
+        """Raise NotOffered if the scheduler recommended nothing, which is optional."""
         if received is None:
             raise NotOffered("the target does not offer recommendations for this")
 
     def names_node_without_action(self, node: str, *, memory: int | None = None) -> None:
-        """A NodeInfo whose action is not set."""
+        """Send a NodeInfo without an action."""
         capacity = amounts(None, memory, memory, {}) or None
         self._acts(node, Action.UNSET, capacity)
 
     def names_node_with_undefined_action(self, node: str) -> None:
-        """A NodeInfo with an action number no revision defines."""
+        """Send a NodeInfo with an action number that no revision defines."""
         self.compensates(lambda: self.decommissions(node), of_a_node=True)
         self._acts(node, Action.UNDEFINED, dict(NODE_CAPACITY))
 

@@ -1,4 +1,4 @@
-"""The order of service: asks that wait for the same room, and which of them is served first."""
+"""The order of service among asks that wait for the same capacity."""
 
 from typing import Final
 
@@ -9,24 +9,24 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 _PRIORITIES: Final = (1, 2, 10, 7, 0)
 _TURNS: Final = (10, 7)
-"""The first two of these; neither those asked for first, nor those asked for last."""
+"""The first two served; neither the first nor the last asked for."""
 
 
 class OrderSteps(WaitingAskSteps):
-    """Asks that compete for the same room."""
+    """Asks that compete for the same capacity."""
 
     def has_full_node(self, *, memory: int = 10) -> Allocated:
-        """Given: a node whose memory is taken by this allocation, of an application of its own.
+        """Given: a node whose memory is used by this allocation, of a separate application.
 
-        An ask that fits it has to wait then; a scheduler may reject one that fits no node at all.
+        An ask that fits the node must wait; a scheduler may reject one that fits no node at all.
         """
         node = self.has_node(memory=memory)
         return self.has_allocation(self.has_application(), memory=memory, node=node)
 
     def serves_higher_priority_first(self) -> None:
-        """Given: of waiting asks of one application the highest is served first; else not offered.
+        """Given: the highest-priority waiting ask of an application is served first.
 
-        No text makes that an obligation (SI-ASK-012).
+        NotOffered otherwise: this is not required (SI-ASK-012).
         """
         full = self.has_full_node()
         application = self.has_application()
@@ -37,7 +37,7 @@ class OrderSteps(WaitingAskSteps):
         held = full
         for turn in _TURNS:
             self.releases(held)
-            with precondition("one of several asks is allocated where there is room for one"):
+            with precondition("one of several asks is allocated where one fits"):
                 held = self.expect_one_of(*(Allocated(ask) for ask in asks.values()))
             if held.key != asks[turn].sent.key:
                 raise NotOffered("the target does not offer an order by priority")

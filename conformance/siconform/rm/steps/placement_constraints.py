@@ -1,4 +1,4 @@
-"""Placement constraints as an RM says them, and what it has to know of the scheduler for that."""
+"""Steps with placement constraints."""
 
 from typing import Final
 
@@ -11,13 +11,13 @@ ONLY_IN_CORRECTED_FORM: Final = (Operator.NOT_IN, Operator.EXIST, Operator.NOT_E
 
 
 class PlacementConstraintSteps(BasicSteps):
-    """What is special about placement constraints."""
+    """Preconditions of tests of placement constraints."""
 
     def has_operators_read(self) -> None:
-        """Given: the scheduler reads operators, which the text as written cannot carry.
+        """Given: the scheduler evaluates operators, which the schema as published cannot carry.
 
-        They go out as a corrected schema has them (decision 0001). To one that reads none every
-        operator is IN, and the value asked for here no node has. Left out where none of three
+        They are sent as in a corrected schema (decision 0001). A scheduler that ignores them reads
+        every operator as IN, with a value that no node has. NotForThisTarget if none of three
         operators makes a difference.
         """
         node = self.has_node(attributes={"siconform": "there"})
@@ -36,6 +36,6 @@ class PlacementConstraintSteps(BasicSteps):
             self.receive_if_any(*(Allocated(ask) for ask in asks), window=self.deadlines.place)
             is None
         ):
-            raise NotForThisTarget("the target reads no operator: the text as written has none")
+            raise NotForThisTarget("the target reads no operator: the published schema has none")
         self.removes_application(app)
         self.decommissions(node)

@@ -1,4 +1,4 @@
-"""What an RM sees of preemption: the scheduler ends an allocation so that another ask fits."""
+"""Steps that observe preemption: the scheduler ends an allocation so that another ask fits."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,17 +15,17 @@ OPTED_OUT: Final = PreemptionPolicy(allow_preempt_self=False, allow_preempt_othe
 
 TAKING_QUEUE: Final = "root.preemption.taking"
 ENTITLED_QUEUE: Final = "root.preemption.entitled"
-"""Two leaves of 10 of memory together, each with a right to 5."""
+"""Two leaves that share 10 memory, each guaranteed 5."""
 
 CLAIM: Final = 10
-"""The priority of an ask that claims room: the victims of the texts have the same or a lower one,
-and a scheduler may be content with the lower ones."""
+"""Priority of an ask that claims capacity. Permitted victims have the same or a lower priority, and
+a scheduler may choose only lower ones."""
 
-OFTEN_ENOUGH: Final = 3  # times as long as preemption took before, and it would have come again
+OFTEN_ENOUGH: Final = 3  # multiple of an earlier preemption's duration; then none will come
 
 
 class PreemptionSteps(BasicSteps):
-    """Preemption as it can be seen: a release nobody asked for while an ask waits for room."""
+    """Preemption as observed: an unrequested release while an ask waits for capacity."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
@@ -39,13 +39,13 @@ class PreemptionSteps(BasicSteps):
         priority: int = CLAIM,
         policy: PreemptionPolicy | None = MAY_PREEMPT,
     ) -> Ask:
-        """Ask for what others would have to go for."""
+        """Ask for capacity that others hold."""
         return self.asks(application, memory=memory, priority=priority, policy=policy)
 
     def sees_preemption_of(self, *allocations: Allocated, by: Ask) -> Released:
-        """One of these is released for the ask ``by``, whatever type the release is given.
+        """Expect one of these to be released for the ask ``by``, with any termination type.
 
-        Left out where none is released: no text obliges a scheduler to preempt.
+        NotForThisTarget if none is released: preemption is optional.
         """
         begun = self.now()
         named = (Released(identity=allocation.identity) for allocation in allocations)
@@ -58,20 +58,20 @@ class PreemptionSteps(BasicSteps):
         return release
 
     def names_one_of(self, release: Released, allocations: Sequence[Allocated]) -> None:
-        """The release names one of these allocations."""
+        """Check that the release names one of these allocations."""
         if all(release.identity != allocation.identity for allocation in allocations):
             raise ConformanceFailure(
-                f"told {release}",
+                f"received {release}",
                 expected=f"the identity of one of {len(allocations)} allocations",
                 happened=str(release),
             )
 
     def may_see_preemption_for(self, *asks: Ask) -> bool:
-        """Whether these asks, for which there is no room, are allocated: all of them or none."""
+        """Return whether these asks, which do not fit, are allocated: all of them or none."""
         return self.expect_all_or_none(*(Allocated(ask) for ask in asks), window=self._long())
 
     def keeps_memory(self, least: int, *allocations: Allocated) -> None:
-        """Of these allocations so much memory is left that no release has been told of."""
+        """Check that allocations of at least this much memory have not been released."""
         left = sum(
             allocation.resource["memory"]
             for allocation in allocations
@@ -85,9 +85,9 @@ class PreemptionSteps(BasicSteps):
             )
 
     def sees_no_preemption_of(self, *allocations: Allocated | str) -> None:
-        """None of them is released, in several times the time preemption took in this test.
+        """Check that none is released within several times the duration of preemption.
 
-        Foreign ones, which are announced to nobody, are named by their key.
+        Foreign allocations, which are not announced, are named by their key.
         """
         identities = [a if isinstance(a, str) else a.identity for a in allocations]
         self.synchronise_all()
@@ -105,7 +105,7 @@ class PreemptionSteps(BasicSteps):
     def _was_not_allocated(self, ask: Ask) -> None:
         for allocation in self.observe(Allocated(ask)):
             raise ConformanceFailure(
-                "allocated where there was no room, without a release",
+                "allocated without free capacity and without a release",
                 expected=f"a release first, or nothing, for {ask}",
                 happened=str(allocation),
             )

@@ -1,4 +1,4 @@
-"""What a scheduler need not do, and has to be seen to do before a test about it says anything."""
+"""Prerequisites: optional behaviour that must be observed before a test of it can run."""
 
 from typing import Any
 
@@ -18,10 +18,10 @@ from siconform.rm.steps.basic import BasicSteps
 
 
 class PrerequisiteSteps(BasicSteps):
-    """Each sets something up; NotOffered where the target pays no heed to it."""
+    """Steps that set something up; NotOffered if the target ignores it."""
 
     def needs(self, feature: Feature) -> None:
-        """NotOffered where the target was said not to offer this, or was seen not to."""
+        """Raise NotOffered if the target is stated, or was observed, not to offer this."""
         if feature in self.terms.without:
             raise NotOffered(not_offered(feature))
         if feature is Feature.QUOTAS:
@@ -38,11 +38,11 @@ class PrerequisiteSteps(BasicSteps):
             raise NotOffered(not_offered(feature))
 
     def has_asks_apart(self) -> None:
-        """Given: asks have a maximum, a timeout and a release of their own; else not applicable."""
+        """Given: asks have their own maximum, timeout and release; else not applicable."""
         self._has_words(Capability.ASKS_APART, "asks apart from allocations")
 
     def has_occupied_resource(self) -> None:
-        """Given: nodes may be said to be occupied by others; else not applicable."""
+        """Given: nodes can have resources occupied by others; else not applicable."""
         self._has_words(Capability.OCCUPIED_RESOURCE, "occupied resource of a node")
 
     def _has_words(self, capability: Capability, what: str) -> None:
@@ -51,9 +51,9 @@ class PrerequisiteSteps(BasicSteps):
             raise NotOffered(f"SI {revision} has no {what}")
 
     def has_ask_left_alone(self, /, application: str, reason: str, **wanted: Any) -> Ask:
-        """Given: an ask that fits and is not allocated, for this reason.
+        """Given: an ask that fits but is not allocated, for this reason.
 
-        NotOffered where it is allocated: the target does not heed what speaks against it.
+        NotOffered if it is allocated: the target ignores the reason.
         """
         ask = self.asks(application, **wanted)
         if self.receive_if_any(Allocated(ask)) is not None:
@@ -61,18 +61,18 @@ class PrerequisiteSteps(BasicSteps):
         return ask
 
     def has_accepted(self, application: str, reason: str) -> None:
-        """Given: the application is accepted; NotOffered where it is not, for want of this."""
+        """Given: the application is accepted; NotOffered if not, for lack of this."""
         accepted = ApplicationAccepted(application)
         received = self.expect_one_of(accepted, ApplicationRejected(application))
         if not accepted.matches(received):
             raise NotOffered(f"the target does not heed {reason}")
 
     def rejected(self, ask: Ask) -> bool:
-        """Whether the ask was rejected, which it may be where there is no room for it."""
+        """Return whether the ask was rejected, which is allowed if it does not fit."""
         return bool(self.observe(AskRejected(ask)))
 
     def has_constraints_heeded(self) -> None:
-        """Given: an ask goes only where its placement constraint lets it."""
+        """Given: placement constraints are enforced."""
         revision = self.connection.revision
         if not revision.can(Capability.PLACEMENT_CONSTRAINTS):
             raise NotOffered(f"SI {revision} has no placement constraints")

@@ -1,4 +1,4 @@
-"""What an RM does to have what already runs taken over by a scheduler."""
+"""Steps by which an RM has a scheduler take over what is running."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from siconform.rm.steps.gangs import TASK_GROUP, GangSteps
 
 
 class RecoverySteps(GangSteps):
-    """Existing allocations: remembered by the RM, told with a new node or by themselves."""
+    """Existing allocations: remembered by the RM, reported with a new node or separately."""
 
     def remembers_allocation(
         self,
@@ -29,7 +29,7 @@ class RecoverySteps(GangSteps):
         tags: Mapping[str, str] | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
-        """An allocation from before; nothing is said of it yet."""
+        """Return an allocation from before, not yet reported."""
         named, name = self.identity, self.new_name("existing")
         called = named.made_up_for(name) if identity is None else identity
         return Allocated(
@@ -50,25 +50,25 @@ class RecoverySteps(GangSteps):
         )
 
     def remembers_placeholder(self, gang: Gang, node: str) -> Allocated:
-        """A placeholder of the gang from before, with its gang data complete."""
+        """Return a placeholder of the gang from before, with complete gang data."""
         return self.remembers_allocation(
             gang, node, memory=gang.member["memory"], task_group=TASK_GROUP, placeholder=True
         )
 
     def adds_existing(self, allocation: Allocated) -> None:
-        """Report an existing allocation by itself (2023-08 on), and see that processed."""
+        """Report an existing allocation separately (2023-08 on) and wait until it is processed."""
         self.send(ExistingAllocationRequest(allocation))
         self.barriers(UpdateKind.ALLOCATIONS)
 
     def has_recovered_node(self, node: str, *existing: Allocated, memory: int = 10) -> Node:
-        """Given: a new node was accepted with allocations that exist on it."""
+        """Given: a new node was accepted with the allocations that exist on it."""
         with precondition("a node with existing allocations is accepted"):
             handle = self.registers_node(node, memory=memory, existing=existing)
             self.expect(NodeAccepted(handle))
         return handle
 
     def does_gang_scheduling(self) -> None:
-        """Given: the scheduler replaces a placeholder it allocated itself; left out otherwise."""
+        """Given: the scheduler replaces its own placeholders; NotForThisTarget otherwise."""
         node = self.has_node(memory=1)
         replacement = self.has_replacement_under_way(memory=1)
         with precondition("a placeholder that was allocated is replaced"):

@@ -1,4 +1,4 @@
-"""What an RM does to be registered: once, again, beside another one, or in vain."""
+"""Steps of registration: once, again, next to another RM, or refused."""
 
 from collections.abc import Mapping
 from typing import Final, TypedDict, Unpack
@@ -12,11 +12,11 @@ from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import Registration
 from siconform.rm.optional_extension import OptionalExtension
 
-_SEVERAL: Final = 3.0  # so many times the time of a registration another one may take
+_SEVERAL: Final = 3.0  # multiple of a registration's time that another one may take
 
 
 class RegistrationValues(TypedDict, total=False):
-    """Values of a registration in place of the usual ones."""
+    """Values of a registration that differ from the defaults."""
 
     config: str | None
     version: str | None
@@ -27,11 +27,11 @@ class RegistrationValues(TypedDict, total=False):
 
 
 class RegistrationSteps(OptionalExtension):
-    """Registers when told to; each value of the request can be replaced."""
+    """Explicit registration; each value of the request can be replaced."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self._took = 0.0  # seconds of its longest registration
+        self._took = 0.0  # seconds of the longest registration
 
     def registers(
         self,
@@ -44,10 +44,10 @@ class RegistrationSteps(OptionalExtension):
         extra_config: Mapping[str, str] | None = None,
         timeout: float | None = None,
     ) -> RegistrationAnswered:
-        """Call RegisterResourceManager and return how it ended; each value can be replaced.
+        """Call RegisterResourceManager and return its outcome; each value can be replaced.
 
-        A configuration that has a policy group is registered in that one. NotOffered for one of
-        the kit's own where the target takes another format, or none.
+        A configuration with a policy group is registered in that one. NotOffered for a
+        configuration of the kit if the target takes another format or none.
         """
         queues = self.terms.queues() if config is None else self.in_format_of_target(config)
         own = queues.policy_group if isinstance(queues, QueueConfiguration) else POLICY_GROUP
@@ -77,7 +77,7 @@ class RegistrationSteps(OptionalExtension):
         self.connection.opens_all()
 
     def was_answered_with_nothing(self) -> None:
-        """The response to the registration is the empty message."""
+        """Check that the response to the registration is the empty message."""
         for entry in self.exchange.entries():
             is_response = isinstance(entry.content, RegistrationAnswered)
             if is_response and entry.message is not None and entry.message.ByteSize():
@@ -95,10 +95,10 @@ class RegistrationSteps(OptionalExtension):
     def is_registered_again(self, **request: Unpack[RegistrationValues]) -> None:
         """Register once more, and fail unless that succeeds.
 
-        The scheduler may end the streams of the earlier registration; whatever is said after this
-        goes to streams that are served, where all that is told of the earlier life has been heard.
-        The call gets several times the time of the first one, not all the timeout there is for
-        that: a scheduler that hangs here is known.
+        The scheduler may end the streams of the earlier registration. Barriers ensure that later
+        requests use streams that are served and that everything about the earlier registration was
+        received. The limit is a multiple of the first call's time, not the full timeout, to detect
+        a hanging scheduler early.
         """
         used = [kind for kind in UpdateKind if self.connection.is_open(kind)]
         least = max(self.deadlines.ack * (1 + self.deadlines.grace), _SEVERAL * self._took)
@@ -107,7 +107,7 @@ class RegistrationSteps(OptionalExtension):
         if outcome.status == "DEADLINE_EXCEEDED":
             raise ConformanceFailure(
                 f"no answer to a second registration in {limit:g} s",
-                expected="RegisterResourceManager succeeds for an RM that is registered already",
+                expected="RegisterResourceManager succeeds for an RM that is already registered",
             )
         if outcome.status != "OK":
             raise _failed(outcome)
@@ -120,7 +120,7 @@ class RegistrationSteps(OptionalExtension):
             self.is_registered_again(**request)
 
     def joins(self, **request: Unpack[RegistrationValues]) -> None:
-        """Given: a registration beside another RM; left out where the target serves only one."""
+        """Given: a registration next to another RM; NotForThisTarget if only one is served."""
         outcome = self.registers(**request)
         if outcome.status == "OK":
             self.connection.opens_all()
@@ -130,9 +130,9 @@ class RegistrationSteps(OptionalExtension):
             )
 
     def is_accepted_in_the_policy_group_of_another(self) -> None:
-        """Register with the policy group and configuration of the RM that is there already.
+        """Register with the policy group and configuration of the RM already present.
 
-        Left out where a group of its own does not help either: one RM at a time.
+        NotForThisTarget if a different group does not help either: only one RM is served.
         """
         outcome = self.registers()
         if outcome.status != "OK":
@@ -140,7 +140,7 @@ class RegistrationSteps(OptionalExtension):
             raise ConformanceFailure(
                 f"refused in a policy group another RM uses: {outcome.details or outcome.status}",
                 expected="two RMs of the same configuration share a policy group",
-                happened=f"{outcome}; accepted with a policy group of its own",
+                happened=f"{outcome}; accepted with a separate policy group",
             )
 
     def is_refused_registration(
@@ -160,9 +160,9 @@ class RegistrationSteps(OptionalExtension):
         return outcome
 
     def _version(self) -> str:
-        """The version of the revision, or what the target insists on."""
-        received = self.terms.version
-        return self.connection.revision.name if received is None else received
+        """Return the version of the revision, or the one the target requires."""
+        required = self.terms.version
+        return self.connection.revision.name if required is None else required
 
 
 def _failed(outcome: RegistrationAnswered) -> ConformanceFailure:

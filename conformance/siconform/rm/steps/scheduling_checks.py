@@ -16,10 +16,10 @@ from siconform.rm.steps.waiting_asks import WaitingAskSteps
 
 
 class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
-    """Each uses nodes, applications and asks of its own."""
+    """Checks that use their own nodes, applications and asks."""
 
     def is_treated_as_reported(self, outcome: RegistrationAnswered) -> None:
-        """Served after a registration that succeeded, not served after one that failed."""
+        """Check that an RM is served after a successful registration, and only then."""
         if outcome.status == "DEADLINE_EXCEEDED":
             raise ConformanceFailure("the registration was not answered", expected="OK or an error")
         node = self.registers_node()
@@ -29,7 +29,7 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
             self.stays_quiet(NodeAccepted(node))
 
     def is_served_on_every_stream(self) -> None:
-        """On each stream: a node and an application are accepted, an ask is allocated."""
+        """Check each stream: a node and an application are accepted, an ask is allocated."""
         node = self.registers_node()
         self.expect(NodeAccepted(node))
         application = self.submits_application()
@@ -37,9 +37,9 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
         self.expect(Allocated(self.asks(application), node=node))
 
     def is_as_before_once_replayed(self, forgets: Callable[[], None]) -> None:
-        """What ``forgets`` makes the scheduler forget is as it was once all is said again.
+        """Check that after ``forgets`` a replay by the RM restores the scheduler's state.
 
-        Of a node with 10: 3 are allocated, 2 are a placeholder's, and 6 more are asked for.
+        Of a node with 10 memory, 3 are allocated, 2 held by a placeholder, and 6 more asked for.
         """
         node = self.has_node(memory=10)
         app = self.has_application()
@@ -53,13 +53,13 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
         self.submits_gang_again(gang)
         self.registers_node(node, existing=(normal, placeholder))
         self.expect(NodeAccepted(node))
-        self.passes_over(AskRejected(pending))  # the end of what it was before
+        self.passes_over(AskRejected(pending))  # from before
         self.asks_again(pending)
 
         def is_over() -> bool:
             return bool(self.observe(timed_out(placeholder)))
 
-        with unless_over(is_over, "the time of the gang was over meanwhile"):
+        with unless_over(is_over, "the gang timed out meanwhile"):
             self.expect_none(Allocated(pending))
         self.still_holds(normal)
         self.is_served(pending, node=node)

@@ -1,4 +1,4 @@
-"""What an RM sees of the scheduler's own state, where the target shows it."""
+"""Steps with snapshots of the scheduler's state, if the target offers them."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,22 +19,22 @@ from siconform.transport.extension_messages import read_snapshot
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 
-_LOOK_AGAIN: Final = 0.005  # seconds on the wall between two snapshots
+_LOOK_AGAIN: Final = 0.005  # seconds of real time between two snapshots
 
 
 class SnapshotSteps(Expectations, OptionalExtension):
-    """Snapshots. A test fails by what they show; NotOffered where the target has none."""
+    """Snapshots. A test fails by what they show; NotOffered if the target has none."""
 
     def snapshot(self) -> list[Fact]:
-        """Everything the scheduler holds for this RM, as it is now."""
+        """Return everything the scheduler holds for this RM now."""
         return read_snapshot(self.offered(Facet.SNAPSHOT).snapshot(self.connection.rm_id))
 
     def sees(self, pattern: F, *, timeout: float | None = None) -> F:
-        """A snapshot shows this: in the time of an acknowledgement, or of a timer of its own."""
+        """Expect a snapshot to show this, within the limit of an answer or the given timeout."""
         return self.sees_one_of(pattern, timeout=timeout)
 
     def sees_one_of(self, *patterns: F, timeout: float | None = None) -> F:
-        """A snapshot shows one of the legal outcomes the test names."""
+        """Expect a snapshot to show one of the permitted outcomes."""
         last: list[Fact] = []
 
         def find(shown: list[Fact]) -> Fact | None:
@@ -48,12 +48,12 @@ class SnapshotSteps(Expectations, OptionalExtension):
         return found  # type: ignore[return-value]  # it matches one's type
 
     def shows(self, *patterns: Fact) -> bool:
-        """Whether one snapshot shows all of these, now."""
+        """Return whether one snapshot shows all of these now."""
         shown = self.snapshot()
         return all(_matching(shown, [pattern]) is not None for pattern in patterns)
 
     def does_not_see(self, *patterns: Fact, until: float | None = None) -> None:
-        """No snapshot shows any of these, now or in a quiet window, or until a moment."""
+        """Check that no snapshot shows any of these, in a quiet window or until a moment."""
         clock = self.exchange.history.clock
         look = partial(self._look, lambda shown: _matching(shown, patterns))
         seconds = (
@@ -71,7 +71,7 @@ class SnapshotSteps(Expectations, OptionalExtension):
             )
 
     def comes_to(self, *phases: Phase, never: Sequence[Phase]) -> None:
-        """The RM comes to one of these phases, and no snapshot shows one of ``never`` before."""
+        """Expect the RM to reach one of these phases, and none of ``never`` before."""
         reached = self.sees_one_of(*(PhaseSeen(phase) for phase in (*phases, *never)))
         if reached.phase in never:
             raise ConformanceFailure(
@@ -81,14 +81,14 @@ class SnapshotSteps(Expectations, OptionalExtension):
             )
 
     def sees_where_shown(self, pattern: Fact, *, like: Fact) -> None:
-        """Expect what a snapshot need not show: only if it shows the ``like`` of it."""
+        """Expect something optional in a snapshot only if it shows the comparable ``like``."""
         if self.shows(like):
             self.sees(pattern)
 
     def watches(
         self, find: Callable[[list[Fact]], T | None], *, timeout: float | None = None
     ) -> T | None:
-        """What ``find`` finds in one of the snapshots taken until the time is over."""
+        """Return what ``find`` finds in one of the snapshots taken within the timeout."""
         clock = self.exchange.history.clock
         look = partial(self._look, find)
         if timeout is None:
@@ -124,7 +124,7 @@ def _not_shown(patterns: Sequence[Fact], shown: Sequence[Fact]) -> ConformanceFa
 
 
 def _same_subject(pattern: Fact, shown: Fact) -> bool:
-    """Whether both are of one kind, and about one object where the pattern names it."""
+    """Return whether both are of one type and about the same object, if the pattern has one."""
     if type(pattern) is not type(shown):
         return False
     name = fields(shown)[0].name

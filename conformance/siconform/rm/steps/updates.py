@@ -1,4 +1,4 @@
-"""What an RM says again under a key: of what is allocated, or waits to be (2024-10 on)."""
+"""Steps that update allocations and asks under their key (2024-10 on)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from siconform.rm.sender import Sender, amounts
 
 
 class UpdateSteps(Observations, Sender):
-    """Allocations that hold something else from now on, and asks that the RM places itself."""
+    """Updates of allocations, and asks that the RM places itself."""
 
     def updates_allocation(
         self,
@@ -24,10 +24,10 @@ class UpdateSteps(Observations, Sender):
         node: str | None = None,
         priority: int | None = None,
     ) -> Allocated:
-        """Say the allocation again with what is given; the allocation as it is to be.
+        """Update the allocation with the given values and return it as it is to be.
 
-        Amounts that are not given stay, with ``resources`` nothing but these is said. An empty
-        ``node`` leaves its node out.
+        Amounts that are not given stay the same; ``resources`` replaces them all. An empty ``node``
+        omits the node.
         """
         before = allocation.resource if resources is None else resources
         changed = replace(
@@ -46,10 +46,10 @@ class UpdateSteps(Observations, Sender):
         memory: int | None = None,
         resources: Mapping[str, int] | None = None,
     ) -> Allocated:
-        """Given: the allocation was said again with these amounts, and that was processed.
+        """Given: an update with these amounts that was accepted and processed.
 
-        They are as in ``updates_allocation``. NotOffered where it is rejected, as an update of what
-        lives may be.
+        Amounts are as in ``updates_allocation``. NotOffered if it is rejected, as the update of a
+        live allocation may be.
         """
         changed = self.updates_allocation(allocation, memory=memory, resources=resources)
         if self.is_refused(allocation.key):
@@ -57,17 +57,17 @@ class UpdateSteps(Observations, Sender):
         return changed
 
     def is_refused(self, key: str) -> bool:
-        """Whether what was said under this key last is rejected, once it was processed."""
+        """Return whether the last request under this key is rejected once processed."""
         received = self.receive_if_any(AllocationRejected(key), AskRejected(key))
         return received is not None
 
     def has_refused(self, key: str) -> None:
-        """Given: what was said under this key last is rejected; NotOffered where it is not."""
+        """Given: the last request under this key is rejected; NotOffered otherwise."""
         if not self.is_refused(key):
-            raise NotOffered("the target does not offer to reject an update that it need not")
+            raise NotOffered("the target does not offer to reject an update that it may accept")
 
     def places(self, ask: Ask, node: str, *, memory: int) -> Allocated:
-        """Say that a pending ask runs on this node, and see that processed; the allocation."""
+        """Report that a pending ask runs on this node; return the allocation once processed."""
         sent = ask.sent
         placed = Allocated(
             key=sent.key,

@@ -1,8 +1,8 @@
-"""Asks for which there is no room: a scheduler may keep them, or reject them.
+"""Asks that do not fit now: a scheduler may queue or reject them.
 
-The ask diagram of the SI leads from Pending to Rejected as well as to Allocated, and no text says
-when. What a test is about is seldom that an ask waits: so it asks for more than there is room for,
-makes room, and expects the ask to be served. Where it was rejected the RM asks again.
+The ask diagram of the SI leads from Pending to Rejected as well as to Allocated, and the
+specification does not say when. Tests are seldom about waiting itself. So they ask for more than
+fits, free capacity, and expect the ask to be served. If it was rejected, the RM asks again.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _NO_UPDATES: Final = "the target does not offer to update what waits"
 
 
 class Wanted(TypedDict, total=False):
-    """What is asked for, as in ``AllocationSteps.asks``."""
+    """Arguments of an ask, as in ``AllocationSteps.asks``."""
 
     memory: int | None
     vcore: int | None
@@ -44,7 +44,7 @@ class Wanted(TypedDict, total=False):
 
 
 class Changed(TypedDict, total=False):
-    """What is different where an ask is said again, as in ``AllocationSteps.asks_again``."""
+    """Changes to an ask that is sent again, as in ``AllocationSteps.asks_again``."""
 
     memory: int | None
     resources: Mapping[str, int] | None
@@ -57,26 +57,26 @@ class Changed(TypedDict, total=False):
 
 
 class WaitingAskSteps(BasicSteps):
-    """What an RM does with asks that have to wait, and what it needs of a target at all."""
+    """Asks that have to wait, and what they require of a target."""
 
     def has_waiting_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
-        """Given: an ask for which there is no room now, kept or rejected."""
+        """Given: an ask that does not fit now, queued or rejected."""
         ask = self.asks(application, **wanted)
         self.barriers(UpdateKind.ALLOCATIONS)
         if self.observe(Allocated(ask)):
-            raise PreconditionFailed(f"the ask found room: {self.observe(Allocated(ask))[0]}")
+            raise PreconditionFailed(f"the ask was allocated: {self.observe(Allocated(ask))[0]}")
         return ask
 
     def has_pending_ask(self, application: str, **wanted: Unpack[Wanted]) -> Ask:
-        """Given: an ask for which there is no room now and that is kept (it might be rejected)."""
+        """Given: an ask that does not fit now and is queued; NotOffered if rejected."""
         ask = self.has_waiting_ask(application, **wanted)
         self.is_pending(ask)
         return ask
 
     def has_asked_again(self, /, ask: Ask, **changed: Unpack[Changed]) -> Ask:
-        """Given: the pending ask was said again, as by ``asks_again``, and that was processed.
+        """Given: the pending ask was sent again, as by ``asks_again``, and processed.
 
-        NotOffered where that is rejected, as it may be from 2024-10 on (C-45).
+        NotOffered if that is rejected, which is allowed from 2024-10 on (C-45).
         """
         again = self.asks_again(ask, **changed)
         if self.identity is Identity.GIVEN_BY_THE_SCHEDULER:
@@ -86,15 +86,15 @@ class WaitingAskSteps(BasicSteps):
         return again
 
     def needs_updates_of(self, ask: Ask) -> None:
-        """NotOffered where an ask said several times was rejected, and is not allocated."""
+        """Raise NotOffered if a repeated ask was rejected and is not allocated."""
         is_rejected = self.receive_if_any(AskRejected(ask)) is not None
         if is_rejected and not self.observe(Allocated(ask)):
             raise NotOffered(_NO_UPDATES)
 
     def is_pending(self, ask: Ask) -> None:
-        """Premise: ``ask`` was processed and neither allocated nor rejected.
+        """Given: ``ask`` was processed and neither allocated nor rejected.
 
-        NotOffered where the target was seen to reject what there is no room for.
+        NotOffered if the target was observed to reject asks that do not fit.
         """
         self.barriers(UpdateKind.ALLOCATIONS)
         keeps = self.observed.keeps_waiting_asks, self.observed.keeps_oversized_asks
@@ -109,9 +109,9 @@ class WaitingAskSteps(BasicSteps):
     def is_served(self, /, ask: Ask, **wanted: Any) -> Allocated:
         """Then: the ask is allocated as ``wanted`` (fields of Allocated).
 
-        Where it was rejected while there was no room, the RM asks again, after everything it said
-        before was processed, and that is allocated. An application that had nothing left by then
-        may have been completed: the RM submits it once more.
+        If it was rejected while it did not fit, the RM asks again once everything sent before is
+        processed. If its application had nothing left and may have completed, the RM submits it
+        again.
         """
         allocated = Allocated(ask, **wanted)
         received = self.expect_one_of(allocated, AskRejected(ask))
@@ -128,7 +128,7 @@ class WaitingAskSteps(BasicSteps):
         return self.expect(replace(allocated, key=str(again)))
 
     def is_not_served(self, ask: Ask) -> None:
-        """There is still no room for the ask: it waits, or is rejected when it is asked again."""
+        """Check that the ask still does not fit: it waits, or is rejected again when repeated."""
         self.expect_none(Allocated(ask))
         if self.observe(AskRejected(ask)):
             again = self._asks_again(ask)
@@ -138,10 +138,10 @@ class WaitingAskSteps(BasicSteps):
     def has_capacity_exactly_if_released(
         self, received: Fact, waiting: Ask, *, held: Allocated
     ) -> None:
-        """What was told of a release is what happened.
+        """Check that the reported result of a release is what happened.
 
-        After a release ``waiting`` is allocated where ``held`` was; after a refusal ``held`` is
-        live and there is no room for ``waiting``.
+        After a release ``waiting`` is allocated in place of ``held``; after a refusal ``held`` is
+        live and ``waiting`` does not fit.
         """
         if isinstance(received, Released):
             self.is_served(waiting)
@@ -150,14 +150,14 @@ class WaitingAskSteps(BasicSteps):
         self.still_holds(held)
 
     def _asks_again(self, ask: Ask) -> Ask:
-        """Ask for the same under another key, when everything said before was processed."""
+        """Ask for the same under another key, once everything sent before is processed."""
         self.synchronise_all()
         again = Ask(replace(ask.sent, key=self.new_name("ask")))
         self.send(again.sent)
         return again
 
     def _may_be_completed(self, application: str) -> bool:
-        """Whether it was submitted so long ago that it may be over, if it had nothing left."""
+        """Return whether it may have completed since submission, if it had nothing left."""
         shortest, submitted = self.shortest_wait(), self._submissions(application)
         if shortest is None or not submitted:
             return False
@@ -165,7 +165,7 @@ class WaitingAskSteps(BasicSteps):
         return self.now() + self.latency.slowest - at >= shortest
 
     def _is_taken_again(self, application: str) -> bool:
-        """Whether the scheduler takes an application of this id, as it was, once more."""
+        """Submit the same application again; return whether it is accepted."""
         _, sent = self._submissions(application)[-1]
         self.send(sent)
         verdict = self.expect_one_of(
@@ -174,7 +174,7 @@ class WaitingAskSteps(BasicSteps):
         return isinstance(verdict, ApplicationAccepted)
 
     def _submissions(self, application: str) -> list[tuple[float, ApplicationRequest]]:
-        """Of this application, with the moment of each."""
+        """Return the submissions of this application, with their moments."""
         return [
             (entry.moment, entry.content)
             for entry in self.exchange.everything()

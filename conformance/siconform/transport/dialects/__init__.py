@@ -1,4 +1,4 @@
-"""Dialects: how an RM's requests become bytes of one revision, and the scheduler's bytes facts."""
+"""Dialects: convert an RM's requests to bytes of one revision, and bytes to facts."""
 
 from siconform.transport.dialects.dialect import Dialect, dialect_for
 

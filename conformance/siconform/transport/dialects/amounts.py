@@ -1,11 +1,11 @@
-"""Resource amounts on the wire: the one message all revisions agree on."""
+"""Resource amounts on the wire, in the one message that all revisions share."""
 
 from siconform.protocol.requests import Amounts
 from siconform.transport.dialects.messages import Resource
 
 
 def write_amounts(resource: Resource, amounts: Amounts | None) -> None:
-    """Say these amounts: nothing where they are None, an empty message where they are empty."""
+    """Write these amounts: nothing for None, an empty message for an empty mapping."""
     if amounts is None:
         return
     resource.SetInParent()
@@ -14,5 +14,5 @@ def write_amounts(resource: Resource, amounts: Amounts | None) -> None:
 
 
 def read_amounts(resource: Resource) -> dict[str, int]:
-    """Amount by resource type, as the message lists them."""
+    """Return the amount by resource type, sorted by name."""
     return {name: resource.resources[name].value for name in sorted(resource.resources)}

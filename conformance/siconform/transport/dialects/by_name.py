@@ -1,7 +1,7 @@
-"""Puts a message into another schema's: each field, and each value of an enum, under its name.
+"""Copies a message into another schema's, matching fields and enum values by name.
 
-What has no place of that name there, or one of another shape, is lost and told. Integers are of
-one shape, whatever their width and coding: code that sets one sets the other.
+A field without a counterpart of that name and shape is lost and reported. All integers have one
+shape, regardless of width and encoding: code that sets one sets the other.
 """
 
 from functools import cache
@@ -20,16 +20,16 @@ _OTHERS: Final = {
     FieldDescriptor.TYPE_MESSAGE: "message",
     FieldDescriptor.TYPE_GROUP: "message",
 }
-_UNDEFINED: Final = 99  # stands for a value the other schema has no name for
+_UNDEFINED: Final = 99  # stands for a value without a name in the other schema
 
 Losses = dict[str, str]
-"""Full name of what has no place to why: `si.v1.NodeInfo.nodeID` to `there is no such field`."""
+"""Full name of what is lost to why: `si.v1.NodeInfo.nodeID` to `there is no such field`."""
 
 
 def copied(source: Message, target: Message, *, unknown: bool = False) -> Losses:
-    """Put what `source` says into `target`; what has no place there.
+    """Copy `source` into `target`; return what is lost.
 
-    `unknown` fields go along as the bytes they are.
+    `unknown` fields are copied as bytes.
     """
     losses: Losses = {}
     _Copying(losses, unknown=unknown).copies(source, target)
@@ -37,7 +37,7 @@ def copied(source: Message, target: Message, *, unknown: bool = False) -> Losses
 
 
 def lost_by(source: Descriptor, target: Descriptor) -> Losses:
-    """What a message of the one kind could lose as one of the other, in any field below it."""
+    """Return what a message of one type could lose as one of the other, at any depth."""
     losses: Losses = {}
     seen: set[tuple[str, str]] = set()
 
@@ -75,8 +75,8 @@ class _Copying:
                 continue
             try:
                 self._puts(field, value, place, target)
-            except ValueError as error:  # a number that is too large for it
-                self._losses[field.full_name] = f"{value} has no room there: {error}"
+            except ValueError as error:  # a number that is too large
+                self._losses[field.full_name] = f"{value} does not fit there: {error}"
         for field, place in _unset_otherwise(source.DESCRIPTOR, target.DESCRIPTOR):
             if not getattr(source, field.name):
                 self._puts_one(field, 0, place, target)
@@ -118,7 +118,7 @@ class _Copying:
             setattr(target, place.name, self._scalar(field, value, place))
 
     def _scalar(self, field: FieldDescriptor, value: Any, place: FieldDescriptor) -> Any:
-        """The value, or the number that has the name of this one."""
+        """Return the value, or the other enum's number of the same name."""
         theirs = place.enum_type
         if field.enum_type is None or theirs is None:
             return value
@@ -133,7 +133,7 @@ class _Copying:
 
 @cache
 def _place(field: FieldDescriptor, message: Descriptor) -> tuple[Any, str]:
-    """The field of that name and shape, or None and why there is none."""
+    """Return the field of that name and shape, or None and the reason."""
     place = message.fields_by_name.get(field.name)
     if place is None:
         return None, "there is no such field"
@@ -165,24 +165,24 @@ def _value_of(field: FieldDescriptor) -> FieldDescriptor:
 
 
 def _entry(field: FieldDescriptor) -> Descriptor:
-    """The message of which a map is a list."""
+    """Return the entry message of a map."""
     entry = field.message_type
     assert entry is not None  # noqa: S101  # a map has one
     return entry
 
 
 def _is_taken(place: FieldDescriptor, target: Message) -> str:
-    """Why it cannot be said beside what is said already: a oneof holds one of them."""
+    """Return why the field cannot be set: another one of its oneof is set."""
     oneof = place.containing_oneof
     if oneof is None:
         return ""
     sent = target.WhichOneof(oneof.name)
-    return f"it cannot be said beside {sent} there" if sent not in (None, place.name) else ""
+    return f"it cannot be set together with {sent} there" if sent not in (None, place.name) else ""
 
 
 @cache
 def _unset_otherwise(one: Descriptor, other: Descriptor) -> tuple[tuple[Any, Any], ...]:
-    """The enum fields that mean something else in the two where nothing is said of them."""
+    """Return the enum fields whose unset values differ in meaning."""
     found = []
     for field in one.fields:
         place, _ = _place(field, other)
@@ -199,7 +199,7 @@ def _lost_value(enum: EnumDescriptor, name: str) -> tuple[str, str]:
 
 
 def _unknown_bytes(message: Message) -> bytes:
-    """What it carries in fields its schema does not know."""
+    """Return the bytes of fields unknown to the schema."""
     rest = type(message)()
     rest.CopyFrom(message)
     for field, _ in message.ListFields():

@@ -1,4 +1,4 @@
-"""The words of callbacks: payloads of one revision become facts, and an answer becomes one."""
+"""Callback payloads: those of one revision become facts, and answers become payloads."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ ReadFact = tuple[Fact, Message | None]
 
 
 class CallbackPayloads:
-    """Reads the calls of one stream of callbacks, the ``offer``-th of its RM."""
+    """Reader of the calls of one callback stream, the ``offer``-th of its RM."""
 
     def __init__(self, schema: Schema, payloads: Mapping[int, Payload], offer: int) -> None:
         self._schema = schema
@@ -26,7 +26,7 @@ class CallbackPayloads:
         self._payloads = payloads
 
     def received(self, call: ext.ToRm) -> Iterator[ReadFact]:
-        """Everything one call tells, in its order."""
+        """Return all facts of one call, in order."""
         if call.kind not in self._payloads:
             yield StrangeCall(f"callback {call.kind} was not offered", self._offer), None
             return
@@ -41,7 +41,7 @@ class CallbackPayloads:
             yield from self._read(payload, wanted)
 
     def answer(self, *, fits: bool, index: int) -> ext.SiPayload:
-        """The answer to an eviction check."""
+        """Return the answer to an eviction check."""
         response: Any = self._schema.own("PreemptionPredicatesResponse")
         answer = self._schema.sent(response(success=fits, index=index))
         return ext.SiPayload(full_name=answer.DESCRIPTOR.full_name, data=answer.SerializeToString())

@@ -1,4 +1,4 @@
-"""A dialect: how one RM's requests become bytes of a revision, and the scheduler's bytes facts."""
+"""A dialect: converts one RM's requests to bytes of a revision, and bytes to facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -16,10 +16,10 @@ from siconform.transport.dialects.tables import NoWords, Payload, Tables
 
 
 class Dialect:
-    """What one connection of one RM speaks. The connection makes it; it is never shared.
+    """The dialect of one connection of one RM, never shared.
 
-    So its tables may remember: where a text answers for a key alone, what the answer is about
-    depends on what this RM said before. Such tables are made anew for each dialect, and their
+    So its tables may keep state: in a revision that answers for a key alone, the meaning of an
+    answer depends on what this RM sent before. Such tables are created for each dialect, and their
     writers and readers are methods of one object. Requests are written in the order in which they
     are sent, each before it is sent; responses are read by the threads of the streams.
     """
@@ -31,7 +31,7 @@ class Dialect:
 
     @property
     def identity(self) -> Identity:
-        """Who names an allocation."""
+        """Whether the RM or the scheduler names allocations."""
         return self._tables.identity
 
     @property
@@ -41,38 +41,37 @@ class Dialect:
 
     @property
     def applications_start(self) -> bool:
-        """Whether an application may be in a state of its own before it is running."""
+        """Whether an application may be in a separate state before it is running."""
         return self._tables.applications_start
 
     def defines(self, detail: Detail) -> bool:
-        """Whether the revision has a number for this detail of an event."""
+        """Return whether the revision defines this detail of an event."""
         details = self.schema.own("EventRecord").ChangeDetail
-        return detail.value in details.keys()  # noqa: SIM118  # no mapping
+        return detail.value in details.keys()  # noqa: SIM118  # not a mapping
 
     @property
     def payloads(self) -> Mapping[int, Payload]:
-        """What callbacks carry, by their kind."""
+        """Payloads of callbacks, by their kind."""
         return self._tables.payloads
 
     def method(self, kind: UpdateKind) -> str:
-        """Name of the streaming method that carries this conversation."""
+        """Return the name of the streaming method that carries this conversation."""
         return self._tables.conversations[kind].method
 
     def foreign_method(self) -> str:
-        """Name of an update method that only another generation of the service has."""
+        """Return the name of an update method of another generation of the service."""
         return self._tables.foreign_method
 
     def registration(self, registration: Registration) -> Message:
-        """The registration request; NotForThisTarget where the revision cannot say it."""
+        """Return the registration request; NotForThisTarget if the revision cannot express it."""
         request = self.schema.new("RegisterResourceManagerRequest")
         self._tables.registers(request, registration)
         return self.schema.sent(request)
 
     def request(self, kind: UpdateKind, rm_id: str, requests: Sequence[Request]) -> Message:
-        """One request carrying all ``requests``, which belong to ``kind``.
+        """Return one message with all ``requests``, which belong to ``kind``.
 
-        LookupError where the revision has no words for one of them, NotExpressible where an edited
-        text of it has not.
+        LookupError if the revision cannot express one, NotExpressible if an edited spec cannot.
         """
         name = self._tables.conversations[kind].request
         message: Message = self.schema.own(name)(rmID=rm_id)
@@ -81,11 +80,11 @@ class Dialect:
         return self.schema.sent(message)
 
     def response(self, kind: UpdateKind, data: bytes) -> Message:
-        """The response in these bytes; DecodeError where they are none."""
+        """Parse the response; DecodeError if the bytes are not one."""
         return self.schema.read(self._tables.conversations[kind].response, data)
 
     def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
-        """Everything a response of this conversation tells, in the order of its fields."""
+        """Return all facts of a response of this conversation, in the order of its fields."""
         read, losses = self.schema.observed(message)
         return [*self._read(kind, read), *(NotInTheText(kind, *lost) for lost in losses.items())]
 
@@ -94,7 +93,7 @@ class Dialect:
         try:
             write(message, sent)
         except NoWords:
-            raise NoWords(f"SI {self.revision} has no words for {sent}") from None
+            raise NoWords(f"SI {self.revision} cannot express {sent}") from None
 
     def _read(self, kind: UpdateKind, message: Message) -> Iterator[Fact]:
         for field, read in self._tables.readers[kind].items():
@@ -112,13 +111,13 @@ def _elements(value: Any) -> Sequence[Any]:
 
 
 def dialect_for(revision: Revision, edited: bytes = b"") -> Dialect:
-    """A new dialect of this revision, which speaks the messages of an edited text if one is given.
+    """Return a new dialect of this revision, with the messages of an edited spec if given.
 
-    That is a serialized descriptor set.
+    The edited spec is a serialized descriptor set.
     """
     return Dialect(revision, tables_of(revision), edited)
 
 
 def lost_in(revision: Revision, edited: bytes) -> Mapping[str, str]:
-    """All that a revision can say and an edited text cannot: full name to why."""
+    """Return all that a revision can express and an edited spec cannot: full name to why."""
     return schema_of(revision, tables_of(revision).messages, edited).losses()

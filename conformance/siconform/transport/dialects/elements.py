@@ -1,4 +1,4 @@
-"""What all revisions say alike, in the fields that no text has changed."""
+"""Elements that all revisions encode alike, in fields that no revision changed."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,11 +28,11 @@ _APPLICATION: Final = 1  # number of the field whose name is misspelled in some 
 
 
 def open_stream(_request: object, _sent: StreamOpening) -> None:
-    """Nothing but the rmID, which every request has."""
+    """Write nothing but the rmID, which every request has."""
 
 
 def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
-    """Everything but the action, and what only some revisions have."""
+    """Write everything but the action and the revision-specific fields."""
     if sent.legacy_fields is not None:
         raise NoWords
     message.nodeID = sent.node
@@ -43,7 +43,7 @@ def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
 
 
 def write_application(message: messages.AddApplicationRequest, sent: ApplicationRequest) -> None:
-    """Everything but the gang's style."""
+    """Write everything but the gang style."""
     message.applicationID = sent.application
     message.queueName = sent.queue
     message.partitionName = sent.partition
@@ -56,7 +56,7 @@ def write_application(message: messages.AddApplicationRequest, sent: Application
 
 
 def write_ask(message: messages.AllocationAsk, sent: AskRequest) -> None:
-    """Everything but the priority and what only some revisions have."""
+    """Write everything but the priority and the revision-specific fields."""
     message.allocationKey = sent.key
     message.applicationID = sent.application
     message.partitionName = sent.partition
@@ -69,7 +69,7 @@ def write_ask(message: messages.AllocationAsk, sent: AskRequest) -> None:
 
 
 def write_allocation(message: messages.Allocation, sent: Allocated) -> None:
-    """Everything but the priority, the identity and what only some revisions have."""
+    """Write everything but the priority, the identity and the revision-specific fields."""
     message.allocationKey = sent.key
     message.applicationID = sent.application
     message.nodeID = sent.node
@@ -81,34 +81,34 @@ def write_allocation(message: messages.Allocation, sent: Allocated) -> None:
 
 
 def node_rejected(received: messages.RejectedNode) -> Fact:
-    """A node that is refused, or an action on it."""
+    """Read the rejection of a node, or of an action on it."""
     return NodeRejected(received.nodeID, received.reason)
 
 
 def node_accepted(received: messages.AcceptedNode) -> Fact:
-    """A node that is taken."""
+    """Read the acceptance of a node."""
     return NodeAccepted(received.nodeID)
 
 
 def application_rejected(received: messages.RejectedApplication) -> Fact:
-    """An application that is refused."""
+    """Read the rejection of an application."""
     return ApplicationRejected(received.applicationID, received.reason)
 
 
 def application_accepted(received: messages.AcceptedApplication) -> Fact:
-    """An application that is taken."""
+    """Read the acceptance of an application."""
     return ApplicationAccepted(received.applicationID)
 
 
 def application_updated(received: messages.UpdatedApplication) -> Fact:
-    """A new state."""
+    """Read a new application state."""
     return ApplicationUpdated(
         received.applicationID, received.state, received.stateTransitionTimestamp, received.message
     )
 
 
 def read_allocation(received: messages.Allocation) -> Allocated:
-    """Everything but the priority and the identity; what only some revisions have is as unsaid."""
+    """Read everything but the priority, the identity and the revision-specific fields."""
     return Allocated(
         key=received.allocationKey,
         application=received.applicationID,
@@ -128,7 +128,7 @@ def read_allocation(received: messages.Allocation) -> Allocated:
 
 
 def read_release(received: messages.AllocationRelease) -> Released:
-    """Everything but the identity and the key."""
+    """Read everything but the identity and the key."""
     return Released(
         key="",
         application=received.applicationID,
@@ -140,17 +140,17 @@ def read_release(received: messages.AllocationRelease) -> Released:
 
 
 def ask_rejected(received: messages.RejectedAllocationAsk | messages.RejectedAllocation) -> Fact:
-    """An ask that is refused."""
+    """Read the rejection of an ask."""
     return AskRejected(received.allocationKey, received.applicationID, received.reason)
 
 
 def placement_check(received: messages.PredicatesArgs, offer: int) -> Iterator[Fact]:
-    """Whether an ask may go on a node."""
+    """Read the question whether an ask may go on a node."""
     yield PlacementCheck(received.allocationKey, received.nodeID, received.allocate, offer)
 
 
 def scheduling(received: messages.SchedulingState, offer: int) -> Iterator[Fact]:
-    """How the scheduling of an ask goes."""
+    """Read the progress of scheduling an ask."""
     application = received.DESCRIPTOR.fields_by_number[_APPLICATION].name
     yield SchedulingReported(
         received.allocationKey,
@@ -162,7 +162,7 @@ def scheduling(received: messages.SchedulingState, offer: int) -> Iterator[Fact]
 
 
 def read_event(received: messages.EventRecord, offer: int) -> EventReceived:
-    """What, when and about whom; what only some revisions have is as unsaid."""
+    """Read the common fields; revision-specific ones are left unset."""
     return EventReceived(
         about=received.objectID,
         subject=read_enum(Subject, received, "type"),

@@ -1,4 +1,4 @@
-"""Enums on the wire by the names their revision gives the numbers."""
+"""Enums on the wire, by the names their revision gives the numbers."""
 
 from enum import Enum
 from typing import Any, Final, TypeVar
@@ -13,7 +13,7 @@ UNDEFINED: Final = 99
 
 
 def read_enum(kind: type[E], message: Message, field: str) -> E:
-    """The member whose value is the number's name; UNDEFINED where the revision names none."""
+    """Return the member with the number's name; UNDEFINED if the revision has no name."""
     names = _enum(message, field).values_by_number
     number = getattr(message, field)
     name = names[number].name if number in names else ""
@@ -22,7 +22,7 @@ def read_enum(kind: type[E], message: Message, field: str) -> E:
 
 
 def write_enum(message: Message, field: str, member: Enum) -> None:
-    """Set the field to the number of the member; NoWords where the revision has none for it."""
+    """Set the field to the number of the member; NoWords if the revision has none."""
     numbers = _enum(message, field).values_by_name
     if member.value not in numbers:
         raise NoWords

@@ -1,8 +1,8 @@
-"""What the keys of one RM stand for, where a text answers for a key alone.
+"""Key lifecycles of one RM, for revisions that answer for a key alone.
 
-A key serves one allocation after another: each is a life. In it the key is asked for, announced
-and released, or it is reported with its node and thereby live from the beginning. What a scheduler
-says about a key is about the life it is in, as far as the order of this stream tells.
+A key serves one allocation after another; each use is one life. In a life the key is asked for,
+announced and released, or it is reported with its node and so is live from the start. A message of
+a scheduler about a key concerns its current life, as far as the order of this stream shows.
 """
 
 import threading
@@ -13,21 +13,21 @@ from enum import Enum, auto
 
 
 class SentAs(Enum):
-    """What an RM says of a key in an Allocation."""
+    """Meanings of a key that an RM sends in an Allocation."""
 
     REQUEST = auto()  # without a node
-    ALLOCATION = auto()  # with one: it exists already
-    UPDATE = auto()  # of what is known, without one
+    ALLOCATION = auto()  # with a node: it exists already
+    UPDATE = auto()  # of something known, without a node
 
 
 @dataclass(slots=True)
 class _Life:
     application: str
-    words: list[SentAs] = field(default_factory=list)  # less those that were rejected
+    words: list[SentAs] = field(default_factory=list)  # except rejected ones
     is_announced: bool = False
-    end_sent: bool = False  # by the RM: its release, or its confirmation
+    end_sent: bool = False  # by the RM: a release or a confirmation
     end_received: bool = False
-    is_ended: bool = False  # told in a way that the RM does not confirm
+    is_ended: bool = False  # by a message that the RM does not confirm
 
     @property
     def is_live(self) -> bool:
@@ -35,19 +35,19 @@ class _Life:
 
     @property
     def is_over(self) -> bool:
-        """Whether the scheduler will release it no more, but to say so again."""
+        """Whether the scheduler releases it no more, except as a repetition."""
         return self.is_ended or (self.end_received and (self.end_sent or not self.is_live))
 
     @property
     def is_left(self) -> bool:
-        """Whether what the RM says of the key from now on is about another life."""
+        """Whether later requests for the key are about another life."""
         return self.end_sent or self.is_over or not (self.words or self.is_announced)
 
 
 class Keys:
     """The keys one RM has named on one connection, of all its applications.
 
-    Requests are written by one thread after another, responses read by those of the streams.
+    Requests are written by one thread at a time, responses read by those of the streams.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Keys:
         self._lock = threading.Lock()
 
     def sent(self, key: str, application: str, sent_as: SentAs) -> None:
-        """The RM asks for it, reports it or has it updated."""
+        """Note that the RM asks for it, reports it or has it updated."""
         with self._lock:
             lives = self._lives[key]
             if not lives or lives[-1].is_left:
@@ -64,19 +64,19 @@ class Keys:
             lives[-1].words.append(sent_as)
 
     def sent_end(self, key: str, application: str) -> None:
-        """The RM releases it, or confirms its release; of no other application than its own."""
+        """Note that the RM releases it or confirms its release, for its own application only."""
         with self._lock:
             for life in self._lives[key][-1:]:
                 life.end_sent = life.end_sent or life.application == application
 
     def sent_end_of_all(self, application: str) -> None:
-        """The RM releases all that an application has, or confirms that."""
+        """Note that the RM releases all of an application, or confirms that."""
         with self._lock:
             for life in self._last_of(application):
                 life.end_sent = True
 
     def announced(self, key: str) -> None:
-        """The scheduler tells an allocation: from now on the last life is live."""
+        """Note that the scheduler reports an allocation: the last life is live."""
         with self._lock:
             lives = self._lives[key]
             for former in lives[:-1]:
@@ -85,9 +85,9 @@ class Keys:
                 life.is_announced = True
 
     def rejected(self, key: str) -> SentAs:
-        """The scheduler rejects the last of what was said of it; the earlier words stay.
+        """Take back the last request for the key, which the scheduler rejects; return its kind.
 
-        ALLOCATION where the RM never said anything of this key.
+        ALLOCATION if the RM never sent this key.
         """
         with self._lock:
             for life in reversed(self._lives[key]):
@@ -96,7 +96,7 @@ class Keys:
             return SentAs.ALLOCATION
 
     def released(self, key: str, *, to_be_confirmed: bool) -> SentAs:
-        """The scheduler releases it: what of it ends, a REQUEST only where it was not live."""
+        """Note a release by the scheduler; return what ends, REQUEST only if it was not live."""
         with self._lock:
             lives = self._lives[key]
             open_ones = (life for life in lives if not life.is_over)
@@ -108,7 +108,7 @@ class Keys:
             return SentAs.ALLOCATION if life.is_live else SentAs.REQUEST
 
     def released_all(self, application: str, *, to_be_confirmed: bool) -> None:
-        """The scheduler releases whatever an application has."""
+        """Note that the scheduler releases all of an application."""
         with self._lock:
             for life in self._last_of(application):
                 life.end_received = True

@@ -1,9 +1,10 @@
-"""The messages of 2021-02 as lax as bytes are: what its schema forbids can be said and seen.
+"""The messages of 2021-02 without the constraints of the schema: anything encodable.
 
-Names, numbers and everything else are those of the text, with two exceptions. Both members of the
-priority can be there at once, which no message may have (SI-WIRE-012). And the operator of an
-affinity expression is the enum that stands beside it unused, where the text types the field as the
-message around it (docs/decisions/0001-wire-as-written.md): an operator goes out as a number.
+Names, numbers and the rest are those of the published schema, with two exceptions. Both members of
+the priority oneof can be set, which no message may have (SI-WIRE-012). And the operator of an
+affinity expression is the enum declared next to it but unused; the published schema gives the field
+the type of the enclosing message (docs/decisions/0001-wire-as-written.md). So an operator is sent
+as a number.
 """
 
 from functools import cache
@@ -23,7 +24,7 @@ _OPERATORS: Final = ".si.v1.AffinityTargetExpression.AffinityTargetOperator"
 
 @cache
 def lax_messages(revision: Revision) -> Any:
-    """The message classes of ``revision`` by name, each as an attribute."""
+    """Return the message classes of ``revision``, as attributes by name."""
     file = File()
     revision.si.DESCRIPTOR.CopyToProto(file)
     for message in file.message_type:
@@ -42,7 +43,7 @@ def lax_messages(revision: Revision) -> Any:
 
 
 def _separate(message: DescriptorProto) -> None:
-    """Each member of its oneof becomes an optional field of its own."""
+    """Make each member of its oneof a separate optional field."""
     del message.oneof_decl[:]
     for place, field in enumerate(message.field):
         message.oneof_decl.add(name=f"_{field.name}")

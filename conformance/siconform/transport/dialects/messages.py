@@ -1,7 +1,7 @@
-"""Messages that several revisions have: under one name, with the fields they have in common.
+"""Unions of the same message of several revisions, with their common fields.
 
-A function that takes one of these serves every revision in it, and mypy looks at each. A new
-revision joins where it still has the message as the functions use it.
+A function that takes a union serves all its revisions, and mypy checks each. A new revision is
+added if it still has the message as the functions use it.
 """
 
 from siwire.r2021_02 import si_pb2 as si21

@@ -1,7 +1,7 @@
-"""The words of 2021-02: one update stream for everything, and the numbers of that text.
+"""The dialect of 2021-02: one update stream for everything, and the numbers of that schema.
 
-Its messages are read and written laxly (``lax.py``); where that shows a message has no type here.
-What the text has no field for (a gang's style, say) is left unsaid.
+Its messages are read and written laxly (``lax.py``); messages affected by that have no type here.
+Values without a field in this revision (a gang's style, say) are omitted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,19 +44,19 @@ from siconform.transport.dialects.enums import write_enum, write_undefined
 from siconform.transport.dialects.lax import lax_messages
 from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Reader, Tables
 
-EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as the text types it: a message, empty
-_UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # left out: the zero has a meaning
+EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as in the published schema: a message, empty
+_UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # omitted: zero has a meaning
 
 
 def register(request: si.RegisterResourceManagerRequest, sent: Registration) -> None:
-    """Names the policy group; its queue configuration the scheduler has to have already."""
+    """Write the policy group; the scheduler must already have its queue configuration."""
     if not isinstance(sent.config, QueueConfiguration):
         raise NotForThisTarget("SI 2021-02 has no way to send queues: its groups are files")
     request.rmID, request.version, request.policyGroup = sent.rm, sent.version, sent.policy_group
 
 
 def node(request: si.UpdateRequest, sent: NodeRequest) -> None:
-    """A creation and an update are two messages; allocations exist on new nodes only."""
+    """Write a creation or an update; existing allocations are for new nodes only."""
     if sent.action is Action.CREATE:
         new = request.newSchedulableNodes.add()
         elements.write_node(new, sent)
@@ -71,27 +71,27 @@ def node(request: si.UpdateRequest, sent: NodeRequest) -> None:
         write_amounts(updated.occupiedResource, sent.occupied)
         if sent.action is Action.UNDEFINED:
             write_undefined(updated, "action")
-        elif sent.action is not Action.UNSET:  # the zero value is an action
+        elif sent.action is not Action.UNSET:  # zero is an action
             write_enum(updated, "action", sent.action)
 
 
 def utilisation(request: si.UpdateRequest, sent: UtilisationRequest) -> None:
-    """Of a node or an allocation."""
+    """Write the utilisation of a node or an allocation."""
     write_amounts(request.utilizationReports.add(ID=sent.subject).actualUsedResource, sent.used)
 
 
 def application(request: si.UpdateRequest, sent: ApplicationRequest) -> None:
-    """A new application."""
+    """Write a new application."""
     elements.write_application(request.newApplications.add(), sent)
 
 
 def removal(request: si.UpdateRequest, sent: ApplicationRemoval) -> None:
-    """The end of an application."""
+    """Write the removal of an application."""
     request.removeApplications.add(applicationID=sent.application, partitionName=sent.partition)
 
 
 def ask(request: si.UpdateRequest, sent: AskRequest) -> None:
-    """An ask, with its constraint."""
+    """Write an ask with its constraint."""
     message = request.asks.add()
     elements.write_ask(message, sent)
     _prioritise(message, sent.priority, sent.priority_class)
@@ -141,7 +141,7 @@ def _existing_allocation(message: si.Allocation, sent: Allocated) -> None:
 
 
 def release(request: si.UpdateRequest, sent: ReleaseRequest) -> None:
-    """By its identity; without one it is everything of the application."""
+    """Write a release by identity, or of everything of the application without one."""
     message = request.releases.allocationsToRelease.add(
         partitionName=sent.partition,
         applicationID=sent.subject.application,
@@ -154,7 +154,7 @@ def release(request: si.UpdateRequest, sent: ReleaseRequest) -> None:
 
 
 def ask_release(request: si.UpdateRequest, sent: AskReleaseRequest) -> None:
-    """By its key; without one it is every ask of the application."""
+    """Write a withdrawal by key, or of every ask of the application without one."""
     message = request.releases.allocationAsksToRelease.add(
         partitionName=sent.partition, applicationID=sent.subject.application
     )
@@ -163,12 +163,12 @@ def ask_release(request: si.UpdateRequest, sent: AskReleaseRequest) -> None:
 
 
 def registration_wanted(action: int) -> RegistrationWanted | None:
-    """Where the scheduler says RESYNC."""
+    """Read a RESYNC."""
     return RegistrationWanted() if action == si.UpdateResponse.RESYNC else None
 
 
 def allocated(received: si.Allocation) -> Fact:
-    """A new allocation."""
+    """Read a new allocation."""
     return replace(
         elements.read_allocation(received),
         identity=received.UUID,
@@ -179,12 +179,12 @@ def allocated(received: si.Allocation) -> Fact:
 
 
 def released(received: si.AllocationRelease) -> Fact:
-    """The end of an allocation, whose key has no field here."""
+    """Read the end of an allocation, whose key has no field here."""
     return replace(elements.read_release(received), identity=received.UUID, key=UNSAID)
 
 
 def ask_released(received: si.AllocationAskRelease) -> Fact:
-    """Without a type on the wire: the text's list is for asks whose placeholders timed out."""
+    """Read the end of an ask; the untyped list is for asks whose placeholders timed out."""
     return AskReleased(
         key=received.allocationkey,
         application=received.applicationID,
@@ -195,19 +195,19 @@ def ask_released(received: si.AllocationAskRelease) -> Fact:
 
 
 def node_recommended(received: si.NodeRecommendation) -> Fact:
-    """What a node should have."""
+    """Read recommended resources of a node."""
     return NodeRecommended(read_amounts(received.recommendedSchedulableResource), received.message)
 
 
 def event(received: si.EventRecord, offer: int) -> Iterator[Fact]:
-    """A record with its group and reason."""
+    """Read an event with its group and reason."""
     yield replace(
         elements.read_event(received, offer), group=received.groupID, reason=received.reason
     )
 
 
 def synchronisation(received: si.ReSyncSchedulerCacheArgs, offer: int) -> Iterator[Fact]:
-    """What the RM can take as made, and what it can forget."""
+    """Read allocations that the RM can assume or forget."""
     for assumed in received.assumedAllocations:
         yield Assumed(assumed.allocationKey, assumed.nodeID, offer)
     for forgotten in received.forgetAllocations:
@@ -232,7 +232,7 @@ _READERS: Final[Mapping[str, Reader]] = {
 TABLES: Final = Tables(
     messages=lax_messages,
     conversations=dict.fromkeys(UpdateKind, _UPDATE),
-    foreign_method="UpdateNode",  # one of the three streams of later texts
+    foreign_method="UpdateNode",  # one of the three streams of later revisions
     registers=register,
     writers={
         StreamOpening: elements.open_stream,

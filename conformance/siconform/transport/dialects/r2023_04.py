@@ -1,6 +1,6 @@
-"""The words of 2023-04: a stream for each kind of thing, typed releases, changes in events.
+"""The dialect of 2023-04: a stream per kind of object, typed releases, changes in events.
 
-Its functions serve later revisions, too, where these have nothing new to say.
+Its functions also serve later revisions that do not change them.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ from siconform.transport.dialects.tables import Conversation, NoWords, Payload, 
 
 
 def register(request: messages.RegisterResourceManagerRequest, sent: Registration) -> None:
-    """Carries the queue configuration."""
+    """Write a registration with its queue configuration."""
     request.rmID, request.version, request.policyGroup = sent.rm, sent.version, sent.policy_group
     request.config = sent.config
     request.buildInfo.update(sent.build_info)
@@ -47,7 +47,7 @@ def register(request: messages.RegisterResourceManagerRequest, sent: Registratio
 
 
 def node(request: messages.UuidNodeRequest, sent: NodeRequest) -> None:
-    """A node with its action and what exists on it."""
+    """Write a node with its action and existing allocations."""
     message = request.nodes.add()
     write_node(message, sent)
     for existing in sent.existing:
@@ -55,14 +55,14 @@ def node(request: messages.UuidNodeRequest, sent: NodeRequest) -> None:
 
 
 def write_node(message: messages.OccupiedNode, sent: NodeRequest) -> None:
-    """Everything but the existing allocations."""
+    """Write everything but the existing allocations."""
     elements.write_node(message, sent)
     write_amounts(message.occupiedResource, sent.occupied)
     write_action(message, sent)
 
 
 def write_action(message: messages.NodeInfo, sent: NodeRequest) -> None:
-    """What is to be done with the node."""
+    """Write the action of a node."""
     if sent.action is Action.UNDEFINED:
         write_undefined(message, "action")
     else:
@@ -70,19 +70,19 @@ def write_action(message: messages.NodeInfo, sent: NodeRequest) -> None:
 
 
 def application(request: messages.ApplicationRequest, sent: ApplicationRequest) -> None:
-    """A new application."""
+    """Write a new application."""
     message = request.new.add()
     elements.write_application(message, sent)
     message.gangSchedulingStyle = sent.gang_style
 
 
 def removal(request: messages.ApplicationRequest, sent: ApplicationRemoval) -> None:
-    """The end of an application."""
+    """Write the removal of an application."""
     request.remove.add(applicationID=sent.application, partitionName=sent.partition)
 
 
 def ask(request: messages.AllocationRequest, sent: AskRequest) -> None:
-    """An ask; constraints and the names of priorities are gone."""
+    """Write an ask; constraints and priority class names no longer exist."""
     if sent.constraint is not None or sent.priority_class:
         raise NoWords
     message = request.asks.add(priority=sent.priority, Originator=sent.originator)
@@ -91,7 +91,7 @@ def ask(request: messages.AllocationRequest, sent: AskRequest) -> None:
 
 
 def write_policy(message: messages.PreemptionPolicy, sent: PreemptionPolicy | None) -> None:
-    """Both halves, or nothing."""
+    """Write a complete policy or none."""
     if sent is None:
         return
     message.SetInParent()
@@ -100,19 +100,19 @@ def write_policy(message: messages.PreemptionPolicy, sent: PreemptionPolicy | No
 
 
 def write_existing(message: messages.UuidAllocation, sent: Allocated) -> None:
-    """An allocation from before, by its UUID."""
+    """Write an existing allocation by its UUID."""
     write_allocation(message, sent)
     message.UUID = sent.identity
 
 
 def write_allocation(message: messages.NumberedAllocation, sent: Allocated) -> None:
-    """Everything but the identity."""
+    """Write everything but the identity."""
     elements.write_allocation(message, sent)
     message.priority = sent.priority
 
 
 def release(request: messages.UuidAllocationRequest, sent: ReleaseRequest) -> None:
-    """By its UUID; without one it is everything of the application."""
+    """Write a release by UUID, or of everything of the application without one."""
     message = request.releases.allocationsToRelease.add()
     write_release(message, sent)
     if isinstance(sent.subject, OneAllocation):
@@ -120,7 +120,7 @@ def release(request: messages.UuidAllocationRequest, sent: ReleaseRequest) -> No
 
 
 def write_release(message: messages.KeyedAllocationRelease, sent: ReleaseRequest) -> None:
-    """Everything but the identity."""
+    """Write everything but the identity."""
     message.partitionName = sent.partition
     message.applicationID = sent.subject.application
     message.allocationKey = sent.subject.key
@@ -129,7 +129,7 @@ def write_release(message: messages.KeyedAllocationRelease, sent: ReleaseRequest
 
 
 def ask_release(request: messages.AllocationRequest, sent: AskReleaseRequest) -> None:
-    """By its key; without one it is every ask of the application."""
+    """Write a withdrawal by key, or of every ask of the application without one."""
     message = request.releases.allocationAsksToRelease.add(
         partitionName=sent.partition, applicationID=sent.subject.application
     )
@@ -139,27 +139,27 @@ def ask_release(request: messages.AllocationRequest, sent: AskReleaseRequest) ->
 
 
 def allocated(received: messages.UuidAllocation) -> Fact:
-    """A new allocation."""
+    """Read a new allocation."""
     return replace(read_allocation(received), identity=received.UUID)
 
 
 def read_allocation(received: messages.NumberedAllocation) -> Allocated:
-    """Everything but the identity."""
+    """Read everything but the identity."""
     return replace(elements.read_allocation(received), priority=received.priority)
 
 
 def released(received: messages.UuidAllocationRelease) -> Fact:
-    """The end of an allocation, or of all that an application has."""
+    """Read the end of an allocation, or of everything of an application."""
     return replace(read_release(received), identity=received.UUID)
 
 
 def read_release(received: messages.KeyedAllocationRelease) -> Released:
-    """Everything but the identity."""
+    """Read everything but the identity."""
     return replace(elements.read_release(received), key=received.allocationKey)
 
 
 def ask_released(received: messages.AllocationAskRelease) -> Fact:
-    """The end of an ask, or of all that an application has."""
+    """Read the end of an ask, or of all asks of an application."""
     return AskReleased(
         key=received.allocationKey,
         application=received.applicationID,
@@ -170,7 +170,7 @@ def ask_released(received: messages.AllocationAskRelease) -> Fact:
 
 
 def eviction_check(received: messages.PreemptionPredicatesArgs, offer: int) -> Iterator[Fact]:
-    """Whether an ask fits once some have gone."""
+    """Read the question whether an ask fits after evictions."""
     yield EvictionCheck(
         received.allocationKey,
         received.nodeID,
@@ -181,7 +181,7 @@ def eviction_check(received: messages.PreemptionPredicatesArgs, offer: int) -> I
 
 
 def event(received: messages.ChangeEventRecord, offer: int) -> Iterator[Fact]:
-    """A record with its change."""
+    """Read an event with its change."""
     change = read_enum(EventChange, received, "eventChangeType")
     yield replace(elements.read_event(received, offer), change=change)
 
@@ -196,7 +196,7 @@ TABLES: Final = Tables(
             "UpdateAllocation", "AllocationRequest", "AllocationResponse"
         ),
     },
-    foreign_method="Update",  # the one stream of 2021-02
+    foreign_method="Update",  # the single stream of 2021-02
     registers=register,
     writers={
         StreamOpening: elements.open_stream,

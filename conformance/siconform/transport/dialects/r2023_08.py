@@ -1,4 +1,4 @@
-"""What 2023-08 says anew: existing allocations by themselves, and events in detail."""
+"""The dialect of 2023-08: adds separate existing allocations and detailed events."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,17 +17,17 @@ from siconform.transport.dialects.tables import Payload
 
 
 def existing_allocation(request: si.AllocationRequest, sent: ExistingAllocationRequest) -> None:
-    """An allocation from before."""
+    """Write an existing allocation."""
     r2023_04.write_existing(request.allocations.add(), sent.allocation)
 
 
 def allocation_rejected(received: messages.RejectedAllocation) -> Fact:
-    """An allocation from before that is not taken over."""
+    """Read the rejection of an existing allocation."""
     return AllocationRejected(received.allocationKey, received.applicationID, received.reason)
 
 
 def event(received: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
-    """A record with its change in detail, the other object and the amounts."""
+    """Read an event with its detail, referenced object and resource."""
     yield replace(
         elements.read_event(received, offer),
         change=read_enum(EventChange, received, "eventChangeType"),

@@ -1,4 +1,4 @@
-"""What 2023-12 says anew: allocations have an allocationID, and repeat originator and policy."""
+"""The dialect of 2023-12: adds the allocationID, and originator and policy of allocations."""
 
 from dataclasses import replace
 from typing import Final
@@ -12,7 +12,7 @@ from siconform.transport.dialects import r2023_04, r2023_08
 
 
 def node(request: si.NodeRequest, sent: NodeRequest) -> None:
-    """A node with its action and what exists on it."""
+    """Write a node with its action and existing allocations."""
     message = request.nodes.add()
     r2023_04.write_node(message, sent)
     for existing in sent.existing:
@@ -20,12 +20,12 @@ def node(request: si.NodeRequest, sent: NodeRequest) -> None:
 
 
 def existing_allocation(request: si.AllocationRequest, sent: ExistingAllocationRequest) -> None:
-    """An allocation from before."""
+    """Write an existing allocation."""
     write_existing(request.allocations.add(), sent.allocation)
 
 
 def write_existing(message: si.Allocation, sent: Allocated) -> None:
-    """An allocation from before, by its allocationID."""
+    """Write an existing allocation by its allocationID."""
     r2023_04.write_allocation(message, sent)
     message.allocationID = sent.identity
     message.originator = sent.originator
@@ -33,7 +33,7 @@ def write_existing(message: si.Allocation, sent: Allocated) -> None:
 
 
 def release(request: si.AllocationRequest, sent: ReleaseRequest) -> None:
-    """By its allocationID; without one it is everything of the application."""
+    """Write a release by allocationID, or of everything of the application without one."""
     message = request.releases.allocationsToRelease.add()
     r2023_04.write_release(message, sent)
     if isinstance(sent.subject, OneAllocation):
@@ -41,7 +41,7 @@ def release(request: si.AllocationRequest, sent: ReleaseRequest) -> None:
 
 
 def allocated(received: si.Allocation) -> Fact:
-    """A new allocation."""
+    """Read a new allocation."""
     return replace(
         r2023_04.read_allocation(received),
         identity=received.allocationID,
@@ -57,7 +57,7 @@ def _policy(received: si.PreemptionPolicy) -> PreemptionPolicy:
 
 
 def released(received: si.AllocationRelease) -> Fact:
-    """The end of an allocation, or of all that an application has."""
+    """Read the end of an allocation, or of everything of an application."""
     return replace(r2023_04.read_release(received), identity=received.allocationID)
 
 

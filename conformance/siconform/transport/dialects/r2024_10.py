@@ -1,8 +1,8 @@
-"""The words of 2024-10 and 2026-04: one list for whatever has a key, and the key is the identity.
+"""The dialect of 2024-10 and 2026-04: one list for all keys, and the key is the identity.
 
-Asks, what exists already, updates and what others run are all Allocations; what ends is named by
-its key, or all of an application ends. The answers do not say which of these they are about, so
-each dialect remembers what its RM said under a key (``keys.py``).
+Asks, existing allocations, updates and foreign allocations are all Allocations; a release names a
+key, or ends everything of an application. The answers do not state which of these they concern, so
+each dialect remembers what its RM sent under a key (``keys.py``).
 """
 
 from dataclasses import replace
@@ -39,7 +39,7 @@ from siconform.transport.dialects.tables import NoWords, Tables
 
 
 def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
-    """A node with its action; what is on it is said by itself."""
+    """Write a node with its action; its allocations are sent separately."""
     if sent.occupied is not None or sent.existing:
         raise NoWords
     message = request.nodes.add()
@@ -54,14 +54,14 @@ def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
 
 
 def write_legacy_request(request: messages.KeyedAllocationRequest, sent: LegacyRequest) -> None:
-    """As 2023-12 has it: in this message nobody knows the field."""
+    """Write a request as in 2023-12, in a field this message does not have."""
     older = AllocationRequest2023()
     _BEFORE.writers[type(sent.sent)](older, sent.sent)
     request.MergeFromString(older.SerializeToString())
 
 
 def write_allocation(message: messages.KeyedAllocation, sent: Allocated) -> None:
-    """An allocation as the RM knows it, under its key."""
+    """Write an allocation under its key."""
     r2023_04.write_allocation(message, sent)
     message.allocationKey = sent.identity
     message.originator = sent.originator
@@ -69,7 +69,7 @@ def write_allocation(message: messages.KeyedAllocation, sent: Allocated) -> None
 
 
 def read_allocation(received: messages.KeyedAllocation) -> Allocated:
-    """A new allocation."""
+    """Read a new allocation."""
     policy = received.preemptionPolicy
     return replace(
         r2023_04.read_allocation(received),
@@ -82,13 +82,13 @@ def read_allocation(received: messages.KeyedAllocation) -> Allocated:
 
 
 class Words:
-    """What is said and told of keys on one connection."""
+    """Writers and readers of keys on one connection."""
 
     def __init__(self) -> None:
         self._keys = Keys()
 
     def ask(self, request: messages.KeyedAllocationRequest, sent: AskRequest) -> None:
-        """An allocation without a node."""
+        """Write an ask: an allocation without a node."""
         if sent.constraint is not None or sent.priority_class:
             raise NoWords
         if sent.max_allocations != 1 or sent.timeout_ms:
@@ -98,7 +98,7 @@ class Words:
             application=sent.application,
             node="",
             identity=sent.key,
-            resource=sent.resource,  # type: ignore[arg-type]  # None leaves it out
+            resource=sent.resource,  # type: ignore[arg-type]  # None omits it
             task_group=sent.task_group,
             placeholder=sent.placeholder,
             priority=sent.priority,
@@ -115,19 +115,19 @@ class Words:
         request: messages.KeyedAllocationRequest,
         sent: ExistingAllocationRequest | AllocationUpdate,
     ) -> None:
-        """An allocation from before, or one that is to hold something else."""
+        """Write an existing allocation, or an update of one."""
         self._send_all(request, sent.allocation)
 
     def foreign(
         self, request: messages.KeyedAllocationRequest, sent: ForeignAllocationRequest
     ) -> None:
-        """Of no application: a tag says that it is somebody else's."""
+        """Write a foreign allocation: no application, and a tag that marks it."""
         theirs = Allocated(
             key=sent.key,
             application="",
             node=sent.node,
             identity=sent.key,
-            resource=sent.resource,  # type: ignore[arg-type]  # None leaves it out
+            resource=sent.resource,  # type: ignore[arg-type]  # None omits it
             task_group="",
             placeholder=False,
             priority=0,
@@ -139,10 +139,10 @@ class Words:
         self._send_all(request, theirs)
 
     def release(self, request: messages.KeyedAllocationRequest, sent: ReleaseRequest) -> None:
-        """By its key; without one it is everything of the application."""
+        """Write a release by key, or of everything of the application without one."""
         match sent.subject:
             case AllOf(key=key) if key:
-                raise NoWords  # a key names what ends
+                raise NoWords  # a key identifies what ends
             case OneAllocation(application=application, identity=key):
                 self._keys.sent_end(key, application)
             case AllOf(application=application):
@@ -155,7 +155,7 @@ class Words:
     def ask_release(
         self, request: messages.KeyedAllocationRequest, sent: AskReleaseRequest
     ) -> None:
-        """The same message: it withdraws what is not allocated yet."""
+        """Write a withdrawal; it is the same message as a release."""
         subject: OneAllocation | AllOf
         match sent.subject:
             case AllThereIs():
@@ -167,12 +167,12 @@ class Words:
         self.release(request, ReleaseRequest(subject, sent.termination, sent.partition))
 
     def allocated(self, received: messages.KeyedAllocation) -> Fact:
-        """A new allocation."""
+        """Read a new allocation."""
         self._keys.announced(received.allocationKey)
         return read_allocation(received)
 
     def released(self, received: messages.KeyedAllocationRelease) -> Fact:
-        """The end of an allocation, of a request, or of all that an application has."""
+        """Read the end of an allocation, of an ask, or of everything of an application."""
         release = replace(r2023_04.read_release(received), identity=received.allocationKey)
         to_be_confirmed = release.termination in BY_THE_SCHEDULER
         if not release.key:
@@ -184,7 +184,7 @@ class Words:
         return release
 
     def rejected(self, received: messages.RejectedAllocation) -> Fact:
-        """A request or an allocation, or an update, that is not taken."""
+        """Read the rejection of an ask, an allocation or an update."""
         if self._keys.rejected(received.allocationKey) is SentAs.REQUEST:
             return elements.ask_rejected(received)
         return AllocationRejected(received.allocationKey, received.applicationID, received.reason)
@@ -209,7 +209,7 @@ _BEFORE: Final = r2023_12.TABLES
 
 
 def tables() -> Tables:
-    """Tables for one dialect."""
+    """Return new tables for one dialect."""
     words = Words()
     writers: dict[Any, Any] = {
         **_BEFORE.writers,

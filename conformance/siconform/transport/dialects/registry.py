@@ -1,4 +1,4 @@
-"""Which tables a revision has."""
+"""The tables of each revision."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -14,10 +14,10 @@ _TABLES: Final[Mapping[str, Callable[[], Tables]]] = {
     "2023-08": lambda: r2023_08.TABLES,
     "2023-12": lambda: r2023_12.TABLES,
     "2024-10": r2024_10.tables,
-    "2026-04": r2024_10.tables,  # the same words: its texts differ in an event only
+    "2026-04": r2024_10.tables,  # the same dialect: the revisions differ in an event only
 }
 
 
 def tables_of(revision: Revision) -> Tables:
-    """The tables of this revision; anew each time where they remember what was said."""
+    """Return the tables of this revision, new ones each time if they keep state."""
     return _TABLES[revision.name]()

@@ -1,7 +1,7 @@
-"""The messages and calls an RM speaks: those of its revision, or those of an edited text.
+"""The messages and methods an RM uses: those of its revision or of an edited spec.
 
-With an edited text the RM still means what its revision has words for. It is said in the messages
-of the text, field by field under the names, and what it is told in them is read the same way.
+With an edited spec the RM still sends what its revision can express. It is encoded in the messages
+of the edited spec, field by field by name, and responses are decoded the same way.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,23 +28,23 @@ _KINDS: Final = {
 
 
 class Schema:
-    """The revision's own; `messages` are its message classes by name, each as an attribute."""
+    """The schema of a revision; `messages` has its message classes as attributes by name."""
 
     def __init__(self, revision: Revision, messages: Any) -> None:
         self.revision = revision
         self._messages = messages
 
     def new(self, name: str) -> Message:
-        """An empty message of that name, for the dialect to write into."""
+        """Return an empty message of that name, for the dialect to write to."""
         message: Message = self.own(name)()
         return message
 
     def own(self, name: str) -> Any:
-        """The message of that name, as the dialect knows it."""
+        """Return the message class of that name, as the dialect knows it."""
         return getattr(self._messages, name)
 
     def method(self, name: str) -> rpc.Method:
-        """The call of that name; LookupError where there is none."""
+        """Return the method of that name; LookupError if there is none."""
         try:
             return self._methods[name]
         except KeyError:
@@ -52,20 +52,20 @@ class Schema:
             raise LookupError(message) from None
 
     def sent(self, message: Message) -> Message:
-        """What goes out for what the dialect wrote."""
+        """Return the message to send for the one the dialect wrote."""
         return message
 
     def read(self, name: str, data: bytes) -> Message:
-        """What came in; DecodeError where it is no such message."""
+        """Parse a received message; DecodeError if the bytes are not one."""
         message: Message = self.own(name).FromString(data)
         return message
 
     def observed(self, message: Message) -> tuple[Message, Losses]:
-        """What came in as the dialect reads it, and what of it there are no words for."""
+        """Return a received message as the dialect reads it, and what it cannot express of it."""
         return message, {}
 
     def losses(self) -> Losses:
-        """All that the revision can say and this cannot: full name to why."""
+        """Return all that the revision can express and this cannot: full name to why."""
         return {}
 
     @cached_property
@@ -74,7 +74,7 @@ class Schema:
 
 
 class EditedSchema(Schema):
-    """That of an edited text; what it has no words for is named as the revision has it."""
+    """The schema of an edited spec; missing elements are named as in the revision."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class EditedSchema(Schema):
         self._services = services
 
     def method(self, name: str) -> rpc.Method:
-        """The call of that name; NotExpressible where the text has none, or one of another kind."""
+        """Return the method of that name; NotExpressible if it is missing or of another kind."""
         own, edited = super().method(name), self._edited_methods.get(name)
         why = "there is no such method" if edited is None else _differs(own, edited)
         if edited is None or why:
@@ -96,7 +96,7 @@ class EditedSchema(Schema):
         return edited
 
     def sent(self, message: Message) -> Message:
-        """The same in the words of the text; NotExpressible with all that it has no words for."""
+        """Encode in the edited spec; NotExpressible with all that it cannot express."""
         edited: Message = self._in_the_text(message.DESCRIPTOR.name)()
         losses = copied(message, edited, unknown=True)
         if losses:
@@ -104,12 +104,12 @@ class EditedSchema(Schema):
         return edited
 
     def read(self, name: str, data: bytes) -> Message:
-        """What came in, as the text has it; NotExpressible where it has no such message."""
+        """Parse a received message of the edited spec; NotExpressible without such a message."""
         message: Message = self._in_the_text(name).FromString(data)
         return message
 
     def observed(self, message: Message) -> tuple[Message, Losses]:
-        """What came in as the dialect reads it, and what its revision has in these bytes beyond."""
+        """Return a message as the dialect reads it, and what its revision reads in addition."""
         name = message.DESCRIPTOR.name
         own = self.new(name)
         copied(message, own)
@@ -117,7 +117,7 @@ class EditedSchema(Schema):
         return own, copied(received, self._in_the_text(name)())
 
     def losses(self) -> Losses:
-        """All that the revision can say and the text cannot."""
+        """Return all that the revision can express and the edited spec cannot."""
         losses: Losses = {}
         for name in self._methods:
             try:
@@ -145,26 +145,26 @@ class EditedSchema(Schema):
 
 @dataclass(frozen=True)
 class _EditedRevision(Revision):
-    """A revision with the schema of an edited text in place of its own."""
+    """A revision with the schema of an edited spec instead of the published one."""
 
     descriptors: bytes = field(repr=False)
 
     @cached_property
     def si(self) -> Any:
-        """The messages of the text, in a pool of their own."""
+        """The messages of the edited spec, in a separate pool."""
         return SimpleNamespace(**pool.contents(self.descriptors))
 
 
 def schema_of(revision: Revision, messages: Callable[[Revision], Any], edited: bytes) -> Schema:
-    """The schema an RM speaks, its message classes looked up by `messages`.
+    """Return the schema an RM uses, with its message classes from `messages`.
 
-    `edited` is the descriptor set of an edited text, imports first; b"" for the revision itself.
+    `edited` is the descriptor set of an edited spec, imports first; b"" for the revision itself.
     """
     own = messages(revision)
     if not edited:
         return Schema(revision, own)
-    text = _edited_revision(revision, edited)
-    return EditedSchema(revision, own, messages(text), text.si.DESCRIPTOR.services_by_name)
+    spec = _edited_revision(revision, edited)
+    return EditedSchema(revision, own, messages(spec), spec.si.DESCRIPTOR.services_by_name)
 
 
 @cache
@@ -174,7 +174,7 @@ def _edited_revision(revision: Revision, edited: bytes) -> _EditedRevision:
 
 
 def _differs(own: rpc.Method, edited: rpc.Method) -> str:
-    """Why code for the one call cannot make the other; "" where it can."""
+    """Return why code for the one method cannot call the other; "" if it can."""
     if own.kind != edited.kind:
         return f"it is {_KINDS[edited.kind]} there, not {_KINDS[own.kind]}"
     for direction, one, other in (
