@@ -103,7 +103,7 @@ operation_options: Final = group(
 
 
 def read_configuration(file: Path) -> Configuration:
-    """The configuration in ``file``. Raises UsageError with every error in it."""
+    """Read the configuration in ``file``. Raises UsageError with every error in it."""
     try:
         return parse_configuration(file.read_text(encoding="utf-8"))
     except (ConfigurationError, UnicodeDecodeError) as why:
@@ -111,7 +111,7 @@ def read_configuration(file: Path) -> Configuration:
 
 
 def limits(options: dict[str, Any]) -> Limits:
-    """The limits chosen."""
+    """Return the limits given as options."""
     return Limits(
         message_bytes=options["max_message_bytes"],
         streams=options["max_streams"],
@@ -123,7 +123,7 @@ def limits(options: dict[str, Any]) -> Limits:
 
 
 def credentials(options: dict[str, Any]) -> grpc.ServerCredentials | None:
-    """What TLS needs, None without TLS. Raises UsageError where something is missing or wrong."""
+    """Return the TLS credentials, None without TLS. Raises UsageError for unusable options."""
     certificate, key = options["tls_cert"], options["tls_key"]
     if (certificate is None) != (key is None):
         raise click.UsageError("--tls-cert and --tls-key go together")

@@ -1,4 +1,4 @@
-"""Options for what the registrations of 2021-02 only name: policy groups, classes of priority."""
+"""Options for names in 2021-02 registrations: policy groups and priority classes."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +17,14 @@ _INT32: Final = 1 << 31
 
 
 class PolicyGroup(click.ParamType[tuple[str, Configuration]]):
-    """The name of a policy group and the file with its queues."""
+    """A policy group and the file with its queues."""
 
     name = "policy group"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, Configuration]:
-        """Name and configuration."""
+        """Return name and configuration."""
         name, _, file = str(value).partition("=")
         if not name or not file:
             self.fail(f"{value!r} is not NAME=FILE", param, ctx)
@@ -32,14 +32,14 @@ class PolicyGroup(click.ParamType[tuple[str, Configuration]]):
 
 
 class PriorityClass(click.ParamType[tuple[str, int]]):
-    """The name of a priority and the number it stands for."""
+    """A priority class and its number."""
 
     name = "priority class"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, int]:
-        """Name and number."""
+        """Return name and number."""
         name, _, number = str(value).rpartition("=")
         try:
             priority = int(number)
@@ -80,7 +80,7 @@ policy_options: Final = group(
 
 
 def policies(options: dict[str, Any]) -> Policies:
-    """What the options say, the one for everybody included."""
+    """Return the policies given as options, including the default."""
     file = options["config"]
     return Policies(
         groups=dict(options["policy_groups"]),

@@ -1,4 +1,4 @@
-"""Options for who may connect, for whom they may speak, and what they are shown."""
+"""Options for access: who may connect, for which RMs, and what is shown."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,18 +13,18 @@ from sireference.shell.permissions import ClientRM, Permissions
 
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WILDCARD: Final = "*"
-_SHORTEST_TOKEN: Final = 16  # characters; what is shorter could be guessed
+_SHORTEST_TOKEN: Final = 16  # characters; shorter tokens could be guessed
 
 
 class ClientBinding(click.ParamType[ClientRM]):
-    """A name in certificates, and an RM that clients of that name may speak for."""
+    """A name in certificates, and an RM for which its clients may act."""
 
     name = "client binding"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> ClientRM:
-        """The binding."""
+        """Return the binding."""
         client, _, rm_id = str(value).partition("=")
         if not client or not rm_id or max(map(_wildcards, (client, rm_id))) > 1:
             problem = f"{value!r} is not NAME=RMID, with one {_WILDCARD} at most in each"
@@ -62,7 +62,7 @@ security_options: Final = group(
 
 
 def access(options: Mapping[str, Any]) -> Access:
-    """What the options say. Raises UsageError where they do not go together."""
+    """Return the access options. Raises UsageError if they conflict."""
     bindings = options["client_rms"]
     if bindings and options["tls_client_ca"] is None:
         raise click.UsageError("--client-rm needs --tls-client-ca")
@@ -74,7 +74,7 @@ def access(options: Mapping[str, Any]) -> Access:
 
 
 def warnings(listen: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """What an operator should know of a server that listens there with these options."""
+    """Return warnings for an operator about a server with these options."""
     if options["tls_cert"] is None and is_public(listen):
         yield (
             "a public address without TLS: whoever reaches it can register, and read and change"
@@ -89,7 +89,7 @@ def warnings(listen: str, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _token(options: Mapping[str, Any]) -> bytes | None:
-    """The bearer token of the pages, None if they need none."""
+    """Return the bearer token of the pages, None if they need none."""
     file, http = options["http_token_file"], options["http"]
     if file is None:
         if http is not None and options["tls_client_ca"] is not None and is_public(http):

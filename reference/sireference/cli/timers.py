@@ -1,4 +1,4 @@
-"""Options for how long things take: the timers of the scheduler, and the clock they run on."""
+"""Options for the timers of the scheduler and their clock."""
 
 from typing import Final
 

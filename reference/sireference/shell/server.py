@@ -1,4 +1,4 @@
-"""The gRPC server: the scheduler, its extension, health and reflection on one address."""
+"""gRPC server: scheduler, extension, health and reflection on one address."""
 
 import asyncio
 from typing import Final
@@ -76,7 +76,7 @@ class Server:
         """Listen on ``listen``, with TLS if there are ``credentials``.
 
         ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises
-        CannotListenError where that is not possible, as on a path where another server listens.
+        CannotListenError if that is impossible, for example if another server listens there.
         """
         asyncio.get_running_loop().set_exception_handler(in_event_loop)
         check(listen)
@@ -96,7 +96,7 @@ class Server:
         self.address = listen if is_path else f"{listen.rpartition(':')[0]}:{port}"
 
     async def stop(self) -> None:
-        """End every stream with a sentence, then stop listening."""
+        """End every stream with a reason, then stop listening."""
         self.engine.is_serving = False
         await self._health.enter_graceful_shutdown()
         for stream in self._streams.all():

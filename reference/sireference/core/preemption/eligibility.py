@@ -24,7 +24,7 @@ def allow(partition: Partition, pending: PendingAsk) -> bool:
 
 
 def delay(pending: PendingAsk) -> float:
-    """Return the delay before preemption in seconds, set by the leaf; None without one."""
+    """Return the delay before preemption in seconds; None if the leaf sets none."""
     if pending.ask.required_node:
         return 0.0
     return pending.application.leaf.config.properties.preemption_delay

@@ -115,10 +115,10 @@ def _candidates(partition: Partition, queue: Queue) -> Iterator[Victim]:
         leaf = application.leaf
         if queue not in leaf.path or eligibility.is_disabled(leaf):
             continue
-        is_fenced, offset = fence_and_offset(queue, leaf)
+        behind_fence, offset = fence_and_offset(queue, leaf)
         for allocation in partition.allocations.of(application).values():
             if may_be_preempted(allocation):
-                own = 0 if is_fenced else allocation.record.ask.priority
+                own = 0 if behind_fence else allocation.record.ask.priority
                 yield Victim(allocation, offset + own)
 
 

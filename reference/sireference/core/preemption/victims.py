@@ -76,13 +76,13 @@ class VictimSet:
 class _Comparison(NamedTuple):
     """How priorities in a leaf compare to the ask's, below the lowest common parent queue."""
 
-    is_fenced: bool  # a priority fence hides the priority of the allocation
+    behind_fence: bool  # a priority fence hides the priority of the allocation
     offset: int
     most: int  # the ask's priority
 
     def priority(self, allocation: Allocation) -> int:
         """Return the compared priority: of the ask, or of the fence that hides it."""
-        return self.offset + (0 if self.is_fenced else allocation.record.ask.priority)
+        return self.offset + (0 if self.behind_fence else allocation.record.ask.priority)
 
 
 class Candidates:
@@ -162,10 +162,10 @@ class Candidates:
 
     def _compare(self, leaf: Queue) -> _Comparison:
         above = next(queue for queue in self._leaf.path if queue in leaf.path)
-        is_fenced, offset = fence_and_offset(above, leaf)
-        own_is_fenced, own_offset = fence_and_offset(above, self._leaf)
-        most = own_offset + (0 if own_is_fenced else self._ask.priority)
-        return _Comparison(is_fenced, offset, most)
+        behind_fence, offset = fence_and_offset(above, leaf)
+        own_behind_fence, own_offset = fence_and_offset(above, self._leaf)
+        most = own_offset + (0 if own_behind_fence else self._ask.priority)
+        return _Comparison(behind_fence, offset, most)
 
     def leaves_guarantees(self, victim: Victim, loss: VictimSet) -> bool:
         """Return whether all queues that only lose keep their guarantee without ``victim``."""
@@ -202,16 +202,16 @@ def is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
 
 
 def fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
-    """Return the priorities of ``leaf`` as seen from ``above``: whether fenced, and the offset.
+    """Return the priorities of ``leaf`` as seen from ``above``: whether a fence hides them, and the offset.
 
     Each queue on the way up adds its offset; a fence hides what is below it.
     """
-    is_fenced, offset = False, 0
+    behind_fence, offset = False, 0
     for queue in leaf.path:
         if queue is above:
             break
         properties = queue.config.properties
         if properties.priority_policy is PriorityPolicy.FENCE:
-            is_fenced, offset = True, 0
+            behind_fence, offset = True, 0
         offset += properties.priority_offset
-    return is_fenced, offset
+    return behind_fence, offset

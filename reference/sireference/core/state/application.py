@@ -118,7 +118,6 @@ class AskGroup:
         """Return the total need that the gang of its application announced."""
         return self.application.submitted.placeholder_ask
 
-
     def join(self, pending: PendingAsk) -> None:
         """Add an ask to the group."""
         if pending.ask_group is self:
@@ -163,7 +162,6 @@ class AskGroup:
             return None
         self.priority = first.ask.priority
         return -self.priority, 0, first.number
-
 
     def sort_key_in_lane(self) -> SortKey | None:
         """Return its sort key among waiters in its leaf: by application, then by ask."""

@@ -81,7 +81,6 @@ class EventLog:
         self._records.clear()
         return records
 
-
     def asked(self, application: Application, ask: Ask, change: ChangeType = _ADD) -> None:
         """Record a new or replaced ask."""
         if self.is_read:
@@ -134,7 +133,6 @@ class EventLog:
         other = reference_id or ask.application_id
         self.write(request, change, detail, message, reference_id=other, resource=ask.resource)
 
-
     def allocation_added(self, allocation: Allocation) -> None:
         """Record a new allocation."""
         if self.is_read:
@@ -170,7 +168,6 @@ class EventLog:
         ):
             identity, resource = allocation.record.identity, allocation.record.ask.resource
             self.write(about, change, detail, message, reference_id=identity, resource=resource)
-
 
     def submitted(self, application: Application) -> None:
         """Record an accepted application."""
@@ -222,7 +219,6 @@ class EventLog:
         leaf = Subject(_QUEUE, application.leaf.name)
         reference_id = application.application_id
         self.write(leaf, change, ChangeDetail.QUEUE_APP, message, reference_id=reference_id)
-
 
     def node_added(self, node: Node) -> None:
         """Record a new node."""
@@ -285,7 +281,6 @@ class EventLog:
         resource: Resource | None = None,
     ) -> None:
         self.write(Subject(_NODE, node.node_id), change, detail, message, resource=resource)
-
 
     def queue(
         self,

@@ -113,7 +113,6 @@ class Partition:
             identity = self.identities.next()
         return identity
 
-
     def propose(self, proposal: Proposal) -> None:
         """Let ``proposal`` wait for the RM's approval."""
         self.proposals.append(proposal)
@@ -127,7 +126,6 @@ class Partition:
         if proposal.serves:
             proposal.pending.proposed -= 1
         return proposal
-
 
     def book(self, allocation: Allocation) -> None:
         """Count ``allocation`` on its node, in its queues and in its application."""

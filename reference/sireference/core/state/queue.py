@@ -50,7 +50,7 @@ class Queue(Quota):
 
     __slots__ = (
         "_born",
-        "_is_fenced",
+        "_behind_fence",
         "_sorts_by_priority",
         "_total",
         "applications",
@@ -118,7 +118,7 @@ class Queue(Quota):
         # its applications begin one after the other
         self.is_state_aware = config.properties.sort_policy is SortPolicy.STATE_AWARE
         self._sorts_by_priority = config.properties.sort_priority
-        self._is_fenced = config.properties.priority_policy is PriorityPolicy.FENCE
+        self._behind_fence = config.properties.priority_policy is PriorityPolicy.FENCE
 
     def limit(
         self,
@@ -144,7 +144,6 @@ class Queue(Quota):
         yield self
         for child in self.children.values():
             yield from child.all()
-
 
     def add(self, config: QueueConfig) -> "Queue":
         """Add a child queue."""
@@ -200,7 +199,6 @@ class Queue(Quota):
         cancel(self.timer)
         self.timer = None
 
-
     def first_served(self) -> "Queue | LeafApplication | None":
         """Return the member to serve first, None if there is nothing to serve."""
         total = self.root.total
@@ -239,7 +237,7 @@ class Queue(Quota):
         if first is None or self.parent is None:
             return None
         offset = self.config.properties.priority_offset
-        self.priority = offset + (0 if self._is_fenced else first.priority)
+        self.priority = offset + (0 if self._behind_fence else first.priority)
         share = 0.0
         if len(self.parent.children) > 1:
             share = share_of_right(self.used, self.guaranteed, self.root.total)

@@ -17,15 +17,9 @@ class Unplaced:
     __slots__ = ("_by_node", "_gained", "_profiles")
 
     def __init__(self) -> None:
-        self._gained: dict[
-            PlacementProfile, dict[Node, None]
-        ] = {}  # since the last search
-        self._profiles: dict[
-            Node, dict[PlacementProfile, None]
-        ] = {}  # the inverse
-        self._by_node: dict[
-            str, NeedIndex[PlacementProfile]
-        ] = {}  # by required node, if any
+        self._gained: dict[PlacementProfile, dict[Node, None]] = {}  # since the last search
+        self._profiles: dict[Node, dict[PlacementProfile, None]] = {}  # the inverse
+        self._by_node: dict[str, NeedIndex[PlacementProfile]] = {}  # by required node, if any
 
     def add(self, profile: PlacementProfile, need: Resource) -> None:
         """Add ``profile``, which found no node among all or among those that gained capacity."""

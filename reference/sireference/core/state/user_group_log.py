@@ -26,8 +26,6 @@ _USAGE: Final = {
 }
 
 
-
-
 def limits_changed(
     log: EventLog, queue: Queue, before: Iterable[Limit], after: Iterable[Limit]
 ) -> None:
@@ -64,8 +62,6 @@ def _limit(log: EventLog, queue: Queue, holder: Holder, change: ChangeType, limi
     message = "limited" if change is ChangeType.SET else "not limited any more"
     detail = _LIMIT[holder.kind]
     _write(log, holder, change, (detail, message), other=queue.name, resource=resource)
-
-
 
 
 def group_of(application: Application) -> Holder | None:
@@ -105,8 +101,6 @@ def group_changed(log: EventLog, application: Application, before: Holder | None
         _write(log, group, change, what, other=application.application_id)
         comes = ChangeType.ADD if change is ChangeType.SET else change
         _usage(log, application, group, comes, application.used)
-
-
 
 
 def used(log: EventLog, application: Application, change: ChangeType, amount: Resource) -> None:
