@@ -165,7 +165,7 @@ def _spoils(field: Any, most: int) -> Iterator[tuple[str, Spoil]]:
                 yield f"has a value {_shown(text)}", partial(_give_all, name, text)
         yield "has very many keys", partial(_put_very_many, name, value, most)
     elif inner is not None and field.is_repeated:
-        yield "is there twice", partial(_copy, name, 1)
+        yield "is listed twice", partial(_copy, name, 1)
         yield "is there very often", partial(_copy, name, most)
         yield "has an empty one", partial(_add_empty, name)
     elif inner is not None:

@@ -157,7 +157,7 @@ def test_an_application_that_gives_up_its_placeholders_takes_no_others(
 
     (verdict,) = of(rm.reports(existing("old", node)), RejectedAllocation)
 
-    assert "gives up its placeholders" in verdict.reason
+    assert "is releasing its placeholders" in verdict.reason
 
 
 # requirement: SI-REC-016

@@ -67,7 +67,7 @@ def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
 
 def test_a_configuration_is_as_large_as_kubernetes_can_keep() -> None:
     sent = "#" * (1 << 20)
-    with pytest.raises(ConfigurationError, match="there is nothing in the text"):
+    with pytest.raises(ConfigurationError, match="the text is empty"):
         Policies().configuration("", sent)
 
     with pytest.raises(ConfigurationError, match="has 1048577 bytes, and no more than 1048576"):

@@ -239,7 +239,7 @@ def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
                 submits(channel, "root.default"),
             ):
                 pass
-    assert "has 1 streams, which is the most of one" in message[0]
+    assert "has 1 streams, the maximum of one" in message[0]
 
 
 def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:

@@ -56,7 +56,7 @@ def test_a_stream_on_which_nothing_is_sent_ends() -> None:
             code, message = await silent.ends()
             assert (code, message) == (
                 TOO_LATE,
-                "no first message came in 0.3 s, so the stream is nobody's",
+                "no first message in 0.3 s, so the stream belongs to no resource manager",
             )
 
     asyncio.run(play())
@@ -116,7 +116,7 @@ def test_one_rm_cannot_take_every_place() -> None:
             code, message = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
             assert message.startswith(
-                "resource manager 'rm' has 2 streams, which is the most of one"
+                "resource manager 'rm' has 2 streams, the maximum of one"
             )
             await accepted_node(wire, nodes, "n2")
             await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")

@@ -50,14 +50,14 @@ def main() -> None:
     default="127.0.0.1:9080",
     show_default=True,
     metavar="HOST:PORT|unix:PATH",
-    help="Where to listen; port 0 takes a free one.",
+    help="Address to listen on; port 0 picks a free port.",
 )
 @click.option(
     "--revision",
     type=RevisionName(),
     default=DEFAULT_REVISION.name,
     show_default=True,
-    help="The SI text to speak, by date or release line.",
+    help="SI revision to serve, by date or release line.",
 )
 @timer_options
 @policy_options

@@ -28,7 +28,7 @@ class OneSentence(click.Group):
         except Exception as error:  # noqa: BLE001  # that is what it is for
             with suppress(OSError):
                 traceback.print_exc()
-            _ends(f"the scheduler itself broke: {type(error).__name__}: {error}", BROKEN)
+            _ends(f"internal error: {type(error).__name__}: {error}", BROKEN)
 
 
 def _sentence(error: click.ClickException) -> str:

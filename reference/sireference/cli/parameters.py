@@ -23,7 +23,7 @@ class Seconds(click.ParamType[float]):
         try:
             seconds = float(value)
         except ValueError:
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         try:
             return checked_seconds(seconds)
         except ValueError as why:

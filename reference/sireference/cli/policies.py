@@ -57,8 +57,7 @@ policy_options: Final = group(
         type=PolicyGroup(),
         multiple=True,
         metavar="NAME=FILE",
-        help="Queues for resource managers that register with this policy group and send none."
-        " Can be repeated; groups that are not given are refused then.",
+        help="Queue configuration of a policy group. Repeatable; other groups are then refused.",
     ),
     click.option(
         "--priority-class",
@@ -66,15 +65,14 @@ policy_options: Final = group(
         type=PriorityClass(),
         multiple=True,
         metavar="NAME=NUMBER",
-        help="The priority that a class name stands for (2021-02). Can be repeated; a name that is"
-        " not given counts as 0.",
+        help="Number of a priority class (2021-02). Repeatable; other classes count as 0.",
     ),
     click.option(
         "--max-configuration-bytes",
         type=click.IntRange(min=1),
         default=MOST_CONFIGURATION_BYTES,
         show_default=True,
-        help="A larger configuration of a resource manager is refused.",
+        help="Maximum size of a configuration sent by a resource manager.",
     ),
 )
 

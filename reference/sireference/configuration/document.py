@@ -71,7 +71,7 @@ def read_document(text: str) -> tuple[Node | None, tuple[ConfigurationProblem, .
     unprintable = _UNPRINTABLE.search(text)
     if unprintable:
         place = _place_of(text, unprintable.start())
-        problem = f"the character U+{ord(unprintable.group()):04X} cannot stand in YAML"
+        problem = f"the character U+{ord(unprintable.group()):04X} is not allowed in YAML"
         return None, (ConfigurationProblem("", place.line, place.column, problem),)
     builder = _Builder()
     try:
@@ -152,9 +152,7 @@ class _Builder:
         node = self._anchors.get(event.anchor or "")
         if node is None:
             inside = any(level.anchor == event.anchor for level in self._open)
-            problem = (
-                "stands inside what it repeats" if inside else "repeats nothing that has a name"
-            )
+            problem = "refers to a node that contains it" if inside else "refers to no anchor"
             self.refuse(place, f"*{event.anchor} {problem}")
             raise _Unreadable
         self._repeated += node.size

@@ -157,7 +157,7 @@ class Field:
         if word is None:
             return otherwise
         if not word.plain:
-            self.refuse(f"{quoted(word.text)} must stand without quotes")
+            self.refuse(f"{quoted(word.text)} must be written without quotes")
             return otherwise
         return self._read(word.text, reading, otherwise)
 

@@ -44,7 +44,7 @@ def parse_configuration(text: str) -> Configuration:
     return assemble(partitions)
 
 
-_NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "there is nothing in the text")
+_NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "the text is empty")
 
 
 def _check_partition_names(partitions: tuple[WrittenPartition, ...], report: Report) -> None:

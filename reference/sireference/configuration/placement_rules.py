@@ -41,7 +41,7 @@ def _check_rule(rule: WrittenRule, report: Report) -> None:
     elif rule.name not in _NAMES:
         guess = difflib.get_close_matches(rule.name[:64], _NAMES, n=1)
         hint = f"did you mean {guess[0]}?" if guess else f"the choice is {', '.join(_NAMES)}"
-        report.refuse(f"{rule.path}.name", f"{quoted(rule.name)} is no rule; {hint}")
+        report.refuse(f"{rule.path}.name", f"{quoted(rule.name)} is not a rule; {hint}")
     path = f"{rule.path}.value"
     if rule.name == RuleName.TAG.value and not rule.value:
         report.refuse_again(path, "a tag rule needs the name of the tag")
@@ -49,7 +49,7 @@ def _check_rule(rule: WrittenRule, report: Report) -> None:
         if not rule.value:
             report.refuse_again(path, "a fixed rule needs the name of a queue")
         elif not _is_path(rule.value):
-            report.refuse(path, f"{quoted(rule.value)} is no queue name")
+            report.refuse(path, f"{quoted(rule.value)} is not a queue name")
         elif _is_full(rule.value) and rule.parent:
             problem = f"{quoted(rule.value)} is a full name, so there can be no parent rule"
             report.refuse(f"{rule.path}.parent", problem)

@@ -118,5 +118,5 @@ def _read_offset(text: str) -> int:
 def _read_delay(text: str) -> float:
     delay = read_duration(text)
     if delay <= 0:
-        raise ValueError(f"{quoted(text)} is no delay: it must be longer than 0")
+        raise ValueError(f"{quoted(text)} is not a delay longer than 0")
     return delay

@@ -31,10 +31,10 @@ def _check_names(parent: WrittenQueue, report: Report) -> None:
         if not queue.name:
             report.refuse_again(path, "a queue must have a name")
         elif not is_queue_name(queue.name):
-            problem = "is no queue name: letters, digits, - and _, at most 64"
+            problem = "is not a queue name: letters, digits, - and _, at most 64"
             report.refuse(path, f"{quoted(queue.name)} {problem}")
         elif twin is not queue:
-            problem = "is a second queue of this name; upper and lower case are one"
+            problem = "is a duplicate queue name (case-insensitive)"
             report.refuse(path, f"{quoted(queue.name)} {problem}")
         _check_names(queue, report)
 

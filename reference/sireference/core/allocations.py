@@ -44,6 +44,6 @@ def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[E
     allocation.timer = None
     if allocation.open_release is not None:
         return []
-    message = "the execution timeout of its ask is over"
+    message = "the execution timeout of its ask has expired"
     release = partition.ask_for_release(allocation, TerminationType.TIMEOUT, message)
     return [ReleasedAllocation(partition.rm_id, release)]

@@ -155,7 +155,7 @@ def _changed(
     guaranteed: Resource | None,
 ) -> None:
     if queue.is_dynamic:
-        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured from now on")
+        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured")
     if queue.config.is_parent is not was_parent:
         kind = "parent" if queue.config.is_parent else "leaf"
         event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_TYPE, f"now a {kind}")
@@ -164,4 +164,4 @@ def _changed(
         (ChangeDetail.QUEUE_GUARANTEED, guaranteed, queue.guaranteed),
     ):
         if old != new:
-            event_log.queue(queue, ChangeType.SET, detail, "configured anew", new or NOTHING)
+            event_log.queue(queue, ChangeType.SET, detail, "configured again", new or NOTHING)

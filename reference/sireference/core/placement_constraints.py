@@ -12,7 +12,7 @@ class TargetOperator(Enum):
     NOT_IN = "not in"
     EXIST = "exists"
     NOT_EXIST = "does not exist"
-    UNRECOGNISED = "no operator of this SI"
+    UNRECOGNISED = "unknown operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class PlacementConstraint:
         affinity = self.affinity
         targets = (*self.node, *(affinity.targets if affinity else ()))
         if any(target.operator is TargetOperator.UNRECOGNISED for target in targets):
-            yield "the placement constraint has an operator that is not known"
+            yield "the placement constraint has an unknown operator"
         if affinity is None:
             return
         most = affinity.max_cardinality

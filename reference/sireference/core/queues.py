@@ -57,7 +57,7 @@ def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
 def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> None:
     partition.enforcements.end(queue)
     above.remove(queue)
-    removed(partition.event_log, queue, "empty and not needed any more")
+    removed(partition.event_log, queue, "empty and unused")
     tidy(partition, above, now)
 
 

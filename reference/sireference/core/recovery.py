@@ -68,7 +68,7 @@ def _objections(
     elif application.state is ApplicationState.FAILING:
         yield f"application {quoted(ask.application_id)} is failing"
     elif ask.is_placeholder and placeholders.are_given_up(partition, application):
-        yield f"application {quoted(ask.application_id)} gives up its placeholders"
+        yield f"application {quoted(ask.application_id)} is releasing its placeholders"
     yield from ask.resource.objections() if pending is None else updates.objections_to_amount(ask)
 
 
@@ -90,7 +90,7 @@ def objections_to_node(
         if allocation.node_id != node.node_id:
             yield f"allocation {identity} is on node {quoted(allocation.node_id)}"
         if allocation.identity in seen:
-            yield f"allocation {identity} is there twice"
+            yield f"allocation {identity} is listed twice"
         yield from _objections(partition, allocation)
         seen.add(allocation.identity)
 

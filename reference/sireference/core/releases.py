@@ -91,7 +91,7 @@ def _stop(
         identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
         key=allocation.record.ask.key if given is None else given,
-        message="released as the RM asked",
+        message="released by the RM",
     )
     states = application_lifecycle.settle(partition, allocation.application, now)
     releases = [ReleasedAllocation(partition.rm_id, confirmation)]

@@ -52,7 +52,7 @@ class RMTrigger(Symbol):
 
     REGISTERED = "registered"
     CONNECTION_LOST = "connection lost"
-    CONNECTION_LOSS_TIMEOUT = "stayed away for too long"
+    CONNECTION_LOSS_TIMEOUT = "reconnection timed out"
     SHUT_DOWN = "shut down voluntarily"
 
 
@@ -133,7 +133,7 @@ class AskTrigger(Symbol):
     REFUSED = "rejected by the scheduler"
     WITHDRAWN = "withdrawn by the RM"
     TIMED_OUT = "its time was up"
-    ALL_ALLOCATED = "all its allocations were made"
+    ALL_ALLOCATED = "all allocations made"
 
 
 ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
@@ -176,7 +176,7 @@ class TerminationType(Symbol):
     TIMEOUT = "timed out"
     PREEMPTED_BY_SCHEDULER = "preempted by the scheduler"
     PLACEHOLDER_REPLACED = "placeholder replaced"
-    UNRECOGNISED = "no type of this SI"
+    UNRECOGNISED = "unknown type"
 
 
 ALLOCATION_TRANSITIONS: Final[Table[AllocationState, TerminationType]] = {

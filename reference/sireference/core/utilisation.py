@@ -23,7 +23,7 @@ def report(rm: ResourceManager, given: UtilisationReport) -> list[Effect]:
     if advised == node.advised:
         return []
     node.advised = advised
-    message = f"node {quoted(node.node_id)} may offer as much as others leave of it"
+    message = f"node {quoted(node.node_id)} should offer only what other usage leaves"
     return [RecommendedNode(rm.rm_id, node.node_id, advised, message)]
 
 

@@ -19,6 +19,6 @@ def withdraw(partition: Partition, pending: PendingAsk, now: float) -> list[Effe
         application.application_id,
         pending.ask.key,
         TerminationType.STOPPED_BY_RM,
-        "withdrawn as the RM asked",
+        "withdrawn by the RM",
     )
     return [*effects, ReleasedAsk(partition.rm_id, confirmation)]

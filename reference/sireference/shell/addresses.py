@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import Any, Final
 
 UNIX: Final = "unix:"
-_IN_USE: Final = "something else listens there; stop it, or choose another port (0 is any free one)"
+_IN_USE: Final = (
+    "the port is in use; stop the other program, or choose another port (0: any free one)"
+)
 _REASONS: Final[Mapping[int, str]] = {
     errno.EADDRINUSE: _IN_USE,
-    errno.EADDRNOTAVAIL: "this machine has no such address; 0.0.0.0 and [::] are all it has",
-    errno.EACCES: "that is not permitted; ports below 1024 may need privileges, others do not",
-    errno.EPERM: "that is not permitted; ports below 1024 may need privileges, others do not",
+    errno.EADDRNOTAVAIL: "not an address of this machine; 0.0.0.0 and [::] stand for all of them",
+    errno.EACCES: "permission denied; ports below 1024 may need privileges",
+    errno.EPERM: "permission denied; ports below 1024 may need privileges",
 }
 _PATH_REASONS: Final[Mapping[int, str]] = {
-    errno.ENOENT: "its folder is not there; create it, or choose another path",
-    errno.ENOTDIR: "its folder is none; choose another path",
-    errno.EACCES: "its folder cannot be written; grant that, or choose another path",
-    errno.EPERM: "its folder cannot be written; grant that, or choose another path",
-    errno.EROFS: "its folder is on a file system that is read-only; choose another path",
+    errno.ENOENT: "its directory does not exist; create it, or choose another path",
+    errno.ENOTDIR: "its parent is not a directory; choose another path",
+    errno.EACCES: "its directory is not writable; change that, or choose another path",
+    errno.EPERM: "its directory is not writable; change that, or choose another path",
+    errno.EROFS: "its file system is read-only; choose another path",
 }
 
 
@@ -106,7 +108,7 @@ def _check_path(listen: str) -> None:
     path = Path(listen.removeprefix(UNIX).removeprefix("//"))
     if _answers(path):
         raise CannotListenError(
-            listen, "another server listens there; stop it, or choose another path"
+            listen, "another server uses it; stop that server, or choose another path"
         )
     if path.is_socket():
         if not os.access(path.parent, os.W_OK):
@@ -114,7 +116,7 @@ def _check_path(listen: str) -> None:
         return
     if path.exists():
         raise CannotListenError(
-            listen, "there is a file that is no socket; remove it, or choose another path"
+            listen, "the file is not a socket; remove it, or choose another path"
         )
     with socket.socket(socket.AF_UNIX) as probe:
         probe.bind(str(path))

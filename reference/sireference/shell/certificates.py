@@ -19,7 +19,7 @@ def check_certificates(file: Path) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(file)
     except OSError as why:  # includes SSLError
-        problem = f"{file} has no certificate that can be read ({_sent(why)}); give one in PEM"
+        problem = f"{file} has no readable certificate ({_sent(why)}); give one in PEM"
         raise UnfitFileError(problem) from None
 
 
@@ -33,9 +33,9 @@ def check_pair(certificate: Path, key: Path) -> None:
         raise UnfitFileError(problem) from None
     except ssl.SSLError as why:
         if why.reason == _NO_MATCH:
-            problem = f"the private key in {key} is not that of the certificate in {certificate}"
-            raise UnfitFileError(f"{problem}; give the two that belong together") from None
-        problem = f"{key} has no private key that can be read ({_sent(why)}); give one in PEM"
+            problem = f"the private key in {key} does not match the certificate in {certificate}"
+            raise UnfitFileError(f"{problem}; give a matching pair") from None
+        problem = f"{key} has no readable private key ({_sent(why)}); give one in PEM"
         raise UnfitFileError(problem) from None
     except OSError as why:
         raise UnfitFileError(f"{key} cannot be read: {_sent(why)}") from None
@@ -52,5 +52,5 @@ def _no_password() -> str:
 def _sent(why: OSError) -> str:
     """Return the reason without the place in Python's source."""
     if isinstance(why, ssl.SSLError):
-        return (why.reason or "no PEM").replace("_", " ").lower()
+        return (why.reason or "not PEM").replace("_", " ").lower()
     return why.strerror or str(why)

@@ -38,11 +38,9 @@ from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 Result = TypeVar("Result")
 _REREGISTERED: Final = Ending(
-    grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
+    grpc.StatusCode.ABORTED, "its registration has ended: the RM registered again"
 )
-_DOES_NOT_READ: Final = (
-    "the resource manager does not read what it is told; it has to register again"
-)
+_DOES_NOT_READ: Final = "the resource manager does not read its messages; it has to register again"
 
 
 class Measuring(Protocol):
@@ -152,7 +150,7 @@ class Engine:
         """Advance virtual time to ``moment``; each deadline is handled at its time."""
         clock = self.clock
         if not isinstance(clock, VirtualClock):
-            raise TypeError("only a virtual clock can be moved on")
+            raise TypeError("only a virtual clock can be advanced")
         await self._jobs.all_done()
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
             clock.move_to(deadline)
@@ -180,7 +178,7 @@ class Engine:
         effects = self.scheduler.handle(event, now)
         self.recent.event(event, now)
         if isinstance(event, Register | ShutDown):
-            self.callbacks.end(event.rm_id, "the registration it belongs to is over")
+            self.callbacks.end(event.rm_id, "its registration has ended")
         if isinstance(event, Register):
             ended = self._streams.end_all(event.rm_id, _REREGISTERED)
             self._ended.setdefault(event.rm_id, []).extend(ended)

@@ -32,8 +32,8 @@ _TEXT: Final = "text/plain; charset=utf-8"
 _HEALTH: Final = "/healthz"
 _METRICS: Final = "/metrics"
 _WHAT_THERE_IS: Final = """\
-there is no such page; there are:
-/            the state as people look at it
+no such page; the pages are:
+/            the state as a page
 /state.json  the state as JSON, under /state as well
 /metrics     metrics for Prometheus
 /healthz     200 while the scheduler serves, else 503
@@ -104,11 +104,11 @@ class HttpPage:
     def _refused(self, environment: WSGIEnvironment) -> _Answer | None:
         """Return why this request is refused, None if it is served."""
         if environment["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            problem = "nothing can be changed here: there are only GET and HEAD\n"
+            problem = "only GET and HEAD are supported\n"
             return _Answer("405 Method Not Allowed", problem, more=(("Allow", "GET, HEAD"),))
         host = environment.get("HTTP_HOST", "")
         if not self._is_public and not is_own_name(host, self._listen):
-            problem = f"{host!r} is no name of this server: ask for {self.address}\n"
+            problem = f"{host!r} is not a name of this server; use {self.address}\n"
             return _Answer("421 Misdirected Request", problem)
         if environment["PATH_INFO"] == _HEALTH:
             return None
@@ -118,7 +118,7 @@ class HttpPage:
 
     def _found(self, path: str, query: str) -> _Answer:
         if not self._engine.is_serving:
-            problem = "the scheduler is starting or going down\n"
+            problem = "the scheduler is starting or shutting down\n"
             return _Answer("503 Service Unavailable", problem)
         if path == _HEALTH:
             return _Answer("200 OK", "serving\n")

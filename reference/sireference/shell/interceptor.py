@@ -165,7 +165,7 @@ class _Unreadable:
         self._error = error
 
     def __str__(self) -> str:
-        return f"these bytes are no message of this call: {self._error}"
+        return f"cannot decode the message: {self._error}"
 
 
 def _tolerant(read: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:

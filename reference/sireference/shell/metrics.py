@@ -36,7 +36,7 @@ class SchedulerMetrics(Collector):
         for method, count in sorted(counters.handled.items()):
             handled.add_metric([method], count)
         reported = CounterMetricFamily(
-            "sireference_received", "What resource managers were told", labels=["what"]
+            "sireference_received", "Messages to resource managers", labels=["what"]
         )
         for what, count in sorted(counters.reported.items()):
             reported.add_metric([what], count)

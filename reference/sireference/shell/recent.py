@@ -20,7 +20,7 @@ _KEPT: Final = 200
 _COMING_AND_GOING: Final[Mapping[type[Event], str]] = {
     Register: "registered",
     ConnectionLost: "lost its connection",
-    ShutDown: "left of its own will",
+    ShutDown: "shut down",
 }
 
 News = Answer | Refused | str

@@ -27,7 +27,7 @@ from sireference.shell.stream_limit import StreamLimit
 from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.unexpected import in_event_loop
 
-_GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
+_GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is shutting down")
 
 
 class Server:
@@ -86,7 +86,7 @@ class Server:
             else:
                 port = self._server.add_secure_port(listen, credentials)
         except RuntimeError:
-            problem = "gRPC cannot, and says more if GRPC_VERBOSITY=debug is set"
+            problem = "gRPC failed; set GRPC_VERBOSITY=debug for details"
             raise CannotListenError(listen, problem) from None
         await self._server.start()
         for name in (health.OVERALL_HEALTH, *self._names):

@@ -27,7 +27,7 @@ _LONGEST_SENTENCE = 4000
 # has certainly arrived
 _CANCELLATION_FOLLOWS = 0.05
 _NOT_READ: Final = Ending(
-    grpc.StatusCode.DEADLINE_EXCEEDED, "what was told last on this stream was not read in time"
+    grpc.StatusCode.DEADLINE_EXCEEDED, "the last messages of this stream were not read in time"
 )
 
 Behaviour = Callable[[Any, Any], Awaitable[Any]]

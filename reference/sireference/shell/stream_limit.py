@@ -24,7 +24,7 @@ class StreamLimit:
     async def one(self, context: Any) -> AsyncIterator[None]:
         """Take a slot for one stream; abort the call if none is left."""
         if self._taken >= self._most:
-            problem = f"{self._taken} streams are open, which is the most this server takes"
+            problem = f"{self._taken} streams are open, the maximum of this server"
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken += 1
         try:
@@ -37,8 +37,8 @@ class StreamLimit:
         taken = self._taken_by[rm_id]
         if taken >= self._most_of_one:
             problem = (
-                f"resource manager {quoted(rm_id)} has {taken} streams, which is the most of one:"
-                " a stream that has ended counts until its status is read or the call is cancelled"
+                f"resource manager {quoted(rm_id)} has {taken} streams, the maximum of one:"
+                " an ended stream counts until its status is read or the call is cancelled"
             )
             return Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken_by[rm_id] += 1
@@ -53,5 +53,5 @@ class StreamLimit:
 
 def too_silent(timeout: float) -> Ending:
     """Return the ending of a stream without a message for ``timeout`` seconds, its RM unknown."""
-    problem = f"no first message came in {timeout:g} s, so the stream is nobody's"
+    problem = f"no first message in {timeout:g} s, so the stream belongs to no resource manager"
     return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, problem)

@@ -13,7 +13,7 @@ import grpc
 
 from sireference.shell.logs import LOGGER, fields
 
-MESSAGES: Final = "the scheduler itself went wrong; what happened is in its log"
+MESSAGES: Final = "internal error of the scheduler; see its log"
 _MARK: Final = "_sireference_is_logged"
 
 

@@ -33,21 +33,21 @@ ALONE = {
         "usr",
         "User",
         f"{RULE}.name",
-        '"usr" is no rule; did you mean user?',
+        '"usr" is not a rule; did you mean user?',
     ),
     "a rule far from any is told the choice": (
         RULES_OF + "      - {name: ^@}\n",
         "recovery",
         "provided",
         f"{RULE}.name",
-        '"recovery" is no rule; the choice is provided, user, tag, fixed',
+        '"recovery" is not a rule; the choice is provided, user, tag, fixed',
     ),
     "a parent rule is known": (
         RULES_OF + "      - {name: user, parent: {name: tag, value: x, parent: {name: ^@}}}\n",
         "usr",
         "user",
         f"{RULE}.parent.parent.name",
-        '"usr" is no rule; did you mean user?',
+        '"usr" is not a rule; did you mean user?',
     ),
     "a tag rule has a value": (
         RULES_OF + "      - {name: tag, value: ^@}\n",
@@ -68,7 +68,7 @@ ALONE = {
         "empty.a b",
         "empty.a-b",
         f"{RULE}.value",
-        '"empty.a b" is no queue name',
+        '"empty.a b" is not a queue name',
     ),
     "a full name has no parent rule": (
         RULES_OF + "      - {name: fixed, create: true, value: @, "

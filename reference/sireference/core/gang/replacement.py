@@ -61,7 +61,7 @@ def is_possible(proposal: Replacement) -> bool:
 def release(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
     partition.asks.hold_for_replacement(pending, placeholder)
-    message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
+    message = f"ask {quoted(pending.ask.key)} replaces this placeholder"
     asked = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
     return [ReleasedAllocation(partition.rm_id, asked)]
 

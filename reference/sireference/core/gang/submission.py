@@ -20,7 +20,7 @@ def objections(leaf: Queue, new: NewApplication) -> Iterator[str]:
         return
     yield from total.objections()
     if leaf.config.properties.sort_policy is SortPolicy.FAIR:
-        yield f"queue {quoted(leaf.name)} sorts its applications fairly and takes no gangs"
+        yield f"queue {quoted(leaf.name)} sorts its applications fairly and accepts no gangs"
     for queue in leaf.path:
         if queue.maximum is not None and not total.stays_within(NOTHING, queue.maximum):
             yield f"the placeholders need more than queue {quoted(queue.name)} may ever use"

@@ -9,10 +9,10 @@ from sireference.core.states import Symbol
 class Callback(Symbol):
     """A callback that an RM may take in addition to the responses that every RM takes."""
 
-    PREDICATES = "may this ask be on that node"
-    PREEMPTION_PREDICATES = "may it be there once others are gone"
+    PREDICATES = "may the ask run on this node"
+    PREEMPTION_PREDICATES = "may the ask run there once victims are gone"
     EVENTS = "event records"
-    CONTAINER_STATE = "how the scheduling of an ask goes"
+    CONTAINER_STATE = "scheduling states"
     CACHE_SYNC = "allocations to assume and to forget"
 
 
@@ -21,8 +21,8 @@ class SchedulingState(Symbol):
 
     SKIPPED = "passed over in this round"
     SCHEDULED = "it has a node"
-    RESERVED = "room on a node is kept for it"
-    FAILED = "all nodes were looked at, none would do"
+    RESERVED = "capacity on a node is reserved for it"
+    FAILED = "no node is suitable"
 
 
 @dataclass(frozen=True, slots=True)

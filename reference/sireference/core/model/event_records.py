@@ -21,9 +21,9 @@ class ChangeType(Enum):
     """How the object changed."""
 
     NONE = "no change"
-    SET = "a value is another one"
-    ADD = "it came, or something came to it"
-    REMOVE = "it went, or something went from it"
+    SET = "a value changed"
+    ADD = "it was added, or something was added to it"
+    REMOVE = "it was removed, or something was removed from it"
 
 
 class ChangeDetail(Enum):

@@ -15,8 +15,8 @@ from sireference.core.states import (
 class Identification(Enum):
     """What identifies an allocation."""
 
-    MINTED = "an identity that the scheduler makes up"
-    BY_KEY = "the key of its ask, which serves once at a time"
+    MINTED = "an identity assigned by the scheduler"
+    BY_KEY = "its allocation key"
 
 
 @dataclass(frozen=True, slots=True)

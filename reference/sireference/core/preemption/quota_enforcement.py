@@ -79,10 +79,10 @@ def _enforce(partition: Partition, queue: Queue, _now: float) -> list[Effect]:
         queue,
         ChangeType.SET,
         ChangeDetail.QUEUE_PREEMPTION,
-        "it gives back what it has above its lowered maximum",
+        "its queue exceeds its lowered maximum",
         queue.maximum,
     )
-    message = f"queue {quoted(queue.name)} has more than its maximum, which was lowered"
+    message = f"queue {quoted(queue.name)} exceeds its lowered maximum"
     effects: list[Effect] = []
     for victim in victims:
         release = partition.ask_for_release(victim, TerminationType.PREEMPTED_BY_SCHEDULER, message)

@@ -80,7 +80,7 @@ def _begin(
     victims = {victim.allocation.record.identity: victim.allocation for victim in chosen.victims}
     partition.preemptions.begin(Preemption(pending, chosen.node, victims, needs_all))
     message = (
-        f"makes room for ask {quoted(pending.ask.key)}"
+        f"preempted for ask {quoted(pending.ask.key)}"
         f" of application {quoted(pending.ask.application_id)}"
     )
     preempted = TerminationType.PREEMPTED_BY_SCHEDULER

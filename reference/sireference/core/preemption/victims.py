@@ -202,7 +202,7 @@ def is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
 
 
 def fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
-    """Return the priorities of ``leaf`` as seen from ``above``: whether a fence hides them, and the offset.
+    """Return how ``above`` sees priorities in ``leaf``: whether a fence hides them, and the offset.
 
     Each queue on the way up adds its offset; a fence hides what is below it.
     """

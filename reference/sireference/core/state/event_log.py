@@ -51,12 +51,12 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
     TerminationType.PLACEHOLDER_REPLACED: ChangeDetail.ALLOC_REPLACED,
 }
 _QUEUE_SLOTS: Final = {  # by whether a slot is lacking
-    True: (ChangeDetail.APP_CANNOTRUN_QUEUE, "as many applications of its queue run as may run"),
-    False: (ChangeDetail.APP_RUNNABLE_QUEUE, "it may run in its queue"),
+    True: (ChangeDetail.APP_CANNOTRUN_QUEUE, "its queue has no free running slot"),
+    False: (ChangeDetail.APP_RUNNABLE_QUEUE, "its queue has a free running slot"),
 }
 _USER_SLOTS: Final = {
-    True: (ChangeDetail.APP_CANNOTRUN_QUOTA, "as many of its user or group run as may run"),
-    False: (ChangeDetail.APP_RUNNABLE_QUOTA, "its user and group may have it run"),
+    True: (ChangeDetail.APP_CANNOTRUN_QUOTA, "its user or group has no free running slot"),
+    False: (ChangeDetail.APP_RUNNABLE_QUOTA, "its user and group have a free running slot"),
 }
 
 
@@ -84,7 +84,7 @@ class EventLog:
     def asked(self, application: Application, ask: Ask, change: ChangeType = _ADD) -> None:
         """Record a new or replaced ask."""
         if self.is_read:
-            message = "asked for" if change is _ADD else "asked for again"
+            message = "requested" if change is _ADD else "requested again"
             self._of_ask(application, ask, change, message)
 
     def refused(self, ask: Ask, reason: str) -> None:
@@ -95,9 +95,7 @@ class EventLog:
     def unsuitable(self, ask: Ask, node: Node, reason: str) -> None:
         """Record that the RM refused a node for the ask."""
         if self.is_read:
-            problem = "the resource manager does not want it here" + (
-                f": {reason}" if reason else ""
-            )
+            problem = "the resource manager refused this node" + (f": {reason}" if reason else "")
             self._request(ask, _NONE, _NO_DETAIL, problem, node.node_id)
 
     def over(self, pending: PendingAsk, trigger: AskTrigger) -> None:
@@ -254,7 +252,7 @@ class EventLog:
     def reserved(self, ask: Ask, node: Node, change: ChangeType) -> None:
         """Record that resources of a node were reserved or unreserved for an ask."""
         if self.is_read:
-            message = "reserved" if change is _ADD else "not reserved any more"
+            message = "reserved" if change is _ADD else "no longer reserved"
             self.write(
                 Subject(_NODE, node.node_id),
                 change,

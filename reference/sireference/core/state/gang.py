@@ -15,7 +15,7 @@ from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 
 _UNSETTLED: Final = WaitReason(
-    SchedulingState.SKIPPED, "its application has to settle its placeholders first"
+    SchedulingState.SKIPPED, "its application is waiting for its placeholders"
 )
 
 

@@ -18,7 +18,7 @@ from sireference.core.state.unplaced import Unplaced
 from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 
-_NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no node that suits it has room for it")
+_NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no suitable node has capacity for it")
 
 
 class SortedNodes:

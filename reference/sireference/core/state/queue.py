@@ -49,8 +49,8 @@ class Queue(Quota):
     """
 
     __slots__ = (
-        "_born",
         "_behind_fence",
+        "_born",
         "_sorts_by_priority",
         "_total",
         "applications",

@@ -8,11 +8,15 @@ from sireference.core.state.need_index import NeedIndex
 from sireference.core.state.wait_queue import Waiter, WaitQueue, never
 from sireference.core.state.wait_reason import WaitReason
 
-_FULL: Final = WaitReason(SchedulingState.SKIPPED, "its queue, user or group has all it may have")
-_TAKEN: Final = WaitReason(
-    SchedulingState.SKIPPED, "as many applications of its queue, user or group run as may run"
+_FULL: Final = WaitReason(
+    SchedulingState.SKIPPED, "its queue, user or group has reached its maximum"
 )
-_TOO_SMALL: Final = WaitReason(SchedulingState.SKIPPED, "there is no room yet for all of its gang")
+_TAKEN: Final = WaitReason(
+    SchedulingState.SKIPPED, "its queue, user or group has no free running slot"
+)
+_TOO_SMALL: Final = WaitReason(
+    SchedulingState.SKIPPED, "there is not enough capacity for its whole gang"
+)
 
 
 class QuotaWaiter(Waiter, Protocol):

@@ -13,7 +13,7 @@ from sireference.core.state.application import AskGroup, PendingAsk
 from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import AskState
 
-_RESERVED: Final = WaitReason(SchedulingState.RESERVED, "others have to go from its node first")
+_RESERVED: Final = WaitReason(SchedulingState.RESERVED, "waiting for victims on its node")
 _SCHEDULED: Final = WaitReason(SchedulingState.SCHEDULED, "it has all of its allocations")
 
 

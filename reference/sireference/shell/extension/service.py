@@ -113,7 +113,7 @@ class ExtensionService:
     async def advance_clock(self, request: ext.ClockStep, context: Any) -> ext.ClockResult:
         """Advance time, handling every deadline at its moment."""
         if request.milliseconds < 0:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time does not go back")
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time cannot go back")
         moment = self._engine.clock.now() + request.milliseconds / 1000
         if moment > LONGEST_SECONDS:  # it does not fit into nanoseconds since 1970
             problem = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"

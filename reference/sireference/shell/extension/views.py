@@ -80,7 +80,7 @@ def state_dump(answer: ext.FromRm.Answer) -> str:
         try:
             given = msgspec.json.decode(answer.text)
         except msgspec.DecodeError as why:
-            given = {"error": f"the state dump is no JSON: {why}"}
+            given = {"error": f"the state dump is not JSON: {why}"}
     return msgspec.json.encode({"resource_manager": given}).decode()
 
 
