@@ -242,7 +242,7 @@ def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
     assert "has 1 streams, the maximum of one" in message[0]
 
 
-def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
+def test_time_limit_of_the_first_message_is_an_option() -> None:
     with (
         serving("--first-message-timeout", "0.2") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -253,10 +253,10 @@ def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
         with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as message:
             next(answers)
         requests.put(None)
-    assert message[0].startswith("no first message came in 0.2 s")
+    assert message[0].startswith("no first message in 0.2 s")
 
 
-def test_any_has_a_stream_is_reported_that_the_scheduler_goes_down() -> None:
+def test_every_open_stream_is_notified_of_the_shutdown() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
         method = UPDATES["UpdateApplication"]
@@ -271,7 +271,7 @@ def test_any_has_a_stream_is_reported_that_the_scheduler_goes_down() -> None:
         with ends_badly(grpc.StatusCode.UNAVAILABLE) as message:
             next(answers)
         requests.put(None)
-    assert "going down" in message[0]
+    assert "shutting down" in message[0]
 
 
 def test_metrics_and_state_are_shown_over_http() -> None:

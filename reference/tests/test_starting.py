@@ -48,14 +48,14 @@ def ends(*options: str) -> tuple[int, str]:
 
 @pytest.fixture
 def taken() -> Iterator[str]:
-    """An address of 127.0.0.1 where somebody listens."""
+    """An address of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def places(tmp_path: Path, taken: str) -> dict[str, str]:
-    """Where nobody can listen."""
+    """Addresses that cannot be listened on."""
     (tmp_path / "file").write_text("")
     long = tmp_path / ("x" * 120)
     return {
@@ -74,7 +74,7 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
         ("taken", "the port is in use; stop the other program, or choose another port"),
         ("by name", "the port is in use; stop the other program, or choose another port"),
         ("192.0.2.1:0", "not an address of this machine; 0.0.0.0 and [::] stand for all of them"),
-        ("nobody.invalid:0", "the host has no address"),
+        ("unknown.invalid:0", "the host has no address"),
         ("no folder", "its directory does not exist; create it, or choose another path"),
         ("in a file", "its parent is not a directory; choose another path"),
         ("a file", "the file is not a socket; remove it, or choose another path"),
@@ -94,7 +94,7 @@ def test_where_no_one_can_listen(places: dict[str, str], where: str, message: st
 def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
     code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
 
-    assert errors.startswith(f"sireference: cannot listen on {taken}: something else listens")
+    assert errors.startswith(f"sireference: cannot listen on {taken}: the port is in use")
     assert len(errors.splitlines()) == 1
     assert code == WRONG
 

@@ -115,9 +115,7 @@ def test_one_rm_cannot_take_every_place() -> None:
 
             code, message = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
-            assert message.startswith(
-                "resource manager 'rm' has 2 streams, the maximum of one"
-            )
+            assert message.startswith("resource manager 'rm' has 2 streams, the maximum of one")
             await accepted_node(wire, nodes, "n2")
             await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
             callbacks.call.cancel()
