@@ -1,4 +1,4 @@
-"""The command: what it prints, how it ends, what it says when it cannot start."""
+"""Command line: output, exit codes and startup errors."""
 
 import re
 import signal
@@ -51,7 +51,7 @@ def test_it_states_where_it_listens_and_ends_cleanly(number: signal.Signals) -> 
 
 
 def ended(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of the command."""
+    """Return exit code, standard output and standard error of the command."""
     done = subprocess.run(  # noqa: S603  # our own command
         [sys.executable, "-m", "sireference", *arguments],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Placeholders the RM reports after a restart."""
+"""Placeholders reported by the RM after a restart."""
 
 import pytest
 from sireference.core.model import NodeInfo, RejectedAllocation, UpdateNodes

@@ -1,4 +1,4 @@
-"""What an operator can choose: configuration, encryption, sockets, HTTP, logs."""
+"""Operator options: configuration, encryption, sockets, HTTP, logs."""
 
 import json
 import signal
@@ -33,7 +33,7 @@ UPDATES = rpc.methods(DEFAULT_REVISION)
 
 
 class Serving:
-    """A process that serves; ``lines`` are what it said when it was ready."""
+    """A serving process; ``lines`` is its output when it became ready."""
 
     def __init__(self, process: "subprocess.Popen[str]", count: int) -> None:
         assert process.stdout is not None
@@ -43,7 +43,7 @@ class Serving:
         self.address = self.lines[0].removeprefix("listening on ")
 
     def ends(self) -> tuple[int, str]:
-        """Exit status, and what it wrote to standard error."""
+        """Return exit status and standard error."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, errors
@@ -69,7 +69,7 @@ def registers(channel: grpc.Channel, **fields: Any) -> None:
 
 @contextmanager
 def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
-    """The answer to an application ``a1`` for ``queue``; meanwhile the stream is open."""
+    """Return the answer to an application ``a1`` for ``queue``, on a stream that stays open."""
     method = UPDATES["UpdateApplication"]
     new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1", queueName=queue)
     requests: SimpleQueue[Any] = SimpleQueue()
@@ -119,7 +119,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture(scope="module")
 def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Options with certificate and key of 127.0.0.1."""
+    """Return options with certificate and key of 127.0.0.1."""
     folder = tmp_path_factory.mktemp("tls")
     certificate = authority.issue_cert("127.0.0.1")
     certificate.cert_chain_pems[0].write_to_path(folder / "cert.pem")
@@ -191,7 +191,7 @@ def get(url: str) -> tuple[str, bytes]:
 
 @contextmanager
 def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
-    """The call inside ends with ``code``; the list has its sentence afterwards."""
+    """Expect ``code`` from the call inside; the list gets its message."""
     message: list[str] = []
     with pytest.raises(grpc.RpcError) as caught:
         yield message

@@ -1,4 +1,4 @@
-"""A server that cannot start says why in one sentence; nothing else is on standard error."""
+"""Startup errors: one sentence on standard error and nothing else."""
 
 import errno
 import socket
@@ -23,7 +23,7 @@ from siwire import DEFAULT_REVISION, rpc
 TIMEOUT: Final = patient()  # seconds
 WRONG: Final = 4
 BROKEN: Final = 13
-# As much of an encrypted key as it takes to be asked for the password
+# The start of an encrypted key, enough to require the password
 ENCRYPTED: Final = """-----BEGIN RSA PRIVATE KEY-----
 Proc-Type: 4,ENCRYPTED
 DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
@@ -34,7 +34,7 @@ AAAAAAAAAAAAAAAAAAAAAA==
 
 
 def ends(*options: str) -> tuple[int, str]:
-    """Exit code and standard error of ``sireference`` with these arguments."""
+    """Return exit code and standard error of ``sireference`` with these arguments."""
     done = subprocess.run(  # noqa: S603  # our own command
         [sys.executable, "-m", "sireference", *options],
         capture_output=True,
@@ -48,14 +48,14 @@ def ends(*options: str) -> tuple[int, str]:
 
 @pytest.fixture
 def taken() -> Iterator[str]:
-    """An address of 127.0.0.1 in use."""
+    """Return an address of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def places(tmp_path: Path, taken: str) -> dict[str, str]:
-    """Addresses that cannot be listened on."""
+    """Return addresses that cannot be listened on."""
     (tmp_path / "file").write_text("")
     long = tmp_path / ("x" * 120)
     return {
@@ -149,7 +149,7 @@ def test_an_ipv6_address_needs_brackets() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """A certificate and its key, and others that do not suit them."""
+    """Return a certificate and its key, and files that do not match them."""
     authority = trustme.CA()
     own, other = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(tmp_path / "cert")

@@ -1,4 +1,4 @@
-"""Every difference between a table of states and what the text draws has a reason, on a page."""
+"""Every difference between a state table and the specification has a documented reason."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""YAML itself: what is no document, where its traps are, and what they cost."""
+"""YAML documents: invalid ones, pitfalls and costs."""
 
 import pytest
 import yaml
@@ -41,7 +41,7 @@ def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str)
     [problem] = errors(text)
 
     assert problem.startswith("not YAML: ")
-    # Where an unfinished text ends, the two parsers differ by the line break nobody wrote.
+    # At the end of an unfinished text, the two parsers differ by an implicit line break.
     assert problem.endswith(place) or (place == "(2: 1)" and problem.endswith("(1: 6)"))
 
 
@@ -124,7 +124,7 @@ def test_merging_what_is_no_mapping_is_refused() -> None:
 
 
 def ten_times_as_many(lines: int) -> str:
-    """A text each line of which stands for ten times as many nodes as the one before."""
+    """Return a text in which each line stands for ten times as many nodes as the one before."""
     first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]"
     more = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, lines))
     return "\n".join([first, *more])

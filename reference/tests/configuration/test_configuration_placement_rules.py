@@ -1,4 +1,4 @@
-"""The rules on placement rules: each has a text that breaks it and a twin that does not."""
+"""Rules for placement rules: each with a text that breaks it and a counterpart that does not."""
 
 from collections.abc import Callable
 
@@ -177,7 +177,7 @@ FILTERS = {
     ),
 }
 
-# What an engine in linear time cannot do, what Go's package regexp does not know, what is too large
+# Unsupported by a linear-time engine, unknown to Go's package regexp, too large
 IMPOSSIBLE = {
     r"(a)\1": r'invalid escape sequence, as in "\\1"',
     "a(?=b)": 'invalid perl operator, as in "(?="',

@@ -1,4 +1,4 @@
-"""Properties: values that mean nothing are refused, properties nobody knows are kept."""
+"""Properties: invalid values are rejected, unknown properties are kept."""
 
 from collections.abc import Callable
 
