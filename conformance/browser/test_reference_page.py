@@ -115,7 +115,7 @@ def test_what_is_over_goes_away(page: Page, served: Reference) -> None:
         expect(page.get_by_role("heading", name="passing")).to_contain_text("Running")
 
     expect(page.get_by_role("heading", name="passing")).to_contain_text("Stopped", timeout=SOON)
-    expect(page.locator(".events li").first).to_contain_text("left of its own will")
+    expect(page.locator(".events li").first).to_contain_text("shut down")
 
 
 def test_it_can_be_paused_by_keyboard(page: Page, served: Reference, rm: ResourceManager) -> None:

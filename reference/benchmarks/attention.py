@@ -1,11 +1,11 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How long others wait while one resource manager asks for much: health checks under each load.
+"""Latency of other clients while one RM sends a large load: health checks under each load.
 
 Run it with the project installed: ``python reference/benchmarks/attention.py``. It starts the
-reference anew for each load, on loopback and a port the system chooses, and stops it. A process of
-its own asks for the health of the server each ten milliseconds, whether the last answer is there or
-not, from the moment the load is sent until the server is done with it. ``--before FOLDER`` measures
-the reference of another checkout in turn with this one.
+reference for each load, on loopback and a free port, and stops it. A separate process checks the
+health of the server every ten milliseconds, without waiting for earlier answers, from the moment
+the load is sent until the server is done with it. ``--before FOLDER`` also measures the reference
+of another checkout, alternating with this one.
 """
 
 import argparse
@@ -40,8 +40,8 @@ REVISION: Final = REVISIONS["2023-12"]
 SI: Final[Any] = REVISION.si
 METHODS: Final = rpc.methods(REVISION)
 EXTENSION: Final = rpc.methods_of(ext.DESCRIPTOR.services_by_name["SchedulerExtension"])
-TIMEOUT: Final = 300.0  # seconds until a load is given up
-BUSY: Final = 50.0  # percent of a core that a server uses who has still something to do
+TIMEOUT: Final = 300.0  # seconds until a load is aborted
+BUSY: Final = 50.0  # percent of a core used by a server with pending work
 INTERVAL: Final = 0.01  # seconds between two health checks
 REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
 LARGE: Final = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
@@ -61,7 +61,7 @@ PREEMPTION_BEGINS: Final = 1.5  # seconds after an ask of the entitled queue
 
 
 class Client:
-    """A resource manager that says what it is told to, and waits for one answer: a rejection."""
+    """A resource manager that waits for one answer to each step: a rejection."""
 
     def __init__(self, address: str, http: str) -> None:
         self.http = http
@@ -96,7 +96,7 @@ class Client:
         threading.Thread(target=listen, daemon=True).start()
 
     def has(self, nodes: int, amount: int, applications: int = 1) -> None:
-        """So many nodes with room for ``amount`` each, and applications."""
+        """Add nodes with memory ``amount`` each, and applications."""
         capacity = resource(amount)
         for first in range(0, nodes, 1000):
             infos = [
@@ -117,17 +117,17 @@ class Client:
         self.passes()
 
     def send(self, stream: str, message: Any) -> None:
-        """Send it."""
+        """Send the request."""
         self._streams[stream].put(message.SerializeToString())
 
     def asks(self, *asks: Any) -> None:
-        """Ask for all of these in one message, and wait until it is handled."""
+        """Send all of these in one message, and wait until it is handled."""
         fence = ask("fence", 1, application="nobody")
         self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
         self.passes()
 
     def decommissions(self, nodes: int) -> None:
-        """So many, in one message."""
+        """Decommission nodes in one message."""
         gone = [SI.NodeInfo(nodeID=f"n{n}", action="DECOMISSION") for n in range(nodes)]
         self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=gone))
         self.asks()
@@ -139,7 +139,7 @@ class Client:
         self.asks()
 
     def preempts(self) -> None:
-        """Ask for room that a victim has to give back, on one of all nodes."""
+        """Send an ask that preempts a victim on one of all nodes."""
         policy = SI.PreemptionPolicy(allowPreemptOther=True)
         new = SI.AddApplicationRequest(
             applicationID="entitled", queueName="root.entitled", partitionName="default"
@@ -152,7 +152,7 @@ class Client:
         time.sleep(PREEMPTION_BEGINS)
 
     def withdraws_everything(self) -> None:
-        """In one sentence."""
+        """Withdraw all asks with one element."""
         withdrawal = SI.AllocationAskRelease(
             partitionName="default", applicationID="a0", terminationType="STOPPED_BY_RM"
         )
@@ -161,29 +161,29 @@ class Client:
         self.asks()
 
     def looks(self, _: int = 0) -> None:
-        """Ask for a snapshot."""
+        """Request a snapshot."""
         call = rpc.callable_for(self.channel, EXTENSION["Snapshot"])
         call(ext.SnapshotQuery(rm_id="rm"), timeout=TIMEOUT)
 
     def browses(self, _: int = 0) -> None:
-        """Ask for the state over HTTP."""
+        """Request the state over HTTP."""
         page = f"http://{self.http}/state"
         with suppress(OSError), urllib.request.urlopen(page) as state:  # our own page
             state.read()
 
     def passes(self) -> None:
-        """Until the fence is rejected."""
+        """Wait until the barrier is rejected."""
         if not self._passed.acquire(timeout=TIMEOUT):
             raise SystemExit(f"there was no answer within {TIMEOUT:.0f} seconds")
 
 
 def resource(amount: int) -> Any:
-    """So much memory."""
+    """Return an amount of memory."""
     return SI.Resource(resources={"memory": SI.Quantity(value=amount)})
 
 
 def ask(key: str, amount: int, *, application: str = "a0", most: int = 1, node: str = "") -> Any:
-    """An ask, for one node if need be."""
+    """Return an ask, optionally for a required node."""
     return SI.AllocationAsk(
         allocationKey=key,
         applicationID=application,
@@ -195,40 +195,40 @@ def ask(key: str, amount: int, *, application: str = "a0", most: int = 1, node: 
 
 
 def fills(client: Client, nodes: int, each: int = 1) -> None:
-    """Nodes that are full."""
+    """Add nodes that are full."""
     client.has(nodes, each)
     client.asks(ask("fill", 1, most=nodes * each))
 
 
 def wait_in_vain(client: Client) -> None:
-    """A million asks that fit nowhere."""
+    """Send a million asks that fit nowhere."""
     client.has(1, 1)
     for first in range(0, 1_000_000, 100_000):
         client.asks(*(ask(f"k{n}", 2) for n in range(first, first + 100_000)))
 
 
 def wait_for_a_maximum(client: Client) -> None:
-    """Applications with an ask each that their queue has no room for."""
+    """Add applications with an ask each that exceeds the maximum of their queue."""
     client.configures(QUEUES.replace("leaf,", "leaf, resources: {max: {memory: 1}},"))
     client.has(1, 1_000_000, applications=20_000)
     client.asks(*(ask(f"k{n}", 2, application=f"a{n}") for n in range(20_000)))
 
 
 def at_once(work: Callable[[int], None], times: int) -> None:
-    """Do it so many times side by side."""
+    """Run it concurrently."""
     with ThreadPoolExecutor(times) as pool:
         list(pool.map(work, range(times)))
 
 
 def queues_of(megabytes: float) -> str:
-    """A configuration as large as that."""
+    """Return a configuration of that size."""
     count = int(megabytes * 1_000_000 / 19)
     return QUEUES.replace("[{", f"[{', '.join(f'{{name: q{n:07}}}' for n in range(count))}, {{")
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is there before, and what is asked for while others want to be heard."""
+    """What exists before, and the request that others are delayed by."""
 
     name: str
     prepare: Callable[[Client], object]
@@ -306,7 +306,7 @@ LOADS: Final = (
 
 
 def probe(address: str, begin: Event, end: Event, results: Any) -> None:
-    """Ask for the health of the server at each interval until ``end``; seconds to each answer."""
+    """Check the health at each interval until ``end``; return seconds to each answer."""
 
     async def once(stub: Any, spent: list[float]) -> None:
         asked = time.perf_counter()
@@ -331,7 +331,7 @@ def probe(address: str, begin: Event, end: Event, results: Any) -> None:
 
 @contextmanager
 def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
-    """A reference started for this: the addresses of gRPC and of its HTTP page, its process."""
+    """Start a reference; yield the addresses of gRPC and HTTP and its process."""
     environment = dict(os.environ)
     if checkout is not None:
         paths = (str(checkout / part) for part in ("reference", "proto"))
@@ -360,7 +360,7 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
 
 
 def rests(process: psutil.Process) -> None:
-    """Until it has nothing to do any more but to answer the checks."""
+    """Wait until it only answers the health checks."""
     process.cpu_percent()
     time.sleep(0.3)
     while process.cpu_percent() > BUSY:
@@ -368,7 +368,7 @@ def rests(process: psutil.Process) -> None:
 
 
 def measure(load: Load, checkout: Path | None) -> tuple[list[float], float]:
-    """Seconds to each health answer under ``load``, and how long it took."""
+    """Return seconds to each health answer under ``load``, and its duration."""
     context = multiprocessing.get_context("spawn")
     begin, end, results = context.Event(), context.Event(), context.Queue()
     with served(checkout) as (address, http, process):

@@ -1,15 +1,15 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How fast schedulers allocate over gRPC, side by side in one run with one and the same client.
+"""Allocation rate of schedulers over gRPC, side by side with the same client.
 
 Run it with the project installed: ``python reference/benchmarks/over_grpc.py``. It starts the
-reference and a yunikorn-core (``--core VERSION``, built first if need be), each anew for every run
-and in turn, on loopback and ports that the system chooses, and stops them; both speak the revision
-of that core. ``--before FOLDER`` measures the reference of another checkout in turn with them.
-``--target HOST:PORT``, which may be given several times, measures what runs there
-instead, by ``--revision``. The client knows the wire, and nothing of either side.
+reference and a yunikorn-core (``--core VERSION``, built first if needed), fresh for every run and
+alternating, on loopback and free ports, and stops them; both use the revision of that core.
+``--before FOLDER`` also measures the reference of another checkout. ``--target HOST:PORT``,
+repeatable, measures running schedulers instead, by ``--revision``. The client depends only on the
+wire format.
 
-Processor time is what the process of the scheduler took while the asks were served, user and system
-together: it depends less than the rate on what else the machine does.
+Processor time is that of the scheduler process while the asks were served, user and system
+together: it depends less than the rate on other load of the machine.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from siwire import DEFAULT_REVISION, Capability, Revision, find_revision, rpc
 CORE: Final = "1.8.0"
 SERVE: Final = (sys.executable, "-m", "sireference", "serve", "--revision")
 CORES: Final = Path(__file__).parents[2] / "fixtures" / "targets" / "yunikorn-core"
-TIMEOUT: Final = 120.0  # seconds until a run is given up
+TIMEOUT: Final = 120.0  # seconds until a run is aborted
 NEED: Final = {"memory": 1_000, "vcore": 100}
 NODES_A_MESSAGE: Final = 1_000
 APPLICATION: Final = "app"
@@ -48,7 +48,7 @@ partitions:
         submitacl: "*"
         queues: [{name: leaf, properties: {application.sort.policy: fifo}}]
 """
-Launch = Callable[[], Any]  # a context manager of what runs then
+Launch = Callable[[], Any]  # a context manager of a running scheduler
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Running:
     process: psutil.Process | None = None
 
     def processor_time(self) -> float:
-        """Seconds since it was started, nan without a process."""
+        """Return seconds since it was started, nan without a process."""
         if self.process is None:
             return math.nan
         times = self.process.cpu_times()
@@ -68,7 +68,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked for; ``singles`` asks come one by one afterwards, each when the last is met."""
+    """The asks of a run; ``singles`` asks follow one by one, each after the previous allocation."""
 
     nodes: int
     asks: int
@@ -90,7 +90,7 @@ class Result:
 
 
 class Stream:
-    """One update stream: says requests as bytes, hands every answer to ``receive`` as it comes."""
+    """One update stream: sends requests as bytes, passes every answer to ``receive``."""
 
     def __init__(
         self, channel: grpc.Channel, method: rpc.Method, receive: Callable[[Any], None]
@@ -99,20 +99,20 @@ class Stream:
         opened = rpc.callable_for(channel, method, serializer=bytes)
         self._call = opened(iter(self._requests.get, None))
         self._receive = receive
-        self.broke: grpc.RpcError | None = None  # why it ended, unless it ended well
+        self.broke: grpc.RpcError | None = None  # error, unless it ended cleanly
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def send(self, request: bytes) -> None:
-        """Send it when there is room."""
+        """Send it when the stream is ready."""
         self._requests.put(request)
 
     def ends(self) -> None:
-        """Say no more."""
+        """Half-close the stream."""
         self._requests.put(None)
 
     def is_over(self, timeout: float) -> bool:
-        """Whether the other side has ended it within so many seconds."""
+        """Return whether the other side ends it within so many seconds."""
         self._listener.join(timeout)
         return not self._listener.is_alive()
 
@@ -125,7 +125,7 @@ class Stream:
 
 
 class Client:
-    """A resource manager with its three streams, and counts of what it was told."""
+    """A resource manager with its three streams, and counts of received messages."""
 
     def __init__(self, channel: grpc.Channel, revision: Revision, rm_id: str) -> None:
         self._si: Any = revision.si
@@ -134,7 +134,7 @@ class Client:
         self._news = threading.Condition()
         self._nodes = 0
         self._applications = 0
-        self.allocated: dict[str, float] = {}  # when the answer came, by allocation key
+        self.allocated: dict[str, float] = {}  # time of the answer by allocation key
         methods = rpc.methods(revision)
         register = rpc.callable_for(channel, methods["RegisterResourceManager"])
         request = self._si.RegisterResourceManagerRequest
@@ -146,7 +146,7 @@ class Client:
         self.allocation.send(self._si.AllocationRequest(rmID=rm_id).SerializeToString())
 
     def prepares(self, load: Load) -> None:
-        """Register nodes with room for everything and a quarter more, and the application."""
+        """Register nodes with a quarter more capacity than needed, and the application."""
         each = (load.asks + load.singles) * 5 // (4 * load.nodes) + 1
         capacity = self._resource({name: amount * each for name, amount in NEED.items()})
         for first in range(0, load.nodes, NODES_A_MESSAGE):
@@ -165,7 +165,7 @@ class Client:
         self._wait(lambda: self._applications > 0, "the application")
 
     def request(self, first: int, last: int) -> bytes:
-        """One message with the asks of these numbers."""
+        """Return one message with the asks of these numbers."""
         need = self._resource(NEED)
         names = {"applicationID": APPLICATION, "partitionName": "default"}
         si, keys = self._si, [f"ask-{n}" for n in range(first, last)]
@@ -184,7 +184,7 @@ class Client:
         return whole
 
     def waits_for(self, allocations: int) -> None:
-        """Until there are so many."""
+        """Wait until there are so many."""
         self._wait(lambda: len(self.allocated) >= allocations, "the allocations")
 
     def ends(self) -> None:
@@ -220,7 +220,7 @@ class Client:
 
 
 def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
-    """One run against ``scheduler``, which has to be a fresh one for this rmID."""
+    """Run once against ``scheduler``, which must be fresh for this rmID."""
     with grpc.insecure_channel(scheduler.address) as channel:
         client = Client(channel, revision, f"rm-{time.time_ns()}")
         client.prepares(load)
@@ -250,7 +250,7 @@ def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
 
 @contextmanager
 def running(command: list[str], checkout: Path | None = None) -> Iterator[Running]:
-    """A scheduler that is started for this and stopped afterwards; of another checkout if given."""
+    """Start a scheduler, optionally of another checkout, and stop it afterwards."""
     environment = dict(os.environ)
     if checkout is not None:
         paths = (str(checkout / part) for part in ("reference", "proto"))
@@ -275,12 +275,12 @@ def running(command: list[str], checkout: Path | None = None) -> Iterator[Runnin
 
 @contextmanager
 def there(address: str) -> Iterator[Running]:
-    """A scheduler that somebody else runs."""
+    """Use a scheduler that is already running."""
     yield Running(address)
 
 
 def alongside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, Launch]]:
-    """The revision of this core, and the reference, that of ``checkout`` and that core by name."""
+    """Return the revision of this core, and the reference, ``checkout`` and core by name."""
     versions = yaml.safe_load((CORES / "target.yaml").read_text("utf-8"))["versions"]
     if version not in versions:
         raise SystemExit(f"there is no yunikorn-core {version}, there are {', '.join(versions)}")
@@ -303,19 +303,19 @@ def alongside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, 
 
 
 def milliseconds(seconds: list[float]) -> str:
-    """Median and 99th percentile."""
+    """Return median and 99th percentile."""
     cuts = statistics.quantiles(seconds, n=100)
     return f"{statistics.median(seconds) * 1e3:9.2f} {cuts[98] * 1e3:9.2f}"
 
 
 def say(line: str) -> None:
-    """One line of the result."""
+    """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def report(results: dict[str, list[Result]]) -> None:
-    """Rates, latencies, and how far the first is ahead of the others."""
+    """Print rates, latencies, and the ratio of the first to the others."""
     say("")
     say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
     medians = {}

@@ -1,9 +1,9 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How fast the core places asks, how that grows with the cluster, and what its state weighs.
+"""Placement rate of the core, its growth with the cluster, and the memory of its state.
 
-Run it with the project installed: ``python reference/benchmarks/placing.py``. Everything happens in
-this process: no codec, no gRPC, no clock of the scheduler's own. Python's collector of cycles is
-set as ``sireference serve`` sets it.
+Run it with the project installed: ``python reference/benchmarks/placing.py``. Everything runs in
+this process: no codec, no gRPC, no scheduler clock. Python's cycle collector is set as in
+``sireference serve``.
 """
 
 import argparse
@@ -44,7 +44,7 @@ POLICIES: Final = ("fifo", "fair")
 NEED: Final = {"memory": 1_000, "vcore": 100}
 STOPPED_BY_RM: Final = TerminationType.STOPPED_BY_RM
 WEIGHED: Final = (5_000, 20_000)  # nodes and asks; tracing memory is slow
-BACKLOG: Final = ((1_000, 1), (10_000, 1), (10_000, 100))  # applications that wait, leaf queues
+BACKLOG: Final = ((1_000, 1), (10_000, 1), (10_000, 100))  # waiting applications, leaf queues
 RELEASES: Final = 200
 GOAL: Final = {"allocations/s": 25_000, "growth": 1.5, "bytes": 1_000}
 
@@ -68,14 +68,14 @@ class Load:
     policy: str
 
     def node_infos(self) -> Iterator[NodeInfo]:
-        """Nodes that have room for all asks together and a quarter more."""
+        """Return nodes with a quarter more capacity than all asks need."""
         each = math.ceil(self.asks * 1.25 / self.nodes)
         for number in range(self.nodes):
             capacity = Resource({name: amount * each for name, amount in NEED.items()})
             yield NodeInfo(f"node-{number}", NodeAction.CREATE, capacity=capacity)
 
     def messages(self) -> Iterator[UpdateAllocations]:
-        """The asks, from one application after the other."""
+        """Return the asks, alternating between applications."""
         for first in range(0, self.asks, ASKS_A_MESSAGE):
             yield UpdateAllocations(
                 "rm",
@@ -87,7 +87,7 @@ class Load:
 
 
 def opened(load: Load, applications: int = APPLICATIONS, leaves: int = 1) -> Scheduler:
-    """A scheduler with queues and applications, without nodes."""
+    """Return a scheduler with queues and applications, without nodes."""
     scheduler = Scheduler()
     named = (LEAF.format(name=f"leaf-{n}", policy=load.policy) for n in range(leaves))
     queues = parse_configuration(QUEUES.format(leaves=", ".join(named)))
@@ -98,7 +98,7 @@ def opened(load: Load, applications: int = APPLICATIONS, leaves: int = 1) -> Sch
 
 
 def place(scheduler: Scheduler, messages: Iterator[UpdateAllocations]) -> int:
-    """Have every ask placed as it comes; how many were."""
+    """Place every ask as it arrives; return how many were placed."""
     placed = 0
     for message in messages:
         effects = scheduler.handle(message, 1.0)
@@ -107,9 +107,9 @@ def place(scheduler: Scheduler, messages: Iterator[UpdateAllocations]) -> int:
 
 
 def seconds(load: Load) -> float:
-    """The time to place everything; messages are made beforehand, they are the RM's work.
+    """Return the time to place everything; messages are made beforehand.
 
-    It is the time of the processor, which one thread takes whole: others may use the machine.
+    It is processor time of one thread, so other load of the machine matters little.
     """
     scheduler = opened(load)
     scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
@@ -124,7 +124,7 @@ def seconds(load: Load) -> float:
 
 
 def unplaceable(nodes: int, asks: int) -> tuple[float, float]:
-    """Seconds for the first ask that fits nowhere, and for each of those that come after it."""
+    """Return seconds for the first ask that fits nowhere, and for each later one."""
     load = Load(nodes, 1, "fifo")
     scheduler = opened(load)
     scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
@@ -139,7 +139,7 @@ def unplaceable(nodes: int, asks: int) -> tuple[float, float]:
 
 
 def release(policy: str, applications: int, leaves: int) -> float:
-    """Seconds for a release into a backlog of so many applications, each with an ask that waits."""
+    """Return seconds for a release into a backlog of applications with a waiting ask each."""
     load = Load(1, RELEASES, policy)
     scheduler = opened(load, applications + RELEASES, leaves)
     capacity = Resource({name: amount * RELEASES for name, amount in NEED.items()})
@@ -163,7 +163,7 @@ def release(policy: str, applications: int, leaves: int) -> float:
 
 
 def weights() -> tuple[float, float]:
-    """Bytes for one node, and for one allocation with its ask."""
+    """Return bytes for one node, and for one allocation with its ask."""
     nodes, asks = WEIGHED
     load = Load(nodes, asks, "fifo")
     scheduler = opened(load)
@@ -180,15 +180,15 @@ def weights() -> tuple[float, float]:
 
 
 def say(line: str) -> None:
-    """One line of the result."""
+    """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> None:
-    """One line a size: the median of the runs, and how it grew since the size before.
+    """Print one line per size: the median of the runs, and the growth since the size before.
 
-    Growth is the exponent: time for one allocation grows like the number of nodes to that power.
+    Growth is the exponent: time per allocation grows like the number of nodes to that power.
     """
     medians = {
         nodes: statistics.median(seconds(Load(nodes, asks, policy)) for _ in range(runs))

@@ -1,10 +1,9 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How the cost of one step of the core grows with what waits for it, shape by shape.
+"""Growth of the cost of one core step with the number of waiters, by shape.
 
-Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape is a load
-that some structure of the state has to carry, measured at three sizes, each twice the one before.
-Every measurement is a process of its own. ``--before PATH`` measures another checkout in turn with
-this one. Time is that of the processor.
+Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape loads one
+structure of the state and is measured at three sizes, each twice the one before, in separate
+processes. ``--before PATH`` also measures another checkout, alternating. Time is processor time.
 """
 
 import argparse
@@ -81,14 +80,14 @@ partitions:
 """
 ALLOWED: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 LEAF: Final = "{{name: leaf-{n}, properties: {{application.sort.policy: {policy}}}}}"
-REPEATS: Final = 20  # of a step that is measured alone; the median counts
-HOSTS: Final = 50  # that distinct affinities are about
+REPEATS: Final = 20  # of a step measured alone; the median counts
+HOSTS: Final = 50  # for distinct affinities
 HUGE: Final = 10**9
 WIDE: Final = 10**6
 
 
 class Cluster:
-    """An RM that has registered; all messages are made beforehand, they are the RM's work."""
+    """A registered RM; all messages are made beforehand."""
 
     def __init__(
         self,
@@ -104,14 +103,14 @@ class Cluster:
         self.send(Register("rm", queues, callbacks=callbacks))
 
     def send(self, event: Event) -> list[Effect]:
-        """Say it, and let every pass that is due for it have its turn."""
+        """Send an event and run every pass that is due for it."""
         effects = self.scheduler.handle(event, self.now)
         while (due := self.scheduler.next_deadline()) is not None and due <= self.now:
             effects += self.scheduler.handle_timeout(self.now)
         return effects
 
     def waits(self) -> list[Effect]:
-        """Until a deadline has effects; nothing if none has within a minute."""
+        """Advance to the next deadline with effects; none within a minute gives nothing."""
         end, effects = self.now + 60.0, list[Effect]()
         while not effects and (due := self.scheduler.next_deadline()) is not None and due <= end:
             self.now = max(self.now, due)
@@ -119,7 +118,7 @@ class Cluster:
         return effects
 
     def has_nodes(self, count: int, memory: int) -> None:
-        """So many nodes, each a host of its own."""
+        """Add nodes, each with its own host."""
         capacity = Resource({"memory": memory})
         self.send(
             UpdateNodes(
@@ -132,16 +131,16 @@ class Cluster:
         )
 
     def has_applications(self, count: int, leaves: int = 1) -> None:
-        """So many, in the leaves by turns."""
+        """Add applications to the leaves in turn."""
         new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
         self.send(UpdateApplications("rm", tuple(new)))
 
     def asks(self, asks: Iterable[Ask]) -> list[AllocationRecord]:
-        """All of them in one message; what was allocated."""
+        """Send all asks in one message; return what was allocated."""
         return allocated(self.send(UpdateAllocations("rm", asks=tuple(asks))))
 
     def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
-        """Say it, and the same to whatever is asked for then; what was allocated."""
+        """Send an event and answer all questions; return what was allocated."""
         effects = self.send(event)
         made: list[AllocationRecord] = []
         while effects:
@@ -153,7 +152,7 @@ class Cluster:
         return made
 
     def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
-        """One ask for so many allocations, which are all made."""
+        """Make many allocations with one ask."""
         ask = Ask("fill", application, resource=Resource({"memory": memory}), max_allocations=most)
         made = self.asks([ask])
         expect(len(made), most)
@@ -161,18 +160,18 @@ class Cluster:
 
 
 def allocated(effects: Iterable[Effect]) -> list[AllocationRecord]:
-    """The new allocations among them."""
+    """Return the new allocations among the effects."""
     return [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
 
 
 def expect(found: object, wanted: object) -> None:
-    """Stop if the load is not what it is meant to be."""
+    """Stop if the load is not as intended."""
     if found != wanted:
         raise SystemExit(f"{found} where {wanted} were expected")
 
 
 def timed(step: Callable[[], object]) -> float:
-    """Seconds of the processor for one step."""
+    """Return seconds of processor time for one step."""
     gc.collect()
     began = time.process_time()
     step()
@@ -180,19 +179,19 @@ def timed(step: Callable[[], object]) -> float:
 
 
 def of_memory(amount: int) -> Resource:
-    """So much memory."""
+    """Return an amount of memory."""
     return Resource({"memory": amount})
 
 
 def stop(live: AllocationRecord) -> UpdateAllocations:
-    """The RM ends it."""
+    """Release it by the RM."""
     named = OneAllocation(live.ask.application_id, live.identity)
     release = ReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
     return UpdateAllocations("rm", releases=(release,))
 
 
 def sizes_asked(size: int) -> float:
-    """A message with so many asks, each of its own size, that fit on none of as many full nodes."""
+    """Measure a message with asks of different sizes that fit on none of as many full nodes."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(1)
@@ -202,7 +201,7 @@ def sizes_asked(size: int) -> float:
 
 
 def sizes_fit(size: int) -> float:
-    """A release that any of so many asks, each of its own size, could use; one of them does."""
+    """Measure a release that any of the asks could use; one is served."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, WIDE)
     cluster.has_applications(size + 1)
@@ -215,7 +214,7 @@ def sizes_fit(size: int) -> float:
 
 
 def sizes_do_not_fit(size: int) -> float:
-    """A release that is of no use to so many asks, each of its own size."""
+    """Measure a release that no ask can use."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, 10)
     cluster.has_applications(size + 1)
@@ -228,7 +227,7 @@ def sizes_do_not_fit(size: int) -> float:
 
 
 def affinities(size: int) -> float:
-    """A message with so many asks for four hosts each, away from others of their own kind."""
+    """Measure asks for four hosts each with an anti-affinity to their own kind."""
     cluster = Cluster()
     cluster.has_nodes(HOSTS, WIDE)
     cluster.has_applications(1)
@@ -254,7 +253,7 @@ def affinities(size: int) -> float:
 
 
 def required_nodes(size: int) -> float:
-    """So many asks, each for a full node of its own, and the releases that make room for them."""
+    """Measure asks that each require a full node, and the releases for them."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(2)
@@ -274,7 +273,7 @@ def required_nodes(size: int) -> float:
 
 
 def exclusions(size: int) -> float:
-    """So many asks that the RM refuses on one of two nodes each, until all are placed."""
+    """Measure asks that the RM refuses on one of two nodes each, until all are placed."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_nodes(2, WIDE)
     cluster.has_applications(1)
@@ -296,7 +295,7 @@ def exclusions(size: int) -> float:
 
 
 def refused_everywhere(size: int) -> float:
-    """A release, of no use to anybody, while the RM refuses so many asks on all nodes with room."""
+    """Measure an unusable release while the RM refuses asks on all nodes with capacity."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_applications(1)
     cluster.has_nodes(REPEATS, 1)
@@ -314,7 +313,7 @@ def refused_everywhere(size: int) -> float:
 
 
 def leaf_queues(size: int) -> float:
-    """A release into so many leaf queues with an ask each that wait for as much; one is served."""
+    """Measure a release into leaf queues with one equal waiting ask each; one is served."""
     cluster = Cluster(leaves=size + 1)
     cluster.has_nodes(1, 10 * REPEATS)
     cluster.has_applications(size + 1, size + 1)
@@ -327,7 +326,7 @@ def leaf_queues(size: int) -> float:
 
 
 def withdrawals(size: int) -> float:
-    """The withdrawal of an ask by its key alone where so many applications have one."""
+    """Measure the withdrawal of an ask by key alone with one in each application."""
     cluster = Cluster()
     cluster.has_nodes(1, 1)
     cluster.has_applications(size)
@@ -343,7 +342,7 @@ def withdrawals(size: int) -> float:
 
 
 def too_large(size: int) -> float:
-    """The first ask that fits on none of so many empty nodes."""
+    """Measure the first ask that fits on none of the empty nodes."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(1)
@@ -351,7 +350,7 @@ def too_large(size: int) -> float:
 
 
 def all_full(size: int) -> float:
-    """The first ask that fits on none of so many nodes after all have been filled."""
+    """Measure the first ask after all nodes have been filled."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(1)
@@ -362,12 +361,12 @@ def all_full(size: int) -> float:
 
 
 def preempts(size: int) -> float:
-    """Asks, each of its own size, and as many nodes with one victim each of its own size."""
+    """Measure asks and victims of different sizes, one victim per node."""
     return _preempts(size, spare=0)
 
 
 def preempts_below_maximum(size: int) -> float:
-    """The same where there is room on the nodes, and none below the maximum of the queue."""
+    """Measure the same with free nodes but a full queue."""
     return _preempts(size, spare=WIDE)
 
 
@@ -416,12 +415,12 @@ class Shape:
 
     @property
     def name(self) -> str:
-        """How it is called in the table and on the command line."""
+        """Return its name in the table and on the command line."""
         return self.measure.__name__.replace("_", "-")
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Three, each twice the one before."""
+        """Return three sizes, each twice the one before."""
         return self.largest // 4, self.largest // 2, self.largest
 
 
@@ -446,7 +445,7 @@ SHAPES: Final = {
 
 
 def elsewhere(checkout: Path, name: str, size: int) -> float:
-    """Seconds for a shape in a process of its own, with the packages of ``checkout``."""
+    """Return seconds for a shape in a separate process with the packages of ``checkout``."""
     parts = (str(checkout / part) for part in ("reference", "proto", "conformance"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts)}
     command = [sys.executable, __file__, "--alone", str(size), "--shapes", name]
@@ -460,13 +459,13 @@ def elsewhere(checkout: Path, name: str, size: int) -> float:
 
 
 def exponent(seconds: dict[int, float]) -> float:
-    """To which power of the size the time grows, from the smallest to the largest."""
+    """Return the exponent of the growth of time with size."""
     smallest, *_, largest = seconds
     return math.log(seconds[largest] / seconds[smallest]) / math.log(largest / smallest)
 
 
 def shown(seconds: float) -> str:
-    """In a unit that is easy to read."""
+    """Format in a readable unit."""
     for unit, least in (("s ", 1.0), ("ms", 1e-3)):
         if seconds >= least:
             return f"{seconds / least:7.2f} {unit}"
@@ -474,7 +473,7 @@ def shown(seconds: float) -> str:
 
 
 def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
-    """One line a checkout: medians at each size, and how they grow."""
+    """Print one line per checkout: medians at each size, and their growth."""
     found: dict[str, dict[int, list[float]]] = {
         title: {size: [] for size in shape.sizes} for title in checkouts
     }
@@ -489,7 +488,7 @@ def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
 
 
 def say(line: str) -> None:
-    """One line of the result."""
+    """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

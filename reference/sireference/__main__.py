@@ -1,9 +1,9 @@
-"""``python -m sireference`` is ``sireference``."""
+"""Run ``sireference`` as ``python -m sireference``."""
 
 from sireference.shell import gc_tuning
 
 if __name__ == "__main__":
-    gc_tuning.look_seldom()  # from before the imports, an eighth of whose time it would take
+    gc_tuning.look_seldom()  # before the imports, an eighth of whose time it would take
     from sireference.cli import main
 
     main(prog_name="sireference")

@@ -1,4 +1,4 @@
-"""Numbers of seconds: which of them are a time that something can take."""
+"""Validation of durations in seconds."""
 
 from dataclasses import fields
 from typing import Any, Final
@@ -9,9 +9,9 @@ LONGEST_SECONDS: Final = float(MOST_NANOSECONDS // 10**9)  # 292 years
 
 
 def checked_seconds(seconds: float) -> float:
-    """``seconds``, if something can take that long: from 0 to LONGEST_SECONDS.
+    """Return ``seconds`` if they are within 0 and LONGEST_SECONDS.
 
-    Raises ValueError with a sentence for any other number, infinity and what is no number.
+    Raises ValueError with a sentence for any other number, infinity and non-numbers.
     """
     if not 0 <= seconds <= LONGEST_SECONDS:
         raise ValueError(f"{seconds!r} is not from 0 to {LONGEST_SECONDS:.0f} seconds (292 years)")

@@ -1,4 +1,4 @@
-"""Configurations of the tests, and what an RM does with them."""
+"""Configurations for tests, and an RM that uses them."""
 
 import sys
 from types import FrameType
@@ -27,13 +27,13 @@ partitions:
 
 
 def tree(*queues: str, rest: str = "", root: str = "") -> str:
-    """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
+    """Return a configuration with ``queues`` below the root; ``rest`` is for the partition."""
     text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
     return text + "".join(f"          - {queue}\n" for queue in queues) + rest
 
 
 def read(text: str) -> None:
-    """Read it, and list its problems if it has any."""
+    """Read it and return its problems, if any."""
     try:
         parse_configuration(text)
     except ConfigurationError as why:
@@ -41,7 +41,7 @@ def read(text: str) -> None:
 
 
 def calls(text: str) -> int:
-    """How many functions are called to read the text, those of Python itself included."""
+    """Return the number of function calls to read the text, including Python's own."""
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: Any) -> None:
@@ -66,7 +66,7 @@ def queues(rm: RM) -> list[str]:
 
 
 def running(*configured: str, memory: int = 100, **applications: str) -> RM:
-    """An RM with those queues, a node, and applications in queues."""
+    """Return an RM with those queues, a node, and applications in queues."""
     rm = RM(queues=tree(*configured))
     rm.creates("n1", memory=memory)
     for application, queue in applications.items():

@@ -1,4 +1,4 @@
-"""Resource managers for tests of the core, and what every test of the shell needs."""
+"""Resource managers for tests of the core, and fixtures for all tests of the shell."""
 
 import logging
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from sireference.shell import http_server
 from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
-_LOOKS_AGAIN: Final = 0.01  # seconds after which an HTTP server looks whether it is to stop
+_LOOKS_AGAIN: Final = 0.01  # polling interval of an HTTP server for its shutdown in seconds
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _pages_stop_soon() -> Iterator[None]:
-    """HTTP servers of tests need not wait half a second until they stop."""
+    """Shorten the half second that HTTP servers take to stop."""
     with pytest.MonkeyPatch.context() as patch:
         serve = partialmethod(BaseServer.serve_forever, poll_interval=_LOOKS_AGAIN)
         patch.setattr(http_server._BoundedThreads, "serve_forever", serve, raising=False)
@@ -25,10 +25,10 @@ def _pages_stop_soon() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_about_earlier_loops() -> Iterator[None]:
-    """No record tells of the event loop of an earlier test.
+    """Drop log records about the event loop of an earlier test.
 
-    gRPC's poller is one for the process: the loop of a test may be handed what the one before it
-    left, which is closed. A scheduler has one loop.
+    gRPC's poller is shared by the process: the loop of a test may get leftovers of the previous
+    one, which is closed. A scheduler has one loop.
     """
     for logger in _LOGGERS:
         logger.addFilter(_is_of_this_loop)

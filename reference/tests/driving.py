@@ -1,4 +1,4 @@
-"""A resource manager for tests of the pure core: says things, gets the effects as a list."""
+"""A resource manager for tests of the pure core: sends events and returns their effects."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -46,32 +46,32 @@ TIMEOUT = TerminationType.TIMEOUT
 
 
 def of(effects: Iterable[Effect], kind: type[Kind]) -> list[Kind]:
-    """The effects of one kind."""
+    """Return the effects of one kind."""
     return [effect for effect in effects if isinstance(effect, kind)]
 
 
 def states(effects: Iterable[Effect]) -> list[str]:
-    """The states reported, in order."""
+    """Return the states reported, in order."""
     return [update.state.value for update in of(effects, UpdatedApplication)]
 
 
 def keys(effects: Iterable[Effect]) -> list[str]:
-    """The keys of new allocations, in order."""
+    """Return the keys of new allocations, in order."""
     return [new.allocation.ask.key for new in of(effects, NewAllocation)]
 
 
 def placed(effects: Iterable[Effect]) -> list[tuple[str, str]]:
-    """Key and node of new allocations, in order."""
+    """Return key and node of new allocations, in order."""
     return [(n.allocation.ask.key, n.allocation.node_id) for n in of(effects, NewAllocation)]
 
 
 def released(effects: Iterable[Effect]) -> list[tuple[str, TerminationType]]:
-    """Identity and type of released allocations, in order."""
+    """Return identity and type of released allocations, in order."""
     return [(r.release.identity, r.release.termination) for r in of(effects, ReleasedAllocation)]
 
 
 def refused_keys(effects: Iterable[Effect]) -> list[str]:
-    """The keys of rejected asks, in order."""
+    """Return the keys of rejected asks, in order."""
     return [rejected.key for rejected in of(effects, RejectedAsk)]
 
 
@@ -82,7 +82,7 @@ def of_allocations(
     partition: str = "default",
     key: str = "",
 ) -> ReleaseRequest:
-    """The release of one allocation, without identity of all that the application has."""
+    """Return the release of one allocation, without identity of all in the application."""
     one = OneAllocation(application_id, identity, key or None)
     subject = one if identity else AllOfApplication(application_id)
     return ReleaseRequest(partition, subject, termination)
@@ -94,7 +94,7 @@ def of_asks(
     termination: TerminationType = STOPPED,
     partition: str = "default",
 ) -> AskReleaseRequest:
-    """The release of the pending asks that key and application leave, of all without both."""
+    """Return the release of the asks with key and application, of all without both."""
     subject: AskSubject
     match bool(application_id), bool(key):
         case True, True:
@@ -145,8 +145,6 @@ class RM:
         """Take these callbacks from now on, and no others."""
         return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
-    # Nodes
-
     def send_node_action(
         self,
         node_id: str,
@@ -188,8 +186,6 @@ class RM:
     def updates(self, node_id: str, **amounts: int) -> list[Effect]:
         return self.send_node_action(node_id, NodeAction.UPDATE, amounts or None)
 
-    # Applications
-
     def submits(
         self, application_id: str, queue: str = "root.default", **more: Any
     ) -> list[Effect]:
@@ -199,8 +195,6 @@ class RM:
     def removes(self, application_id: str, partition: str = "default") -> list[Effect]:
         removal = RemoveApplication(application_id, partition)
         return self.scheduler.handle(UpdateApplications(self.rm_id, (), (removal,)), self.now)
-
-    # Asks and allocations
 
     def send(self, **more: Any) -> list[Effect]:
         return self.scheduler.handle(UpdateAllocations(self.rm_id, **more), self.now)
@@ -248,10 +242,8 @@ class RM:
     def reports(self, *allocations: AllocationRecord) -> list[Effect]:
         return self.send(allocations=allocations)
 
-    # Time
-
     def waits(self, seconds: float) -> list[Effect]:
-        """Let time pass; every deadline on the way is kept when it comes."""
+        """Advance time; every deadline on the way is handled at its time."""
         end = self.now + seconds
         effects: list[Effect] = []
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= end:
@@ -262,5 +254,5 @@ class RM:
 
 
 def identities(effects: Iterable[Effect]) -> list[str]:
-    """The identities of new allocations, in order."""
+    """Return the identities of new allocations, in order."""
     return [new.allocation.identity for new in of(effects, NewAllocation)]

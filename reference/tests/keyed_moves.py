@@ -1,4 +1,4 @@
-"""Moves of an RM whose keys identify allocations: requests, updates, placements, foreign ones."""
+"""Moves of an RM with keys as identities: requests, updates, placements, foreign allocations."""
 
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,27 +21,27 @@ from tests.history_moves import Together, mostly, nodes, partitions
 
 @dataclass(frozen=True)
 class Again:
-    """The RM names a key again, with another amount: of what lives or of what is pending."""
+    """The RM sends a key again with another amount: of a live or pending one."""
 
-    choice: int  # among those there are
+    choice: int  # among the existing ones
     amount: Resource
-    node: int | None  # among those there are, for one that lives its own; None: it names none
+    node: int | None  # among the existing ones, default for a live one its own; None: no node
     lives: bool
 
 
 def of_its_application(ask: Ask) -> Ask:
-    """The same, under a key that no other application uses, and with what this text knows of it."""
+    """Return the same with a key unique to its application and the fields of this revision."""
     key = ask.key and f"{ask.application_id}-{ask.key}"
     return replace(ask, key=key, max_allocations=1, execution_timeout=0.0)
 
 
 def under_any_key(ask: Ask) -> Ask:
-    """The same, under a key that others may use as well."""
+    """Return the same with a key that others may use as well."""
     return replace(ask, max_allocations=1, execution_timeout=0.0)
 
 
 def one_by_one(move: object) -> tuple[object, ...]:
-    """What this text has for a move that others have."""
+    """Return the moves of this revision for a move of others."""
     if isinstance(move, Ask):
         several = (replace(move, key=f"{move.key}{one}") for one in range(move.max_allocations))
         return tuple(of_its_application(ask) for ask in several)
@@ -116,7 +116,7 @@ openings = history_moves.openings.map(
 
 
 def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    """Some of these moves after one of the openings."""
+    """Return moves after one of the openings."""
     rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
     return st.builds(lambda first, then: first + then, openings, rest)
 

@@ -7,14 +7,14 @@ from sireference.core.states import ApplicationState
 from tests.histories import Player
 from tests.history_moves import Answer, Confirmation
 
-_PAUSE: Final = 61.0  # seconds: longer than any timeout, and than any node stays excluded
-_MOST: Final = 20  # rounds: what follows from one confirmation may need another one
+_PAUSE: Final = 61.0  # seconds: longer than any timeout and any exclusion
+_MOST: Final = 20  # rounds: each confirmation may cause another request
 _OPEN: Final = (ApplicationState.FAILING, ApplicationState.RESUMING)
 _OVER: Final = (ApplicationState.COMPLETED, ApplicationState.FAILED)
 
 
 def settle(player: Player) -> None:
-    """Have the RM answer and confirm until the scheduler waits for nothing from it."""
+    """Answer and confirm until the scheduler waits for nothing from the RM."""
     player.play(frozenset())  # no more questions
     for _ in range(_MOST):
         while player.open_questions:
@@ -30,10 +30,10 @@ def settle(player: Player) -> None:
 
 
 def _waits_for_the_rm(partition: Partition) -> bool:
-    """Whether it waits for an answer or a confirmation.
+    """Return whether it waits for an answer or a confirmation.
 
-    A failing application fails with its last confirmation, a resuming one goes on
-    (SI-GANG-035, SI-GANG-037).
+    A failing application fails with its last confirmation, a resuming one continues (SI-GANG-035,
+    SI-GANG-037).
     """
     return (
         bool(partition.proposals)
@@ -43,7 +43,7 @@ def _waits_for_the_rm(partition: Partition) -> bool:
 
 
 def finished_applications_hold_nothing(partition: Partition) -> None:
-    """No allocation lives of an application that is completed, failed or removed."""
+    """Check that no completed, failed or removed application has an allocation."""
     for live in partition.allocations.all.values():
         application = live.application
         assert application.state not in _OVER

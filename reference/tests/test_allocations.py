@@ -1,4 +1,4 @@
-"""Allocations: what they repeat, where they go, what they hold."""
+"""Allocations: their fields, their nodes and their usage."""
 
 from sireference.core.model import Ask, NewAllocation, PreemptionPolicy
 from sireference.core.resources import Resource

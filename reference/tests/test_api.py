@@ -1,4 +1,4 @@
-"""The SI as an API: calls in, callbacks out, in one process."""
+"""In-process API of the SI: calls and callbacks."""
 
 import inspect
 import json
@@ -24,7 +24,7 @@ from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, sett
 LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
-TIMEOUT = patient()  # seconds, where another thread has something to do
+TIMEOUT = patient()  # seconds, where another thread is involved
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 
@@ -35,7 +35,7 @@ def rm() -> Embedding:
 
 
 def calls_of(kind: type) -> dict[str, list[str]]:
-    """The public methods that ``kind`` defines itself or by a protocol, with their parameters."""
+    """Return the public methods that ``kind`` or its protocols define, with their parameters."""
     return {
         name: [
             parameter for parameter in inspect.signature(method).parameters if parameter != "self"
@@ -360,7 +360,7 @@ def test_a_state_dump_that_the_rm_cannot_give_states_why(
 
 
 class OneStreamRM(Recorder):
-    """An RM of 2021-02 that takes all callbacks there are."""
+    """An RM of 2021-02 that takes all callbacks."""
 
     def recv_update_response(self, response: Any) -> None:
         self.take("recv_update_response", response)

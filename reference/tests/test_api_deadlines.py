@@ -1,4 +1,4 @@
-"""Deadlines of the API in one process: by the caller's clock, or on a thread of their own."""
+"""Deadlines of the in-process API: by the caller's clock, or on a separate thread."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION, REVISIONS
 from tests.embedded import EmbeddedRM, Embedding, settled
 
-TIMEOUT = patient()  # seconds, where another thread has something to do
+TIMEOUT = patient()  # seconds, where another thread is involved
 QUIET = 0.1  # seconds in which another thread would have failed
 
 
@@ -25,7 +25,7 @@ def rm() -> Embedding:
 
 
 def states(rm: EmbeddedRM) -> list[str]:
-    """The application states told, in order."""
+    """Return the reported application states, in order."""
     received = rm.messages("update_application")
     return [update.state for sent in received for update in sent.updated]
 
@@ -74,7 +74,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         with rm.rm.has_news:
             assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), TIMEOUT)
         (thread,) = set(threading.enumerate()) - before
-        thread.join(QUIET)  # the only deadline is that of the ask now
+        thread.join(QUIET)  # the only deadline is now that of the ask
         rm.submits("a2")
         rm.asks("k2", "a2", memory=3)
         rm.releases(rm.rm.allocations()[-1])

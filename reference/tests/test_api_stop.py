@@ -1,4 +1,4 @@
-"""The end of the API's service: after stop() nobody is called any more."""
+"""Stop of the in-process API: no callback begins after stop()."""
 
 import threading
 from collections.abc import Callable

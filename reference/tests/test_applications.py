@@ -1,4 +1,4 @@
-"""Applications: submitted, moved through their states, removed."""
+"""Applications: submission, state transitions, removal."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Asks: taken in, replaced by key, rejected with a reason, withdrawn."""
+"""Asks: accepted, replaced by key, rejected with a reason, withdrawn."""
 
 import pytest
 from sireference.core.model import Ask, NewAllocation, RejectedAsk, ReleasedAsk

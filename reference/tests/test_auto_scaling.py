@@ -1,4 +1,4 @@
-"""Auto-scaling metrics: what is outstanding only because nodes lack resources."""
+"""Auto-scaling metrics: demand that only lacks nodes."""
 
 import pytest
 from sireference.core.placement_constraints import PlacementConstraint, TargetExpression
@@ -21,7 +21,7 @@ partitions:
 
 @pytest.fixture
 def short() -> RM:
-    """A node of memory 10, and the applications a1 and a2 in root.wide and root.narrow."""
+    """Return an RM with a node of memory 10, a1 in root.wide and a2 in root.narrow."""
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.wide")

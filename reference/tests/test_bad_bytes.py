@@ -1,4 +1,4 @@
-"""Bytes that are no message of the revision: the stream ends, everything else goes on."""
+"""Undecodable messages: the stream ends, everything else continues."""
 
 import asyncio
 from typing import Any
@@ -23,7 +23,7 @@ BAD = {
 
 
 async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
-    """How a stream ends on which these bytes come after the message that opens it."""
+    """Return how a stream ends with these bytes after its first message."""
     method = rpc.methods(wire.revision)[name]
     call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)()
     await call.write(method.request(rmID="rm").SerializeToString())
@@ -33,7 +33,7 @@ async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
 
 
 async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
-    """The RM is served as ever."""
+    """Check that the RM is still served."""
     method, fields = Speaker(wire.revision).node(f"n{number}", 5)
     await streams[method].send(**fields)
     received: Any = await streams[method].receives()
@@ -72,7 +72,7 @@ def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -
 
 
 def test_messages_in_messages_without_end_are_no_message() -> None:
-    """Field 1 of an expression contains an expression, in the text of 2021-02 as it is written."""
+    """Field 1 of an expression contains an expression in 2021-02 as written."""
     deep = b""
     for _ in range(5000):
         deep = b"\x0a" + _varint(len(deep)) + deep
@@ -100,7 +100,7 @@ def _varint(number: int) -> bytes:
 
 
 def test_what_is_due_at_once_is_done_although_time_stands_still() -> None:
-    """Such as the rest of a pass that was too long."""
+    """For example the rest of a long pass."""
 
     async def play() -> None:
         settings = Settings(completing_timeout=0.0)

@@ -1,4 +1,4 @@
-"""One bad field at a time: an answer or silence, no crash, and nothing is half done."""
+"""One bad field at a time: an answer or silence, no crash, no partial effect."""
 
 import asyncio
 from collections import Counter
@@ -56,7 +56,7 @@ def is_key_the_identity(revision: Revision) -> bool:
 
 
 def names_in(revision: Revision, kind: str) -> Names:
-    """Names of this kind; where the key is the identity it is the key that is known."""
+    """Return names of this kind; where the key is the identity, the known key."""
     names = NAMES[kind]
     is_known = names.get("allocationID") == "1"
     return {**names, "allocationKey": "p1"} if is_known and is_key_the_identity(revision) else names
@@ -68,14 +68,14 @@ def elements(message: Any) -> int:
 
 
 def very_many(revision: Revision) -> int:
-    """As many as there may be; for all revisions but the last, fewer in quick runs."""
+    """Return the maximum number; less in quick runs except for the last revision."""
     return VERY_MANY if revision == LAST else examples(VERY_MANY)
 
 
 def share_of(revision: Revision, names: str) -> slice:
-    """All ways to spoil a field; in quick runs a third, another one by revision and by names.
+    """Select ways to spoil a field: all, in quick runs a third by revision and names.
 
-    So each way is tried in every revision, with two kinds of names, and with each kind of names, in
+    So each way is tried in every revision with two kinds of names, and with each kind of names in
     two revisions.
     """
     if not is_quick():
@@ -89,7 +89,7 @@ def share_of(revision: Revision, names: str) -> slice:
 def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
     served = begun(revision)
     before = served.held()
-    most = very_many(revision) if names == "new node" else 20  # once is enough for what takes long
+    most = very_many(revision) if names == "new node" else 20  # once is enough for slow cases
     share = share_of(revision, names)
     nothing_listening = Speaker(revision).asks("nobody", "k", placeholder=False)
     for method, message in requests(revision, names_in(revision, names)):

@@ -1,4 +1,4 @@
-"""Bad input in every revision: an answer or silence, never a crash, and the books balance."""
+"""Bad input in every revision: an answer or silence, never a crash, and consistent accounting."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def test_the_test_above_is_about_something(revision: Revision) -> None:
     kinds: set[type] = set()
     for start in range(30):
         kinds |= play(revision, list(range(start * 1000, start * 1000 + 40))).kinds
-        if kinds >= EVERY_KIND and is_quick():  # ci plays the rest, too
+        if kinds >= EVERY_KIND and is_quick():  # ci covers the rest
             break
 
     assert kinds >= EVERY_KIND
@@ -216,7 +216,7 @@ def test_odd_names_are_names(revision: Revision) -> None:
     for name in ("\x00", "ä/€ 😀\u2028", "a.b..c", " ", "%s{}"):
         served = Served(revision)
         rm = Speaker(revision)
-        for _ in range(2):  # the second time they are rejected, with a reason of bearable length
+        for _ in range(2):  # the second time they are rejected, with a reason of limited length
             served.receives(*rm.node(name, 9))
             served.receives(*rm.application(name, gang=0))
         served.receives(*rm.asks(name, name, placeholder=False))

@@ -1,4 +1,4 @@
-"""Cache synchronisation: allocations an RM can assume, and others it can forget (2021-02)."""
+"""Cache synchronisation (2021-02): allocations an RM can assume or forget."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ Received = list[tuple[list[tuple[str, str]], list[str]]]
 
 
 def received(effects: Iterable[Effect]) -> Received:
-    """What was to be assumed and to be forgotten, message by message."""
+    """Return assumed and forgotten allocations, by message."""
     return [(list(one.assumed), list(one.forgotten)) for one in of(effects, SyncedCache)]
 
 

@@ -1,4 +1,4 @@
-"""Arbitrary histories of RMs that take callbacks: what they are told says the same as the state."""
+"""Random histories of RMs with callbacks: the callbacks agree with the state."""
 
 from collections import Counter
 from dataclasses import replace
@@ -90,7 +90,7 @@ def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[obje
 
 
 class Reader(Player):
-    """Reads everything it is told by callback, and holds it against the state."""
+    """Reads all callbacks and compares them with the state."""
 
     def __init__(self) -> None:
         super().__init__(callbacks=RECEIVED)
@@ -101,7 +101,7 @@ class Reader(Player):
         return [record for one in sent for record in one.records]
 
     def open(self, kind: RecordType, *details: ChangeDetail) -> Pairs:
-        """What came and did not go, as the records tell it: object and reference."""
+        """Return object and reference of additions without removal in the records."""
         pairs: Pairs = Counter()
         for record in self.records:
             if record.type is kind and record.detail in details:
@@ -110,7 +110,7 @@ class Reader(Player):
         return Counter({pair: count for pair, count in pairs.items() if count})
 
     def cached(self) -> set[str]:
-        """The keys that the RM was told to assume and not to forget; each is forgotten whole."""
+        """Return the keys to assume and not to forget; a key is forgotten as a whole."""
         keys: set[str] = set()
         for sync in (one for step in self.effects for one in of(step, SyncedCache)):
             assumed = {key for key, _ in sync.assumed}

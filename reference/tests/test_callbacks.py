@@ -1,4 +1,4 @@
-"""Callbacks over the extension: offers, calls, answers, and the ends of the stream."""
+"""Callbacks over the extension: offers, calls, answers, and the end of the stream."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_
 
 
 def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a server of its own that waits 0.2 s for answers."""
+    """Run ``scenario`` against a server that waits 0.2 s for answers."""
 
     @wraps(scenario)
     def test() -> None:
@@ -34,7 +34,7 @@ def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], N
 
 
 async def ready(wire: Wire) -> Stream:
-    """The nodes n1 and n2 with memory 10, the application a1; the stream of allocations."""
+    """Add nodes n1 and n2 with memory 10 and application a1; return the allocation stream."""
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
     await nodes.send(nodes=[wire.node("n1", memory=10, vcore=1), wire.node("n2", memory=10)])
@@ -45,7 +45,7 @@ async def ready(wire: Wire) -> Stream:
 
 
 def read(wire: Wire, call: ext.ToRm) -> list[Any]:
-    """The SI messages in a call."""
+    """Return the SI messages in a call."""
     return [
         getattr(wire.si, payload.full_name.removeprefix("si.v1.")).FromString(payload.data)
         for payload in call.payloads
@@ -381,7 +381,7 @@ def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
             async with asyncio.timeout(TIMEOUT):
-                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # it tells nobody
+                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # there is no event to wait for
                     await asyncio.sleep(0.005)
 
     asyncio.run(play())

@@ -1,4 +1,4 @@
-"""Shares that change while a pass is broken off: who has less by now comes first in the next."""
+"""Shares that change between parts of a pass: the smaller share comes first in the next."""
 
 import pytest
 from sireference.core import scheduling_pass
@@ -20,7 +20,7 @@ partitions:
 
 @pytest.fixture
 def rm(monkeypatch: pytest.MonkeyPatch) -> RM:
-    """It has 100 of each, and a pass of its scheduler serves two asks."""
+    """Return an RM with 100 of each, whose passes serve two asks."""
     monkeypatch.setattr(scheduling_pass, "_MOST_STEPS", 2)
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=100, vcore=100)

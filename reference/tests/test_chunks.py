@@ -1,4 +1,4 @@
-"""Large requests are handled in portions, which mean the same as the whole."""
+"""Chunks: large requests handled in parts give the same result."""
 
 import asyncio
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), i
 
 
 def waiting(rm: RM, applications: int, asks: int) -> None:
-    """Applications with asks that fit nowhere."""
+    """Return applications with asks that fit nowhere."""
     for application in range(applications):
         rm.submits(f"a{application}")
         for number in range(asks):
@@ -63,7 +63,7 @@ def handled(rm: RM, events: Iterable[Event]) -> list[Effect]:
 
 
 def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], list[Effect]]:
-    """After a history the event in portions of one, and what is told then; and told at once."""
+    """Return the effects of an event after a history, in chunks of one and as a whole."""
     whole, in_chunks = Player(), Player()
     for move in history:
         whole.play(move)
@@ -230,7 +230,7 @@ def test_a_large_message_is_read_in_chunks(
 
 
 def test_nothing_is_scheduled_before_all_of_a_request_is_there() -> None:
-    """As in one piece, the ask of higher priority is served first, wherever it stands."""
+    """As without chunks, the ask of higher priority is served first, in any position."""
     rm = RM(queues=PRIORITIES)
     rm.submits("a1")
     rm.creates("n1", memory=1)
@@ -256,7 +256,7 @@ def asks(*keys: str, **more: Any) -> UpdateAllocations:
 
 
 async def begun(wire: Wire) -> None:
-    """Two RMs; what the first says comes in portions."""
+    """Return two RMs; the first one's requests are handled in chunks."""
     await wire.registers()
     await wire.registers("other")
 
@@ -320,7 +320,7 @@ def test_a_snapshot_is_of_one_moment() -> None:
 
 
 def test_no_deadline_comes_while_a_request_is_handled_in_chunks() -> None:
-    """Deadlines of other RMs do come."""
+    """Deadlines of other RMs are handled."""
 
     async def play() -> None:
         clock = VirtualClock()
@@ -345,7 +345,7 @@ def test_no_deadline_comes_while_a_request_is_handled_in_chunks() -> None:
 
 
 def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One ask for four thousand allocations on a node whose id takes a hundred kilobytes."""
+    """One ask for four thousand allocations on a node whose id has a hundred kilobytes."""
     made = 0
     deliver = StreamTable.deliver
 

@@ -1,4 +1,4 @@
-"""The command: what it prints, how it ends, what it says when it cannot start."""
+"""Command line: output, exit codes and startup errors."""
 
 import re
 import signal
@@ -51,7 +51,7 @@ def test_it_states_where_it_listens_and_ends_cleanly(number: signal.Signals) -> 
 
 
 def ended(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of the command."""
+    """Return exit code, standard output and standard error of the command."""
     done = subprocess.run(  # noqa: S603  # our own command
         [sys.executable, "-m", "sireference", *arguments],
         capture_output=True,
@@ -81,7 +81,10 @@ def test_the_bare_command_shows_its_help() -> None:
         (["serve", "--listen"], "Option '--listen' requires an argument"),
         (["serve", "more"], "Got unexpected extra argument (more) (see sireference serve --help)"),
         (["serve", "--max-finished", "-1"], "Invalid value for '--max-finished': -1 is not in"),
-        (["serve", "--tls-cert", "/dev/null"], "--tls-cert and --tls-key go together (see"),
+        (
+            ["serve", "--tls-cert", "/dev/null"],
+            "--tls-cert and --tls-key must be given together (see",
+        ),
     ],
 )
 def test_what_is_typed_wrong_is_one_sentence_and_no_help(
@@ -154,7 +157,7 @@ def test_seconds_that_are_no_number_are_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
 
     assert result.exit_code == 4
-    assert "Invalid value for '--completing-timeout': 'soon' is no number" in result.output
+    assert "Invalid value for '--completing-timeout': 'soon' is not a number" in result.output
 
 
 def test_how_many_finished_applications_are_remembered_is_an_option() -> None:

@@ -1,4 +1,4 @@
-"""Options for what is configured at the scheduler: files that are read, and what is wrong."""
+"""Options for policies: files that are read, and errors."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ QUEUES = "partitions: [{{name: {name}, queues: [{{name: root, submitacl: '*'}}]}
 
 
 def chosen(*arguments: str) -> Policies:
-    """What the options come to, without serving."""
+    """Return the parsed options without serving."""
     found: list[Policies] = []
 
     @click.command()

@@ -1,6 +1,6 @@
-"""The codec: every field of every message, both ways, in each revision with three streams.
+"""Codec: every field of every message, both ways, in each revision with three streams.
 
-What has another shape in the revisions where asks are allocations is in `test_codec_one_list`.
+Revisions in which asks are allocations are covered by `test_codec_one_list`.
 """
 
 import pytest

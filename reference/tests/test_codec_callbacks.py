@@ -1,4 +1,4 @@
-"""What goes by callback as messages of each revision."""
+"""Callbacks as messages of each revision."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The codec where asks are allocations: what differs from the revisions before, both ways."""
+"""Codec of revisions in which asks are allocations: the differences, both ways."""
 
 import pytest
 from sireference.codec import codec_for

@@ -1,4 +1,4 @@
-"""The codec of 2021-02: every field of every message that is read."""
+"""Codec of 2021-02: every field of every request."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from siwire.r2021_02 import si_pb2 as si
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
-OPERATOR = b"\x08"  # field 1 as a varint, which is how the text means it
+OPERATOR = b"\x08"  # field 1 as a varint, as the specification intends it
 
 
 def resource(**amounts: int) -> si.Resource:
@@ -163,7 +163,7 @@ def test_a_priority_is_a_number_or_a_name_with_a_number() -> None:
     ("prefix", "operator"),
     [
         (b"", TargetOperator.IN),
-        (b"\x0a\x00", TargetOperator.IN),  # as the text declares it: a message, and empty
+        (b"\x0a\x00", TargetOperator.IN),  # as declared: a message, and empty
         (OPERATOR + b"\x00", TargetOperator.IN),
         (OPERATOR + b"\x01", TargetOperator.NOT_IN),
         (OPERATOR + b"\x02", TargetOperator.EXIST),

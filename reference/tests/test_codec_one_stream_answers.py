@@ -1,4 +1,4 @@
-"""The codec of 2021-02: every field of every message that is written."""
+"""Codec of 2021-02: every field of every response."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from siwire.r2021_02 import si_pb2 as si
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
-OPERATOR = b"\x08"  # field 1 as a varint, which is how the text means it
+OPERATOR = b"\x08"  # field 1 as a varint, as the specification intends it
 
 
 def resource(**amounts: int) -> si.Resource:

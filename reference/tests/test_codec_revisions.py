@@ -1,4 +1,4 @@
-"""Each revision with three streams is put together of functions for its own messages."""
+"""Revisions with three streams use functions for their own messages only."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
@@ -20,7 +20,7 @@ THREE_STREAMS = pytest.mark.parametrize(
 
 
 def messages_of(function: Callable[..., Any]) -> Iterator[type[Message]]:
-    """The messages that a function may be given, by the hint of its last parameter."""
+    """Return the messages a function accepts, by the hint of its last parameter."""
     hints = get_type_hints(function)
     hints.pop("return")
     last = list(hints.values())[-1]

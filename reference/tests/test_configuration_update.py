@@ -1,4 +1,4 @@
-"""The update of the configuration in a running scheduler: all or nothing, and nothing is lost."""
+"""Configuration updates in a running scheduler: atomic and without loss."""
 
 import pytest
 from sireference.core import configuration_update

@@ -1,4 +1,4 @@
-"""An update of the configuration that adds partitions, removes them or brings them back."""
+"""Configuration updates that add, remove or restore partitions."""
 
 from sireference.core.model import (
     AcceptedNode,

@@ -1,4 +1,4 @@
-"""Configurations are read beside the loop: nobody else waits, and the later one of an RM wins."""
+"""Configurations are read outside the loop; others do not wait, and the latest of an RM wins."""
 
 import asyncio
 import threading
@@ -26,7 +26,7 @@ QUICK = QUEUES.replace("@", "quick")
 
 @dataclass(frozen=True)
 class Held(Policies):
-    """Reads a slow configuration only when it may go on."""
+    """Reads a slow configuration only when released."""
 
     has_begun: threading.Event = field(default_factory=threading.Event)
     may_go_on: threading.Event = field(default_factory=threading.Event)
@@ -42,7 +42,7 @@ Scenario = Callable[[Wire, Held], Awaitable[None]]
 
 
 def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
-    """Run ``scenario`` against a server that reads a slow configuration when it may."""
+    """Run ``scenario`` against a server whose slow configurations are held."""
 
     @wraps(scenario)
     def test() -> None:
@@ -62,7 +62,7 @@ def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
 
 @asynccontextmanager
 async def under_way(held: Held, call: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
-    """A call whose configuration is being read; it goes on when the block is over."""
+    """Start a call whose configuration is being read; release it at the end of the block."""
     calling = asyncio.ensure_future(call)
     assert await asyncio.to_thread(held.has_begun.wait, TIMEOUT)
     yield calling
@@ -78,7 +78,7 @@ async def is_healthy(wire: Wire) -> bool:
 
 
 async def learns_of(wire: Wire, count: int) -> None:
-    """Wait until the server has begun with that many registrations."""
+    """Wait until the server has started that many registrations."""
     async with asyncio.timeout(TIMEOUT):
         while wire.server.engine.counters.handled["RegisterResourceManager"] < count:  # noqa: ASYNC110
             await asyncio.sleep(0.005)

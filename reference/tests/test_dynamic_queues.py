@@ -1,4 +1,4 @@
-"""Queues made by placement rules: gone when empty, limited by tags; the leaf for the forced."""
+"""Dynamic queues: removal when empty, limits by tags; the recovery queue."""
 
 import pytest
 from sireference.core.model import (
@@ -31,7 +31,7 @@ partitions:
 
 
 class Spaces(RM):
-    """Applications that come with a namespace; a queue goes after 10 seconds."""
+    """Applications with a namespace; a queue is removed after 10 seconds."""
 
     def __init__(self) -> None:
         super().__init__(

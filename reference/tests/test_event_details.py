@@ -1,4 +1,4 @@
-"""Every change that has a detail leads to a record with it: one scenario for each detail."""
+"""Event details: one scenario for each detail that records may have."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ _MEMBER: Final = {"task_group": "tg", "placeholder": True}
 
 
 class Record(NamedTuple):
-    """What a record has to say beside its detail."""
+    """Expected fields of a record apart from its detail."""
 
     change: ChangeType
     type: str
@@ -47,7 +47,7 @@ def withdrawn(rm: Watched) -> list[Effect]:
 
 
 def half_a_gang(rm: Watched, style: str = "Soft") -> str:
-    """The placeholder p1 of application g1; there is no room for p2."""
+    """Place p1 of application g1; p2 does not fit."""
     rm.submits("g1", gang_style=style, placeholder_ask=Resource({"memory": 10}))
     (identity,) = identities(rm.asks("p1", "g1", memory=8, more=_MEMBER))
     rm.asks("p2", "g1", memory=8, more=_MEMBER)
@@ -91,7 +91,7 @@ def expired(rm: Watched) -> list[Effect]:
 
 
 def victim(rm: Watched) -> str:
-    """One who has to go for the ask k1."""
+    """Return a victim for the ask k1."""
     willing = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
     (identity,) = identities(rm.asks("v1", memory=8, more=willing))
     rm.submits("a2", "root.entitled")
@@ -125,7 +125,7 @@ def occupied(rm: Watched) -> list[Effect]:
 
 
 def made_a_parent(rm: Watched) -> list[Effect]:
-    rm.removes("a1")  # a leaf with applications cannot become one
+    rm.removes("a1")  # a leaf with applications cannot become a parent
     return rm.reconfigures(QUEUES.replace("{name: default}", "{name: default, parent: true}"))
 
 

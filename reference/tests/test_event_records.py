@@ -1,4 +1,4 @@
-"""Event records: what is told of requests, applications, nodes and queues, and with what detail."""
+"""Event records of requests, applications, nodes and queues, with their details."""
 
 from collections.abc import Iterable
 
@@ -55,7 +55,7 @@ def received(effects: Iterable[Effect]) -> list[Received]:
 
 
 class Watched(RM):
-    """An RM that takes event records; without them it has a node n1 and the application a1."""
+    """An RM that takes event records, with node n1 and application a1."""
 
     def __init__(
         self,

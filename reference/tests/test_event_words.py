@@ -1,4 +1,4 @@
-"""The last events in words: one line for everything an RM can be told."""
+"""Descriptions of recent events: one line for every kind of effect."""
 
 import pytest
 from sireference.core.model import (

@@ -1,4 +1,4 @@
-"""Preemption predicates and state dumps over the extension: calls, answers, and no answers."""
+"""Preemption predicates and state dumps over the extension: calls, answers, and missing answers."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]
 
 
 async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
-    """The ask k1 claims 2 of the memory that ten victims have 1 of each."""
+    """Let k1 claim memory 2, held by ten victims of 1 each."""
     await wire.registers(config=QUEUES)
     callbacks = await wire.offers(ext.EVICTION_CHECK)
     nodes = await wire.opens("UpdateNode")
@@ -102,7 +102,7 @@ async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
 
 
 async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
-    """The next call, however much virtual time passes until it comes."""
+    """Return the next call, advancing virtual time as needed."""
     reading = asyncio.ensure_future(callbacks.receives())
     while not reading.done():
         await wire.calls("AdvanceClock", milliseconds=100)
@@ -168,7 +168,7 @@ def test_a_snapshot_has_the_state_dump_of_the_rm(ok: bool, text: str, shown: obj
 
 
 async def offers_dump(wire: Wire) -> Callbacks:
-    """An offer that the core does not know of; the headers say that it holds."""
+    """Make an offer that the core does not know; the headers accept it."""
     callbacks = await wire.opens_callbacks()
     offer = ext.FromRm.Offer(rm_id="rm", kinds=[ext.RM_STATE_DUMP])
     await callbacks.call.write(ext.FromRm(offer=offer))

@@ -21,7 +21,7 @@ Result = ext.SnapshotResult
 
 
 def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a server of its own whose time stands still."""
+    """Run ``scenario`` against a server with virtual time."""
 
     @wraps(scenario)
     def test() -> None:
@@ -36,7 +36,7 @@ def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[],
 
 
 async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
-    """An RM with the node n1 of memory 10 and the application a1."""
+    """Add node n1 with memory 10 and application a1."""
     await wire.registers(extraConfig={"siconform.colour": "blue"})
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
@@ -55,7 +55,7 @@ async def phase(wire: Wire) -> str:
 
 async def becomes(wire: Wire, name: str) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while await phase(wire) != name:  # noqa: ASYNC110  # the end of a stream tells nobody
+        while await phase(wire) != name:  # noqa: ASYNC110  # there is no event for the end of a stream
             await asyncio.sleep(0.005)
 
 

@@ -1,4 +1,4 @@
-"""Foreign allocations: what somebody else uses of a node, as the RM reports it."""
+"""Foreign allocations: node usage outside the scheduler, as reported by the RM."""
 
 import pytest
 from sireference.core.model import (
@@ -30,7 +30,7 @@ partitions:
 
 @pytest.fixture
 def rm() -> Keyed:
-    """Node n1 (memory 10) and the application a1."""
+    """Return an RM with node n1 (memory 10) and application a1."""
     rm = Keyed()
     rm.creates("n1", memory=10)
     rm.submits("a1")

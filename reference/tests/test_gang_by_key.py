@@ -1,4 +1,4 @@
-"""Gangs where the key is the identity: placeholders that wait and those that live end by key."""
+"""Gangs where the key is the identity: placeholders and their asks end by key."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tests.keyed import BY_KEY, running
 
 
 class KeyedGangs(Gangs):
-    """Says in one list what it asks for, and ends it by key."""
+    """Sends requests in one list, and ends them by key."""
 
     def __init__(self) -> None:
         super().__init__(rules=BY_KEY)

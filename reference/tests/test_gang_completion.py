@@ -1,4 +1,4 @@
-"""Applications that come to their end with placeholders nobody needed."""
+"""Completion of applications with unused placeholders."""
 
 import pytest
 from tests.driving import STOPPED, TIMEOUT, identities, keys, placed, released, states
@@ -11,7 +11,7 @@ def rm() -> Gangs:
 
 
 def waiting(rm: Gangs, leftover: int = 2) -> list[str]:
-    """A gang whose only real allocation has ended; its leftover placeholders."""
+    """End the only real allocation of a gang; return its leftover placeholders."""
     placeholders = rm.has_gang(leftover + 1)
     real = rm.replaces(placeholders[0], "r0")
     effects = rm.releases(real, "g1")

@@ -1,4 +1,4 @@
-"""Gathering placeholders: when a gang begins, who waits for whom."""
+"""Gathering of placeholders: the start of a gang, and the asks that wait."""
 
 import pytest
 from sireference.core.model import NewAllocation
@@ -136,7 +136,7 @@ def test_the_older_gang_has_its_placeholders_before_a_younger_one_gets_any(rm: G
         rm.asks_placeholder(f"{application}-p1", application)
 
     assert keys(rm.creates("n1", memory=2)) == ["g1-p0"]
-    # n1 is full; there is room for a smaller one, but not for the older gang's second
+    # n1 is full; a smaller one would fit, but not the older gang's second
     rm.submits_gang("g3", "root.fifo", memory=1)
     rm.asks_placeholder("g3-p0", "g3", memory=1)
     assert keys(rm.creates("n2", memory=1)) == []

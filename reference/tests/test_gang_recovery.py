@@ -1,4 +1,4 @@
-"""Placeholders the RM reports after a restart."""
+"""Placeholders reported by the RM after a restart."""
 
 import pytest
 from sireference.core.model import NodeInfo, RejectedAllocation, UpdateNodes
@@ -157,7 +157,7 @@ def test_an_application_that_gives_up_its_placeholders_takes_no_others(
 
     (verdict,) = of(rm.reports(existing("old", node)), RejectedAllocation)
 
-    assert "gives up its placeholders" in verdict.reason
+    assert "is releasing its placeholders" in verdict.reason
 
 
 # requirement: SI-REC-016

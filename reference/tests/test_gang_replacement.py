@@ -1,4 +1,4 @@
-"""Replacement of placeholders by real asks, and everything that may go wrong on the way."""
+"""Replacement of placeholders by real asks, with all failures on the way."""
 
 import pytest
 from sireference.core.model import NewAllocation

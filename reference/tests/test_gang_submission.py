@@ -1,4 +1,4 @@
-"""Gang applications that are taken, and those that are not."""
+"""Gang applications: accepted and rejected ones."""
 
 import pytest
 from sireference.core.model import AcceptedApplication, RejectedApplication

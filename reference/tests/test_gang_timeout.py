@@ -1,4 +1,4 @@
-"""The placeholder timeout, and what becomes of the gang it strikes."""
+"""The placeholder timeout and its effects on a gang."""
 
 import pytest
 from sireference.core.model import RejectedAsk, ReleasedAsk

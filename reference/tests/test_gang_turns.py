@@ -1,4 +1,4 @@
-"""Turns of gangs: the oldest first, but not for ever while it has nothing."""
+"""Turns of gangs: the oldest first, but not forever while it has nothing."""
 
 import pytest
 from sireference.core.model import Settings
@@ -10,7 +10,7 @@ TURN = Settings().gang_turn_timeout
 
 @pytest.fixture
 def rm() -> Gangs:
-    """With room for 4, g1 that fits nowhere, and g2 that would fit."""
+    """Return an RM with capacity 4, g1 that fits nowhere, and g2 that would fit."""
     rm = Gangs()
     rm.creates("n1", memory=4)
     for gang in ("g1", "g2", "g3"):

@@ -1,6 +1,6 @@
-"""Growth: what came and went leaves nothing behind, however long others wait beside it.
+"""Memory growth: past objects leave nothing behind, even next to waiting asks.
 
-Everything is counted in objects. Each life is led where nobody waits, too: that is the control.
+Everything is counted in objects. Each lifecycle also runs without waiting asks, as a control.
 """
 
 import gc
@@ -25,7 +25,7 @@ from tests.driving import RM, identities, states
 
 WARM_UP: Final = 100
 LIVES: Final = 400
-FEW: Final = 50  # objects more or less after so many lives
+FEW: Final = 50  # tolerated difference in objects
 KINDS: Final = (Application, AskGroup, PendingAsk, Queue, Bucket)
 
 QUEUES: Final = """
@@ -49,7 +49,7 @@ Life = Callable[[RM, int], object]
 
 @pytest.fixture(scope="module", autouse=True)
 def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """The collector leaves alone what was there before, which may be very much."""
+    """Exclude earlier objects, which may be many, from the collector."""
     gc.collect()
     gc.freeze()
     yield
@@ -81,7 +81,7 @@ def removed(rm: RM, number: int) -> None:
 
 
 def removed_after_a_release(rm: RM, number: int) -> None:
-    """What it has less may have moved it up, so that the turns of all who wait are known."""
+    """Decreased usage may reorder, so that the order of all waiters is known."""
     rm.submits(f"b{number}", "root.leaf")
     rm.asks("large", f"b{number}", memory=100)
     for identity in identities(rm.asks("small", f"b{number}", memory=1)):
@@ -105,13 +105,13 @@ def queued_on_its_own(rm: RM, number: int) -> None:
 
 
 def counted() -> Counter[str]:
-    """How many objects of these kinds there are, by name."""
+    """Return how many objects of these kinds exist, by name."""
     gc.collect()
     return Counter(type(one).__name__ for one in gc.get_objects() if type(one) in KINDS)
 
 
 def grown(rm: RM, life: Life) -> Counter[str]:
-    """The kinds of which there are more after many lives than after a few, and how many more."""
+    """Return the kinds that grew between a few and many lifecycles, and by how much."""
     for number in range(WARM_UP):
         life(rm, number)
     before = counted()
@@ -122,11 +122,11 @@ def grown(rm: RM, life: Life) -> Counter[str]:
 
 
 def nothing_waits(_: RM) -> None:
-    """Nothing is there beside the lives."""
+    """Nothing exists apart from the lifecycles."""
 
 
 def others_wait(rm: RM) -> None:
-    """An ask for each shape that comes and goes, in every queue, all before it."""
+    """Add an earlier ask of each shape in every queue."""
     rm.asks("waits", memory=100)
     rm.submits("first", "root.leaf")
     rm.asks("waits", "first", memory=100)
@@ -216,7 +216,7 @@ def test_asks_withdrawn_at_once_leave_nothing_behind_those_that_wait() -> None:
 
 
 def reachable(thing: object) -> Iterator[object]:
-    """All that is kept alive by ``thing``, without classes, functions' modules and the like."""
+    """Return everything kept alive by ``thing``, without classes, modules and the like."""
     seen, found = {id(thing)}, deque([thing])
     while found:
         one = found.popleft()
@@ -231,7 +231,7 @@ def reachable(thing: object) -> Iterator[object]:
 
 
 def holds_its_registration(rm: ResourceManager) -> Counter[str]:
-    """What is there of a registration, by kind."""
+    """Return the objects of a registration, by kind."""
     kinds = (*KINDS, PartitionConfig, Partition, MethodType)
     return Counter(type(one).__name__ for one in reachable(rm) if type(one) in kinds)
 
@@ -312,7 +312,7 @@ def test_what_a_configuration_ends_goes_at_once_too() -> None:
 
 
 def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
-    """Much that has something, waits for something, was told to go, or has finished."""
+    """Use resources, wait for some, with open releases and finished applications."""
     for number in range(FEW):
         rm.creates(f"n{number}", memory=60)
     rm.submits("a1", "root.leaf")
@@ -335,7 +335,7 @@ def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
 
 
 def finishes(rm: RM, number: int) -> list[str]:
-    """An application that is over once it has waited; the states that are reported."""
+    """Finish an application after its waiting time; return the reported states."""
     application_id = f"f{number}"
     rm.submits(application_id, "root.dynamic.finishes")
     for identity in identities(rm.asks("k", application_id, memory=1)):

@@ -1,4 +1,4 @@
-"""Growth where the key is the identity: updates and foreign allocations leave nothing behind."""
+"""Memory growth with keys as identities: updates and foreign allocations leave nothing behind."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ GROWS = (*KINDS, ForeignAllocation)
 
 @pytest.fixture(scope="module", autouse=True)
 def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """The collector leaves alone what was there before, which may be very much."""
+    """Exclude earlier objects, which may be many, from the collector."""
     gc.collect()
     gc.freeze()
     yield

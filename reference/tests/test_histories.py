@@ -1,4 +1,4 @@
-"""Arbitrary histories: books balance, nothing leaks, the same history has the same effects."""
+"""Random histories: consistent accounting, no leaks, deterministic effects."""
 
 from collections.abc import Callable
 
@@ -87,7 +87,7 @@ def foreign_on(partition: Partition, node: Node) -> Resource:
 
 
 def foreign_make_sense(partition: Partition) -> None:
-    """Each is on one node that is there, and has a key that nothing else has."""
+    """Check that each is on one existing node, with a key that nothing else has."""
     there = [key for node in partition.nodes.values() for key in partition.foreign.on(node)]
     assert sorted(there) == sorted(partition.foreign._nodes)
     assert set(partition.foreign._on) <= set(partition.nodes.values())
@@ -168,7 +168,7 @@ def gang_makes_sense(partition: Partition, application: Application, gang: Gang)
     } == {id(x) for x in placeholders if x.open_release is None}
     if application.is_gathering and placeholders:
         assert gang.timer is not None
-        assert gang.timer.due is not None  # it has not rung yet
+        assert gang.timer.due is not None  # it has not fired yet
 
 
 def preemptions_make_sense(partition: Partition) -> None:
@@ -237,7 +237,7 @@ def test_whatever_can_be_served_is_served(history: list[object]) -> None:
 
 
 class Overcommit(Player):
-    """Watches that nothing new is put where there is no room for it."""
+    """Checks that nothing is placed without capacity."""
 
     def watch_new(self, allocation: AllocationRecord) -> None:
         super().watch_new(allocation)
@@ -311,10 +311,10 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
 def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     history: list[object],
 ) -> None:
-    """Without removing anything: what the RM releases and confirms is enough."""
+    """Releases and confirmations by the RM are enough, without removals."""
     player = watched(lambda _: None, history)
 
-    for _ in range(10):  # what was pending may come in place of what was released
+    for _ in range(10):  # pending asks may take the place of what was released
         for partition in player.partitions:
             for application in list(partition.applications.values()):
                 for live in list(partition.allocations.of(application).values()):

@@ -1,4 +1,4 @@
-"""The HTTP port bears slow and silent clients: a bound of connections, and of their time."""
+"""HTTP port with slow and silent clients: limits of connections and of their duration."""
 
 import asyncio
 import http.client
@@ -15,7 +15,7 @@ MOST = 3
 
 
 def with_page(visit: Callable[[str, int], None]) -> None:
-    """Let ``visit`` speak to a page of its own at this host and port."""
+    """Run ``visit`` with a page server at this host and port."""
 
     async def play() -> None:
         async with served() as wire:
@@ -30,12 +30,12 @@ def with_page(visit: Callable[[str, int], None]) -> None:
 
 
 def connected(host: str, port: int) -> socket.socket:
-    """A connection on which nothing is said; no wait on it is longer than TIMEOUT."""
+    """Open a silent connection with TIMEOUT for each wait."""
     return socket.create_connection((host, port), timeout=TIMEOUT)
 
 
 def status(host: str, port: int) -> int:
-    """What comes of asking for the state."""
+    """Return the status of a request for the state."""
     asking = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
     try:
         asking.request("GET", "/state")
@@ -65,7 +65,7 @@ def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.Mon
         with connected(host, port) as asking:
             asking.sendall(b"GET / HTTP/1.0\r\n\r\n")
             assert asking.makefile("rb").read().startswith(b"HTTP/1.0 200 ")
-            # it is over for the client once the server has given the place free
+            # the client sees the end before the server frees the slot
 
         assert status(host, port) == 200
 

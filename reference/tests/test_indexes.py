@@ -1,4 +1,4 @@
-"""What the state finds by an index is what a look at everything finds."""
+"""Indexes of the state give the same results as a full search."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What takes long is done bit by bit: in order for each RM, in turns among them."""
+"""Jobs in chunks: in order for each RM, alternating between RMs."""
 
 import asyncio
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from sireference.shell.jobs import PAUSE, Jobs
 
 
 class Log:
-    """Who is busy, and what was done in which order."""
+    """Records which RMs are busy, and the order of work."""
 
     def __init__(self) -> None:
         self.done: list[str] = []

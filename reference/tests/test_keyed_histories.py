@@ -1,4 +1,4 @@
-"""Arbitrary histories in which the key is the identity: books balance as in all others."""
+"""Random histories with keys as identities: consistent accounting."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ _SOME: Final = example_settings("SIREFERENCE_KEYED_HISTORIES", 60)
 
 
 def keys_identify(partition: Partition) -> None:
-    """No key means two things at once: it is held, asked for, or somebody else's."""
+    """Check that each key has one meaning: allocated, pending or foreign."""
     asked_for = [
         key for application in partition.applications.values() for key in application.pending
     ]
@@ -102,9 +102,9 @@ def test_whatever_can_be_served_is_served(history: list[object]) -> None:
 
 
 class Overcommit(KeyedPlayer):
-    """Watches that the scheduler puts nothing where there is no room for it."""
+    """Checks that the scheduler places nothing without capacity."""
 
-    is_simple = True  # what else happens is known only of a message that says one thing
+    is_simple = True  # other moves are only known for a message with one element
 
     def watch_served(self, allocation: AllocationRecord) -> None:
         (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)

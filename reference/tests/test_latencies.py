@@ -1,4 +1,4 @@
-"""Latencies: from a message to what follows from it being sent, and of scheduling passes."""
+"""Latencies: from a message to its sent effects, and of scheduling passes."""
 
 import asyncio
 
@@ -26,14 +26,14 @@ def measured(wire: Wire) -> CollectorRegistry:
 
 
 def count(registry: CollectorRegistry, method: str) -> float:
-    """How many messages of this method were answered."""
+    """Return how many messages of this method were answered."""
     return registry.get_sample_value(f"{ANSWERS}_count", {"method": method}) or 0.0
 
 
 async def counted(registry: CollectorRegistry, method: str, times: int) -> float:
-    """The same, once it is so many or more: a client may have an answer before it is counted."""
+    """Return the same once it reaches a number: answers may arrive before they are counted."""
     async with asyncio.timeout(TIMEOUT):
-        while count(registry, method) < times:  # noqa: ASYNC110  # nobody is told
+        while count(registry, method) < times:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.005)
     return count(registry, method)
 

@@ -1,4 +1,4 @@
-"""How much a server bears: size of messages, open streams, what waits to be read."""
+"""Limits of a server: message size, open streams, unread messages."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
 
 
 async def is_served(wire: Wire) -> bool:
-    """Whether another stream is served now."""
+    """Return whether another stream is served now."""
     third = await wire.opens("UpdateAllocation")
     try:
         await third.asks(wire.ask("k1", "nobody", memory=1))
@@ -67,7 +67,7 @@ def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
 
 def test_a_configuration_is_as_large_as_kubernetes_can_keep() -> None:
     sent = "#" * (1 << 20)
-    with pytest.raises(ConfigurationError, match="there is nothing in the text"):
+    with pytest.raises(ConfigurationError, match="the text is empty"):
         Policies().configuration("", sent)
 
     with pytest.raises(ConfigurationError, match="has 1048577 bytes, and no more than 1048576"):
@@ -113,7 +113,7 @@ def test_no_more_streams_than_allowed_are_open() -> None:
 
 
 def test_an_rm_that_does_not_read_is_lost() -> None:
-    """Its answers cannot wait for ever, and none can be left out: it has to begin anew."""
+    """Its answers can neither wait forever nor be dropped: it must register again."""
 
     async def play() -> None:
         async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:

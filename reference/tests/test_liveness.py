@@ -1,4 +1,4 @@
-"""Liveness: whatever comes in whatever order, an ask that could be placed is placed."""
+"""Liveness: after any sequence of messages, an ask that can be placed is placed."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ spelled: Final = st.binary(min_size=LENGTH, max_size=LENGTH)
 
 
 def _play(player: Player, small: World) -> None:
-    """After each move, and when the RM owes nothing, no ask waits that could be placed."""
+    """Check after each move, and when the RM owes nothing, that no possible ask waits."""
     for move in small.moves:
         note(move)
         player.play(move)
@@ -57,7 +57,7 @@ def test_what_is_served_after_a_restart_in_one_order_is_served_in_any(small: Res
     for sent in (*small.applications, *small.mixed()):
         note(sent)
     if left_over(small, small.in_order()):
-        event("not all there is can be served")  # who is depends on the order
+        event("not all there is can be served")  # the selection depends on the order
         left_over(small, small.mixed())
         return
 

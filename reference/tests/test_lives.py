@@ -1,4 +1,4 @@
-"""Arbitrary histories of RMs that come, get lost, come again and are not alone."""
+"""Random histories of several RMs that register, are lost and register again."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,7 +45,7 @@ def played(history: list[object], player: Player | None = None) -> Player:
 
 
 def in_own_words(effects: Effects) -> Effects:
-    """The effects with the identities of allocations numbered as they come."""
+    """Return the effects with the identities of allocations numbered in order."""
     own: dict[str, str] = {}
 
     def word(identity: str) -> str:
@@ -115,7 +115,7 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
     for move in more:
         if isinstance(move, float):
             player.play(move)
-        elif not isinstance(move, Configuration):  # that is taken while it is paused
+        elif not isinstance(move, Configuration):  # it is accepted while paused
             event = player.event(move)
             assert of(player.scheduler.handle(event, player.now), Refused)
     player.play(100.0)
@@ -144,7 +144,7 @@ def test_what_is_rejected_changes_nothing(history: list[object]) -> None:
         player.play(move)
         effects = player.effects[-1]
         if isinstance(move, Together):
-            continue  # what is with it in the message may have been taken without a word
+            continue  # other parts of the message may have been accepted silently
         if effects and all(isinstance(effect, REJECTIONS) for effect in effects):
             assert held(player) == before
 
@@ -159,7 +159,7 @@ def test_histories_are_about_everything_that_can_happen() -> None:
         seen = {what for step in played(history).effects for one in step for what in about(one)}
         assert seen <= EVERYTHING
         missing.difference_update(seen)
-        return is_quick() and not missing  # ci sees the rest, too
+        return is_quick() and not missing  # ci covers the rest
 
     always_the_same = settings(
         max_examples=150, derandomize=True, database=None, phases=[Phase.generate]
@@ -171,7 +171,7 @@ def test_histories_are_about_everything_that_can_happen() -> None:
 
 
 def about(effect: Effect) -> Iterator[type | TerminationType | ApplicationState]:
-    """What is to be seen of an effect: its kind, how an allocation ends, a state."""
+    """Return the visible part of an effect: its kind, the end of an allocation, a state."""
     if type(effect) in KINDS:
         yield type(effect)
     if isinstance(effect, ReleasedAllocation):
@@ -187,6 +187,6 @@ EVERYTHING: Final = {
     TerminationType.TIMEOUT,
     TerminationType.PREEMPTED_BY_SCHEDULER,
     TerminationType.PLACEHOLDER_REPLACED,
-    # there is another answer for a new one, and days would have to pass for an expired one
+    # a new one has another answer, and an expired one would take days
     *set(ApplicationState) - {ApplicationState.NEW, ApplicationState.EXPIRED},
 }

@@ -1,4 +1,4 @@
-"""Logs: one line a record, and what is in it."""
+"""Logs: one line per record, and its contents."""
 
 import json
 import logging

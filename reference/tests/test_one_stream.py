@@ -1,4 +1,4 @@
-"""One stream for everything (2021-02), over gRPC: a life, its end, and what an RM is told to do."""
+"""One stream for everything (2021-02), over gRPC: its lifecycle and the RM's instructions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ RESYNC = si.UpdateResponse(action=si.UpdateResponse.RESYNC)
 def over_the_wire(
     scenario: Callable[[Wire], Awaitable[None]], clock: Clock | None = None
 ) -> Callable[[], None]:
-    """Run ``scenario`` against a server of its own that speaks 2021-02."""
+    """Run ``scenario`` against a server of 2021-02."""
 
     @wraps(scenario)
     def test() -> None:
@@ -39,7 +39,7 @@ def over_the_wire(
 
 
 def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """The same against a server whose time stands still."""
+    """Run ``scenario`` against a server with virtual time."""
     return over_the_wire(scenario, VirtualClock())
 
 
@@ -50,7 +50,7 @@ def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
 
 
 async def receives_until(stream: Stream, elements: str) -> Any:
-    """The first element of that list; what comes before it is dropped."""
+    """Return the first element of that list; earlier messages are dropped."""
     while True:
         found = getattr(await stream.receives(), elements)
         if found:

@@ -1,4 +1,4 @@
-"""What an operator can choose: configuration, encryption, sockets, HTTP, logs."""
+"""Operator options: configuration, encryption, sockets, HTTP, logs."""
 
 import json
 import signal
@@ -33,7 +33,7 @@ UPDATES = rpc.methods(DEFAULT_REVISION)
 
 
 class Serving:
-    """A process that serves; ``lines`` are what it said when it was ready."""
+    """A serving process; ``lines`` is its output when it became ready."""
 
     def __init__(self, process: "subprocess.Popen[str]", count: int) -> None:
         assert process.stdout is not None
@@ -43,7 +43,7 @@ class Serving:
         self.address = self.lines[0].removeprefix("listening on ")
 
     def ends(self) -> tuple[int, str]:
-        """Exit status, and what it wrote to standard error."""
+        """Return exit status and standard error."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, errors
@@ -69,7 +69,7 @@ def registers(channel: grpc.Channel, **fields: Any) -> None:
 
 @contextmanager
 def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
-    """The answer to an application ``a1`` for ``queue``; meanwhile the stream is open."""
+    """Return the answer to an application ``a1`` for ``queue``, on a stream that stays open."""
     method = UPDATES["UpdateApplication"]
     new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1", queueName=queue)
     requests: SimpleQueue[Any] = SimpleQueue()
@@ -119,7 +119,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture(scope="module")
 def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Options with certificate and key of 127.0.0.1."""
+    """Return options with certificate and key of 127.0.0.1."""
     folder = tmp_path_factory.mktemp("tls")
     certificate = authority.issue_cert("127.0.0.1")
     certificate.cert_chain_pems[0].write_to_path(folder / "cert.pem")
@@ -191,7 +191,7 @@ def get(url: str) -> tuple[str, bytes]:
 
 @contextmanager
 def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
-    """The call inside ends with ``code``; the list has its sentence afterwards."""
+    """Expect ``code`` from the call inside; the list gets its message."""
     message: list[str] = []
     with pytest.raises(grpc.RpcError) as caught:
         yield message
@@ -239,10 +239,10 @@ def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
                 submits(channel, "root.default"),
             ):
                 pass
-    assert "has 1 streams, which is the most of one" in message[0]
+    assert "has 1 streams, the maximum of one" in message[0]
 
 
-def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
+def test_time_limit_of_the_first_message_is_an_option() -> None:
     with (
         serving("--first-message-timeout", "0.2") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -253,10 +253,10 @@ def test_how_long_a_stream_may_be_silent_at_first_is_an_option() -> None:
         with ends_badly(grpc.StatusCode.DEADLINE_EXCEEDED) as message:
             next(answers)
         requests.put(None)
-    assert message[0].startswith("no first message came in 0.2 s")
+    assert message[0].startswith("no first message in 0.2 s")
 
 
-def test_any_has_a_stream_is_reported_that_the_scheduler_goes_down() -> None:
+def test_every_open_stream_is_notified_of_the_shutdown() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
         method = UPDATES["UpdateApplication"]
@@ -271,7 +271,7 @@ def test_any_has_a_stream_is_reported_that_the_scheduler_goes_down() -> None:
         with ends_badly(grpc.StatusCode.UNAVAILABLE) as message:
             next(answers)
         requests.put(None)
-    assert "going down" in message[0]
+    assert "shutting down" in message[0]
 
 
 def test_metrics_and_state_are_shown_over_http() -> None:

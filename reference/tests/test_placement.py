@@ -1,4 +1,4 @@
-"""Placement: rules in order, filters, parents, creation, permission."""
+"""Placement rules: order, filters, parents, creation, permission."""
 
 from typing import Any
 

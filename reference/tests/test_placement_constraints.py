@@ -1,4 +1,4 @@
-"""Placement constraints: node attributes, company by tags in groups of nodes, hard and soft."""
+"""Placement constraints: node attributes, affinities by tags in groups of nodes, hard and soft."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,13 +41,13 @@ def company(
     most: int | None = None,
     required: bool = True,
 ) -> PlacementConstraint:
-    """So many allocations with app=x, or with other tags, in a group."""
+    """Return an affinity to a number of allocations with app=x, or other tags, in a group."""
     targets = targets or (target("app", IN, "x"),)
     return PlacementConstraint(affinity=AllocationAffinity(scope, targets, least, most, required))
 
 
 class Cluster(RM):
-    """An RM with one application and nodes that have attributes."""
+    """An RM with one application and nodes with attributes."""
 
     def __init__(self, **nodes: Mapping[str, str]) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Cluster(RM):
         memory: int = 1,
         most: int = 1,
     ) -> list[tuple[str, str]]:
-        """Key and node of what is allocated when this is asked for."""
+        """Send this ask; return key and node of new allocations."""
         more = {"constraint": constraint, "tags": tags or {}}
         return placed(self.asks(key, most=most, more=more, memory=memory))
 
@@ -161,7 +161,7 @@ def test_a_minimum_wants_company() -> None:
     least = company(scope="zone", least=2)
 
     assert rm.wants("k", least, memory=2) == [("k", "n1")]
-    assert rm.wants("l", least, memory=2) == []  # zone b has room, but nobody there
+    assert rm.wants("l", least, memory=2) == []  # zone b has capacity, but no matching allocation
 
 
 # requirement: SI-PLACE-008
@@ -221,7 +221,7 @@ def test_what_is_preferred_decides_where_there_is_a_choice() -> None:
     rm.wants("x", on_nodes(target("zone", IN, "a")), X, memory=8)
     preferred = company(scope="zone", least=2, required=False)
 
-    assert rm.wants("k", preferred, X) == [("k", "n1")]  # n2 has more room
+    assert rm.wants("k", preferred, X) == [("k", "n1")]  # n2 has more free resources
     assert rm.wants("l", preferred, X, memory=2) == [("l", "n2")]
 
 

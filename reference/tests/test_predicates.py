@@ -1,4 +1,4 @@
-"""Predicates: the RM says whether an ask may be on a node before it gets there."""
+"""Predicates: the RM decides whether an ask may use a node."""
 
 import pytest
 from sireference.core.model import (
@@ -313,7 +313,7 @@ def test_only_the_partition_of_the_question_waits() -> None:
 
 
 def gang(rm: Asked, *nodes: str) -> list[str]:
-    """Placeholders of the task group tg on these nodes; their identities."""
+    """Place placeholders of the task group tg on these nodes; return their identities."""
     made: list[str] = []
     for number, node_id in enumerate(nodes):
         more = {"task_group": "tg", "placeholder": True, "required_node": node_id}

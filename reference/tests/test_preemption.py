@@ -1,4 +1,4 @@
-"""Preemption: who may, and at whose cost."""
+"""Preemption: eligible asks and their victims."""
 
 import pytest
 from sireference.core.model import (
@@ -26,7 +26,7 @@ from tests.preempting import (
 
 @pytest.fixture
 def rm() -> Preempting:
-    """One node of 10, which t1 has all of."""
+    """Return an RM with one node of 10, used up by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm
@@ -185,7 +185,7 @@ def test_who_turns_out_to_be_needless_is_spared(rm: Preempting) -> None:
     (large,) = rm.takes("large", "g", memory=4)
     rm.takes("spared", "g", memory=5, preemption_policy=OPTED_OUT)
 
-    # the small one comes first, but with the large one it is not needed
+    # the small one comes first, but is not needed with the large one
     assert preempted(rm.claims(memory=4)) == [large]
 
 
@@ -227,7 +227,7 @@ def test_a_full_queue_and_a_full_node_are_relieved_together() -> None:
     rm.submits("o1", "root.outside")
     (other,) = rm.takes("o", "o1", memory=1, priority=-1)
 
-    # on n2 two have to go for the node, the other one first, and one more for the queue
+    # on n2 two must end for the node, the other one first, and one more for the queue
     victims = preempted(rm.claims(memory=2, required_node=""))
     assert victims == [v[5], v[4]]
     assert not {other, *w} & set(victims)
@@ -319,7 +319,7 @@ def test_a_claim_beyond_the_guarantee_waits(rm: Preempting) -> None:
 
     assert preempted(rm.claims("k3", memory=3)) == []
     assert len(preempted(rm.claims("k2", memory=2))) == 2
-    assert preempted(rm.claims("k1", memory=1)) == []  # what was promised counts
+    assert preempted(rm.claims("k1", memory=1)) == []  # pending victims count
 
 
 def test_a_queue_without_guarantee_claims_nothing(rm: Preempting) -> None:

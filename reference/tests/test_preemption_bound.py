@@ -1,4 +1,4 @@
-"""Preemption for asks bound to a node, and of placeholders."""
+"""Preemption for asks with a required node, and of placeholders."""
 
 import pytest
 from sireference.core.model import (
@@ -17,7 +17,7 @@ from tests.preempting import (
 
 @pytest.fixture
 def rm() -> Preempting:
-    """One node of 10, which t1 has all of."""
+    """Return an RM with one node of 10, used up by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm

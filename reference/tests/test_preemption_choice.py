@@ -1,4 +1,4 @@
-"""The choice of victims in small scenarios, held against all sets of victims there are."""
+"""Choice of victims in small scenarios, compared with all possible sets."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -60,7 +60,7 @@ Victims = tuple[Allocation, ...]
 
 
 def scenario(data: bytes) -> tuple[Partition, PendingAsk] | None:
-    """Some allocations on two nodes, and an ask with a claim, unless there is room for it."""
+    """Generate allocations on two nodes, and an ask with a claim, unless it fits."""
     sent = Bytes(data)
     player = Player(queues=sent.of(_CONFIGURATIONS))
     for queue in (*_TAKERS, "parent.entitled"):
@@ -92,7 +92,7 @@ def _existing(sent: Bytes, number: int) -> AllocationRecord:
 def crowd(
     smalls: int, small: int, *, claim: int = 3, surplus: int = 3
 ) -> tuple[Partition, PendingAsk]:
-    """A node full of one allocation of 3 and smaller ones; their queue may lose ``surplus``."""
+    """Fill a node with one allocation of 3 and smaller ones; their queue may lose ``surplus``."""
     guaranteed = 3 + smalls * small - surplus
     queues = parse_configuration(f"""
         partitions:
@@ -156,7 +156,7 @@ def sets(partition: Partition) -> Iterator[Victims]:
 
 
 def has_capacity(node: Node, pending: PendingAsk, victims: Victims) -> bool:
-    """Whether the ask fits on the node and below all maxima without the victims."""
+    """Return whether the ask fits on the node and below all maxima without the victims."""
     need = pending.ask.resource
     gain = total(live for live in victims if live.node is node)
     return need.fits(node.free + gain) and all(
@@ -171,7 +171,7 @@ def below(queue: Queue, victims: Victims) -> Resource:
 
 
 def leaves_guarantees(partition: Partition, pending: PendingAsk, victims: Victims) -> bool:
-    """Whether no queue that only loses has less of what it loses than is guaranteed to it."""
+    """Return whether all queues that only lose keep their guarantee."""
     for queue in partition.root.all():
         if queue.guaranteed is None or queue in pending.application.leaf.path:
             continue

@@ -1,4 +1,4 @@
-"""Preemption predicates: the RM says whose end makes room for an ask, before anybody goes."""
+"""Preemption predicates: the RM approves victims before they are asked to end."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ CHECKS = Callback.PREEMPTION_PREDICATES
 
 
 class Consulted(Preempting):
-    """One node of 10; what t1 has of it are allocations of 1 with the keys v0 to v9."""
+    """One node of 10, where t1 has allocations of 1 with the keys v0 to v9."""
 
     def __init__(self, *callbacks: Callback, entitled: str = "", memory: int = 10) -> None:
         super().__init__(entitled=entitled)
@@ -44,7 +44,7 @@ class Consulted(Preempting):
 
 
 def question_in(effects: Iterable[Effect]) -> PreemptionQuestion:
-    """The only question about victims."""
+    """Return the only question about victims."""
     (question,) = of(effects, PreemptionQuestion)
     return question
 
@@ -288,7 +288,7 @@ def test_a_guarantee_that_would_be_hurt_by_now_is_kept(rm: Consulted) -> None:
 
 
 class Crowded(Preempting):
-    """What is below the parent is full with t1 on n2; o1, which is not below it, fills n1."""
+    """The parent queue is filled by t1 on n2; o1, outside of it, fills n1."""
 
     def __init__(self) -> None:
         super().__init__(parent="resources: {max: {memory: 8}}")

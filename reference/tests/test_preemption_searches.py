@@ -1,4 +1,4 @@
-"""Searches for victims among many nodes: with enough to choose from, bit by bit, side by side."""
+"""Victim searches among many nodes: early stop, pauses and sharing."""
 
 import pytest
 from sireference.core.model import Ask
@@ -14,7 +14,7 @@ def rm() -> Preempting:
 
 
 def the_last_of(rm: Preempting, nodes: int) -> str:
-    """So many full nodes and one more, where the only victim is."""
+    """Return an RM with full nodes of which only the last has a victim."""
     for number in range(nodes):
         rm.creates(f"n{number:02}", memory=1)
         rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)

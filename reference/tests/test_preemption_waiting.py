@@ -1,4 +1,4 @@
-"""Preemption: what happens until the last victim is gone."""
+"""Preemption until the last victim is gone."""
 
 import pytest
 from sireference.core.model import (
@@ -31,7 +31,7 @@ partitions:
 
 @pytest.fixture
 def rm() -> Preempting:
-    """One node of 10, which t1 has all of."""
+    """Return an RM with one node of 10, used up by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm
@@ -148,7 +148,7 @@ def test_several_asks_have_victims_of_their_own(rm: Preempting) -> None:
     assert keys(rm.confirms(first)) == ["k2"]
 
 
-# the asker changes its mind
+# the ask is changed
 
 
 def test_when_the_ask_is_withdrawn_the_victims_go_and_the_capacity_is_for_all(
@@ -296,7 +296,7 @@ def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
 
 @pytest.fixture
 def bound() -> tuple[Preempting, dict[str, str]]:
-    """A claim for n2, which has room as soon as its queue has: a victim there was asked to go."""
+    """Claim n2, which has capacity as soon as the queue has: a victim there must end."""
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=4)
     rm.creates("n2", memory=8)
@@ -432,7 +432,7 @@ def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The keys of those for whom victims are looked for."""
+    """Return the keys of the asks that victims are searched for."""
     seen: list[str] = []
     choose = victim_search.Search.choose
 

@@ -1,4 +1,4 @@
-"""Timers proposed in extraConfig hold for the RM that proposes them."""
+"""Timers proposed in extraConfig apply to the RM that proposes them."""
 
 import pytest
 from sireference.codec.extra_config import proposed_timers

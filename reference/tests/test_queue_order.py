@@ -1,4 +1,4 @@
-"""The order of queues and of the applications in a leaf: policy, priority, guaranteed resources."""
+"""Order of queues and of applications in a leaf: policy, priority, guarantees."""
 
 import pytest
 from tests.driving import RM, identities, keys
@@ -22,7 +22,7 @@ partitions:
 
 
 def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> RM:
-    """Asks that wait for a node: application, key and priority; every ask wants memory 1."""
+    """Add waiting asks of memory 1: application, key and priority."""
     rm = RM(queues=queues)
     for application in sorted({application for application, _, _ in asks}):
         rm.submits(application, queue)
@@ -32,7 +32,7 @@ def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> 
 
 
 def order(rm: RM, capacity: int = 100) -> list[str]:
-    """The keys in the order they are served when there is room."""
+    """Return the keys in the order they are served when a node is added."""
     return keys(rm.creates("n1", memory=capacity, vcore=capacity))
 
 
@@ -60,7 +60,7 @@ def test_a_fair_leaf_weighs_by_what_is_guaranteed_to_it() -> None:
     rm = RM(queues=LEAVES)
     for application in ("a1", "a2"):
         rm.submits(application, "root.weighed")
-    rm.asks("m", "a1", memory=4, most=3)  # 0.4 of its right each time
+    rm.asks("m", "a1", memory=4, most=3)  # 0.4 of its guarantee each time
     rm.asks("v", "a2", vcore=300, most=3)  # 0.3 of it
 
     assert keys(rm.creates("n1", memory=100, vcore=10_000)) == ["m", "v", "v", "m", "v", "m"]
@@ -210,7 +210,7 @@ BY_SHARE = TREE % "application.sort.priority: disabled"
 
 
 def in_queues(queues: str, **priorities: int) -> list[str]:
-    """Who is served first, if each queue has one application with one ask of that priority."""
+    """Return the service order of queues with one ask of that priority each."""
     rm = RM(queues=queues)
     for number, (queue, priority) in enumerate(priorities.items()):
         rm.submits(f"a{number}", f"root.{queue.replace('_', '.')}")
@@ -294,7 +294,7 @@ def test_queues_share_in_proportion_to_what_is_guaranteed_to_them() -> None:
     served = order(rm, 7)
 
     assert sorted(served[1:]) == ["large"] * 4 + ["small"] * 2
-    assert served[0] == "free"  # that has nothing yet, and so not more than its right
+    assert served[0] == "free"  # it uses nothing, and so not more than its guarantee
 
 
 def test_who_has_less_than_its_guarantee_comes_before_who_has_none() -> None:

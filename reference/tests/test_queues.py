@@ -1,4 +1,4 @@
-"""Queues: limits on the whole path, usage that balances, and who is served next."""
+"""Queues: limits on the whole path, consistent usage, and the service order."""
 
 from sireference.core.model import AllocationRecord, Ask
 from sireference.core.resources import NOTHING, Resource

@@ -1,4 +1,4 @@
-"""Enforcement of quotas: what a queue has above its lowered maximum is preempted after a while."""
+"""Quota enforcement: usage above a lowered maximum is preempted after a delay."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ DELAY = "properties: {quota.preemption.delay: 5s}"
 
 
 def queue(most: int | None, more: str = "", *, guaranteed: int = 0) -> str:
-    """A configuration with the queue q."""
+    """Return a configuration with the queue q."""
     amounts = f"guaranteed: {{memory: {guaranteed}}}" if guaranteed else ""
     if most is not None:
         amounts += f"{', ' if amounts else ''}max: {{memory: {most}}}"
@@ -32,7 +32,7 @@ def watched(queues: str, rules: Rules = RULES) -> Later:
 
 
 def runs(rm: Later, *sizes: int, of: str = "a1", more: Mapping[str, object] | None = None) -> None:
-    """Allocations k1, k2 and so on of these sizes."""
+    """Allocate k1, k2 and so on with these sizes."""
     for number, size in enumerate(sizes, start=1):
         assert keys(rm.asks(f"{of}-k{number}", of, memory=size, more=more))
 
@@ -43,7 +43,7 @@ def partition(rm: Later) -> Partition:
 
 
 def gone(effects: list[Effect]) -> set[str]:
-    """Who is preempted."""
+    """Return the preempted keys."""
     ends = released(effects)
     assert {termination for _, termination in ends} <= {PREEMPTED}
     return {identity.removeprefix("a1-") for identity, _ in ends}

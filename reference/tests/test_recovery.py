@@ -1,4 +1,4 @@
-"""Recovery: allocations that exist already."""
+"""Recovery of existing allocations."""
 
 import pytest
 from sireference.core.model import (

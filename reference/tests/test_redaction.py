@@ -1,4 +1,4 @@
-"""What may be logged of a message: all but what the SI marks as secret."""
+"""Redaction: logged messages without fields that the SI marks as secret."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PACKAGE = "made.up"
 
 @pytest.fixture(params=REVISIONS.values(), ids=str)
 def login(request: pytest.FixtureRequest) -> Any:
-    """A message type with secrets, made up, beside a copy of a revision's own file.
+    """Return a made-up message type with secrets, next to a copy of a revision's file.
 
     It has ``user``, the secret ``pin``, and itself as ``inner``, ``several`` and in the map
     ``by_name``.

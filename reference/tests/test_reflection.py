@@ -1,4 +1,4 @@
-"""Server reflection, in both versions: what is served and its types."""
+"""Server reflection in both versions: services and their types."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,7 +26,7 @@ SERVED = {
 
 
 async def described(wire: Wire, symbol: str) -> list[FileDescriptorProto]:
-    """The files in which the server says that ``symbol`` is, by v1alpha."""
+    """Return the files that contain ``symbol`` according to v1alpha."""
     stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
     request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
     (answer,) = [one async for one in stub.ServerReflectionInfo(iter([request]))]
@@ -37,7 +37,7 @@ async def described(wire: Wire, symbol: str) -> list[FileDescriptorProto]:
 
 
 async def messages_of_v1(wire: Wire) -> tuple[Any, Any]:
-    """Request and response of v1, made of nothing but what the server says of it."""
+    """Return request and response of v1, built from the server's descriptions only."""
     (file,) = await described(wire, f"{V1}.ServerReflection")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -53,7 +53,7 @@ async def messages_of_v1(wire: Wire) -> tuple[Any, Any]:
 async def asked(
     wire: Wire, package: str, request: Any, response: Any, *queries: dict[str, Any]
 ) -> list[Any]:
-    """The answers of one call of the version in ``package``."""
+    """Return the answers of one call of the version in ``package``."""
     call = wire.channel.stream_stream(
         f"/{package}.ServerReflection/ServerReflectionInfo",
         request_serializer=request.SerializeToString,

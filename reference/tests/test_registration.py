@@ -1,4 +1,4 @@
-"""Registration: the first, another one, several RMs, loss and leave."""
+"""Registration: first and repeated, several RMs, loss and shutdown."""
 
 from collections import Counter
 

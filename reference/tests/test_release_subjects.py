@@ -1,4 +1,4 @@
-"""What a release is about is told by its kind: each kind ends what it names, and nothing else."""
+"""Release subjects: each kind ends what it names, and nothing else."""
 
 import pytest
 from sireference.core.model import (

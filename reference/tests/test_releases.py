@@ -1,4 +1,4 @@
-"""Releases: by the RM, confirmed to it; by the scheduler, confirmed by it."""
+"""Releases: by the RM, confirmed to it; by the scheduler, confirmed by the RM."""
 
 import pytest
 from sireference.core.model import ReleasedAllocation
@@ -172,7 +172,7 @@ def test_a_late_confirmation_for_a_removed_application_is_no_matter(busy: RM) ->
 
 # requirement: SI-REL-011, SI-REL-026
 def test_a_confirmation_that_names_a_key_ends_what_has_that_key_now() -> None:
-    """It does not say whether it is late and means an earlier one; the last one fails a1."""
+    """A late confirmation cannot be distinguished; the last one fails a1."""
     rm = Keyed()
     rm.creates("n1", memory=1)
     rm.creates("n2", memory=1)
@@ -184,6 +184,6 @@ def test_a_confirmation_that_names_a_key_ends_what_has_that_key_now() -> None:
     assert keys(rm.wants("k1", memory=1)) == ["k1"]
     assert released(rm.waits(3)) == [("k1", TIMEOUT)]
 
-    late = rm.ends("k1", termination=TIMEOUT)  # said of the first
+    late = rm.ends("k1", termination=TIMEOUT)  # for the first one
 
     assert states(late) == ["Failed"]

@@ -1,4 +1,4 @@
-"""Required nodes: a request for one node waits for just that, and no longer than it has to."""
+"""Required nodes: a request waits for its node, no longer than necessary."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -54,7 +54,7 @@ def _ends(key: str, application_id: str = "other") -> Step:
     return lambda rm: rm.ends(key, application_id)
 
 
-# what keeps the node n1, of 4, from having room for 4, and what puts an end to that
+# reasons why node n1, of 4, lacks capacity for 4, and the events that end them
 _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
     "not there": ((), _creates),
     "gone": ((_creates, lambda rm: rm.decommissions("n1")), _creates),

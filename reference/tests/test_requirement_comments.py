@@ -1,6 +1,6 @@
 """A test names its requirements in a comment directly above it: `# requirement: SI-NODE-001`.
 
-The suite holds the reference to every requirement; a comment says which test shows the rule here.
+The suite tests the reference for every requirement; a comment marks the test that shows the rule.
 The catalogue is read as data: the reference does not import the kit.
 """
 
@@ -25,7 +25,7 @@ _ROW = re.compile(r"\| (SI-[A-Z]+-\d{3}) \| \S.*\S \|")
 
 
 def named_in(source: str) -> tuple[set[str], set[int]]:
-    """The requirements that tests of a file name, and the lines of comments above no test."""
+    """Return the requirements named by tests of a file, and lines of misplaced comments."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     stray = {line for line, text in comments.items() if text.startswith(_MARK)}
@@ -46,7 +46,7 @@ def named_in(source: str) -> tuple[set[str], set[int]]:
 
 @pytest.fixture(scope="module")
 def sides() -> dict[str, list[str]]:
-    """Each requirement of the catalogue with its sides."""
+    """Return each requirement of the catalogue with its sides."""
     areas = (
         yaml.load(path.read_text("utf-8"), yaml.BaseLoader)  # noqa: S506  # makes texts only
         for path in CATALOGUE.glob("*.yaml")
@@ -56,7 +56,7 @@ def sides() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """The requirements that a test names."""
+    """Return the requirements named by a test."""
     files = [path for folder in TESTS for path in folder.rglob("test_*.py")]
     read = {path: named_in(path.read_text("utf-8")) for path in files}
     assert {str(path): stray for path, (_, stray) in read.items() if stray} == {}

@@ -1,4 +1,4 @@
-"""Amounts: sparse, unbounded, immutable."""
+"""Resource amounts: sparse, unbounded, immutable."""
 
 from sireference.core.resources import NOTHING, Resource, least_free_share, share_of_right
 

@@ -1,6 +1,6 @@
-"""What a revision's text fixes of the core: how allocations are identified, and the states.
+"""Rules of a revision for the core: identification of allocations, and states.
 
-The core alone; how the rules get there is a matter of the codecs.
+This tests the core alone; codecs choose the rules.
 """
 
 import pytest
@@ -20,7 +20,7 @@ from tests.keyed import BY_KEY, of_key, refused_entries
 
 
 def ready(rules: Rules) -> RM:
-    """Registered under these rules, with node n1 (memory 10) and the application a1."""
+    """Register under these rules, with node n1 (memory 10) and application a1."""
     rm = RM(rules=rules)
     rm.creates("n1", memory=10)
     rm.submits("a1")

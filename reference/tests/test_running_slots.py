@@ -1,4 +1,4 @@
-"""Running slots: an RM is told which applications wait because enough others run."""
+"""Running slots: the RM is notified which applications wait for a slot."""
 
 from sireference.core.model import AllocationRecord, Ask, ChangeDetail, Effect, Rules
 from tests.configuring import tree

@@ -1,4 +1,4 @@
-"""What a scheduling pass looks at: groups that are awake, nodes that gained room, nothing else."""
+"""Work of a scheduling pass: active groups, nodes with new capacity, nothing else."""
 
 import pytest
 from sireference.core import scheduling_pass
@@ -13,7 +13,7 @@ from tests.driving import RM, identities, keys, placed
 
 
 class Looks:
-    """Counts how often a need is held against the room of something."""
+    """Counts comparisons of a need with free resources."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -54,7 +54,7 @@ def test_what_fits_nowhere_is_looked_for_once(looks: Looks) -> None:
 def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_capacity(looks: Looks) -> None:
     rm = cluster(2000)
     rm.asks("fill", memory=10, most=2000)
-    rm.waits(0)  # a pass does not do as much at a time
+    rm.waits(0)  # a pass is limited to less work
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
     rm.asks("k0", memory=2)
     looks.count = partition.node_index.looked_at = 0
@@ -141,7 +141,7 @@ def test_the_index_keeps_its_order_through_changes() -> None:
 
 @pytest.fixture
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[AskGroup]:
-    """The lines that were worth a look, one after the other."""
+    """Yield the active groups, one after the other."""
     lines: list[AskGroup] = []
     awakens = Application.awakens
 

@@ -1,4 +1,4 @@
-"""Scheduling states: what an RM is told of asks that have to wait, and no state twice in a row."""
+"""Scheduling states: the reports about waiting asks, without repetition."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,7 +28,7 @@ partitions:
 
 
 def received(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
-    """Key and state of what was reported, in order."""
+    """Return key and state of reports, in order."""
     return [(state.key, state.state) for state in of(effects, ContainerState)]
 
 

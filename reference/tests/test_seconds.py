@@ -1,4 +1,4 @@
-"""Numbers of seconds that nothing can take are refused wherever they could come in."""
+"""Durations out of range are rejected at every entry point."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Who may speak for which resource manager, who may read the pages, and what nobody is shown."""
+"""Security: permissions of clients, access to the pages, and hidden data."""
 
 import asyncio
 import json
@@ -71,7 +71,7 @@ Scenario = Callable[[Clients], Awaitable[None]]
 
 @pytest.fixture
 def with_tls(tls: tuple[trustme.CA, Tls]) -> Callable[[Scenario, Permissions | None], None]:
-    """Runs a scenario against a server with TLS and these permissions."""
+    """Run a scenario against a server with TLS and these permissions."""
     authority, options = tls
 
     async def play(scenario: Scenario, permissions: Permissions | None) -> None:
@@ -88,7 +88,7 @@ def with_tls(tls: tuple[trustme.CA, Tls]) -> Callable[[Scenario, Permissions | N
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """What is inside is not permitted, and the client is told why."""
+    """Expect that the call inside is refused with a reason."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         yield
     assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
@@ -223,7 +223,7 @@ def get(url: str, **headers: str) -> tuple[int, str]:
 
 
 def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
-    """What ``asked`` gets of the pages of a server where ``rm`` registered."""
+    """Return the responses to ``asked`` from a server where ``rm`` registered."""
 
     async def play() -> Any:
         async with served(access=granted) as wire:
@@ -355,7 +355,7 @@ def test_a_public_address_without_tls_is_a_warning(
 
 
 def chosen(*arguments: str) -> Access:
-    """What the options come to, without serving."""
+    """Return the parsed options without serving."""
     found: list[Access] = []
 
     @click.command()

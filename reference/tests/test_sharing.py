@@ -1,4 +1,4 @@
-"""What several ask for at a time is made once."""
+"""Sharing: concurrent requests for the same work run it once."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from sireference.shell.sharing import Sharing
 
 
 class Making:
-    """Something that is being made until ``go_on`` is set."""
+    """Work that is in progress until ``go_on`` is set."""
 
     def __init__(self) -> None:
         self.begun = 0

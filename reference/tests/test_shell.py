@@ -174,7 +174,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
     await wire.registers()
     streams = await all_streams(wire)
     await accepted_node(wire, streams[0])
-    await accepted_by(wire, streams[2])  # the server has it before the others go
+    await accepted_by(wire, streams[2])  # the server has it before the others end
     await streams[1].half_closes()
     streams[0].call.cancel()
     await accepted_by(wire, streams[2])
@@ -188,7 +188,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
-    """The RM is still served: a rejected ask shows it."""
+    """Check with a rejected ask that the RM is still served."""
     await allocations.asks(wire.ask("sentinel", "nobody", memory=1))
     assert refused_keys(await allocations.receives()) == ["sentinel"]
 

@@ -1,4 +1,4 @@
-"""The snapshot of the core: what is held for one resource manager."""
+"""Snapshot of the core: the state of one resource manager."""
 
 from sireference.configuration.defaults import default_configuration
 from sireference.core.model import Configured, Settings

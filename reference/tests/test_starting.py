@@ -1,4 +1,4 @@
-"""A server that cannot start says why in one sentence; nothing else is on standard error."""
+"""Startup errors: one sentence on standard error and nothing else."""
 
 import errno
 import socket
@@ -23,7 +23,7 @@ from siwire import DEFAULT_REVISION, rpc
 TIMEOUT: Final = patient()  # seconds
 WRONG: Final = 4
 BROKEN: Final = 13
-# As much of an encrypted key as it takes to be asked for the password
+# The start of an encrypted key, enough to require the password
 ENCRYPTED: Final = """-----BEGIN RSA PRIVATE KEY-----
 Proc-Type: 4,ENCRYPTED
 DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
@@ -34,7 +34,7 @@ AAAAAAAAAAAAAAAAAAAAAA==
 
 
 def ends(*options: str) -> tuple[int, str]:
-    """Exit code and standard error of ``sireference`` with these arguments."""
+    """Return exit code and standard error of ``sireference`` with these arguments."""
     done = subprocess.run(  # noqa: S603  # our own command
         [sys.executable, "-m", "sireference", *options],
         capture_output=True,
@@ -48,14 +48,14 @@ def ends(*options: str) -> tuple[int, str]:
 
 @pytest.fixture
 def taken() -> Iterator[str]:
-    """An address of 127.0.0.1 where somebody listens."""
+    """Return an address of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def places(tmp_path: Path, taken: str) -> dict[str, str]:
-    """Where nobody can listen."""
+    """Return addresses that cannot be listened on."""
     (tmp_path / "file").write_text("")
     long = tmp_path / ("x" * 120)
     return {
@@ -71,13 +71,13 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("taken", "something else listens there; stop it, or choose another port"),
-        ("by name", "something else listens there; stop it, or choose another port"),
-        ("192.0.2.1:0", "this machine has no such address; 0.0.0.0 and [::] are all it has"),
-        ("nobody.invalid:0", "the host has no address"),
-        ("no folder", "its folder is not there; create it, or choose another path"),
-        ("in a file", "its folder is none; choose another path"),
-        ("a file", "there is a file that is no socket; remove it, or choose another path"),
+        ("taken", "the port is in use; stop the other program, or choose another port"),
+        ("by name", "the port is in use; stop the other program, or choose another port"),
+        ("192.0.2.1:0", "not an address of this machine; 0.0.0.0 and [::] stand for all of them"),
+        ("unknown.invalid:0", "the host has no address"),
+        ("no folder", "its directory does not exist; create it, or choose another path"),
+        ("in a file", "its parent is not a directory; choose another path"),
+        ("a file", "the file is not a socket; remove it, or choose another path"),
         ("long", "the path is too long for a socket; choose a shorter one"),
     ],
 )
@@ -94,7 +94,7 @@ def test_where_no_one_can_listen(places: dict[str, str], where: str, message: st
 def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
     code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
 
-    assert errors.startswith(f"sireference: cannot listen on {taken}: something else listens")
+    assert errors.startswith(f"sireference: cannot listen on {taken}: the port is in use")
     assert len(errors.splitlines()) == 1
     assert code == WRONG
 
@@ -103,7 +103,7 @@ def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
     ("listen", "number", "message"),
     [
         ("127.0.0.1:80", errno.EACCES, "ports below 1024 may need privileges"),
-        ("unix:/root/si.sock", errno.EACCES, "its folder cannot be written"),
+        ("unix:/root/si.sock", errno.EACCES, "its directory is not writable"),
         ("127.0.0.1:80", errno.EAFNOSUPPORT, "Address family not supported"),
     ],
 )
@@ -149,7 +149,7 @@ def test_an_ipv6_address_needs_brackets() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """A certificate and its key, and others that do not suit them."""
+    """Return a certificate and its key, and files that do not match them."""
     authority = trustme.CA()
     own, other = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(tmp_path / "cert")
@@ -166,12 +166,12 @@ def files(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("cert", "key", "authority", "message"),
     [
-        ("cert", "strange", "", "the private key in {strange} is not that of the certificate in"),
-        ("none", "key", "", "{none} has no certificate that can be read"),
-        ("damaged", "key", "", "{damaged} has no certificate that can be read"),
-        ("cert", "none", "", "{none} has no private key that can be read"),
+        ("cert", "strange", "", "the private key in {strange} does not match the certificate in"),
+        ("none", "key", "", "{none} has no readable certificate"),
+        ("damaged", "key", "", "{damaged} has no readable certificate"),
+        ("cert", "none", "", "{none} has no readable private key"),
         ("cert", "encrypted", "", "the private key in {encrypted} is encrypted"),
-        ("cert", "key", "none", "{none} has no certificate that can be read"),
+        ("cert", "key", "none", "{none} has no readable certificate"),
     ],
 )
 def test_files_that_do_not_suit_tls(
@@ -193,7 +193,7 @@ def test_files_that_do_not_suit_tls(
     [
         (["serve", "--nonsense"], "No such option '--nonsense' (see "),
         (["nonsense"], "No such command 'nonsense' (see "),
-        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is no number"),
+        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is not a number"),
         (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
         (
             ["serve", "--revision", "1999"],
@@ -227,5 +227,5 @@ def test_what_breaks_in_the_scheduler_has_a_code_of_its_own(
     result = CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0"])
 
     assert result.exit_code == BROKEN
-    assert result.output.splitlines()[-1].endswith("the scheduler itself broke: RuntimeError: oh")
+    assert result.output.splitlines()[-1].endswith("internal error: RuntimeError: oh")
     assert "Traceback" in result.output

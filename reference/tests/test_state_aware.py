@@ -18,7 +18,7 @@ partitions:
 
 @pytest.fixture
 def rm() -> RM:
-    """With applications a1 to a3 in one leaf, and a node with more room than they need."""
+    """Return an RM with a1 to a3 in one leaf, and a node with enough capacity."""
     rm = RM(queues=QUEUES, settings=Settings(starting_timeout=300))
     rm.creates("n1", memory=100)
     for application in ("a1", "a2", "a3"):

@@ -1,4 +1,4 @@
-"""What is served over HTTP beside metrics and JSON: the page, health, and to whom."""
+"""HTTP pages besides metrics and JSON: the state page, health, and access."""
 
 import asyncio
 import base64
@@ -37,7 +37,7 @@ partitions:
 
 
 class Answer:
-    """What came of one request."""
+    """The response to one request."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Asking:
-    """Asks the page of a test."""
+    """Sends requests to the page of a test."""
 
     def __init__(self, page: HttpPage) -> None:
         self._address = page.address
@@ -61,7 +61,7 @@ class Asking:
             connection.close()
 
     def raw(self, path: str, method: str) -> bytes:
-        """All that comes, which a client may not look at."""
+        """Return the raw response."""
         host, _, port = self._address.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=TIMEOUT) as connection:
             connection.sendall(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
@@ -71,7 +71,7 @@ class Asking:
 def with_state(
     visit: Callable[[Asking], None], access: Access = DEFAULT_ACCESS, application: str = "a1"
 ) -> None:
-    """Let ``visit`` ask for pages of a scheduler in which there is a little of everything."""
+    """Run ``visit`` with the pages of a scheduler that has something of everything."""
 
     async def play() -> None:
         async with served() as wire:
@@ -96,7 +96,7 @@ async def fill(wire: Wire, application: str) -> None:
 
 
 class _Text(HTMLParser):
-    """The words of a page as a reader has them, and the names of its elements."""
+    """The visible text of a page, and the names of its elements."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

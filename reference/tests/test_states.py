@@ -1,4 +1,4 @@
-"""The tables, edge by edge against their sources, and the function that moves."""
+"""State tables, edge by edge against their sources, and the transition function."""
 
 from enum import Enum
 from typing import Any

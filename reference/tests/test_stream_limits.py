@@ -1,4 +1,4 @@
-"""How long a stream may be silent, how many one RM may have, and who is there no more."""
+"""Stream limits: silence, number per RM, and clients that are gone."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from tests.wire import TIMEOUT, Stream, Wire, served
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 IN_A_MOMENT = Limits(first_message_timeout=0.3)
-# A client with an open stream: it says so, and then does nothing
+# A client that opens a stream, reports it, and then does nothing
 CLIENT = """
 import sys, time
 import grpc
@@ -43,7 +43,7 @@ async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
 
 
 async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:
-    """Wait until a stream does not end as one too many."""
+    """Wait until a new stream is not refused for the limit."""
     async with asyncio.timeout(TIMEOUT):
         while (await opens())[0] is EXHAUSTED:
             pass
@@ -56,7 +56,7 @@ def test_a_stream_on_which_nothing_is_sent_ends() -> None:
             code, message = await silent.ends()
             assert (code, message) == (
                 TOO_LATE,
-                "no first message came in 0.3 s, so the stream is nobody's",
+                "no first message in 0.3 s, so the stream belongs to no resource manager",
             )
 
     asyncio.run(play())
@@ -88,7 +88,7 @@ def test_silent_streams_do_not_lock_others_out() -> None:
 
 
 def test_a_stream_that_has_implemented_may_be_silent() -> None:
-    """The end of a silent stream that was opened later shows that the time is over."""
+    """A silent stream opened later and ended shows that the time has passed."""
 
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
@@ -115,9 +115,7 @@ def test_one_rm_cannot_take_every_place() -> None:
 
             code, message = await (await wire.opens("UpdateAllocation")).ends()
             assert code is EXHAUSTED
-            assert message.startswith(
-                "resource manager 'rm' has 2 streams, which is the most of one"
-            )
+            assert message.startswith("resource manager 'rm' has 2 streams, the maximum of one")
             await accepted_node(wire, nodes, "n2")
             await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
             callbacks.call.cancel()

@@ -1,4 +1,4 @@
-"""The table of open streams: whose messages go where, and what waits for whom."""
+"""Table of open streams: routing of messages, and unwritten ones."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -28,7 +28,7 @@ def in_a_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]
 
 
 class Context:
-    """Takes what is written, or fails to."""
+    """Records what is written, or fails."""
 
     def __init__(self, *, breaks_after: int = 99) -> None:
         self.written: list[bytes] = []
@@ -42,7 +42,7 @@ class Context:
 
 
 class SlowReader(Context):
-    """Does not take the second message until it is let."""
+    """Blocks the second message until released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,13 +56,13 @@ class SlowReader(Context):
         await super().write(message)
 
     def breaks(self) -> None:
-        """What is being written is not written any more."""
+        """Fail the write in progress."""
         self._breaks_after = len(self.written)
         self.goes_on.set()
 
 
 def begins_writing(stream: OpenStream, context: Context) -> None:
-    """Whatever the writing ends with is known, though nobody waits for it."""
+    """Expect the outcome of writing, although it is not awaited."""
     writing = stream.begin_writing(context)
     writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
@@ -72,7 +72,7 @@ def received(table: StreamTable, *messages: bytes) -> None:
 
 
 async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
-    """A stream that has written ONE, is writing TWO, and has THREE yet to write."""
+    """Return a stream that has written ONE, is writing TWO, and has THREE queued."""
     stream, context = OpenStream(NODE), SlowReader()
     table.bind(stream, "rm")
     begins_writing(stream, context)
@@ -82,7 +82,7 @@ async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
 
 
 async def all_written(stream: OpenStream, context: Context) -> list[bytes]:
-    """What is written there from now on, when it has been told FOUR and ended."""
+    """Queue FOUR, end the stream and return what is written from now on."""
     writing = stream.begin_writing(context)
     stream.put([FOUR])
     stream.end(Ending())
@@ -223,7 +223,7 @@ async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
 
 @in_a_loop
 async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_stream() -> None:
-    """Its writer is done and its end is not known yet."""
+    """Its writer has finished, but its end is not known yet."""
     table = StreamTable()
     first = OpenStream(NODE)
     table.bind(first, "rm")
@@ -266,7 +266,7 @@ async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
     table.bind(second, "rm")
     begins_writing(second, taken)
     received(table, FOUR)
-    while len(taken.written) < 3:  # noqa: ASYNC110  # it tells nobody
+    while len(taken.written) < 3:  # noqa: ASYNC110  # there is no event to wait for
         await asyncio.sleep(0)
 
     assert taken.written == [TWO, THREE, FOUR]

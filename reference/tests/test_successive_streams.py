@@ -1,4 +1,4 @@
-"""Streams that follow others: of the same kind, of a new registration."""
+"""Successive streams: of the same kind, and of a new registration."""
 
 import asyncio
 import contextlib
@@ -114,7 +114,7 @@ async def test_a_refused_registration_leaves_the_streams(wire: Wire) -> None:
 
 
 async def keys_reported(allocations: Stream) -> list[str]:
-    """Everything that is allocated on the stream until the last key comes or the stream ends."""
+    """Return the allocated keys on the stream up to the last key or its end."""
     received: list[str] = []
     with contextlib.suppress(AssertionError, grpc.aio.AioRpcError):
         while not received or not received[-1].startswith("last"):
@@ -123,7 +123,7 @@ async def keys_reported(allocations: Stream) -> list[str]:
 
 
 async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
-    """A stream nobody reads, and the keys whose allocations are told there."""
+    """Return a stream that is not read, and the keys whose allocations it carries."""
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_node(wire, nodes, memory=10_000)
@@ -133,7 +133,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     received = wire.server.engine.counters.reported
     async with asyncio.timeout(TIMEOUT):
-        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it tells nobody
+        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.005)
     return allocations, keys
 

@@ -1,4 +1,4 @@
-"""Deadlines: in order, cancelled, set while others fire."""
+"""Timers: in order, cancelled, set while others fire."""
 
 from functools import partial
 

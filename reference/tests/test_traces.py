@@ -1,4 +1,4 @@
-"""The scripted session of every revision goes again as it was recorded (fixtures/traces)."""
+"""Replay of the recorded session of every revision (fixtures/traces)."""
 
 import asyncio
 import copy

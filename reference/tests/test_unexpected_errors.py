@@ -1,4 +1,4 @@
-"""An error nobody expected: logged once with its traceback; the client learns that, not what."""
+"""Unexpected errors: logged once with traceback; the client learns no details."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ def fails(*_: Any, **__: Any) -> Any:
 
 
 def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """An error, then as ``original``."""
+    """Return a function that raises an error once, then behaves as ``original``."""
     outcomes = iter([fails])
 
     def call(*arguments: Any) -> Any:
@@ -46,14 +46,14 @@ def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def received(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Received:
-    """Everything that anybody logged as a warning or worse."""
+    """Return all log records at level warning or above."""
     for name in ("sireference", "grpc", "asyncio"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
     return lambda: [one for one in caplog.records if one.levelno >= logging.WARNING]
 
 
 def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
-    """Run it against a server of its own; tasks nobody asked about are collected, too."""
+    """Run it against a new server; collect tasks that are not awaited, too."""
 
     async def with_server() -> None:
         async with served(settings=Settings(completing_timeout=0.0)) as wire:
@@ -79,7 +79,7 @@ def about(record: logging.LogRecord) -> dict[str, Any]:
 
 async def becomes(received: Received, count: int) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while len(received()) < count:  # noqa: ASYNC110  # logging tells nobody
+        while len(received()) < count:  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.005)
 
 
@@ -228,7 +228,7 @@ def test_writing_to_a_client_that_has_just_gone_is_no_error(
     monkeypatch: pytest.MonkeyPatch, received: Received
 ) -> None:
     def breaks(*_: Any) -> bytes:
-        raise grpc.aio.InternalError(INSIDE)  # as gRPC does until it knows of the cancellation
+        raise grpc.aio.InternalError(INSIDE)  # as gRPC does until it notices the cancellation
 
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
@@ -292,7 +292,7 @@ def test_a_reader_of_pages_that_goes_away_is_no_error(
         host, _, port = page.address.rpartition(":")
         try:
             with socket.create_connection((host, int(port))) as connection:
-                cut_off = struct.pack("ii", 1, 0)  # closed by a reset, not in order
+                cut_off = struct.pack("ii", 1, 0)  # closed by a reset
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, cut_off)
                 connection.sendall(b"GET /metrics HTTP/1.1\r\n")
             await asyncio.to_thread(get, f"http://{page.address}/")

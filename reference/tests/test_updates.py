@@ -1,4 +1,4 @@
-"""A key that is named again: what lives has another amount, what is pending is replaced or placed.
+"""Updates by key: a live allocation is resized, a pending request is replaced or placed.
 
 Only where the key is the identity.
 """
@@ -54,7 +54,7 @@ MAY_GO = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
 
 @pytest.fixture
 def rm() -> Keyed:
-    """Node n1 (memory 10) and the applications a1 and a2."""
+    """Return an RM with node n1 (memory 10) and applications a1 and a2."""
     rm = Keyed()
     rm.creates("n1", memory=10)
     rm.submits("a1")
@@ -73,7 +73,7 @@ def reason(effects: list[Effect]) -> str:
     return rejected.reason
 
 
-# What lives
+# Live allocations
 
 
 # requirement: SI-ALLOC-012, SI-ALLOC-013
@@ -209,7 +209,7 @@ def test_a_key_whose_allocation_has_ended_serves_again(rm: Keyed) -> None:
     assert rm.node().allocated == Resource({"memory": 2})
 
 
-# What is on its way out
+# Allocations with an open release
 
 
 # requirement: SI-ALLOC-016
@@ -246,7 +246,7 @@ def test_what_times_out_is_updated_until_it_ends(rm: Keyed) -> None:
 
 
 def preempting() -> Keyed:
-    """Victim v (memory 8) of 10 on n1 has to go for k1 (memory 5)."""
+    """Let victim v (memory 8) of 10 on n1 be preempted for k1 (memory 5)."""
     rm = Keyed(queues=GUARANTEED)
     rm.creates("n1", memory=10)
     rm.submits("a1")
@@ -304,7 +304,7 @@ def test_who_grew_beyond_its_guarantee_may_become_a_victim() -> None:
     makes_sense(rm.partition)
 
 
-# What is pending
+# Pending requests
 
 
 # requirement: SI-ASK-029, SI-ASK-032
@@ -432,7 +432,7 @@ def test_a_placeholder_that_the_rm_placed_can_be_replaced(rm: Keyed) -> None:
     makes_sense(rm.partition)
 
 
-# What has run before
+# Existing allocations
 
 
 # requirement: SI-REC-025

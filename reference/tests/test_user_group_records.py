@@ -1,4 +1,4 @@
-"""Records of users and groups: their limits, the applications of groups, and what they use."""
+"""Records of users and groups: limits, applications of groups, and usage."""
 
 from sireference.core.model import ChangeDetail, Effect, RecordType, Rules
 from sireference.core.resources import Resource
@@ -23,7 +23,7 @@ def links(effects: list[Effect]) -> list[Sent]:
 
 
 def usage(effects: list[Effect]) -> list[tuple[str, str, int]]:
-    """Whose usage changes, how, and by how much memory."""
+    """Return user or group, change and memory of usage records."""
     return [
         (r.object_id, r.change.name, r.resource.amounts["memory"])
         for r in records(effects)

@@ -1,4 +1,4 @@
-"""Limits: what one user, or one group together, may use in a queue and below."""
+"""User and group limits: usage of one user or a whole group in a queue and below."""
 
 from sireference.core.resources import Resource
 from tests.driving import RM, identities, keys
@@ -44,7 +44,7 @@ partitions:
 
 
 class Users(RM):
-    """Applications of several users on one large node; an application is called after its user."""
+    """Applications of several users on one large node; each is named after its user."""
 
     def __init__(self) -> None:
         super().__init__(queues=QUEUES)
@@ -56,7 +56,7 @@ class Users(RM):
         return application
 
     def gets(self, application: str, memory: int, most: int = 20) -> int:
-        """How many asks of that size are served."""
+        """Return how many asks of that size are served."""
         return len(
             keys(self.asks(f"{application}-{memory}", application, memory=memory, most=most))
         )

@@ -1,4 +1,4 @@
-"""Utilisation reports: they are taken, change nothing, and may lead to a recommendation."""
+"""Utilisation reports: accepted, without direct effect, possibly with a recommendation."""
 
 import pytest
 from sireference.core.model import (
@@ -23,7 +23,7 @@ def advice(effects: list[Effect]) -> list[tuple[str, int]]:
 
 @pytest.fixture
 def rm() -> RM:
-    """A node of memory 10 with an allocation of 4."""
+    """Return an RM with a node of memory 10 and an allocation of 4."""
     rm = RM()
     rm.creates("n1", memory=10, gpu=2)
     rm.submits("a1")
@@ -60,7 +60,7 @@ def test_what_others_use_is_recommended_not_to_be_offered(rm: RM) -> None:
 
     assert received.capacity == Resource({"memory": 7, "gpu": 2})
     assert "'n1'" in received.message
-    assert reports(rm, ("n1", 7)) == []  # said once
+    assert reports(rm, ("n1", 7)) == []  # sent once
     assert advice(reports(rm, ("n1", 9))) == [("n1", 5)]
     assert advice(reports(rm, ("n1", 99))) == [("n1", 0)]
     assert advice(reports(rm, ("n1", 4))) == [("n1", 10)]

@@ -1,8 +1,7 @@
-"""Traces: sessions as they went over gRPC, written to fixtures/traces and played again.
+"""Traces: recorded gRPC sessions in fixtures/traces, and their replay.
 
-``python -m tests.traces`` writes them anew. A trace has one JSON object a line: either what is done
-to the scheduler (`start`, `wait`), or a message with who said it, the call it travelled on, its
-proto3 JSON and its bytes.
+``python -m tests.traces`` records them again. A trace has one JSON object a line: an action on the
+scheduler (`start`, `wait`), or a message with its sender, its call, its proto3 JSON and its bytes.
 """
 
 import asyncio
@@ -29,11 +28,11 @@ FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
 REGISTER: Final = "RegisterResourceManager"
 _LOOK_AGAIN: Final = 0.001  # seconds
 _IDENTITIES: Final = ("UUID", "allocationID")
-_TEXTS: Final = ("message", "reason")  # for people: they are there, whatever they say
+_TEXTS: Final = ("message", "reason")  # for people: only their presence is compared
 
 
 class _SameClock(VirtualClock):
-    """A clock that begins at the same moment every time, so that a trace can be written again."""
+    """A clock that always starts at the same moment, so that traces are reproducible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +41,7 @@ class _SameClock(VirtualClock):
 
 @asynccontextmanager
 async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
-    """A scheduler with a clock of its own and, where the RM cannot send them, with the queues."""
+    """Return a scheduler with its own clock and, where the RM cannot send them, the queues."""
     groups = {POLICY_GROUP: parse_configuration(QUEUES)}
     sends = revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
     policies = Policies() if sends else Policies(groups=groups)
@@ -52,7 +51,7 @@ async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
 
 
 class _Connection:
-    """One RM at one scheduler, its streams being read all the time."""
+    """One RM at one scheduler, reading its streams continuously."""
 
     def __init__(self, wire: Wire, revision: Revision) -> None:
         self.wire = wire
@@ -96,7 +95,7 @@ class _Connection:
             pass  # the scheduler is gone
 
     async def is_quiet(self) -> None:
-        """Wait until the scheduler has taken all that was said, and all its answers are here."""
+        """Wait until the scheduler has handled everything and all its answers are here."""
         async with asyncio.timeout(TIMEOUT):
             while not self._has_sent_everything():  # noqa: ASYNC110  # it tells nobody
                 await asyncio.sleep(_LOOK_AGAIN)
@@ -125,7 +124,7 @@ class _Connection:
 
 
 class _Player:
-    """Schedulers one after the other, and the connection to the present one."""
+    """Successive schedulers, and the connection to the current one."""
 
     def __init__(self, revision: Revision) -> None:
         self.revision = revision
@@ -154,7 +153,7 @@ class _Player:
 
 
 class Recorder:
-    """Plays a session and writes down what is said."""
+    """Plays a session and records its messages."""
 
     def __init__(self, revision: Revision) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -218,10 +217,10 @@ class Recorder:
 
 
 class Replayer:
-    """Says what the RM of a trace said, and compares what a scheduler answers.
+    """Sends what the RM of a trace sent, and compares the scheduler's answers.
 
-    Identities are the scheduler's own: those of the trace are translated, one to one. Of texts for
-    people only their presence is compared. Nothing may be said before its line in the trace.
+    Identities are the scheduler's own: those of the trace are mapped one to one. Of texts for
+    people only their presence is compared. No message may come before its line in the trace.
     """
 
     def __init__(self, revision: Revision) -> None:
@@ -230,7 +229,7 @@ class Replayer:
         self._registered: Message | None = None  # the answer to the registration
 
     async def replays(self, lines: list[dict[str, Any]]) -> None:
-        """Play all of it; AssertionError at the first line that goes otherwise."""
+        """Replay all of it; AssertionError at the first difference."""
         try:
             for number, line in enumerate(lines, start=1):
                 await self._plays(line, f"line {number}: {line}")
@@ -297,18 +296,18 @@ class Replayer:
 
 
 def path(revision: Revision) -> Path:
-    """Where the trace of ``revision`` is."""
+    """Return the path of the trace of ``revision``."""
     return FOLDER / f"{revision}.jsonl"
 
 
 def read(revision: Revision) -> list[dict[str, Any]]:
-    """The lines of its trace."""
+    """Return the lines of its trace."""
     with path(revision).open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 async def record(revision: Revision) -> list[dict[str, Any]]:
-    """Play the session and write down what is said."""
+    """Play the session and record its messages."""
     recorder = Recorder(revision)
     try:
         await play(recorder, Speaker(revision))
@@ -318,7 +317,7 @@ async def record(revision: Revision) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write all traces anew."""
+    """Record all traces again."""
     FOLDER.mkdir(exist_ok=True)
     for revision in REVISIONS.values():
         lines = asyncio.run(record(revision))

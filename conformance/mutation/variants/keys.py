@@ -162,7 +162,7 @@ def _(inside: Inside) -> None:
             identity=key,
             termination=TerminationType.STOPPED_BY_RM,
             key=key,
-            message="released as the RM asked",
+            message="released by the RM",
         )
         return [ReleasedAllocation(partition.rm_id, over), *effects]
 

@@ -1,4 +1,4 @@
-"""The soak of the core alone: very many short lives in this process, and what is left of them."""
+"""Soak test of the core alone: very many short lifecycles in this process."""
 
 import gc
 import time
@@ -12,18 +12,18 @@ import psutil
 from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
 from benchmarks.soak.samples import MIB, Bound, Growth, growth, say, verdict
 
-AT_A_TIME: Final = 40  # lives that are led
-RESOURCE_MANAGERS: Final = 25  # lives of applications for one of an RM
+AT_A_TIME: Final = 40  # concurrent lifecycles
+RESOURCE_MANAGERS: Final = 25  # application lifecycles for one of an RM
 SAMPLES: Final = 40
 OBJECTS: Final = Bound(share=0.02, on_top=500)
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
-IN_CYCLES: Final = 1.0  # objects a life
+IN_CYCLES: Final = 1.0  # objects per lifecycle
 SHOWN: Final = 8  # kinds of objects that grew most
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is at one moment; objects are those that Python's collector of cycles knows."""
+    """Objects known to Python's cycle collector at one moment."""
 
     lives: int
     in_cycles: int  # freed by the collector and by nothing else, since the sample before
@@ -32,7 +32,7 @@ class Sample:
 
 
 def lives(cluster: Cluster) -> Iterator[Life]:
-    """One of each kind after the other, in every leaf, of every RM."""
+    """Yield lifecycles of every kind in turn, in every leaf, of every RM."""
     for number in count():
         name = f"n-{number}"
         if number % RESOURCE_MANAGERS == 0:
@@ -46,7 +46,7 @@ def lives(cluster: Cluster) -> Iterator[Life]:
 
 
 def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
-    """Lead all of them, many at a time; how many are over, after each."""
+    """Run all of them concurrently; yield how many are finished, after each."""
     led = deque(islice(coming, AT_A_TIME))
     over = 0
     while led:
@@ -61,16 +61,16 @@ def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
 
 
 def sample(number: int, process: psutil.Process) -> Sample:
-    """What there is now."""
+    """Take a sample."""
     in_cycles = gc.collect()
     objects = Counter(type(one).__name__ for one in gc.get_objects())
     return Sample(number, in_cycles, objects, process.memory_info().rss)
 
 
 def soak(many: int) -> int:
-    """Lead so many lives and say what they leave behind; the exit code.
+    """Run lifecycles and print what they leave behind; return the exit code.
 
-    Cycles are looked for with the samples only: who looks seldom must not need it.
+    Cycles are collected with the samples only: the tuned collector must not be needed.
     """
     gc.disable()
     cluster, process = Cluster(), psutil.Process()
@@ -95,7 +95,7 @@ def soak(many: int) -> int:
 
 
 def evaluated(samples: list[Sample], each: int) -> int:
-    """Say whether it is flat, and where it is not, what there is more of; the exit code."""
+    """Print whether memory is flat, and otherwise what grew; return the exit code."""
     in_cycles = max(one.in_cycles for one in samples[1:])
     code = verdict(
         (

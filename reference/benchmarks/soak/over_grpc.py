@@ -1,4 +1,4 @@
-"""The soak over gRPC: resource managers lead short lives at a server, whose memory is watched."""
+"""Soak test over gRPC: RMs run short lifecycles at a server, whose memory is watched."""
 
 import subprocess
 import sys
@@ -17,13 +17,13 @@ from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
 SAMPLES: Final = 40
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
 TIMEOUT: Final = 20.0  # seconds for a process to end
-# Waiting is short and few finished applications are remembered: it is warm after some seconds
+# With short timeouts and few remembered applications, warm-up takes some seconds
 OPTIONS: Final = ("--completing-timeout", "1", "--max-finished", "200")
 
 
 @contextmanager
 def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process of ours that is stopped afterwards, whatever happens."""
+    """Start a process and stop it afterwards."""
     process = subprocess.Popen(  # noqa: S603  # our own words
         [sys.executable, "-m", *command],
         stdin=subprocess.PIPE,
@@ -42,7 +42,7 @@ def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def address_of(server: "subprocess.Popen[str]") -> str:
-    """Where it listens, as it says itself."""
+    """Return the address it prints."""
     sent = server.stdout.readline() if server.stdout is not None else ""
     if not sent.startswith("listening on "):
         raise SystemExit("the server does not say where it listens")
@@ -50,7 +50,7 @@ def address_of(server: "subprocess.Popen[str]") -> str:
 
 
 class Health:
-    """How long each health check took, since it was asked for the last time."""
+    """The duration of the health checks since the last call."""
 
     def __init__(self, asking: "subprocess.Popen[str]") -> None:
         self._asking = asking
@@ -60,11 +60,11 @@ class Health:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a check got no answer."""
+        """Return whether a check got no answer."""
         return self._asking.poll() is not None
 
     def take(self) -> list[float]:
-        """Those that are new, in order of how long they took."""
+        """Return new durations, sorted."""
         with self._lock:
             seconds, self._seconds = self._seconds, []
         return sorted(seconds)
@@ -77,7 +77,7 @@ class Health:
 
 @dataclass
 class Watch:
-    """What is watched, and what was seen."""
+    """What is watched, and the samples."""
 
     server: psutil.Process
     health: Health
@@ -87,7 +87,7 @@ class Watch:
     checks: list[float] = field(default_factory=list)
 
     def look(self) -> None:
-        """One line of the table. Raises SystemExit where something broke."""
+        """Print one line of the table. Raises SystemExit if anything failed."""
         for client in self.clients:
             if client.trouble is not None:
                 raise SystemExit(f"a resource manager broke off: {client.trouble!r}")
@@ -106,7 +106,7 @@ class Watch:
 
 
 def percentiles(seconds: list[float]) -> str:
-    """Median, 99th percentile and the longest of sorted ``seconds``, in milliseconds."""
+    """Return median, 99th percentile and maximum of sorted ``seconds``, in milliseconds."""
     if not seconds:
         return "no check"
     places = (0.5, 0.99, 1.0)
@@ -115,7 +115,7 @@ def percentiles(seconds: list[float]) -> str:
 
 
 def soak(seconds: float, rms: int) -> int:
-    """Lead lives for so long at a server of our own and say what it keeps; the exit code."""
+    """Run lifecycles for that time at our own server; print what remains; return the exit code."""
     options = ("--revision", REVISION.name, "--listen", "127.0.0.1:0", *OPTIONS)
     with started("sireference", "serve", *options) as server:
         address = address_of(server)
@@ -137,7 +137,7 @@ def soak(seconds: float, rms: int) -> int:
 
 
 def watched(watch: Watch, seconds: float) -> None:
-    """Look now and then, until the time is over."""
+    """Take samples until the time is over."""
     say(
         f"{'seconds':>8} {'rounds':>9} {'allocations':>12} {'each s':>8} {'RSS MiB':>8}"
         f" {'checks':>7} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8}"

@@ -1,8 +1,8 @@
-"""The SI as an API: the scheduler and its resource managers in one process, without gRPC.
+"""The SI as an in-process API: scheduler and resource managers without gRPC.
 
-``SchedulerAPI`` is what all revisions from 2023-04 on call so, ``OneStreamAPI`` the one of 2021-02.
-Messages are those of ``siwire`` in the revision the scheduler was made for. docs/api.md has an
-example, and the rules for threads and time.
+``SchedulerAPI`` is the API of all revisions from 2023-04 on, ``OneStreamAPI`` that of 2021-02.
+Messages are those of ``siwire`` in the revision of the scheduler. docs/api.md has an example, and
+the rules for threads and time.
 """
 
 from sireference.api.callback import (

@@ -1,4 +1,4 @@
-"""Calls to one resource manager: each telling of the core becomes a call of its callback."""
+"""Calls to resource managers: effects and callbacks become calls of their callback objects."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -45,7 +45,7 @@ _RESPONSES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Messages that answer what an RM said on one of the update methods."""
+    """Responses to what an RM sent with one of the update methods."""
 
     rm_id: str
     method: str
@@ -53,7 +53,7 @@ class Responses:
 
 
 class Calls:
-    """Calls the RMs of one scheduler; ``answered`` takes what they answer to questions."""
+    """Calls the RMs of one scheduler; ``answered`` receives their answers to questions."""
 
     def __init__(self, codec: CallbackCodec, answered: Callable[[Answered], object]) -> None:
         self._codec = codec
@@ -61,15 +61,15 @@ class Calls:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Call nobody any more, whatever is left of a call that is being made."""
+        """Stop calling; drop the rest of a call in progress."""
         self._is_stopped = True
 
     def taken_by(self, rm: object) -> frozenset[Callback]:
-        """The callbacks that ``rm`` implements and the revision has."""
+        """Return the callbacks that ``rm`` implements and the revision has."""
         return frozenset(one for one in self._codec.callbacks if isinstance(rm, _PLUGINS[one]))
 
     def make(self, rm: Any, telling: Call | Responses) -> None:
-        """Call ``rm``. Whatever it raises that is no SIError is passed on."""
+        """Call ``rm``. Exceptions other than SIError propagate."""
         match telling:
             case Responses():
                 respond = getattr(rm, _RESPONSES[telling.method])
@@ -91,7 +91,7 @@ class Calls:
             _notify(method, message)
 
     def _ask(self, rm: Any, question: PredicatesQuestion | PreemptionQuestion) -> None:
-        """A question that ends with an exception is answered nevertheless, by a refusal."""
+        """Ask a question; an exception counts as a refusal before it propagates."""
         (message,) = self._codec.messages(question)
         answer = Answered(question.rm_id, question.number, suits=False, reason="it failed")
         try:
@@ -108,7 +108,7 @@ class Calls:
 
 
 def _notify(method: Callable[[Any], object], message: Any) -> None:
-    """Call ``method``; an error it reports changes nothing and is written down."""
+    """Call ``method``; an SIError it raises is only logged."""
     try:
         method(message)
     except SIError as why:

@@ -1,4 +1,4 @@
-"""A thread that calls a scheduler when the next of its deadlines has come."""
+"""A thread that calls a scheduler when its next deadline is due."""
 
 import logging
 import threading
@@ -8,12 +8,12 @@ from typing import Final
 from sireference.clock import Clock
 
 _LOGGER: Final = logging.getLogger("sireference.api")
-# Seconds; a wait is not longer than threading.TIMEOUT_MAX, which may be as little as 49 days
+# Seconds; a wait must not exceed threading.TIMEOUT_MAX, which may be as little as 49 days
 _LONGEST_WAIT: Final = 3600.0
 
 
 class DeadlineThread:
-    """Kept from the first ``changed`` on; whoever calls that or ``stop`` holds the lock."""
+    """Runs from the first ``changed`` on; callers of it and of ``stop`` must hold the lock."""
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class DeadlineThread:
         self._thread: threading.Thread | None = None
 
     def changed(self) -> None:
-        """The next deadline may be another one."""
+        """Recompute the next deadline."""
         self._has_changed.set()
         if self._thread is None and not self._is_over:
             self._thread = threading.Thread(target=self._run, name="SI deadlines", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """Keep none from now on."""
+        """Stop handling deadlines."""
         self._is_over = True
         self._has_changed.set()
 
@@ -49,7 +49,7 @@ class DeadlineThread:
             self._has_changed.clear()
 
     def _timeout(self) -> float | None:
-        """Seconds until the next deadline, or until it is to be asked for again; None if never."""
+        """Return seconds until the next deadline or recheck; None if never."""
         try:
             deadline = self._next_deadline()
             left = None if deadline is None else max(0.0, deadline - self._clock.now())
@@ -63,5 +63,5 @@ class DeadlineThread:
             with self._lock:
                 if not self._is_over:
                     self._keep()
-        except BaseException:  # one that exits would end the thread without a word
+        except BaseException:  # an exception that exits would end the thread silently
             _LOGGER.exception("a callback of the resource manager failed")

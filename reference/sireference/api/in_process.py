@@ -1,4 +1,4 @@
-"""The scheduler in process: what the APIs of all revisions have in common."""
+"""In-process scheduler: the common part of the APIs of all revisions."""
 
 import threading
 from collections import deque
@@ -34,12 +34,11 @@ from sireference.core.scheduler import Scheduler
 
 
 class InProcess:
-    """What the APIs of all revisions have in common; a context manager that ends with ``close``.
+    """Common part of the APIs of all revisions; a context manager that ends with ``close``.
 
-    Every call may come from any thread. One is served at a time, and it returns when everything
-    that follows from it has been told by callback, on the thread of the call. From inside a
-    callback the scheduler can be called as well: that returns at once, and what follows is told
-    after everything that was to be told before.
+    Calls are allowed from any thread. They are served one at a time, and each returns when all its
+    effects have been delivered by callback, on the calling thread. Calls from inside a callback
+    return at once, and their effects are delivered after all earlier ones.
     """
 
     def __init__(
@@ -51,10 +50,10 @@ class InProcess:
         *,
         show_extra_config: bool = False,
     ) -> None:
-        """Without ``clock`` it is the system's, and deadlines are kept on a thread of their own.
+        """Create it; without ``clock`` use system time and a thread for deadlines.
 
-        Whoever brings a clock along has to call ``keep_deadlines`` when a deadline has come.
-        With ``show_extra_config`` the state dump shows all of RMs' ``extraConfig``, secrets, too.
+        A caller that passes a clock must call ``keep_deadlines`` when a deadline has come. With
+        ``show_extra_config`` the state dump includes all of the RMs' ``extraConfig``, with secrets.
         """
         self.revision = revision
         self._codec = codec_for(revision, policies)
@@ -85,13 +84,13 @@ class InProcess:
         self.close()
 
     def close(self) -> None:
-        """Keep no more deadlines; no callback begins after it that the RM did not cause."""
+        """Stop handling deadlines; later callbacks only answer calls of the RM."""
         with self._lock:
             if self._deadlines is not None:
                 self._deadlines.stop()
 
     def _stop(self) -> None:
-        """Drop everything, and tell nothing of it nor of what was to be told."""
+        """Drop everything, including undelivered effects."""
         with self._lock:
             self.close()
             self._is_stopped = True
@@ -102,18 +101,18 @@ class InProcess:
                 self._scheduler.handle(ShutDown(rm.rm_id), self._clock.now())
 
     def next_deadline(self) -> float | None:
-        """When ``keep_deadlines`` has something to do, by the clock; None if never."""
+        """Return when ``keep_deadlines`` has something to do, by the clock; None if never."""
         with self._lock:
             return None if self._is_stopped else self._scheduler.next_deadline()
 
     def keep_deadlines(self) -> None:
-        """Do what is due by now."""
+        """Handle all deadlines that are due."""
         with self._lock:
             if not self._is_stopped:
                 self._report(self._scheduler.handle_timeout(self._clock.now()))
 
     def state_dump(self) -> str:
-        """What the scheduler holds, and what RMs add that have a state dump, as JSON."""
+        """Return the state as JSON, including what RMs with a state dump add."""
         with self._lock:
             held = [self._scheduler.snapshot(rm.rm_id) for rm in self._scheduler.rms.all()]
             if not self._shows_extra_config:
@@ -141,7 +140,7 @@ class InProcess:
             _raise_refusal(effects)
             self._rms[event.rm_id] = rm
             others = (one for one in self._to_report if one.rm_id != event.rm_id)
-            self._to_report = deque(others)  # the earlier registration is over
+            self._to_report = deque(others)  # the earlier registration has ended
             self._report(effects)
         response: Message = self.revision.si.RegisterResourceManagerResponse()
         return response
@@ -162,12 +161,12 @@ class InProcess:
             self._finish(now)
 
     def _finish(self, now: float) -> None:
-        """Let passes go on that ended before everything was placed."""
+        """Continue passes that stopped before everything was placed."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
             self._report(self._scheduler.handle_timeout(now))
 
     def _answered(self, answer: Answered) -> None:
-        """Of an RM that has registered again meanwhile the answer is no matter."""
+        """Handle an answer; ignore it if the RM has registered again."""
         self._report(self._scheduler.handle(answer, self._clock.now()))
 
     def _refuse_if_stopped(self) -> None:
@@ -175,7 +174,7 @@ class InProcess:
             raise SIError("the scheduler was stopped")
 
     def _check(self, message: Message, kind: str) -> None:
-        """A message of another revision would be misread: its fields have other meanings."""
+        """Reject messages of another revision: their fields have other meanings."""
         if not isinstance(message, getattr(self.revision.si, kind)):
             revision = self.revision.name
             needed = f"{'an' if kind[0] in 'AU' else 'a'} {kind} of {revision}"
@@ -187,7 +186,7 @@ class InProcess:
         self._to_report.extend(self._calls_for(effects))
         if self._deadlines is not None:
             self._deadlines.changed()
-        if self._is_telling:  # whoever does it goes on with these
+        if self._is_telling:  # the thread that delivers handles these next
             return
         self._is_telling = True
         try:
@@ -198,7 +197,7 @@ class InProcess:
             self._is_telling = False
 
     def _calls_for(self, effects: Iterable[Effect]) -> list[Call | Responses]:
-        """Calls in their order, then answers, those of a method together."""
+        """Group answers by method, after the calls in their order."""
         calls: list[Call | Responses] = []
         answers: dict[tuple[str, str], list[Answer]] = {}
         for effect in effects:
@@ -214,7 +213,7 @@ class InProcess:
 
 @contextmanager
 def usable() -> Iterator[None]:
-    """Whatever is wrong with a configuration is an SIError."""
+    """Turn any error of a configuration into an SIError."""
     try:
         yield
     except (ConfigurationError, NoPolicyError) as why:
@@ -228,7 +227,7 @@ def _raise_refusal(effects: Iterable[Effect]) -> None:
 
 
 def _dump(rm: StateDumpPlugin) -> Any:
-    """What the RM says of itself, read as JSON; or why there is none."""
+    """Return the RM's state dump as parsed JSON, or the reason why there is none."""
     try:
         return msgspec.json.decode(rm.get_state_dump())
     except (SIError, msgspec.DecodeError) as why:

@@ -1,4 +1,4 @@
-"""The calls of the SI's API: of 2023-04 and all later revisions, and of 2021-02."""
+"""The calls of the SI's API: for 2023-04 and later revisions, and for 2021-02."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sireference.core.model import Settings, UpdateConfiguration
 
 
 class SchedulerAPI(InProcess):
-    """The API from 2023-04 on: five calls, whose results come by callback; later also ``stop``."""
+    """The API from 2023-04 on: five calls with results by callback, later also ``stop``."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class SchedulerAPI(InProcess):
         *,
         show_extra_config: bool = False,
     ) -> None:
-        """See InProcess. Raises ValueError for a revision that has another API."""
+        """Create it, see InProcess. Raises ValueError for a revision with another API."""
         if revision.can(Capability.ONE_UPDATE_STREAM):
             raise ValueError(f"{revision.name} has the calls of OneStreamAPI")
         super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
@@ -32,23 +32,23 @@ class SchedulerAPI(InProcess):
     def register_resource_manager(
         self, request: Message, callback: ResourceManagerCallback
     ) -> Message:
-        """Register, or begin again with nothing known. Raises SIError."""
+        """Register, or register again and drop all state. Raises SIError."""
         return self._register(request, callback)
 
     def update_allocation(self, request: Message) -> None:
-        """Take an AllocationRequest. Raises SIError for an RM that is not registered."""
+        """Send an AllocationRequest. Raises SIError for an RM that is not registered."""
         self._update("UpdateAllocation", request, "AllocationRequest")
 
     def update_application(self, request: Message) -> None:
-        """Take an ApplicationRequest. Raises SIError for an RM that is not registered."""
+        """Send an ApplicationRequest. Raises SIError for an RM that is not registered."""
         self._update("UpdateApplication", request, "ApplicationRequest")
 
     def update_node(self, request: Message) -> None:
-        """Take a NodeRequest. Raises SIError for an RM that is not registered."""
+        """Send a NodeRequest. Raises SIError for an RM that is not registered."""
         self._update("UpdateNode", request, "NodeRequest")
 
     def update_configuration(self, request: Message) -> None:
-        """Take an UpdateConfigurationRequest as a whole. Raises SIError where that cannot be."""
+        """Apply an UpdateConfigurationRequest as a whole. Raises SIError if it is rejected."""
         self._check(request, "UpdateConfigurationRequest")
         given: Any = request
         with usable():
@@ -57,10 +57,10 @@ class SchedulerAPI(InProcess):
         self._handle(UpdateConfiguration(given.rmID, sent, given.policyGroup, extra))
 
     def stop(self) -> None:
-        """End the service, of which all is dropped: no callback begins any more (SI-CB-015).
+        """Stop the service and drop everything: no further callback begins (SI-CB-015).
 
-        From inside a callback that one is the last. Further calls raise SIError, but this one may
-        be repeated. Raises ValueError for a revision that has no such call.
+        Called from inside a callback, that callback is the last. Later calls raise SIError, except
+        this one. Raises ValueError for a revision without it.
         """
         if not self.revision.can(Capability.API_STOP):
             raise ValueError(f"{self.revision.name} has no call Stop; close() ends the deadlines")
@@ -68,7 +68,7 @@ class SchedulerAPI(InProcess):
 
 
 class OneStreamAPI(InProcess):
-    """The API of 2021-02: two calls, whose results come by one callback."""
+    """The API of 2021-02: two calls with results by one callback."""
 
     def __init__(
         self,
@@ -79,15 +79,15 @@ class OneStreamAPI(InProcess):
         *,
         show_extra_config: bool = False,
     ) -> None:
-        """See InProcess. Raises ValueError for a revision that has another API."""
+        """Create it, see InProcess. Raises ValueError for a revision with another API."""
         if not revision.can(Capability.ONE_UPDATE_STREAM):
             raise ValueError(f"{revision.name} has the calls of SchedulerAPI")
         super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
 
     def register_resource_manager(self, request: Message, callback: OneStreamCallback) -> Message:
-        """Register, or begin again with nothing known. Raises SIError."""
+        """Register, or register again and drop all state. Raises SIError."""
         return self._register(request, callback)
 
     def update(self, request: Message) -> None:
-        """Take an UpdateRequest. Raises SIError for an RM that is not registered."""
+        """Send an UpdateRequest. Raises SIError for an RM that is not registered."""
         self._update("Update", request, "UpdateRequest")

@@ -32,7 +32,8 @@ from sireference.shell.server import Server
 if TYPE_CHECKING:
     from sireference.shell.http_page import HttpPage
 
-# Seconds after which a thread that reads a configuration lets the loop go on; Python's are 0.005
+# Interval in seconds at which a thread that reads a configuration yields to the loop; Python's
+# default is 0.005
 _SWITCH_INTERVAL: Final = 0.0005
 
 
@@ -49,14 +50,14 @@ def main() -> None:
     default="127.0.0.1:9080",
     show_default=True,
     metavar="HOST:PORT|unix:PATH",
-    help="Where to listen; port 0 takes a free one.",
+    help="Address to listen on; port 0 picks a free port.",
 )
 @click.option(
     "--revision",
     type=RevisionName(),
     default=DEFAULT_REVISION.name,
     show_default=True,
-    help="The SI text to speak, by date or release line.",
+    help="SI revision to serve, by date or release line.",
 )
 @timer_options
 @policy_options
@@ -79,7 +80,7 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
 
 
 async def _run(listen: str, codec: Codec, clock: Clock, options: dict[str, Any]) -> None:
-    """Start a server that is as the options say, and serve until the process is to end."""
+    """Start a server with these options and serve until the process is to end."""
     stop = _stopped_by_signal()
     secure, granted, http = credentials(options), access(options), options["http"]
     server = Server(codec, _settings(options), clock, limits(options), granted)
@@ -91,21 +92,21 @@ async def _run(listen: str, codec: Codec, clock: Clock, options: dict[str, Any])
 
 
 def _page(server: Server, listen: str, granted: Access) -> "HttpPage":
-    """The pages of ``--http``; who does not want them need not wait for what makes them."""
+    """Return the pages of ``--http``; their imports are slow and so are made only here."""
     from sireference.shell.http_page import HttpPage  # noqa: PLC0415  # imports Jinja, Prometheus
 
     return HttpPage(server.engine, listen, granted)
 
 
 def _settings(options: dict[str, Any]) -> Settings:
-    """The settings of the core that are options of the command, by the same names."""
+    """Return the core settings given as options of the same names."""
     names = {field.name for field in fields(Settings)}
     chosen = {name: value for name, value in options.items() if name in names}
     return Settings(**chosen, identity_prefix=f"{time.time_ns():x}-")
 
 
 def _stopped_by_signal() -> asyncio.Event:
-    """What is set when the process is told to end."""
+    """Return an event that is set when the process is told to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -119,11 +120,11 @@ async def _serve(server: Server, page: "HttpPage | None", stop: asyncio.Event) -
         _send_all(f"metrics and state on http://{page.address}")
     await stop.wait()
     await server.stop()
-    if page is not None:  # until here it says that the scheduler does not serve any more
+    if page is not None:  # until here it reports that the scheduler is not serving
         await asyncio.to_thread(page.stop)
 
 
 def _send_all(line: str) -> None:
-    """For whoever started the process and waits for just this line."""
+    """Print for a parent process that waits for exactly this line."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How the command ends: whatever is wrong is one sentence, and a code says whose fault it was."""
+"""Exit of the command: every error is one sentence and an exit code."""
 
 import sys
 import traceback
@@ -7,9 +7,9 @@ from typing import Any, Final, NoReturn
 
 import click
 
-WRONG: Final = 4  # an option that is wrong, or asks for what cannot be had
+WRONG: Final = 4  # an option is invalid or cannot be honoured
 INTERRUPTED: Final = 2
-BROKEN: Final = 13  # the scheduler itself went wrong
+BROKEN: Final = 13  # internal error of the scheduler
 
 
 class OneSentence(click.Group):
@@ -28,11 +28,11 @@ class OneSentence(click.Group):
         except Exception as error:  # noqa: BLE001  # that is what it is for
             with suppress(OSError):
                 traceback.print_exc()
-            _ends(f"the scheduler itself broke: {type(error).__name__}: {error}", BROKEN)
+            _ends(f"internal error: {type(error).__name__}: {error}", BROKEN)
 
 
 def _sentence(error: click.ClickException) -> str:
-    """What click has to say of a command line, and which help says more."""
+    """Return click's message with the command whose help says more."""
     given = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{given} (see {context.command_path} --help)" if context is not None else given

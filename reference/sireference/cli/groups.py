@@ -1,4 +1,4 @@
-"""Options in groups: several of them as one decorator, listed in the order written."""
+"""Option groups: several options as one decorator, listed in order."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -8,7 +8,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def group(*options: Decorator) -> Decorator:
-    """A decorator that adds all of ``options``."""
+    """Return a decorator that adds all of ``options``."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         return reduce(lambda inner, option: option(inner), reversed(options), command)

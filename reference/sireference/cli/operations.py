@@ -22,35 +22,35 @@ operation_options: Final = group(
     click.option(
         "--config",
         type=_FILE,
-        help="Queues for resource managers that register without a configuration.",
+        help="Queue configuration for resource managers that register without one.",
     ),
-    click.option("--tls-cert", type=_FILE, help="Certificate of the server (PEM); turns TLS on."),
-    click.option("--tls-key", type=_FILE, help="Its private key (PEM)."),
+    click.option("--tls-cert", type=_FILE, help="Server certificate (PEM); enables TLS."),
+    click.option("--tls-key", type=_FILE, help="Private key of the server certificate (PEM)."),
     click.option(
         "--tls-client-ca",
         type=_FILE,
-        help="Take only clients with a certificate of this authority (PEM).",
+        help="Require client certificates of this authority (PEM).",
     ),
     click.option(
         "--max-message-bytes",
         type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.message_bytes,
         show_default=True,
-        help="A larger message ends its stream.",
+        help="Maximum size of a received message; a larger one ends its stream.",
     ),
     click.option(
         "--max-streams",
         type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.streams,
         show_default=True,
-        help="Streams that may be open at a time; another one is refused.",
+        help="Maximum number of open streams; further ones are refused.",
     ),
     click.option(
         "--max-streams-per-rm",
         type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.streams_per_rm,
         show_default=True,
-        help="Of these, streams of one resource manager; another one is ended.",
+        help="Maximum number of open streams per resource manager.",
     ),
     click.option(
         "--first-message-timeout",
@@ -58,14 +58,14 @@ operation_options: Final = group(
         default=DEFAULT_LIMITS.first_message_timeout,
         show_default=True,
         metavar="SECONDS",
-        help="After which a stream is ended on which nothing was said.",
+        help="Time limit for the first message of a stream.",
     ),
     click.option(
         "--max-outbox-bytes",
         type=_AT_LEAST_ONE,
         default=DEFAULT_LIMITS.outbox_bytes,
         show_default=True,
-        help="What may wait for a resource manager to read it, before it counts as lost.",
+        help="Maximum unread output of a resource manager; beyond it, the RM is lost.",
     ),
     click.option(
         "--longest-name",
@@ -73,7 +73,7 @@ operation_options: Final = group(
         default=Settings().longest_name,
         show_default=True,
         metavar="CHARACTERS",
-        help="What has an id, a key, a queue or a type of resource with a longer name is rejected.",
+        help="Maximum length of ids, keys, queue names and resource types.",
     ),
     click.option(
         "--callback-timeout",
@@ -81,7 +81,7 @@ operation_options: Final = group(
         default=DEFAULT_LIMITS.callback_timeout,
         show_default=True,
         metavar="SECONDS",
-        help="After which a callback without answer counts as refused.",
+        help="Time limit for answers to callbacks; none counts as a refusal.",
     ),
     click.option(
         "--http",
@@ -94,7 +94,7 @@ operation_options: Final = group(
         type=click.Choice(["debug", "info", "warning", "error"]),
         default="warning",
         show_default=True,
-        help="What is logged to standard error; debug shows every message received.",
+        help="Log level for standard error; debug shows every message received.",
     ),
     click.option(
         "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True
@@ -103,7 +103,7 @@ operation_options: Final = group(
 
 
 def read_configuration(file: Path) -> Configuration:
-    """The configuration in ``file``. Raises UsageError with every error in it."""
+    """Read the configuration in ``file``. Raises UsageError with every error in it."""
     try:
         return parse_configuration(file.read_text(encoding="utf-8"))
     except (ConfigurationError, UnicodeDecodeError) as why:
@@ -111,7 +111,7 @@ def read_configuration(file: Path) -> Configuration:
 
 
 def limits(options: dict[str, Any]) -> Limits:
-    """The limits chosen."""
+    """Return the limits given as options."""
     return Limits(
         message_bytes=options["max_message_bytes"],
         streams=options["max_streams"],
@@ -123,10 +123,10 @@ def limits(options: dict[str, Any]) -> Limits:
 
 
 def credentials(options: dict[str, Any]) -> grpc.ServerCredentials | None:
-    """What TLS needs, None without TLS. Raises UsageError where something is missing or wrong."""
+    """Return the TLS credentials, None without TLS. Raises UsageError for unusable options."""
     certificate, key = options["tls_cert"], options["tls_key"]
     if (certificate is None) != (key is None):
-        raise click.UsageError("--tls-cert and --tls-key go together")
+        raise click.UsageError("--tls-cert and --tls-key must be given together")
     if certificate is None:
         if options["tls_client_ca"] is not None:
             raise click.UsageError("--tls-client-ca needs --tls-cert and --tls-key")

@@ -1,4 +1,4 @@
-"""The kinds of values the command takes."""
+"""Parameter types of the command line."""
 
 from typing import Any, Final
 
@@ -12,18 +12,18 @@ _LAST_PORT: Final = 65535
 
 
 class Seconds(click.ParamType[float]):
-    """A number of seconds that something can take."""
+    """A number of seconds within the supported range."""
 
     name = "seconds"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number."""
+        """Return the number."""
         try:
             seconds = float(value)
         except ValueError:
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         try:
             return checked_seconds(seconds)
         except ValueError as why:
@@ -41,7 +41,7 @@ class RevisionName(click.ParamType[Revision]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Revision:
-        """The revision of that name; for a release line near to it, standard error says so."""
+        """Return the revision; note on standard error if the release line is only close."""
         if isinstance(value, Revision):
             return value
         try:
@@ -54,7 +54,7 @@ class RevisionName(click.ParamType[Revision]):
 
 
 class Address(click.ParamType[str]):
-    """Where to listen: HOST:PORT, or ``unix:PATH`` where that is possible."""
+    """An address to listen on: HOST:PORT, or ``unix:PATH`` where possible."""
 
     name = "address"
 
@@ -62,7 +62,7 @@ class Address(click.ParamType[str]):
         self._may_be_path = may_be_path
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The address, if it is one."""
+        """Return the address if it is valid."""
         if self._may_be_path and str(value).startswith(UNIX) and str(value) != UNIX:
             return str(value)
         host, _, port = str(value).rpartition(":")

@@ -1,4 +1,4 @@
-"""Options for what the registrations of 2021-02 only name: policy groups, classes of priority."""
+"""Options for names in 2021-02 registrations: policy groups and priority classes."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +17,14 @@ _INT32: Final = 1 << 31
 
 
 class PolicyGroup(click.ParamType[tuple[str, Configuration]]):
-    """The name of a policy group and the file with its queues."""
+    """A policy group and the file with its queues."""
 
     name = "policy group"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, Configuration]:
-        """Name and configuration."""
+        """Return name and configuration."""
         name, _, file = str(value).partition("=")
         if not name or not file:
             self.fail(f"{value!r} is not NAME=FILE", param, ctx)
@@ -32,14 +32,14 @@ class PolicyGroup(click.ParamType[tuple[str, Configuration]]):
 
 
 class PriorityClass(click.ParamType[tuple[str, int]]):
-    """The name of a priority and the number it stands for."""
+    """A priority class and its number."""
 
     name = "priority class"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, int]:
-        """Name and number."""
+        """Return name and number."""
         name, _, number = str(value).rpartition("=")
         try:
             priority = int(number)
@@ -57,8 +57,7 @@ policy_options: Final = group(
         type=PolicyGroup(),
         multiple=True,
         metavar="NAME=FILE",
-        help="Queues for resource managers that register with this policy group and send none."
-        " Can be repeated; groups that are not given are refused then.",
+        help="Queue configuration of a policy group. Repeatable; other groups are then refused.",
     ),
     click.option(
         "--priority-class",
@@ -66,21 +65,20 @@ policy_options: Final = group(
         type=PriorityClass(),
         multiple=True,
         metavar="NAME=NUMBER",
-        help="The priority that a class name stands for (2021-02). Can be repeated; a name that is"
-        " not given counts as 0.",
+        help="Number of a priority class (2021-02). Repeatable; other classes count as 0.",
     ),
     click.option(
         "--max-configuration-bytes",
         type=click.IntRange(min=1),
         default=MOST_CONFIGURATION_BYTES,
         show_default=True,
-        help="A larger configuration of a resource manager is refused.",
+        help="Maximum size of a configuration sent by a resource manager.",
     ),
 )
 
 
 def policies(options: dict[str, Any]) -> Policies:
-    """What the options say, the one for everybody included."""
+    """Return the policies given as options, including the default."""
     file = options["config"]
     return Policies(
         groups=dict(options["policy_groups"]),

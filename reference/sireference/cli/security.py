@@ -1,4 +1,4 @@
-"""Options for who may connect, for whom they may speak, and what they are shown."""
+"""Options for access: who may connect, for which RMs, and what is shown."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,18 +13,18 @@ from sireference.shell.permissions import ClientRM, Permissions
 
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 _WILDCARD: Final = "*"
-_SHORTEST_TOKEN: Final = 16  # characters; what is shorter could be guessed
+_SHORTEST_TOKEN: Final = 16  # characters; shorter tokens could be guessed
 
 
 class ClientBinding(click.ParamType[ClientRM]):
-    """A name in certificates, and an RM that clients of that name may speak for."""
+    """A name in certificates, and an RM for which its clients may act."""
 
     name = "client binding"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> ClientRM:
-        """The binding."""
+        """Return the binding."""
         client, _, rm_id = str(value).partition("=")
         if not client or not rm_id or max(map(_wildcards, (client, rm_id))) > 1:
             problem = f"{value!r} is not NAME=RMID, with one {_WILDCARD} at most in each"
@@ -43,26 +43,24 @@ security_options: Final = group(
         type=ClientBinding(),
         multiple=True,
         metavar="NAME=RMID",
-        help="Clients whose certificate has this common name or subject alternative name may speak"
-        " for this resource manager, nobody else; one * is possible in each. Can be repeated; needs"
-        " --tls-client-ca.",
+        help="Restrict a resource manager to clients whose certificate has this common name or"
+        " subject alternative name; one * is allowed in each. Repeatable; needs --tls-client-ca.",
     ),
     click.option(
         "--http-token-file",
         type=_FILE,
-        help="The pages of --http are shown to those who send the bearer token in this file.",
+        help="Require the bearer token in this file for the pages of --http.",
     ),
     click.option(
         "--show-extra-config",
         is_flag=True,
-        help="Show the extraConfig of resource managers in snapshots, pages and logs; it may have"
-        " secrets.",
+        help="Show extraConfig, which may contain secrets, in snapshots, pages and logs.",
     ),
 )
 
 
 def access(options: Mapping[str, Any]) -> Access:
-    """What the options say. Raises UsageError where they do not go together."""
+    """Return the access options. Raises UsageError if they conflict."""
     bindings = options["client_rms"]
     if bindings and options["tls_client_ca"] is None:
         raise click.UsageError("--client-rm needs --tls-client-ca")
@@ -74,33 +72,37 @@ def access(options: Mapping[str, Any]) -> Access:
 
 
 def warnings(listen: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """What an operator should know of a server that listens there with these options."""
+    """Return warnings for an operator about a server with these options."""
     if options["tls_cert"] is None and is_public(listen):
         yield (
-            "a public address without TLS: whoever reaches it can register, and read and change"
-            " everything; give --tls-cert and --tls-client-ca, or listen on 127.0.0.1"
+            "a public address without TLS: any client that reaches it can register, and read and"
+            " change everything; use --tls-cert and --tls-client-ca, or listen on 127.0.0.1"
         )
     http = options["http"]
     if http is not None and is_public(http):
         yield (
-            "pages on a public address are not encrypted: whoever is on the way reads them"
-            " and their token; give --http an address of 127.0.0.1"
+            "pages on a public address are not encrypted: others on the network can read them"
+            " and their token; use an address of 127.0.0.1 for --http"
         )
 
 
 def _token(options: Mapping[str, Any]) -> bytes | None:
-    """The bearer token of the pages, None if they need none."""
+    """Return the bearer token of the pages, None if they need none."""
     file, http = options["http_token_file"], options["http"]
     if file is None:
         if http is not None and options["tls_client_ca"] is not None and is_public(http):
-            problem = "--http on a public address needs --http-token-file beside --tls-client-ca"
-            raise click.UsageError(f"{problem}: it would show everybody what clients are kept from")
+            problem = "--http on a public address needs --http-token-file with --tls-client-ca"
+            raise click.UsageError(
+                f"{problem}: otherwise everyone can read what is hidden from clients"
+            )
         return None
     if http is None:
         raise click.UsageError("--http-token-file needs --http")
     token: bytes = file.read_bytes().strip()
     is_one_word = token.isascii() and len(token.split()) == 1
     if not is_one_word or len(token) < _SHORTEST_TOKEN:
-        problem = f"{file} has no token: one word of {_SHORTEST_TOKEN} ASCII characters or more"
+        problem = (
+            f"{file} has no token of at least {_SHORTEST_TOKEN} ASCII characters without spaces"
+        )
         raise click.UsageError(problem)
     return token

@@ -1,6 +1,6 @@
-"""gRPC's own lines on standard error are switched off, unless GRPC_VERBOSITY asks for them.
+"""Silence gRPC's own lines on standard error, unless GRPC_VERBOSITY requests them.
 
-It reads its environment when it is imported, so this has to be imported before it.
+gRPC reads its environment when it is imported, so import this module first.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Options for how long things take: the timers of the scheduler, and the clock they run on."""
+"""Options for the timers of the scheduler and their clock."""
 
 from typing import Final
 
@@ -21,51 +21,50 @@ timer_options: Final = group(
     _timer(
         "--completing-timeout",
         _DEFAULTS.completing_timeout,
-        "How long an application without asks and allocations waits before it is completed.",
+        "Time an application without asks and allocations waits before it completes.",
     ),
     _timer(
         "--starting-timeout",
         _DEFAULTS.starting_timeout,
-        "After which an application with one allocation goes from Starting to Running.",
+        "Time until an application with one allocation goes from Starting to Running.",
     ),
     _timer(
         "--placeholder-timeout",
         _DEFAULTS.placeholder_timeout,
-        "How long a gang may wait for its placeholders, from the first one on.",
+        "Time for a gang to get its placeholders, from the first one on.",
     ),
     click.option(
         "--placeholder-timeout-from-application",
         is_flag=True,
-        help="The execution timeout of an application is that of its placeholders, as in"
-        " yunikorn-core, and does not bound how long it runs.",
+        help="Use the execution timeout of an application for its placeholders only, as in"
+        " yunikorn-core.",
     ),
     _timer(
         "--gang-turn-timeout",
         _DEFAULTS.gang_turn_timeout,
-        "How long the oldest gang of a queue keeps the younger ones waiting while it has nothing.",
+        "Time the oldest gang of a queue blocks younger ones while it has nothing.",
     ),
-    _timer("--retention", _DEFAULTS.retention, "How long a finished application is remembered."),
+    _timer("--retention", _DEFAULTS.retention, "Time a finished application is remembered."),
     click.option(
         "--max-finished",
         type=click.IntRange(min=0),
         default=_DEFAULTS.max_finished,
         show_default=True,
-        help="Finished applications of a partition that are remembered; beyond it the first to"
-        " finish is forgotten.",
+        help="Maximum number of finished applications remembered per partition.",
     ),
     _timer(
         "--connection-loss-timeout",
         _DEFAULTS.connection_loss_timeout,
-        "After which a resource manager that lost its connection is stopped.",
+        "Time until a resource manager that lost its connection is stopped.",
     ),
     _timer(
         "--stopped-retention",
         _DEFAULTS.stopped_retention,
-        "How long a resource manager that is stopped is remembered, to be told so.",
+        "Time a stopped resource manager is remembered.",
     ),
     click.option(
         "--virtual-clock",
         is_flag=True,
-        help="Time stands still until siconform.ext.v1 AdvanceClock moves it on.",
+        help="Use virtual time, advanced only by siconform.ext.v1 AdvanceClock.",
     ),
 )

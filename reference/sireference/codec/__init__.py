@@ -1,4 +1,4 @@
-"""Between wire and core: messages of a revision as events, effects as messages of a revision."""
+"""Codecs between wire and core: messages of a revision to events, effects to messages."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,5 +19,5 @@ _CODECS: Final[Mapping[str, Codec]] = {
 
 
 def codec_for(revision: Revision, policies: Policies | None = None) -> Codec:
-    """The codec of ``revision``; ``policies`` are what the operator configured."""
+    """Return the codec of ``revision``; ``policies`` are the operator's."""
     return replace(_CODECS[revision.name], policies=policies or Policies())

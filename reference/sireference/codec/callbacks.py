@@ -1,4 +1,4 @@
-"""What the core calls as messages: how a revision says it, and what several say alike."""
+"""Callbacks as messages: per revision, and the parts that revisions share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,16 +39,16 @@ PreemptionAnswer = tuple[bool, int]
 
 
 def _refuses(_: bytes) -> PreemptionAnswer:
-    """The revision has no such question."""
+    """Refuse: the revision has no such question."""
     return False, -1
 
 
 @dataclass(frozen=True)
 class CallbackCodec:
-    """What one revision says by callback, by the kind of the call, and how its answer is read.
+    """The callbacks of one revision by kind, and how answers are read.
 
-    ``preemption_answer`` gives whether the ask fits, and the last victim that has to go for it; it
-    raises DecodeError.
+    ``preemption_answer`` returns whether the ask fits, and the last victim that must go; it raises
+    DecodeError.
     """
 
     write: Mapping[type, Write]
@@ -56,15 +56,15 @@ class CallbackCodec:
 
     @property
     def callbacks(self) -> frozenset[Callback]:
-        """Those that the revision has messages for."""
+        """Return the callbacks that the revision has messages for."""
         return frozenset(_CALLBACK_OF[kind] for kind in self.write)
 
     def messages(self, call: Call) -> Sequence[Message]:
-        """What ``call`` says: one message, or one for each event record."""
+        """Return the messages of ``call``: one, or one for each event record."""
         return self.write[type(call)](call)
 
 
-# What several revisions say alike: mypy looks at every message of a variable
+# Shared by several revisions: mypy checks every message type of a variable
 
 Predicates = TypeVar(
     "Predicates",
@@ -131,12 +131,12 @@ State = TypeVar(
 
 
 def predicates(kind: type[Predicates], call: PredicatesQuestion) -> list[Predicates]:
-    """PredicatesArgs."""
+    """Return PredicatesArgs."""
     return [kind(allocationKey=call.key, nodeID=call.node_id, allocate=call.allocate)]
 
 
 def preemption(kind: type[Preemption], call: PreemptionQuestion) -> list[Preemption]:
-    """PreemptionPredicatesArgs."""
+    """Return PreemptionPredicatesArgs."""
     question = kind(
         allocationKey=call.key,
         nodeID=call.node_id,
@@ -157,33 +157,33 @@ Response = TypeVar(
 
 
 def preemption_answer(kind: type[Response], data: bytes) -> PreemptionAnswer:
-    """A PreemptionPredicatesResponse."""
+    """Read a PreemptionPredicatesResponse."""
     message = kind.FromString(data)
     return message.success, message.index
 
 
 def details(names: Iterable[str]) -> frozenset[ChangeDetail]:
-    """Those of these ``names``, which are what a revision's enum ChangeDetail has."""
+    """Return the details with these ``names``, taken from a revision's enum ChangeDetail."""
     return frozenset(ChangeDetail[name] for name in names)
 
 
 def records(kind: type[Record], call: SentEvents) -> list[Record]:
-    """An EventRecord for each."""
+    """Return an EventRecord for each."""
     return [record(kind, given) for given in call.records]
 
 
 def change_records(kind: type[ChangeRecord], call: SentEvents) -> list[ChangeRecord]:
-    """The same with the types of the changes."""
+    """Return records with the types of the changes."""
     return [change_record(kind, given) for given in call.records]
 
 
 def detail_records(kind: type[DetailRecord], call: SentEvents) -> list[DetailRecord]:
-    """The same with everything about the changes."""
+    """Return records with types and details of the changes."""
     return [detail_record(kind, given) for given in call.records]
 
 
 def record(kind: type[Record], given: EventRecord) -> Record:
-    """What an EventRecord of any revision has."""
+    """Return an EventRecord with the fields of any revision."""
     return kind(
         type=kind.Type.Value(given.type.name),
         objectID=given.object_id,
@@ -193,14 +193,14 @@ def record(kind: type[Record], given: EventRecord) -> Record:
 
 
 def change_record(kind: type[ChangeRecord], given: EventRecord) -> ChangeRecord:
-    """An EventRecord with the type of the change."""
+    """Return an EventRecord with the type of the change."""
     message = record(kind, given)
     message.eventChangeType = kind.ChangeType.Value(given.change.name)
     return message
 
 
 def detail_record(kind: type[DetailRecord], given: EventRecord) -> DetailRecord:
-    """The same with everything about the change."""
+    """Return an EventRecord with type and details of the change."""
     message = change_record(kind, given)
     message.eventChangeDetail = kind.ChangeDetail.Value(given.detail.name)
     message.referenceID = given.reference_id
@@ -211,7 +211,7 @@ def detail_record(kind: type[DetailRecord], given: EventRecord) -> DetailRecord:
 
 
 def state(kind: type[State], call: ContainerState) -> State:
-    """An UpdateContainerSchedulingStateRequest, but for its application."""
+    """Return an UpdateContainerSchedulingStateRequest without its application."""
     return kind(
         allocationKey=call.key,
         state=kind.SchedulingState.Value(call.state.name),
@@ -220,14 +220,14 @@ def state(kind: type[State], call: ContainerState) -> State:
 
 
 def misspelled_state(kind: type[MisspelledState], call: ContainerState) -> list[MisspelledState]:
-    """The same with its application, as the texts before 2023-12 spell it."""
+    """Return it with its application, as misspelled before 2023-12."""
     message = state(kind, call)
     message.applicartionID = call.application_id
     return [message]
 
 
 def spelled_state(kind: type[SpelledState], call: ContainerState) -> list[SpelledState]:
-    """The same, spelled right."""
+    """Return it with its application, spelled correctly."""
     message = state(kind, call)
     message.applicationID = call.application_id
     return [message]
@@ -238,7 +238,7 @@ def all_of(
     write_records: Callable[[SentEvents], Sequence[Message]],
     write_state: Callable[[ContainerState], Sequence[Message]],
 ) -> dict[type, Write]:
-    """The calls that every revision has."""
+    """Return the calls that every revision has."""
     return {
         PredicatesQuestion: partial(predicates, predicates_args),
         SentEvents: write_records,

@@ -1,4 +1,4 @@
-"""Large requests as several events, so that nobody else waits for all of one to be read."""
+"""Chunks: a large request becomes several events, so that reading it does not block others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -16,7 +16,7 @@ Made = UpdateNodes | UpdateApplications | UpdateAllocations | ReportUtilisation
 
 
 class Elements(NamedTuple):
-    """A list of a request: the field of the event, how to read an element, and the elements."""
+    """A list of a request: the field of the event, the reading function and the elements."""
 
     field: str
     read: Callable[[Any], Any]
@@ -24,7 +24,7 @@ class Elements(NamedTuple):
 
 
 def in_chunks(make: Callable[..., Made], rm_id: str, *lists: Elements) -> Iterator[Made]:
-    """Events that ``make`` makes of these lists in their order, each of a limited size."""
+    """Yield events that ``make`` makes of these lists in order, each of a limited size."""
     chunk: dict[str, tuple[Any, ...]] = {}
     size = 0
     for field, read, messages in lists:

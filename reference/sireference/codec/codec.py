@@ -1,4 +1,4 @@
-"""What a codec is: one revision's functions and tables, and what they are for."""
+"""Codec: the functions and tables of one revision."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,16 +19,16 @@ def _reports(_: Answer) -> bool:
 
 
 def _states_nothing(_: Refused) -> list[Message]:
-    """No revision but 2021-02 has words for it: the status of the stream says it (C-05)."""
+    """Return no message: only 2021-02 has one; later revisions use the stream status (C-05)."""
     return []
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One update stream: how its requests are read, and what its responses tell.
+    """One update stream: how requests are read and responses written.
 
-    ``slots`` say where an answer stands; one that has none is not told, nor one that ``reports``
-    leaves out.
+    ``slots`` give the place of an answer in a response; answers without a slot, or left out by
+    ``reports``, are not sent.
     """
 
     read: Callable[[Any, Policies], Iterator[Event]]
@@ -39,15 +39,15 @@ class Stream:
 
 @dataclass(frozen=True)
 class Codec:
-    """Between wire and core: how one revision says what the core means.
+    """Conversion between the messages of one revision and the core.
 
-    What gRPC hands over is a message of the revision, which types cannot say here; the functions of
-    a revision name what they take. ``policies`` are what the operator configured.
+    gRPC passes messages of the revision, which cannot be typed here; the functions of a revision
+    declare their types. ``policies`` are the operator's.
     """
 
     revision: Revision
     registration: Callable[[Any, Policies], Register]
-    streams: Mapping[str, Stream]  # by method; what no stream has words for counts to the first
+    streams: Mapping[str, Stream]  # by method; the first gets what no stream has messages for
     callbacks: CallbackCodec
     refusal: Callable[[Refused], list[Message]] = _states_nothing
     rules: Rules = field(default_factory=Rules)  # for the core, from the registration on
@@ -55,11 +55,11 @@ class Codec:
 
     @property
     def update_methods(self) -> tuple[str, ...]:
-        """The methods that are update streams."""
+        """Return the methods that are update streams."""
         return tuple(self.streams)
 
     def register(self, message: Any) -> Register:
-        """The event in a registration.
+        """Return the event in a registration.
 
         Raises ConfigurationError for an unusable configuration, NoPolicyError for a policy group
         that is not configured.
@@ -67,23 +67,23 @@ class Codec:
         return replace(self.registration(message, self.policies), rules=self.rules)
 
     def events(self, method: str, message: Any) -> Iterator[Event]:
-        """The events in one request of the stream ``method``, in the order to handle them.
+        """Yield the events in one request of the stream ``method``, in the order to handle them.
 
-        A large request is read bit by bit, as the events are taken.
+        A large request is read lazily, as the events are taken.
         """
         return self.streams[method].read(message, self.policies)
 
     def method_of(self, answer: Answer) -> str:
-        """The stream that ``answer`` travels on, whatever caused it (SI-CONN-014)."""
+        """Return the stream that ``answer`` travels on, whatever caused it (SI-CONN-014)."""
         return self._method_by_answer.get(type(answer), self._first_method)
 
     def responses(self, method: str, answers: Sequence[Answer]) -> Iterator[Message]:
-        """Messages of the stream ``method`` that say ``answers``, in their order."""
+        """Return messages of the stream ``method`` with ``answers`` in order."""
         stream = self.streams[method]
         return pack(stream.response, stream.slots, [one for one in answers if stream.reports(one)])
 
     def refusal_messages(self, refused: Refused) -> list[Message]:
-        """Messages to say before a stream ends because its request was ``refused``."""
+        """Return messages to send before a stream ends because its request was ``refused``."""
         return self.refusal(refused)
 
     @cached_property

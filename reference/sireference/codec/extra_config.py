@@ -1,9 +1,9 @@
-"""What an RM says in ``extraConfig`` that is for this scheduler: the timers it proposes.
+"""Timers that an RM proposes in ``extraConfig``.
 
-The texts give the timers no values and no fields. An RM that wants to see them run out, as a test
-does, proposes shorter ones (docs/grpc-binding.md). What is no positive number of seconds, or more
-than any timer can run for, is left unread, like any key nobody knows: extraConfig is for whoever
-understands it, and nothing in it spoils a registration (SI-REG-016).
+The specification gives the timers no values and no fields. An RM that wants to observe timeouts,
+such as a test, proposes shorter ones (docs/grpc-binding.md). A value that is not a positive number
+of seconds within range is ignored, like unknown keys: nothing in extraConfig causes a registration
+to be rejected (SI-REG-016).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from sireference.core.model import ProposedTimers
 from sireference.core.snapshot import Snapshot
 from sireference.seconds import checked_seconds
 
-_OURS: Final = "siconform."  # how keys begin that are about the conformance kit
+_OURS: Final = "siconform."  # prefix of keys for the conformance kit
 _TIMERS: Final[Mapping[str, str]] = {
     f"{_OURS}timers.placeholder": "placeholder_timeout",
     f"{_OURS}timers.waiting": "completing_timeout",
@@ -23,7 +23,7 @@ _TIMERS: Final[Mapping[str, str]] = {
 
 
 def proposed_timers(extra_config: Mapping[str, str]) -> ProposedTimers:
-    """The timers that the RM wants to have."""
+    """Return the timers that the RM proposes."""
     proposed: dict[str, Any] = {
         timer: seconds
         for key, timer in _TIMERS.items()
@@ -33,12 +33,12 @@ def proposed_timers(extra_config: Mapping[str, str]) -> ProposedTimers:
 
 
 def may_be_secret(key: str) -> bool:
-    """Whether the value of this key of ``extraConfig`` may be a secret of the RM."""
+    """Return whether the value of this key of ``extraConfig`` may be a secret of the RM."""
     return not key.startswith(_OURS)
 
 
 def without_secrets(snapshot: Snapshot) -> Snapshot:
-    """The same, without what may be secret in it."""
+    """Return the entries without possible secrets."""
     shown = {key: value for key, value in snapshot.extra_config.items() if not may_be_secret(key)}
     return replace(snapshot, extra_config=shown)
 

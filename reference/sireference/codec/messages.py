@@ -1,7 +1,7 @@
-"""Messages of several revisions that one function reads or writes.
+"""Message types of several revisions that one function reads or writes.
 
-Each name says for which revisions its fields are the same; mypy looks at every one of them. A
-revision that goes on with a message as it was is added to its name here.
+Each name states the revisions that share these fields; mypy checks every one of them. Add a
+revision that keeps a message unchanged to its name here.
 """
 
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from siwire.r2023_12 import si_pb2 as si2312
 from siwire.r2024_10 import si_pb2 as si2410
 from siwire.r2026_04 import si_pb2 as si2604
 
-# Read
+# Requests
 
 Registration: TypeAlias = (
     si2304.RegisterResourceManagerRequest
@@ -82,7 +82,7 @@ ReleaseWithIdentity: TypeAlias = ReleaseWithUUID | si2312.AllocationRelease
 KeyedRelease: TypeAlias = si2410.AllocationRelease | si2604.AllocationRelease
 Release: TypeAlias = ReleaseWithIdentity | KeyedRelease
 
-# Written
+# Responses
 
 NodeResponse: TypeAlias = (
     si2304.NodeResponse

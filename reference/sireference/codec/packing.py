@@ -1,4 +1,4 @@
-"""Answers packed into messages: elements that may be read in any order share one."""
+"""Packing of answers into messages: elements whose order does not matter share one."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -7,14 +7,14 @@ from google.protobuf.message import Message
 
 from sireference.core.model import Answer
 
-# Well below the 4 MiB a gRPC client takes unless told otherwise
+# Well below the default limit of 4 MiB of a gRPC client
 _MOST_BYTES: Final = 1 << 20
 
-Write = Callable[[Any, Any], Message]  # of an answer and the response, each of its own type
+Write = Callable[[Any, Any], Message]  # of an answer and the response, each with its own type
 
 
 class Slot(NamedTuple):
-    """Where an answer stands in a response: what adds its element, and its company.
+    """The place of an answer in a response: the function that adds it, and its company.
 
     The lists of one message have no order among each other. So only answers of one company share a
     message: those that mean the same whichever list is read first.
@@ -27,10 +27,10 @@ class Slot(NamedTuple):
 def pack(
     message: type[Message], slots: Mapping[type, Slot], answers: Sequence[Answer]
 ) -> Iterator[Message]:
-    """Messages that say ``answers`` in order: a run of one company shares a message.
+    """Return messages with ``answers`` in order: consecutive answers of one company share one.
 
-    A message ends before it grows too large for the RM. Answers without a slot, for which the
-    revision has no words, are left out.
+    Messages are limited in size. Answers without a slot, which the revision cannot express, are
+    left out.
     """
     response: Message | None = None
     company = ""

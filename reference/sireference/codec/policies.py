@@ -1,4 +1,4 @@
-"""What the operator configured for resource managers: by policy group, and for all others."""
+"""The operator's policies for resource managers: by policy group, and the default."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,19 +16,19 @@ MOST_CONFIGURATION_BYTES: Final = 1 << 20
 
 
 _parsed = lru_cache(maxsize=1)(parse_configuration)
-"""Who registers again sends the same text; no more than one is kept."""
+"""Repeated registrations send the same text; only one result is cached."""
 
 
 class NoPolicyError(Exception):
-    """The policy group that an RM names is none of those configured; the text says so."""
+    """The policy group named by an RM is not configured; the message says which are."""
 
 
 @dataclass(frozen=True)
 class Policies:
     """Static policy: queue configurations, and numbers for the names of priorities.
 
-    ``groups`` are configurations by policy group. ``default`` is for RMs that name no group, and
-    for all while no groups are configured. ``configuration_bytes`` bounds what an RM may send.
+    ``groups`` are configurations by policy group. ``default`` is for RMs without a group, and for
+    all RMs while no groups are configured. ``configuration_bytes`` limits what an RM may send.
     """
 
     groups: Mapping[str, Configuration] = field(default_factory=dict)
@@ -37,11 +37,10 @@ class Policies:
     configuration_bytes: int = MOST_CONFIGURATION_BYTES
 
     def configuration(self, policy_group: str, sent: str = "") -> Configuration:
-        """What is in force for an RM of ``policy_group`` (SI-REG-012).
+        """Return the configuration for an RM of ``policy_group`` (SI-REG-012).
 
-        A configuration that the RM sent itself comes first. Raises ConfigurationError for an
-        unusable one, NoPolicyError for a group nobody configured: a policy that was meant to bind
-        the RM is not silently replaced by another one.
+        A configuration sent by the RM takes precedence. Raises ConfigurationError for an unusable
+        one, NoPolicyError for an unknown group, which is not silently replaced by another policy.
         """
         if sent.strip():
             self._check_size(sent)
@@ -60,5 +59,5 @@ class Policies:
             raise ConfigurationError((ConfigurationProblem("", 1, 1, problem),))
 
     def priority(self, class_name: str) -> int:
-        """The priority a class name stands for; 0, the default, for an unknown one (SI-ASK-013)."""
+        """Return the priority of a class name; 0, the default, for an unknown one (SI-ASK-013)."""
         return self.priority_classes.get(class_name, 0)

@@ -1,4 +1,4 @@
-"""2021-02: everything travels on one update stream, and little is as in the texts after it."""
+"""2021-02: one update stream for everything, unlike all later revisions."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -40,9 +40,9 @@ from sireference.core.model import (
 from sireference.core.states import NodeAction, TerminationType
 
 _UPDATE: Final = "Update"
-_GANG_STYLE: Final = "hard"  # the text has no styles: the application fails (SI-GANG-034)
+_GANG_STYLE: Final = "hard"  # the revision has no styles: the application fails (SI-GANG-034)
 
-# What a zero means is what the first value says
+# The first value gives the meaning of zero
 _NODE_ACTIONS: Final = {
     si.UpdateNodeInfo.UPDATE: NodeAction.UPDATE,
     si.UpdateNodeInfo.DRAIN_NODE: NodeAction.DRAIN_NODE,
@@ -51,11 +51,8 @@ _NODE_ACTIONS: Final = {
 }
 
 
-# Read
-
-
 def registration(message: si.RegisterResourceManagerRequest, policies: Policies) -> Register:
-    """The event in a registration. Raises NoPolicyError for a group nobody configured."""
+    """Read a registration. Raises NoPolicyError for an unknown policy group."""
     return Register(
         rm_id=message.rmID,
         configuration=policies.configuration(message.policyGroup),
@@ -65,10 +62,10 @@ def registration(message: si.RegisterResourceManagerRequest, policies: Policies)
 
 
 def events(message: si.UpdateRequest, policies: Policies) -> Iterator[Event]:
-    """The events in one request, so that what refers to another element finds it (SI-CONN-016).
+    """Yield the events in one request so that references between elements resolve (SI-CONN-016).
 
-    New applications come first, then nodes, whose existing allocations belong to applications;
-    then asks and what is released, then reports; what is removed goes last.
+    New applications come first, then nodes, whose existing allocations belong to applications; then
+    asks and releases, then reports; removals come last.
     """
     rm_id, releases = message.rmID, message.releases
     read_node, read_ask = partial(new_node, policies), partial(ask, policies)
@@ -106,23 +103,23 @@ def events(message: si.UpdateRequest, policies: Policies) -> Iterator[Event]:
 
 
 def application(message: si.AddApplicationRequest) -> NewApplication:
-    """An AddApplicationRequest."""
+    """Read an AddApplicationRequest."""
     return reading.application(message, _GANG_STYLE)
 
 
 def new_node(policies: Policies, message: si.NewNodeInfo) -> NodeInfo:
-    """A NewNodeInfo: it is created schedulable."""
+    """Read a NewNodeInfo: it is created schedulable."""
     existing = (allocation(policies, one) for one in message.existingAllocations)
     return reading.occupied_node(message, NodeAction.CREATE, existing)
 
 
 def updated_node(message: si.UpdateNodeInfo) -> NodeInfo:
-    """An UpdateNodeInfo; an action the text does not know is none."""
+    """Read an UpdateNodeInfo; an unknown action is none."""
     return reading.occupied_node(message, _NODE_ACTIONS.get(message.action, NodeAction.UNSET))
 
 
 def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
-    """An AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
+    """Read an AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
     task_group = message.taskGroupName
     priority, priority_class = _priority(policies, message.priority)
     is_constrained = message.HasField("placementConstraint")
@@ -143,9 +140,9 @@ def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
 
 
 def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:
-    """An existing Allocation, with the ask it would have come from.
+    """Read an existing Allocation, with an equivalent ask.
 
-    Its queue is that of its application, whatever the message says.
+    Its queue is that of its application, whatever the message states.
     """
     priority, priority_class = _priority(policies, message.priority)
     of_it = Ask(
@@ -163,7 +160,7 @@ def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:
 
 
 def _priority(policies: Policies, message: si.Priority) -> tuple[int, str]:
-    """A Priority: a number, or a name with the number the operator gave it."""
+    """Read a Priority: a number, or a name with a number configured by the operator."""
     if message.WhichOneof("priority") != "priorityClassName":
         return message.priorityValue, ""
     name = message.priorityClassName
@@ -171,7 +168,7 @@ def _priority(policies: Policies, message: si.Priority) -> tuple[int, str]:
 
 
 def release(message: si.AllocationRelease) -> ReleaseRequest:
-    """An AllocationRelease; without a type it is a stop by the RM (SI-REL-006)."""
+    """Read an AllocationRelease; without a type it is a stop by the RM (SI-REL-006)."""
     given = message.terminationType
     return ReleaseRequest(
         partition=partition_name(message.partitionName),
@@ -182,9 +179,9 @@ def release(message: si.AllocationRelease) -> ReleaseRequest:
 
 
 def ask_release(message: si.AllocationAskRelease) -> AskReleaseRequest:
-    """An AllocationAskRelease, which has no type: the RM withdraws the ask.
+    """Read an AllocationAskRelease, which has no type: the RM withdraws the ask.
 
-    If it confirms a release by the scheduler, the ask is gone already and nothing is left to do.
+    If it confirms a release by the scheduler, the ask is already gone and nothing is left to do.
     """
     return AskReleaseRequest(
         partition=partition_name(message.partitionName),
@@ -195,11 +192,9 @@ def ask_release(message: si.AllocationAskRelease) -> AskReleaseRequest:
 
 
 def report(message: si.UtilizationReport) -> UtilisationReport:
-    """A UtilizationReport."""
+    """Read a UtilizationReport."""
     return UtilisationReport(message.ID, reading.resource(message.actualUsedResource))
 
-
-# The revision
 
 CODEC: Final = Codec(
     revision=REVISIONS["2021-02"],

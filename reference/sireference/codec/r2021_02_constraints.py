@@ -1,4 +1,4 @@
-"""Placement constraints, which only 2021-02 has."""
+"""Placement constraints, which exist only in 2021-02."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -24,7 +24,7 @@ _VARINT: Final = 0
 
 
 def constraint(message: si.PlacementConstraint) -> PlacementConstraint | None:
-    """A PlacementConstraint, None if it says nothing."""
+    """Read a PlacementConstraint, None if it is empty."""
     simple = message.simpleConstraint
     affinity = simple.allocationAffinityAttribute
     constraint = PlacementConstraint(
@@ -35,7 +35,7 @@ def constraint(message: si.PlacementConstraint) -> PlacementConstraint | None:
 
 
 def _affinity(message: si.AllocationAffinityConstraints) -> AllocationAffinity:
-    """The text cannot tell a maximum of zero from none, so zero is none (B-53)."""
+    """Read an affinity; a maximum of zero is indistinguishable from none, so it is none (B-53)."""
     return AllocationAffinity(
         scope=message.scope,
         targets=_targets(message.tragetExpressions),
@@ -53,7 +53,7 @@ def _targets(messages: Iterable[si.AffinityTargetExpression]) -> tuple[TargetExp
 
 
 def _operator(message: si.AffinityTargetExpression) -> TargetOperator:
-    """The operator, which the declared type of its field cannot carry; without one it is IN.
+    """Read the operator, which the declared type of its field cannot carry; the default is IN.
 
     RMs that declare the field as the enum send a number, which is an unknown field here
     (docs/decisions/0001-wire-as-written.md). The last one counts, as for any field.

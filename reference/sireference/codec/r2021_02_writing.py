@@ -1,4 +1,4 @@
-"""2021-02: responses and callbacks."""
+"""Responses and callbacks of 2021-02."""
 
 from functools import partial
 from typing import Final
@@ -83,7 +83,7 @@ def _new_allocation(answer: NewAllocation, response: si.UpdateResponse) -> Messa
 
 
 def _write_priority(its_ask: Ask, message: si.Priority) -> None:
-    """As the RM said it: the name if it gave one."""
+    """Write the priority as the RM sent it: by name if it gave one."""
     if its_ask.priority_class:
         message.priorityClassName = its_ask.priority_class
     else:
@@ -117,10 +117,10 @@ def _recommendation(answer: RecommendedNode, response: si.UpdateResponse) -> Mes
 
 
 def expect(answer: Answer) -> bool:
-    """All but the confirmation of an ask release.
+    """Leave out confirmations of ask releases.
 
-    The text's list of released asks is for those the scheduler gives up; without a type a
-    confirmation would be taken for that. So asks the RM withdrew are not confirmed.
+    The list of released asks is for those that the scheduler gives up; without a type a
+    confirmation would be mistaken for one. So asks withdrawn by the RM are not confirmed.
     """
     return not (
         isinstance(answer, ReleasedAsk)
@@ -129,9 +129,9 @@ def expect(answer: Answer) -> bool:
 
 
 def refusal(refused: Refused) -> list[Message]:
-    """What is said before the stream of an RM that is not running ends: register again."""
+    """Return the response before the stream of an RM that is not running ends: register again."""
     if not refused.rm_id:
-        return []  # nobody who could register
+        return []  # no RM could register
     return [si.UpdateResponse(action=si.UpdateResponse.RESYNC)]
 
 
@@ -140,7 +140,7 @@ def _event_records(call: SentEvents) -> list[si.EventRecord]:
 
 
 def _event_record(given: EventRecord) -> si.EventRecord:
-    """With the object it belongs to, and the reason in one word."""
+    """Write a record with its parent object, and a one-word reason."""
     message = callbacks.record(si.EventRecord, given)
     message.groupID = given.group_id
     message.reason = _reason(given)
@@ -148,7 +148,7 @@ def _event_record(given: EventRecord) -> si.EventRecord:
 
 
 def _reason(record: EventRecord) -> str:
-    """One word for what 2021-02 has no numbers for, such as APP_RUNNING or NODE_ADD."""
+    """Return one word for a change without a number in 2021-02, such as APP_RUNNING."""
     if record.detail is not ChangeDetail.DETAILS_NONE:
         return record.detail.name
     return f"{record.type.name}_{record.change.name}"
@@ -171,7 +171,7 @@ SLOTS: Final = {
     RejectedNode: Slot(_rejected_node, _REJECTED),
     RejectedApplication: Slot(_rejected_application, _REJECTED),
     RejectedAsk: Slot(_rejected_ask, _REJECTED),
-    # a placeholder timeout in one message, as the gang scheduling design has it (SI-GANG-041)
+    # a placeholder timeout in one message, as in the gang scheduling design (SI-GANG-041)
     UpdatedApplication: Slot(_updated_application, _CHANGED),
     ReleasedAllocation: Slot(_released_allocation, _CHANGED),
     ReleasedAsk: Slot(_released_ask, _CHANGED),

@@ -1,4 +1,4 @@
-"""2023-04: three update streams; the texts after it build on what is here."""
+"""2023-04: three update streams; later revisions build on this module."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -40,7 +40,7 @@ from sireference.core.states import NodeAction, TerminationType
 
 REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
 
-# The numbers below are the same in the texts after it
+# The numbers below are the same in later revisions
 TERMINATION_TYPES: Final[Mapping[int, TerminationType]] = {
     si.UNKNOWN_TERMINATION_TYPE: TerminationType.UNSET,
     si.STOPPED_BY_RM: TerminationType.STOPPED_BY_RM,
@@ -58,23 +58,20 @@ NODE_ACTIONS: Final[Mapping[int, NodeAction]] = {
 }
 
 
-# Read
-
-
 def node(reads: Reading, message: messages.RecoveringNode) -> NodeInfo:
-    """A NodeInfo with the allocations that exist there."""
+    """Read a NodeInfo with its existing allocations."""
     action = reads.node_actions.get(message.action, NodeAction.UNSET)
     existing_ones = map(reads.allocation, message.existingAllocations)
     return reading.occupied_node(message, action, existing_ones)
 
 
 def application(message: messages.StyledApplication) -> NewApplication:
-    """An AddApplicationRequest."""
+    """Read an AddApplicationRequest."""
     return reading.application(message, message.gangSchedulingStyle)
 
 
 def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Iterable[Elements]:
-    """Asks, and what is released."""
+    """Read asks and releases."""
     releases = message.releases
     return (
         Elements("asks", ask, message.asks),
@@ -84,7 +81,7 @@ def allocation_lists(reads: Reading, message: messages.AllocationRequest) -> Ite
 
 
 def ask(message: messages.Ask) -> Ask:
-    """An AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
+    """Read an AllocationAsk; the placeholder flag counts only with a task group (C-34)."""
     tags = reading.strings(message.tags)
     task_group = message.taskGroupName
     has_resource = message.HasField("resourceAsk")
@@ -106,7 +103,7 @@ def ask(message: messages.Ask) -> Ask:
 
 
 def policy(message: messages.AskWithPolicy) -> PreemptionPolicy | None:
-    """What it says about preemption, None if nothing."""
+    """Read a preemption policy, None without one."""
     if not message.HasField("preemptionPolicy"):
         return None
     given = message.preemptionPolicy
@@ -114,7 +111,7 @@ def policy(message: messages.AskWithPolicy) -> PreemptionPolicy | None:
 
 
 def allocation(message: messages.AllocationWithUUID) -> AllocationRecord:
-    """An existing Allocation; of its ask it repeats neither policy nor originator."""
+    """Read an existing Allocation, which has neither policy nor originator."""
     return existing(message, message.UUID)
 
 
@@ -125,7 +122,7 @@ def existing(
     originator: bool = False,
     preemption_policy: PreemptionPolicy | None = None,
 ) -> AllocationRecord:
-    """An existing Allocation, with the ask it would have come from."""
+    """Read an existing Allocation, with an equivalent ask."""
     task_group = message.taskGroupName
     of_it = Ask(
         key=message.allocationKey,
@@ -143,12 +140,12 @@ def existing(
 
 
 def release(message: messages.ReleaseWithUUID) -> ReleaseRequest:
-    """An AllocationRelease."""
+    """Read an AllocationRelease."""
     return released(message, message.UUID)
 
 
 def released(message: messages.ReleaseWithIdentity, identity: str) -> ReleaseRequest:
-    """An AllocationRelease of the allocation of this identity, of all without."""
+    """Read an AllocationRelease by identity, of all allocations without one."""
     return ReleaseRequest(
         partition=partition_name(message.partitionName),
         subject=allocations_meant(message.applicationID, identity, message.allocationKey),
@@ -158,7 +155,7 @@ def released(message: messages.ReleaseWithIdentity, identity: str) -> ReleaseReq
 
 
 def ask_release(message: messages.AskRelease) -> AskReleaseRequest:
-    """An AllocationAskRelease."""
+    """Read an AllocationAskRelease."""
     return AskReleaseRequest(
         partition=partition_name(message.partitionName),
         subject=asks_meant(message.applicationID, message.allocationKey),
@@ -168,51 +165,48 @@ def ask_release(message: messages.AskRelease) -> AskReleaseRequest:
 
 
 def termination(number: int) -> TerminationType:
-    """The type; a number the revision does not know is UNRECOGNISED."""
+    """Read a termination type; an unknown number is UNRECOGNISED."""
     return TERMINATION_TYPES.get(number, TerminationType.UNRECOGNISED)
 
 
-# Written
-
-
 def accepted_node(answer: AcceptedNode, response: messages.NodeResponse) -> Message:
-    """Nodes that are known."""
+    """Write accepted nodes."""
     return writing.accepted_node(answer, response.accepted.add())
 
 
 def rejected_node(answer: RejectedNode, response: messages.NodeResponse) -> Message:
-    """Node actions that failed."""
+    """Write failed node actions."""
     return writing.rejected_node(answer, response.rejected.add())
 
 
 def accepted_application(
     answer: AcceptedApplication, response: messages.ApplicationResponse
 ) -> Message:
-    """Applications that are known."""
+    """Write accepted applications."""
     return writing.accepted_application(answer, response.accepted.add())
 
 
 def rejected_application(
     answer: RejectedApplication, response: messages.ApplicationResponse
 ) -> Message:
-    """Applications that were not taken."""
+    """Write rejected applications."""
     return writing.rejected_application(answer, response.rejected.add())
 
 
 def updated_application(
     answer: UpdatedApplication, response: messages.ApplicationResponse
 ) -> Message:
-    """States of applications."""
+    """Write application states."""
     return writing.updated_application(answer, response.updated.add())
 
 
 def rejected_ask(answer: RejectedAsk, response: messages.AllocationResponse) -> Message:
-    """Asks that were not taken."""
+    """Write rejected asks."""
     return writing.rejected_request(answer, response.rejected.add())
 
 
 def new_allocation(answer: NewAllocation, response: messages.ResponseWithUUID) -> Message:
-    """Allocations that were made; they repeat neither policy nor originator."""
+    """Write new allocations, without policy and originator."""
     message = response.new.add()
     message.UUID = answer.allocation.identity
     write_allocation(answer.allocation, message)
@@ -220,7 +214,7 @@ def new_allocation(answer: NewAllocation, response: messages.ResponseWithUUID) -
 
 
 def write_allocation(made: AllocationRecord, message: messages.Allocation) -> None:
-    """An Allocation, but for its identity."""
+    """Write an Allocation without its identity."""
     its_ask = made.ask
     message.allocationKey = its_ask.key
     message.applicationID = its_ask.application_id
@@ -237,7 +231,7 @@ def write_allocation(made: AllocationRecord, message: messages.Allocation) -> No
 
 
 def released_allocation(answer: ReleasedAllocation, response: messages.ResponseWithUUID) -> Message:
-    """Allocations that end."""
+    """Write ended allocations."""
     end = answer.release
     message = response.released.add(terminationType=TERMINATION_NUMBERS[end.termination])
     message.UUID = end.identity
@@ -246,7 +240,7 @@ def released_allocation(answer: ReleasedAllocation, response: messages.ResponseW
 
 
 def released_ask(answer: ReleasedAsk, response: messages.AllocationResponse) -> Message:
-    """Pending asks that end."""
+    """Write ended asks."""
     end = answer.release
     message = response.releasedAsks.add(terminationType=TERMINATION_NUMBERS[end.termination])
     write_end(end, message)
@@ -254,14 +248,12 @@ def released_ask(answer: ReleasedAsk, response: messages.AllocationResponse) -> 
 
 
 def write_end(end: Release | AskRelease, message: messages.Release | messages.AskRelease) -> None:
-    """An AllocationRelease or an AllocationAskRelease, but for identity and type."""
+    """Write an AllocationRelease or an AllocationAskRelease without identity and type."""
     message.partitionName = end.partition
     message.applicationID = end.application_id
     message.allocationKey = end.key
     message.message = end.message
 
-
-# The revision
 
 READING: Final = Reading(
     node=node,

@@ -1,4 +1,4 @@
-"""2023-08: nodes may come draining, allocations on their own, and records say what changed."""
+"""2023-08: draining on node creation, separate existing allocations, change types in records."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,7 +18,7 @@ from sireference.core.states import NodeAction
 
 
 def allocation_lists(reads: Reading, message: messages.RecoveringRequest) -> Iterable[Elements]:
-    """Existing allocations come first."""
+    """Read existing allocations first, then asks and releases."""
     return (
         Elements("allocations", reads.allocation, message.allocations),
         *r2023_04.allocation_lists(reads, message),
@@ -28,7 +28,7 @@ def allocation_lists(reads: Reading, message: messages.RecoveringRequest) -> Ite
 def rejected_allocation(
     answer: RejectedAllocation, response: messages.RecoveringResponse
 ) -> Message:
-    """Existing allocations that were not taken."""
+    """Write rejected existing allocations."""
     return writing.rejected_request(answer, response.rejectedAllocations.add())
 
 

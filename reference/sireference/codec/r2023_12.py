@@ -1,4 +1,4 @@
-"""2023-12: an allocation has its identity in another field and repeats more of its ask."""
+"""2023-12: allocations have another identity field and repeat more of their ask."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from sireference.core.model import (
 
 
 def allocation(message: si.Allocation) -> AllocationRecord:
-    """An existing Allocation with the policy and the originator of its ask."""
+    """Read an existing Allocation with the policy and the originator of its ask."""
     return r2023_04.existing(
         message,
         message.allocationID,
@@ -31,12 +31,12 @@ def allocation(message: si.Allocation) -> AllocationRecord:
 
 
 def release(message: si.AllocationRelease) -> ReleaseRequest:
-    """An AllocationRelease."""
+    """Read an AllocationRelease."""
     return r2023_04.released(message, message.allocationID)
 
 
 def new_allocation(answer: NewAllocation, response: si.AllocationResponse) -> Message:
-    """Allocations that were made, with policy and originator of their asks."""
+    """Write new allocations with policy and originator of their asks."""
     message = response.new.add()
     message.allocationID = answer.allocation.identity
     write_allocation(answer.allocation, message)
@@ -44,7 +44,7 @@ def new_allocation(answer: NewAllocation, response: si.AllocationResponse) -> Me
 
 
 def write_allocation(made: AllocationRecord, message: messages.AllocationWithPolicy) -> None:
-    """An Allocation with policy and originator of its ask, but for its identity."""
+    """Write an Allocation with policy and originator of its ask, without its identity."""
     ask = made.ask
     r2023_04.write_allocation(made, message)
     if ask.originator:
@@ -57,7 +57,7 @@ def write_allocation(made: AllocationRecord, message: messages.AllocationWithPol
 
 
 def released_allocation(answer: ReleasedAllocation, response: si.AllocationResponse) -> Message:
-    """Allocations that end."""
+    """Write ended allocations."""
     end = answer.release
     number = r2023_04.TERMINATION_NUMBERS[end.termination]
     message = response.released.add(terminationType=number)

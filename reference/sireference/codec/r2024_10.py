@@ -1,7 +1,7 @@
-"""2024-10: requests and allocations are one message, told apart by what is set in it.
+"""2024-10: requests and allocations share one message, distinguished by its fields.
 
-The key is the identity of both, and no application is Starting. What others occupy is reported as
-foreign allocations (C-52).
+The key identifies both, and no application is Starting. Usage by others is reported as foreign
+allocations (C-52).
 """
 
 from collections.abc import Iterable
@@ -45,16 +45,13 @@ RULES: Final = Rules(
 )
 
 
-# Read
-
-
 def node(reads: Reading, message: messages.BareNode) -> NodeInfo:
-    """A NodeInfo, which says nothing of what is there."""
+    """Read a NodeInfo, which has no existing allocations."""
     return reading.node(message, reads.node_actions.get(message.action, NodeAction.UNSET))
 
 
 def allocation_lists(reads: Reading, message: messages.OneListRequest) -> Iterable[Elements]:
-    """What is asked for or exists, then what is released."""
+    """Read requests and existing allocations, then releases."""
     return (
         Elements("entries", partial(entry, reads), message.allocations),
         Elements("releases", reads.release, message.releases.allocationsToRelease),
@@ -62,7 +59,7 @@ def allocation_lists(reads: Reading, message: messages.OneListRequest) -> Iterab
 
 
 def entry(reads: Reading, message: messages.KeyedAllocation) -> Entry:
-    """An Allocation: somebody else's by its tag, existing by its node, else asked for (C-44)."""
+    """Read an Allocation: foreign by its tag, existing by its node, else a request (C-44)."""
     if constants.FOREIGN in message.allocationTags:
         return foreign(message)
     if message.nodeID:
@@ -71,7 +68,7 @@ def entry(reads: Reading, message: messages.KeyedAllocation) -> Entry:
 
 
 def foreign(message: messages.KeyedAllocation) -> ForeignAllocation:
-    """An Allocation that is not of this scheduler."""
+    """Read a foreign Allocation."""
     return ForeignAllocation(
         key=message.allocationKey,
         node_id=message.nodeID,
@@ -83,12 +80,12 @@ def foreign(message: messages.KeyedAllocation) -> ForeignAllocation:
 
 
 def allocation(message: messages.KeyedAllocation) -> AllocationRecord:
-    """An Allocation that exists."""
+    """Read an existing Allocation."""
     return AllocationRecord(message.allocationKey, ask(message), message.nodeID)
 
 
 def ask(message: messages.KeyedAllocation) -> Ask:
-    """An Allocation as what is asked for; a placeholder only with a task group (C-34)."""
+    """Read an Allocation as a request; a placeholder only with a task group (C-34)."""
     tags = reading.strings(message.allocationTags)
     task_group = message.taskGroupName
     return Ask(
@@ -107,7 +104,7 @@ def ask(message: messages.KeyedAllocation) -> Ask:
 
 
 def release(message: messages.KeyedRelease) -> ReleaseRequest:
-    """An AllocationRelease."""
+    """Read an AllocationRelease."""
     return ReleaseRequest(
         partition=partition_name(message.partitionName),
         subject=keyed_meant(message.applicationID, message.allocationKey),
@@ -121,11 +118,8 @@ def _resource(message: messages.KeyedAllocation) -> Resource:
     return reading.resource(message.resourcePerAlloc) if is_sent else NOTHING
 
 
-# Written
-
-
 def new_allocation(answer: NewAllocation, response: messages.OneListResponse) -> Message:
-    """Allocations that were made."""
+    """Write new allocations."""
     message = response.new.add()
     r2023_12.write_allocation(answer.allocation, message)
     return message
@@ -134,7 +128,7 @@ def new_allocation(answer: NewAllocation, response: messages.OneListResponse) ->
 def released(
     answer: ReleasedAllocation | ReleasedAsk, response: messages.OneListResponse
 ) -> Message:
-    """Allocations and requests that end."""
+    """Write ended allocations and requests."""
     end = answer.release
     number = r2023_04.TERMINATION_NUMBERS[end.termination]
     message = response.released.add(terminationType=number)
@@ -145,11 +139,9 @@ def released(
 def rejected(
     answer: RejectedAsk | RejectedAllocation, response: messages.OneListResponse
 ) -> Message:
-    """Requests, updates and existing allocations that were not taken."""
+    """Write rejected requests, updates and existing allocations."""
     return writing.rejected_request(answer, response.rejectedAllocations.add())
 
-
-# The revision
 
 READING: Final = replace(
     r2023_12.READING,

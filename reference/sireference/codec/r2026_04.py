@@ -1,4 +1,4 @@
-"""2026-04: the same with one more detail in event records."""
+"""2026-04: like 2024-10, with one more detail in event records."""
 
 from dataclasses import replace
 from functools import partial

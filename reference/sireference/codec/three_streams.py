@@ -1,7 +1,7 @@
-"""Three update streams, as every revision from 2023-04 on has them.
+"""Three update streams, as in every revision from 2023-04 on.
 
-A revision's ``Reading`` says how the elements of its requests are read, its slots how those of its
-responses are written. What is here puts them together.
+A revision provides a ``Reading`` for the elements of requests and slots for those of responses;
+this module combines them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,14 +40,14 @@ ALLOCATION: Final = "UpdateAllocation"
 
 @dataclass(frozen=True)
 class Reading:
-    """How one revision's elements are read; each function names the messages that it takes.
+    """How one revision's elements are read; each function declares its message types.
 
-    ``allocation_lists`` are those of an AllocationRequest; ``node`` and it are given the reading,
-    for the elements inside.
+    ``allocation_lists`` are those of an AllocationRequest; it and ``node`` receive the reading, for
+    nested elements.
     """
 
     node: Callable[["Reading", Any], NodeInfo]
-    node_actions: Mapping[int, NodeAction]  # by number; what is not there is not set
+    node_actions: Mapping[int, NodeAction]  # by number; missing numbers are unset
     application: Callable[[Any], NewApplication]
     removal: Callable[[Any], RemoveApplication]
     allocation_lists: Callable[["Reading", Any], Iterable[Elements]]
@@ -57,7 +57,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Slots:
-    """Where one revision's answers stand in those messages."""
+    """The slots of one revision's responses."""
 
     node: Mapping[type, Slot]
     application: Mapping[type, Slot]
@@ -71,7 +71,7 @@ def codec(
     callbacks: CallbackCodec,
     rules: Rules | None = None,
 ) -> Codec:
-    """The codec of a revision with three streams."""
+    """Return the codec of a revision with three streams."""
     return Codec(
         revision=revision,
         registration=registration,
@@ -82,7 +82,7 @@ def codec(
 
 
 def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, Stream]:
-    """The streams of ``revision`` by method, that of allocations first."""
+    """Return the streams of ``revision`` by method, allocations first."""
     si = revision.si
 
     def nodes(message: messages.NodeRequest, _: Policies) -> Iterator[Event]:
@@ -109,7 +109,7 @@ def streams(revision: Revision, reading: Reading, slots: Slots) -> Mapping[str, 
 
 
 def registration(message: messages.Registration, policies: Policies) -> Register:
-    """The event in a registration. Raises ConfigurationError and NoPolicyError."""
+    """Read a registration. Raises ConfigurationError and NoPolicyError."""
     return Register(
         rm_id=message.rmID,
         configuration=policies.configuration(message.policyGroup, message.config),

@@ -1,4 +1,4 @@
-"""What every revision writes alike: elements of responses, which are filled and given back."""
+"""Writing shared by all revisions: functions that fill and return elements of responses."""
 
 from typing import Final
 
@@ -18,13 +18,13 @@ NANOSECONDS: Final = 1_000_000_000  # of one second
 
 
 def accepted_node(answer: AcceptedNode, message: messages.AcceptedNode) -> messages.AcceptedNode:
-    """An AcceptedNode."""
+    """Fill an AcceptedNode."""
     message.nodeID = answer.node_id
     return message
 
 
 def rejected_node(answer: RejectedNode, message: messages.RejectedNode) -> messages.RejectedNode:
-    """A RejectedNode."""
+    """Fill a RejectedNode."""
     message.nodeID = answer.node_id
     message.reason = answer.reason
     return message
@@ -33,7 +33,7 @@ def rejected_node(answer: RejectedNode, message: messages.RejectedNode) -> messa
 def accepted_application(
     answer: AcceptedApplication, message: messages.AcceptedApplication
 ) -> messages.AcceptedApplication:
-    """An AcceptedApplication."""
+    """Fill an AcceptedApplication."""
     message.applicationID = answer.application_id
     return message
 
@@ -41,7 +41,7 @@ def accepted_application(
 def rejected_application(
     answer: RejectedApplication, message: messages.RejectedApplication
 ) -> messages.RejectedApplication:
-    """A RejectedApplication."""
+    """Fill a RejectedApplication."""
     message.applicationID = answer.application_id
     message.reason = answer.reason
     return message
@@ -50,7 +50,7 @@ def rejected_application(
 def updated_application(
     answer: UpdatedApplication, message: messages.UpdatedApplication
 ) -> messages.UpdatedApplication:
-    """An UpdatedApplication; the time in nanoseconds (C-17)."""
+    """Fill an UpdatedApplication; the time is in nanoseconds (C-17)."""
     message.applicationID = answer.application_id
     message.state = answer.state.value
     message.stateTransitionTimestamp = int(answer.at * NANOSECONDS)
@@ -62,7 +62,7 @@ def rejected_request(
     answer: RejectedAsk | RejectedAllocation,
     message: messages.RejectedAsk | messages.RejectedAllocation,
 ) -> messages.RejectedAsk | messages.RejectedAllocation:
-    """A RejectedAllocationAsk or a RejectedAllocation."""
+    """Fill a RejectedAllocationAsk or a RejectedAllocation."""
     message.allocationKey = answer.key
     message.applicationID = answer.application_id
     message.reason = answer.reason
@@ -70,7 +70,7 @@ def rejected_request(
 
 
 def amounts(resource: Resource, message: messages.Resource) -> None:
-    """A Resource."""
+    """Fill a Resource."""
     resources = message.resources
     for name, amount in resource.amounts.items():
         resources[name].value = amount

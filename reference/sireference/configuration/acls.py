@@ -1,7 +1,7 @@
 """Access control lists in YuniKorn's notation: `alice,bob developers,operators`.
 
-Source: yunikorn-core 1.5.1 `common/security/acl.go`. Names that cannot be names are ignored there;
-here they are problems.
+Source: yunikorn-core 1.5.1 `common/security/acl.go`. It ignores invalid names; here they are
+problems.
 """
 
 from sireference.configuration.model import Acl
@@ -12,9 +12,9 @@ _MOST_LISTS = 2  # users, then groups
 
 
 def read_acl(text: str) -> Acl:
-    """Read a list of users, a space, a list of groups; `*` is everybody, nothing is nobody.
+    """Read a list of users, a space, a list of groups; `*` allows everybody, empty no user.
 
-    Groups alone follow a space. ValueError says what is wrong, as a clause.
+    Groups alone follow a space. Raises ValueError with a clause as reason.
     """
     lists = text.rstrip().split(" ")
     if len(lists) > _MOST_LISTS:

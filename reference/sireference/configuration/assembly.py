@@ -1,4 +1,4 @@
-"""From what is written to what is meant: defaults, inheritance and lower case."""
+"""Assembly of the configuration: defaults, inheritance and lower case."""
 
 from sireference.configuration.model import (
     DEFAULT_PARTITION,
@@ -30,7 +30,7 @@ def assemble(partitions: tuple[WrittenPartition, ...]) -> Configuration:
 
 
 def name_of_partition(written: str) -> str:
-    """Give a partition its name: none, and `default` in any case, is the default partition."""
+    """Return the name of a partition: empty, or `default` in any case, is the default partition."""
     is_default = not written or written.lower() == DEFAULT_PARTITION
     return DEFAULT_PARTITION if is_default else written
 
@@ -66,7 +66,7 @@ def _queue(queue: WrittenQueue, limits: tuple[Limit, ...], above: QueuePropertie
 
 
 def _amounts(amounts: Amounts | None) -> Amounts | None:
-    """Amounts that are all 0 do not limit or guarantee anything (`queue.go`, setResources)."""
+    """Return amounts; if all are 0, they neither limit nor guarantee (`queue.go`, setResources)."""
     return amounts if amounts and any(amounts.values()) else None
 
 

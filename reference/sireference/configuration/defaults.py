@@ -1,4 +1,4 @@
-"""The configuration that is in force where the RM sends none."""
+"""Default configuration, in force if the RM sends none."""
 
 from sireference.configuration.model import (
     DEFAULT_PARTITION,
@@ -13,8 +13,8 @@ from sireference.configuration.model import (
 def default_configuration() -> Configuration:
     """One partition `default` with the leaf `root.default`, open to everybody.
 
-    Where the SI is silent: yunikorn-core 1.5.1 has no leaf here but a placement rule that makes one
-    per namespace tag; a fixed leaf serves an RM without namespaces too.
+    The SI does not define it. yunikorn-core 1.5.1 has no leaf here but a placement rule that
+    creates one per namespace tag; a fixed leaf also serves an RM without namespaces.
     """
     leaf = QueueConfig(name="default", is_parent=False)
     root = QueueConfig(name=ROOT_QUEUE, is_parent=True, submit_acl=Acl(all=True), queues=(leaf,))

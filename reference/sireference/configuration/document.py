@@ -1,8 +1,8 @@
-"""From YAML text to a tree of nodes with places, whatever the text is.
+"""YAML reader: any text to a tree of nodes with their places.
 
-The tree is built from the parser's events, not by its composer: nesting is bounded before anything
-recurses, and an alias cannot blow a short text up into a huge tree. All scalars stay strings, as
-the Go core reads them (PyYAML's usual loaders turn `on` into True and `010` into 8).
+The tree is built from the parser's events, not by its composer: nesting is limited before any
+recursion, and aliases cannot expand a short text into a huge tree. All scalars stay strings, as in
+the Go core (PyYAML's usual loaders turn `on` into True and `010` into 8).
 """
 
 import re
@@ -17,19 +17,19 @@ from sireference.configuration.problems import ConfigurationProblem, quoted
 # A queue takes two levels (its list and its mapping), so this is some sixty queues deep.
 MOST_NESTED = 128
 _TOO_DEEP = f"nested more than {MOST_NESTED} levels deep"
-# As many as YAML allows for a key that is not marked as one by a question mark.
+# The YAML maximum for a key without an explicit question mark.
 LONGEST_KEY = 1024
-# What a path shows of a key, as every problem below it has the path.
+# Characters of a key in a path, which every problem below it repeats.
 _LONGEST_STEP = 64
-# Problems with single places, each with its path, before the rest of the text is not read any more.
+# Problems with their own place and path, before reading stops.
 MOST_REPORTED = 1000
-# Nodes that aliases may add; far more than any configuration repeats.
+# Nodes that aliases may add; far more than any real configuration repeats.
 MOST_REPEATED = 100_000
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-# YAML 1.1, production c-printable; everything else the parser refuses without a usable place.
+# YAML 1.1, production c-printable; the parser rejects everything else without a usable place.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Tags that name a kind of value the reader settles by itself anyway.
+# Tags for kinds of values that the reader determines anyway.
 _HARMLESS_TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "map", "seq"))
 _MERGE = "<<"
 
@@ -49,7 +49,7 @@ class _Open:
 
     @property
     def step(self) -> str:
-        """What the path of the node that is read next adds to that of this one."""
+        """Return what the path of the next node adds to the path of this one."""
         if not self.is_mapping:
             return f"[{len(self.items)}]"
         if self.key is None:
@@ -63,15 +63,15 @@ class _Unreadable(Exception):
 
 
 def read_document(text: str) -> tuple[Node | None, tuple[ConfigurationProblem, ...]]:
-    """Read the one document in the text; None where there is nothing, or nothing readable.
+    """Read the one document in the text; return None if it is empty or unreadable.
 
-    Never raises: text that is not YAML, is nested too deeply, repeats keys or anchors itself gives
-    problems. The tree is usable next to problems that concern one place only (a repeated key).
+    Never raises: invalid YAML, too deep nesting, repeated keys and self-referencing anchors are
+    problems. The tree is usable despite problems at single places (a repeated key).
     """
     unprintable = _UNPRINTABLE.search(text)
     if unprintable:
         place = _place_of(text, unprintable.start())
-        problem = f"the character U+{ord(unprintable.group()):04X} cannot stand in YAML"
+        problem = f"the character U+{ord(unprintable.group()):04X} is not allowed in YAML"
         return None, (ConfigurationProblem("", place.line, place.column, problem),)
     builder = _Builder()
     try:
@@ -97,7 +97,7 @@ class _Builder:
         self._repeated = 0
 
     def take(self, event: yaml.Event) -> None:
-        """Take the next event of the parser."""
+        """Handle the next event of the parser."""
         match event:
             case yaml.DocumentStartEvent():
                 self._documents += 1
@@ -118,7 +118,7 @@ class _Builder:
                 pass
 
     def refuse(self, place: Place, problem: str, path: str | None = None) -> None:
-        """Note a problem at a place; the path is where the reading stands unless it is given."""
+        """Report a problem at a place; the default path is the current one."""
         if path is None:
             path = self._path()
         self.problems.append(ConfigurationProblem(path, place.line, place.column, problem))
@@ -152,9 +152,7 @@ class _Builder:
         node = self._anchors.get(event.anchor or "")
         if node is None:
             inside = any(level.anchor == event.anchor for level in self._open)
-            problem = (
-                "stands inside what it repeats" if inside else "repeats nothing that has a name"
-            )
+            problem = "refers to a node that contains it" if inside else "refers to no anchor"
             self.refuse(place, f"*{event.anchor} {problem}")
             raise _Unreadable
         self._repeated += node.size
@@ -198,7 +196,7 @@ class _Builder:
             level.entries[key.text] = Entry(key, value)
 
     def _merge(self, level: _Open) -> None:
-        """Take over the keys of `<<: *other`; what the mapping says itself comes first."""
+        """Add the keys of `<<: *other`; keys of the mapping itself take precedence."""
         for merged in level.merged:
             for source in merged.items if isinstance(merged, Series) else (merged,):
                 if not isinstance(source, Mapping):
@@ -218,7 +216,7 @@ def _problem(error: yaml.YAMLError, text: str) -> ConfigurationProblem:
     mark = getattr(error, "problem_mark", None)
     place = _place(mark) if mark else Place(1, 1)
     problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-    if "nesting depth" in problem:  # libyaml counts as it looks ahead, before we see an event
+    if "nesting depth" in problem:  # libyaml reports this ahead of our events
         return ConfigurationProblem("", place.line, place.column, _TOO_DEEP)
     if mark and text[mark.index : mark.index + 1] == "\t":
         problem = "a tab cannot indent, spaces can"
@@ -231,7 +229,7 @@ def _not_a_mapping(path: str, node: Node) -> ConfigurationProblem:
 
 
 def _place(mark: Any) -> Place:
-    # Any: libyaml's mark and Python's have no common type, and neither is missing on events read.
+    # Any: the marks of libyaml and Python have no common type, and no read event lacks one.
     return Place(mark.line + 1, mark.column + 1)
 
 

@@ -1,4 +1,4 @@
-"""Durations in the notation of Go, `1m30s` or `500ms`, as the properties of queues write them.
+"""Durations in Go notation, `1m30s` or `500ms`, as used in queue properties.
 
 Source: Go `time.ParseDuration`.
 """
@@ -20,15 +20,15 @@ _NANOSECONDS = {
     "h": 3600 * 10**9,
 }
 _UNITS = "|".join(_NANOSECONDS)
-# Lengths are bounded: Go ends at 292 years, and Python refuses to read endless digits.
+# Lengths are limited: Go ends at 292 years, and Python rejects very long digit strings.
 _PART = re.compile(rf"(?P<number>[0-9]{{1,40}}\.?[0-9]{{0,40}}|\.[0-9]{{1,40}})(?P<unit>{_UNITS})")
 _LONGEST_TEXT = 1000
 
 
 def read_duration(text: str) -> float:
-    """Read a duration into seconds; it may be negative.
+    """Read a duration in seconds; it may be negative.
 
-    ValueError says what is wrong, as a clause.
+    Raises ValueError with a clause as reason.
     """
     if len(text) > _LONGEST_TEXT:
         raise ValueError(f"{quoted(text)} is not a duration: it is too long")

@@ -1,8 +1,8 @@
-"""Regular expressions of a configuration, in the syntax and with the meaning of Go's `regexp`.
+"""Regular expressions of a configuration, with the syntax and meaning of Go's `regexp`.
 
-RE2, which that package was made after, takes a time linear in the length of what it searches,
-whatever the expression. So an RM cannot hold up the scheduler with one; in exchange there are no
-backreferences and no lookaround.
+RE2, the model of that package, takes time linear in the length of the searched text, whatever the
+expression. So an RM cannot block the scheduler with one; the price is no backreferences and no
+lookaround.
 """
 
 import re
@@ -15,29 +15,29 @@ from sireference.configuration.problems import quoted
 
 # A word with one of these is an expression, not a name.
 _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
-# Bytes for what is made of one expression: bounds how large it can be, and so what a search costs.
+# Memory limit in bytes of a compiled expression; bounds its size and thus the cost of a search.
 _MOST_MEMORY = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression, compiled; two of the same text are equal."""
+    """A compiled expression; equal if the text is equal."""
 
     text: str
     _compiled: Any = field(repr=False, compare=False)  # Any: a pattern of re2, which has no types
 
     def is_in(self, name: str) -> bool:
-        """Tell whether the expression matches somewhere in the name."""
+        """Return whether the expression matches anywhere in the name."""
         return self._compiled.search(name.encode(errors="replace")) is not None
 
 
 def is_expression(text: str) -> bool:
-    """Tell whether the text is meant as a regular expression."""
+    """Return whether the text is meant as a regular expression."""
     return _SPECIAL.search(text) is not None
 
 
 def read_expression(text: str) -> Expression:
-    """Read a regular expression; ValueError says what is wrong, as a clause."""
+    """Read a regular expression. Raises ValueError with a clause as reason."""
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True

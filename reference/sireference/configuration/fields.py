@@ -1,4 +1,4 @@
-"""Reading one place of the document: what stands there, its path, and what is wrong with it."""
+"""Fields: a node of the document with its path and its problems."""
 
 import difflib
 from collections.abc import Callable, Collection
@@ -10,7 +10,7 @@ from sireference.configuration.problems import ConfigurationProblem, quoted
 
 T = TypeVar("T")
 
-# A longer key is no misspelling, and comparing it would take long.
+# A longer key is not a misspelling, and comparing it would be slow.
 _LONGEST_GUESS = 64
 
 
@@ -24,25 +24,26 @@ class Report:
     _blamed: set[str] = field(default_factory=set)
 
     def refuse(self, path: str, problem: str, place: Place | None = None) -> None:
-        """Note a problem; without a place it is noted where the path, or its nearest parent, is."""
+        """Report a problem; the default place is that of the path or its nearest parent."""
         place = place or self._nearest(path)
         self.add(ConfigurationProblem(path, place.line, place.column, problem))
 
     def add(self, problem: ConfigurationProblem) -> None:
-        """Note a problem that has its place."""
+        """Report a problem with its place."""
         self.problems.append(problem)
         self.blame(problem.path)
 
     def blame(self, path: str) -> None:
-        """Remember that a problem at the path is noted."""
+        """Remember that a problem at the path is reported."""
         while path and path not in self._blamed:
             self._blamed.add(path)
             path = self._above(path)
 
     def refuse_again(self, path: str, problem: str, causes: Collection[str] = ()) -> None:
-        """Note a problem unless one is noted that may well be the cause of it.
+        """Report a problem unless a likely cause of it is already reported.
 
-        Such is a problem at or below the path, or at or below one of the causes if any are given.
+        A likely cause is a problem at or below the path, or at or below one of the causes if any
+        are given.
         """
         if not any(cause in self._blamed for cause in causes or (path,)):
             self.refuse(path, problem)
@@ -53,7 +54,7 @@ class Report:
         return self.places.get(path, Place(1, 1))
 
     def _above(self, path: str) -> str:
-        """The path without its last key, which may have dots of its own if it was read."""
+        """Return the path without its last key, which may contain dots if it was read."""
         parent = self.parents.get(path)
         return path[: max(path.rfind("."), path.rfind("["), 0)] if parent is None else parent
 
@@ -62,8 +63,8 @@ class Report:
 class Field:
     """A node with its path; None stands for a key that is not written.
 
-    Every reading method gives the neutral value (nothing, empty) where there is nothing to read or
-    where what is there is wrong; in that case it has noted the problem.
+    Every reading method returns the neutral value (None, empty) where there is nothing to read or
+    the content is wrong; in that case it has reported the problem.
     """
 
     path: str
@@ -72,17 +73,17 @@ class Field:
 
     @property
     def is_written(self) -> bool:
-        """Whether anything stands here; YAML's null is nothing, as in the Go core."""
+        """Return whether there is a value; YAML's null is none, as in the Go core."""
         return self.node is not None and not (
             isinstance(self.node, Word) and self.node.states_nothing
         )
 
     def refuse(self, problem: str) -> None:
-        """Note a problem with what stands here."""
+        """Report a problem with the value."""
         self.report.refuse(self.path, problem)
 
     def keys(self, known: Collection[str]) -> "Keys":
-        """Read a mapping whose keys are known; any other key is a problem."""
+        """Read a mapping with known keys; any other key is a problem."""
         pairs = self.pairs()
         for name, pair in pairs.items():
             if name in known:
@@ -90,7 +91,7 @@ class Field:
             guess = difflib.get_close_matches(name[:_LONGEST_GUESS].lower(), known, n=1)
             problem = f"unknown key; did you mean {guess[0]}?" if guess else "unknown key"
             self.report.refuse(pair.path, problem, pair.key_place)
-            if guess:  # that the key it is meant for is missing is no second problem
+            if guess:  # do not also report the intended key as missing
                 self.report.blame(_below(self.path, guess[0]))
         return Keys(self, {name: pair.value for name, pair in pairs.items()})
 
@@ -122,7 +123,7 @@ class Field:
         )
 
     def mappings(self) -> tuple["Field", ...]:
-        """Read a list of mappings; an item that is none is a problem and left out."""
+        """Read a list of mappings; other items are problems and left out."""
         kept = []
         for item in self.entries():
             if isinstance(item.node, Mapping):
@@ -146,7 +147,7 @@ class Field:
         return word.text if word else ""
 
     def read(self, reading: Callable[[str], T], otherwise: T) -> T:
-        """Read a scalar with a function whose ValueError says what is wrong."""
+        """Read a scalar with a function whose ValueError gives the reason."""
         word = self.word()
         return otherwise if word is None else self._read(word.text, reading, otherwise)
 
@@ -156,7 +157,7 @@ class Field:
         if word is None:
             return otherwise
         if not word.plain:
-            self.refuse(f"{quoted(word.text)} must stand without quotes")
+            self.refuse(f"{quoted(word.text)} must be written without quotes")
             return otherwise
         return self._read(word.text, reading, otherwise)
 
@@ -179,7 +180,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The known keys of a mapping; a key that is not written gives a field with nothing in it."""
+    """The known keys of a mapping; a key that is not written gives an empty field."""
 
     mapping: Field
     written: dict[str, Field]
@@ -192,7 +193,7 @@ class Keys:
 
 
 def top_field(node: Node, report: Report) -> Field:
-    """Start reading at the top of a document."""
+    """Return the field for the top of a document."""
     return _field("", node, report, "")
 
 

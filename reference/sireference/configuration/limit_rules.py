@@ -1,4 +1,4 @@
-"""What limits must be to each other, to their queue and to those of the queues above.
+"""Rules for limits: within themselves, against their queue and against parent queues.
 
 Source: yunikorn-core 1.5.1 `common/configs/configvalidator.go`.
 """
@@ -27,12 +27,12 @@ class _Allowance:
     applications: int
 
 
-# By "user" or "group" and the name; a queue's own, then those of the queues above.
+# By "user" or "group" and the name; a queue's own, then those of the parent queues.
 _Allowances = ChainMap[tuple[str, str], _Allowance]
 
 
 def check_limits(partition: WrittenPartition, report: Report) -> None:
-    """Report everything that is wrong with the limits of a partition and its queues."""
+    """Report all problems with the limits of a partition and its queues."""
     root = partition.root
     if partition.limits and root.limits and _sent(partition.limits) != _sent(root.limits):
         path = f"{partition.path}.limits"
@@ -106,7 +106,7 @@ def _check_limit(limit: WrittenLimit, queue: WrittenQueue, report: Report) -> No
 def _check_against(
     limit: WrittenLimit, above: _Allowances, report: Report
 ) -> dict[tuple[str, str], _Allowance]:
-    """Hold a limit against those of the queues above; give what it leaves to each name."""
+    """Check a limit against those of the parent queues; return what it leaves to each name."""
     names = [("user", user.name) for user in limit.users]
     names += [("group", group.name) for group in limit.groups]
     resources = limit.max_resources or {}

@@ -1,9 +1,9 @@
-"""The records a queue configuration is made of, as the scheduler uses them.
+"""Records of a queue configuration, as the scheduler uses them.
 
 Everything is resolved: defaults are filled in, properties are inherited, names are lower case.
 Resource amounts are integers in the RM's smallest unit (vcore in thousandths of a core, memory in
-bytes), time is float seconds. `None` where an amount or a count could stand means: not limited.
-Source: yunikorn-core 1.5.1 `common/configs/config.go`, `scheduler/objects/queue.go`.
+bytes), time is float seconds. `None` for an amount or a count means: not limited. Source:
+yunikorn-core 1.5.1 `common/configs/config.go`, `scheduler/objects/queue.go`.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ DEFAULT_PREEMPTION_DELAY = 30.0
 
 
 class SortPolicy(Enum):
-    """How the applications of a leaf queue are ordered (`application.sort.policy`)."""
+    """Order of the applications of a leaf queue (`application.sort.policy`)."""
 
     FIFO = "fifo"
     FAIR = "fair"
@@ -26,7 +26,7 @@ class SortPolicy(Enum):
 
 
 class PriorityPolicy(Enum):
-    """Whether priorities of a queue are seen outside of it (`priority.policy`)."""
+    """Whether priorities of a queue are visible outside of it (`priority.policy`)."""
 
     DEFAULT = "default"
     FENCE = "fence"
@@ -48,7 +48,7 @@ class NodeSortType(Enum):
 
 
 class RuleName(Enum):
-    """Where a placement rule takes the queue name from."""
+    """Source of the queue name in a placement rule."""
 
     PROVIDED = "provided"
     USER = "user"
@@ -57,7 +57,7 @@ class RuleName(Enum):
 
 
 class FilterType(Enum):
-    """Whether a placement filter names those who may use the rule, or those who may not."""
+    """Whether a placement filter allows or denies the listed users and groups."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -65,9 +65,9 @@ class FilterType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Acl:
-    """Who may do something: the named users, the members of the named groups, or all.
+    """Allowed users: those named, the members of the named groups, or all.
 
-    An ACL that names nobody allows nobody.
+    An ACL without names allows no user.
     """
 
     users: frozenset[str] = frozenset()
@@ -75,7 +75,7 @@ class Acl:
     all: bool = False
 
     def allows(self, user: str, groups: Collection[str]) -> bool:
-        """Tell whether the user, who is a member of the groups, is allowed."""
+        """Return whether the user, with these groups, is allowed."""
         return self.all or user in self.users or not self.groups.isdisjoint(groups)
 
 
@@ -83,10 +83,10 @@ class Acl:
 class QueueProperties:
     """The effective properties of one queue, inheritance included.
 
-    `sort_policy` and `preemption_delay` act on leaf queues only; on a parent they stand for what
-    its leaves inherit. Without a `quota_preemption_delay` a lowered maximum is not enforced by
-    preemption (`quota.preemption.delay`, yunikorn-core 1.9).
-    `others` are properties the scheduler does not know: kept, inherited, not used.
+    `sort_policy` and `preemption_delay` apply to leaf queues only; on a parent they are what its
+    leaves inherit. Without a `quota_preemption_delay` a lowered maximum is not enforced by
+    preemption (`quota.preemption.delay`, yunikorn-core 1.9). `others` are unknown properties: kept
+    and inherited, but not used.
     """
 
     sort_policy: SortPolicy = SortPolicy.FIFO
@@ -115,7 +115,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class ChildTemplate:
-    """What a leaf queue gets that a placement rule creates under the queue with this template.
+    """What a leaf queue created by a placement rule gets from its parent.
 
     The properties are complete: such a leaf inherits none from its parent (yunikorn-core 1.5.1
     `queue.go`, applyTemplate).
@@ -131,9 +131,9 @@ class ChildTemplate:
 class QueueConfig:
     """One queue and everything below it.
 
-    `name` is one segment in lower case (queue names do not differ by case); the full name is made
-    of the names from `root` on, joined by dots. A queue is a parent if it says so or has children.
-    `child_template` is the queue's own, None on leaves and where none is written.
+    `name` is one segment in lower case (queue names are case-insensitive); the full name consists
+    of the names from `root` on, joined by dots. A queue is a parent if declared so or if it has
+    children. `child_template` is the queue's own, None on leaves and where none is written.
     """
 
     name: str
@@ -151,10 +151,10 @@ class QueueConfig:
 
 @dataclass(frozen=True, slots=True)
 class PlacementFilter:
-    """Whose applications a placement rule sees.
+    """The applications a placement rule applies to.
 
-    A filter that lists nobody holds for everybody: `ALLOW` lets all through, `DENY` none.
-    The expressions are searched for in the name; they stand in place of a list.
+    A filter without names applies to all: `ALLOW` lets all through, `DENY` none. The expressions
+    replace a list and are searched for in the name.
     """
 
     type: FilterType = FilterType.ALLOW
@@ -166,7 +166,7 @@ class PlacementFilter:
 
 @dataclass(frozen=True, slots=True)
 class PlacementRule:
-    """One rule that turns an application into a queue name.
+    """One rule that derives a queue name from an application.
 
     `value` is the tag name of a `TAG` rule or the queue of a `FIXED` rule (lower case), else None.
     `create` permits the rule to name a queue that does not exist yet.
@@ -189,9 +189,9 @@ class NodeSortPolicy:
 
 @dataclass(frozen=True, slots=True)
 class PartitionConfig:
-    """One partition: its queue tree from `root` down and the policies around it.
+    """One partition: its queue tree from `root` down and its policies.
 
-    `limits` are those of the root queue too, wherever they were written.
+    `limits` are also those of the root queue, wherever they were written.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What queues, users and groups may be called.
+"""Valid names of queues, users and groups.
 
 Source: yunikorn-core 1.5.1 `common/configs/configvalidator.go`.
 """
@@ -15,19 +15,19 @@ _GROUP = re.compile("[_a-zA-Z][a-zA-Z0-9:_.-]*")
 
 
 def is_queue_name(name: str) -> bool:
-    """Tell whether one segment of a queue's full name is well formed."""
+    """Return whether one segment of a queue's full name is well formed."""
     return _QUEUE.fullmatch(name) is not None
 
 
 def read_user(text: str) -> str:
-    """Give back what can be a user; ValueError says what is wrong, as a clause."""
+    """Return a valid user name. Raises ValueError with a clause as reason."""
     if not _USER.fullmatch(text):
         raise ValueError(f"{quoted(text)} cannot be a user")
     return text
 
 
 def read_group(text: str) -> str:
-    """Give back what can be a group; ValueError says what is wrong, as a clause."""
+    """Return a valid group name. Raises ValueError with a clause as reason."""
     if not _GROUP.fullmatch(text):
         raise ValueError(f"{quoted(text)} cannot be a group")
     return text

@@ -1,8 +1,8 @@
-"""The tree a YAML text is read into: words, lists and mappings that remember their places."""
+"""Nodes of a YAML text: words, lists and mappings with their places."""
 
 from dataclasses import dataclass
 
-# YAML 1.1, "null": what a plain word may say to mean nothing.
+# YAML 1.1, "null": the plain words that mean no value.
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -16,7 +16,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A scalar, as it is written: no word is a number, a date or a boolean by itself."""
+    """A scalar as written; it is not interpreted as a number, a date or a boolean."""
 
     place: Place
     text: str
@@ -25,13 +25,13 @@ class Word:
 
     @property
     def states_nothing(self) -> bool:
-        """Whether this is YAML's null, which stands for a key that is not written."""
+        """Return whether this is YAML's null, equivalent to a key that is not written."""
         return self.plain and self.text in _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A list; `size` counts the nodes in it, those that come from aliases too."""
+    """A list; `size` counts the nodes in it, including those from aliases."""
 
     place: Place
     items: tuple["Node", ...]
@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One key of a mapping and what stands under it."""
+    """One key of a mapping and its value."""
 
     key: Word
     value: "Node"
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A mapping with distinct keys, in the text's order; `size` as for lists."""
+    """A mapping with distinct keys in text order; `size` as for lists."""
 
     place: Place
     entries: tuple[Entry, ...]

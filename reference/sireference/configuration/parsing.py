@@ -1,4 +1,4 @@
-"""The way in: from the text of a registration or an update to a configuration."""
+"""Entry point: parses the configuration text of a registration or an update."""
 
 from sireference.configuration.assembly import assemble, name_of_partition
 from sireference.configuration.defaults import default_configuration
@@ -20,10 +20,9 @@ from sireference.configuration.written import WrittenPartition
 def parse_configuration(text: str) -> Configuration:
     """Read a queue configuration in YuniKorn's YAML.
 
-    A text with nothing in it but white space is the built-in default, as in yunikorn-core. Any
-    other text either is a usable configuration or raises ConfigurationError, and nothing else,
-    with every problem there is: what the YAML parser refuses hides what follows it, but unknown
-    keys, unreadable values and broken rules are reported together.
+    An empty or blank text is the built-in default, as in yunikorn-core. Any other text either is a
+    usable configuration or raises ConfigurationError with every problem: YAML errors hide what
+    follows them, but unknown keys, unreadable values and broken rules are reported together.
     """
     if not text.strip():
         return default_configuration()
@@ -45,7 +44,7 @@ def parse_configuration(text: str) -> Configuration:
     return assemble(partitions)
 
 
-_NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "there is nothing in the text")
+_NOTHING_IN_IT = ConfigurationProblem("", 1, 1, "the text is empty")
 
 
 def _check_partition_names(partitions: tuple[WrittenPartition, ...], report: Report) -> None:

@@ -1,4 +1,4 @@
-"""Reading partitions: queues, placement rules, preemption and the order of nodes."""
+"""Reading of partitions: queues, placement rules, preemption and the order of nodes."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from sireference.configuration.queues import read_limits, read_names, read_queue
 from sireference.configuration.scalars import read_choice, read_switch, read_weight
 from sireference.configuration.written import WrittenPartition, WrittenQueue, WrittenRule
 
-# `checksum` is what yunikorn-core adds to a text it keeps; it says nothing to a scheduler.
+# yunikorn-core adds `checksum` to a text it keeps; schedulers ignore it.
 _TOP_KEYS = ("partitions", "checksum")
 _PARTITION_KEYS = (
     "name",
@@ -60,7 +60,7 @@ def _read_partition(partition: Field) -> WrittenPartition:
 
 
 def _with_root(queues: Field) -> WrittenQueue:
-    """Give the one top queue if it is called root, or else a root above all top queues."""
+    """Return the one top queue if it is called root, or else a root above all top queues."""
     top = read_queues(queues)
     if len(top) == 1 and top[0].name.lower() == ROOT_QUEUE:
         return replace(top[0], parent=True)
@@ -102,7 +102,7 @@ def _read_filter(filter_: Field) -> PlacementFilter:
 
 
 def _read_filtered(keys: Keys, name: str) -> tuple[frozenset[str], Expression | None]:
-    """Read the names of a filter; an entry that stands alone may be an expression instead."""
+    """Read the names of a filter; a single entry may be an expression instead."""
     entries = keys[name].entries()
     if len(entries) == 1 and is_expression(entries[0].text()):
         return frozenset(), entries[0].read(read_expression, None)

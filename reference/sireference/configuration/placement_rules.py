@@ -1,8 +1,8 @@
-"""What placement rules must be to themselves and to the queues of the partition.
+"""Rules for placement rules, by themselves and against the queues of the partition.
 
 Source: yunikorn-core 1.5.1 `scheduler/placement/*_rule.go` and `common/configs/configvalidator.go`
-(checkPlacementRules). Other than there, a rule finds a queue whatever the case of its name, a queue
-with queues below it is a parent without saying so, and a fixed name leads nowhere below a leaf.
+(checkPlacementRules). Differences: a rule finds a queue in any case of its name, a queue with
+children is a parent without declaration, and a fixed name cannot continue below a leaf.
 """
 
 import difflib
@@ -19,7 +19,7 @@ _DOT = "."
 
 
 def check_placement_rules(partition: WrittenPartition, report: Report) -> None:
-    """Report everything that is wrong with the placement rules of a partition."""
+    """Report all problems with the placement rules of a partition."""
     children = _Children(partition.root)
     for rule in partition.rules:
         chain = _chain(rule)
@@ -30,7 +30,7 @@ def check_placement_rules(partition: WrittenPartition, report: Report) -> None:
 
 
 def _chain(rule: WrittenRule) -> list[WrittenRule]:
-    """List the rule and those it stands on, the outermost parent first."""
+    """Return the rule and its parent rules, the outermost first."""
     above = _chain(rule.parent) if rule.parent else []
     return [*above, rule]
 
@@ -41,7 +41,7 @@ def _check_rule(rule: WrittenRule, report: Report) -> None:
     elif rule.name not in _NAMES:
         guess = difflib.get_close_matches(rule.name[:64], _NAMES, n=1)
         hint = f"did you mean {guess[0]}?" if guess else f"the choice is {', '.join(_NAMES)}"
-        report.refuse(f"{rule.path}.name", f"{quoted(rule.name)} is no rule; {hint}")
+        report.refuse(f"{rule.path}.name", f"{quoted(rule.name)} is not a rule; {hint}")
     path = f"{rule.path}.value"
     if rule.name == RuleName.TAG.value and not rule.value:
         report.refuse_again(path, "a tag rule needs the name of the tag")
@@ -49,7 +49,7 @@ def _check_rule(rule: WrittenRule, report: Report) -> None:
         if not rule.value:
             report.refuse_again(path, "a fixed rule needs the name of a queue")
         elif not _is_path(rule.value):
-            report.refuse(path, f"{quoted(rule.value)} is no queue name")
+            report.refuse(path, f"{quoted(rule.value)} is not a queue name")
         elif _is_full(rule.value) and rule.parent:
             problem = f"{quoted(rule.value)} is a full name, so there can be no parent rule"
             report.refuse(f"{rule.path}.parent", problem)
@@ -70,14 +70,14 @@ def _is_full(value: str) -> bool:
 
 
 class _Children:
-    """The queues below a queue by name, looked through once however many rules ask."""
+    """The children of queues by name, each indexed once for all rules."""
 
     def __init__(self, root: WrittenQueue) -> None:
         self.root = root
         self._known: dict[str, dict[str, WrittenQueue]] = {}  # by path
 
     def of(self, queue: WrittenQueue) -> dict[str, WrittenQueue]:
-        """The queues right below, the first of each name in lower case."""
+        """Return the direct children, the first of each name in lower case."""
         known = self._known.get(queue.path)
         if known is None:
             known = {child.name.lower(): child for child in reversed(queue.queues)}
@@ -88,10 +88,10 @@ class _Children:
 def _check_target(
     rule: WrittenRule, chain: list[WrittenRule], children: _Children, report: Report
 ) -> None:
-    """Follow the part of the queue name that is fixed; it must lead to a queue of the right kind.
+    """Resolve the fixed part of the queue name; it must name a queue of the right kind.
 
-    A chain of fixed rules only leads to a leaf. Where other rules add to the name, the fixed part
-    leads to a parent. Queues that do not exist yet are made where the rule may create them.
+    A chain of fixed rules alone must name a leaf. If other rules add to the name, the fixed part
+    must name a parent. Missing queues are created where the rule may create them.
     """
     fixed = list(takewhile(lambda link: link.name == RuleName.FIXED.value, chain))
     if not fixed:
@@ -116,7 +116,7 @@ def _check_target(
 
 
 def _wrong_kind(queue: WrittenQueue, *, is_whole: bool) -> str:
-    """Say why a queue cannot be the target, whole or as the beginning of a name."""
+    """Return why the queue cannot be the target, whole or as the start of a name."""
     if is_whole:
         return "is a parent, and applications run in leaf queues" if queue.is_parent else ""
     return "" if queue.is_parent else "is a leaf, and this rule needs queues below it"

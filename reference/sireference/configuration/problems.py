@@ -1,4 +1,4 @@
-"""What is wrong with a configuration text: every problem, each with its place."""
+"""Problems of a configuration text, each with its place."""
 
 import json
 from dataclasses import dataclass
@@ -8,11 +8,10 @@ _LONGEST_QUOTE = 40
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationProblem:
-    """One thing that is wrong.
+    """One problem.
 
-    `path` leads to it from the top (`partitions[0].queues[0].resources.max.memory`; empty where the
-    text as a whole is meant); `line` and `column` count from 1; `says` is one clause without a
-    full stop.
+    `path` leads to it from the top (`partitions[0].queues[0].resources.max.memory`; empty for the
+    text as a whole); `line` and `column` count from 1; `says` is one clause without a full stop.
     """
 
     path: str
@@ -26,7 +25,7 @@ class ConfigurationProblem:
 
 
 class ConfigurationError(ValueError):
-    """A configuration text that cannot be used; `errors` holds all problems in the text's order."""
+    """An unusable configuration text; `errors` holds all problems in text order."""
 
     def __init__(self, errors: tuple[ConfigurationProblem, ...]) -> None:
         super().__init__(errors)
@@ -36,9 +35,9 @@ class ConfigurationError(ValueError):
         return self.listing()
 
     def listing(self, most: int | None = None) -> str:
-        """Say how many errors there are and list them, one per line, at most the first `most`.
+        """Return the number of errors and a list, one per line, at most the first `most`.
 
-        For places where a long text does harm, such as the status message of a call.
+        For places with limited length, such as the status message of a call.
         """
         count = len(self.errors)
         shown = self.errors[:most]
@@ -50,7 +49,7 @@ class ConfigurationError(ValueError):
 
 
 def quoted(text: str) -> str:
-    """Quote what a text said, on one line and not longer than a line can bear."""
+    """Quote a piece of text on one line of limited length."""
     if len(text) > _LONGEST_QUOTE:
         text = text[: _LONGEST_QUOTE - 3] + "..."
     return json.dumps(text, ensure_ascii=False)

@@ -1,9 +1,9 @@
-"""The properties of queues: reading them, and what a queue inherits from the one above.
+"""Queue properties: reading and inheritance.
 
-A property the scheduler does not know is accepted and kept, not refused as an unknown key is: the
-SI says nothing about them, and yunikorn-core leaves the set of properties open on purpose (1.5.1
-`scheduler/objects/queue.go`, UpdateQueueProperties). A known property with a value that means
-nothing, which that core passes over, is a problem here.
+Unknown properties are accepted and kept, unlike unknown keys: the SI does not define them, and
+yunikorn-core leaves the set of properties open on purpose (1.5.1 `scheduler/objects/queue.go`,
+UpdateQueueProperties). A known property with an invalid value, which that core ignores, is a
+problem here.
 """
 
 from collections import ChainMap
@@ -72,9 +72,9 @@ def read_properties(properties: Field) -> WrittenProperties:
 
 
 def inherit(above: QueueProperties, written: WrittenProperties) -> QueueProperties:
-    """Give a queue its effective properties from those of its parent and its own.
+    """Return the effective properties of a queue from those of its parent and its own.
 
-    What is written counts. Otherwise a queue inherits, except for the priority policy, the
+    Written values take precedence. Otherwise a queue inherits, except for the priority policy, the
     priority offset (offsets add up along the path) and a fence; only `disabled` preemption is
     passed on (`queue.go`, filterParentProperty).
     """
@@ -94,7 +94,7 @@ def inherit(above: QueueProperties, written: WrittenProperties) -> QueueProperti
 
 
 def _others(above: Mapping[str, str], written: dict[str, str]) -> Mapping[str, str]:
-    """What is written before what stands above; nothing is copied, as there may be much of it."""
+    """Chain own properties before inherited ones, without copying, as there may be many."""
     if not written:
         return above
     return ChainMap(written, *above.maps) if isinstance(above, ChainMap) else ChainMap(written)
@@ -118,5 +118,5 @@ def _read_offset(text: str) -> int:
 def _read_delay(text: str) -> float:
     delay = read_duration(text)
     if delay <= 0:
-        raise ValueError(f"{quoted(text)} is no delay: it must be longer than 0")
+        raise ValueError(f"{quoted(text)} is not a delay longer than 0")
     return delay

@@ -1,4 +1,4 @@
-"""Resource quantities as a configuration writes them: `500m`, `16`, `4Gi`.
+"""Resource quantities in a configuration: `500m`, `16`, `4Gi`.
 
 Source: yunikorn-core 1.5.1 `common/resources/quantity.go`.
 """
@@ -26,7 +26,7 @@ _MULTIPLIERS = {
     "Pi": 2**50,
     "Ei": 2**60,
 }
-# Below a million the digits read well enough by themselves.
+# Below a million, plain digits are readable enough.
 _LONG_UNITS = sorted(
     ((unit, multiplier) for unit, multiplier in _MULTIPLIERS.items() if multiplier >= 10**6),
     key=lambda pair: -pair[1],
@@ -37,10 +37,10 @@ _THOUSAND = 1000
 
 
 def read_quantity(resource_type: str, text: str) -> int:
-    """Read an amount into the RM's smallest unit.
+    """Read an amount in the RM's smallest unit.
 
-    vcore counts cores and is kept in thousandths (`10` is 10000, `500m` is 500); everything else
-    is kept as written. ValueError says what is wrong, as a clause.
+    vcore counts cores and is stored in thousandths (`10` is 10000, `500m` is 500); everything else
+    is stored as written. Raises ValueError with a clause as reason.
     """
     match = _QUANTITY.fullmatch(text.strip())
     if match is None:
@@ -66,7 +66,7 @@ def read_quantity(resource_type: str, text: str) -> int:
 
 
 def written_quantity(resource_type: str, amount: int) -> str:
-    """Write an amount the way a configuration would, for messages."""
+    """Format an amount in configuration notation, for messages."""
     if resource_type == VCORE:
         cores, milli = divmod(amount, _THOUSAND)
         return f"{amount}{_MILLI}" if milli else str(cores)

@@ -1,4 +1,4 @@
-"""What the queues of one tree must be to each other: names, resources, application counts.
+"""Rules for the queues of one tree: names, resources, application counts.
 
 Source: yunikorn-core 1.5.1 `common/configs/configvalidator.go`.
 """
@@ -13,7 +13,7 @@ from sireference.configuration.written import Amounts, WrittenQueue
 
 
 def check_queues(root: WrittenQueue, report: Report) -> None:
-    """Report everything that is wrong with the tree as a whole."""
+    """Report all problems with the tree as a whole."""
     for name, amounts in (("max", root.max), ("guaranteed", root.guaranteed)):
         if amounts is not None:
             path = f"{root.path}.resources.{name}"
@@ -31,19 +31,19 @@ def _check_names(parent: WrittenQueue, report: Report) -> None:
         if not queue.name:
             report.refuse_again(path, "a queue must have a name")
         elif not is_queue_name(queue.name):
-            problem = "is no queue name: letters, digits, - and _, at most 64"
+            problem = "is not a queue name: letters, digits, - and _, at most 64"
             report.refuse(path, f"{quoted(queue.name)} {problem}")
         elif twin is not queue:
-            problem = "is a second queue of this name; upper and lower case are one"
+            problem = "is a duplicate queue name (case-insensitive)"
             report.refuse(path, f"{quoted(queue.name)} {problem}")
         _check_names(queue, report)
 
 
 def _check_amounts(queue: WrittenQueue, above: Amounts, report: Report) -> Counter[str]:
-    """Check a queue and those below it; give what is guaranteed to them at least.
+    """Check a queue and those below it; return the least that is guaranteed to them.
 
-    `above` is the most the queues above allow, type by type. What is given back never exceeds what
-    is allowed here, so that one wrong amount is reported once and not again at every queue above.
+    `above` is the most the parent queues allow, by type. The result never exceeds what is allowed
+    here, so that one wrong amount is reported once and not again at every parent.
     """
     path = f"{queue.path}.resources"
     own = queue.max or {}

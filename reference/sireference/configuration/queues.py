@@ -1,4 +1,4 @@
-"""Reading queues, their resources and their limits."""
+"""Reading of queues, their resources and their limits."""
 
 from collections.abc import Callable
 from functools import partial
@@ -32,7 +32,7 @@ _QUEUE_KEYS = (
 )
 _TEMPLATE_KEYS = ("maxapplications", "properties", "resources")
 _RESOURCES_KEYS = ("guaranteed", "max")
-# Each is held against those of every queue below, and for limits of every user and group.
+# Each is checked against those of every queue below, and for limits of every user and group.
 _MOST_TYPES = 256
 _LIMIT_KEYS = ("limit", "users", "groups", "maxresources", "maxapplications")
 
@@ -97,7 +97,7 @@ def _or_wildcard(reading: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def read_names(names: Field, reading: Callable[[str], str]) -> tuple[WrittenName, ...]:
-    """Read a list of users or groups; the reading function knows what can be one."""
+    """Read a list of users or groups, validated by the reading function."""
     read = []
     for item in names.entries():
         if not item.is_written:

@@ -1,4 +1,4 @@
-"""Single values: counts, switches, weights, and words out of a fixed choice."""
+"""Scalar values: counts, switches, weights and choices."""
 
 import difflib
 import math
@@ -12,7 +12,7 @@ MOST_COUNTED = 2**64 - 1  # the Go core counts in uint64
 
 E = TypeVar("E", bound=Enum)
 
-# What yaml.v3 takes for a boolean where a boolean is asked for.
+# What yaml.v3 accepts as a boolean.
 _YES = frozenset({"true", "yes", "on", "y"})
 _NO = frozenset({"false", "no", "off", "n"})
 _COUNT = re.compile("0|[1-9][0-9]{0,19}")
@@ -21,14 +21,14 @@ _DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)
 
 
 def read_count(text: str) -> int:
-    """Read a count; ValueError says what is wrong, as a clause."""
+    """Read a count. Raises ValueError with a clause as reason."""
     if not _COUNT.fullmatch(text) or int(text) > MOST_COUNTED:
         raise ValueError(f"{quoted(text)} is not a count, a whole number from 0 up")
     return int(text)
 
 
 def read_switch(text: str) -> bool:
-    """Read true or false; ValueError says what is wrong, as a clause."""
+    """Read true or false. Raises ValueError with a clause as reason."""
     word = text.lower()
     if word not in _YES | _NO:
         raise ValueError(f"{quoted(text)} is neither true nor false")
@@ -36,7 +36,7 @@ def read_switch(text: str) -> bool:
 
 
 def read_weight(text: str) -> float:
-    """Read a weight from 0 up; ValueError says what is wrong, as a clause."""
+    """Read a weight of at least 0. Raises ValueError with a clause as reason."""
     weight = float(text) if _DECIMAL.fullmatch(text) else math.nan
     if not math.isfinite(weight):
         raise ValueError(f"{quoted(text)} is not a number")
@@ -46,7 +46,7 @@ def read_weight(text: str) -> float:
 
 
 def read_whole(text: str, least: int, most: int) -> int:
-    """Read a whole number within bounds; ValueError says what is wrong, as a clause."""
+    """Read a whole number within bounds. Raises ValueError with a clause as reason."""
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"{quoted(text)} is not a whole number")
     number = int(text)
@@ -56,7 +56,7 @@ def read_whole(text: str, least: int, most: int) -> int:
 
 
 def read_choice(text: str, choices: type[E]) -> E:
-    """Read the value of one of the members; ValueError says what is wrong, as a clause."""
+    """Read the value of one of the members. Raises ValueError with a clause as reason."""
     values = [member.value for member in choices]
     if text in values:
         return choices(text)

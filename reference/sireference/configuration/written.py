@@ -1,7 +1,6 @@
-"""A configuration as it is written: typed and with paths, before rules and defaults.
+"""The configuration as written: typed and with paths, before rules and defaults.
 
-A count of 0 stands for one that is not written, as in the Go core. Amounts are None where their
-key is not written.
+A count of 0 is the same as none, as in the Go core. Amounts are None if their key is not written.
 """
 
 from dataclasses import dataclass, field
@@ -82,13 +81,13 @@ class WrittenQueue:
 
     @property
     def is_parent(self) -> bool:
-        """Whether the queue can have queues below it."""
+        """Return whether the queue can have children."""
         return self.parent or bool(self.queues)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenRule:
-    """One placement rule; the name and the value are in lower case."""
+    """One placement rule; name and value are in lower case."""
 
     path: str
     name: str
@@ -100,7 +99,7 @@ class WrittenRule:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPartition:
-    """One partition with its queue tree, the root included where the text leaves it out."""
+    """One partition with its queue tree, including a root that is not written."""
 
     path: str
     name: str

@@ -1,1 +1,1 @@
-"""What the SI means: pure rules, one file per word of the SI, no wire, no clock, no network."""
+"""The rules of the SI as pure code: no wire format, clock or network."""

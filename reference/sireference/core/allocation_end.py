@@ -1,4 +1,4 @@
-"""The end of an allocation: it is gone, and what waited for its end goes on."""
+"""End of an allocation: free its resources and continue what waited for the end."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from sireference.core.states import TerminationType
 def end(
     partition: Partition, allocation: Allocation, termination: TerminationType, now: float
 ) -> list[Effect]:
-    """End ``allocation``: its room is free for whoever waited for just this, then for anybody."""
+    """End ``allocation``; its resources go to the ask that waited for it, then to any other."""
     partition.unbook(allocation, termination)
     return replacement.go_on(partition, allocation, now) + cycle.go_on(partition, allocation, now)
 
@@ -21,11 +21,11 @@ def end(
 def in_order(
     states: Iterable[Effect], releases: Iterable[Effect], went_on: Iterable[Effect]
 ) -> list[Effect]:
-    """What is told of endings that the RM caused, and of what came of them.
+    """Order the effects of endings that the RM caused.
 
-    First the states that their applications are in now, then the releases, then what went on in the
-    room that came free: nobody hears of an allocation before that of what made room for it. So an
-    application is reported as failed just before the last of its releases. One message may have
-    both, of which the RM takes the releases first (gang design, "Cleanup").
+    The order is: application states, releases, then what follows from the freed resources, so that
+    an allocation is reported only after the release that made it possible. An application is
+    therefore reported as failed just before the last of its releases. One message may hold both,
+    and the RM handles its releases first (gang design, "Cleanup").
     """
     return [*states, *releases, *went_on]

@@ -1,4 +1,4 @@
-"""Allocations: made from asks, and ended when their time is over."""
+"""Allocations: created from asks and ended by their execution timeout."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from sireference.core.states import TerminationType
 
 
 def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> list[Effect]:
-    """Serve ``pending`` once on ``node``; a change of state is told before the allocation."""
+    """Allocate ``pending`` once on ``node``; report a state change before the allocation."""
     application = pending.application
     record = AllocationRecord(partition.new_identity(pending.ask), pending.ask, node.node_id)
     allocation = Allocation(record, application, node)
@@ -31,7 +31,7 @@ def make(partition: Partition, pending: PendingAsk, node: Node, now: float) -> l
 
 
 def watch(partition: Partition, allocation: Allocation, now: float) -> None:
-    """Let the execution timeout of the ask run from now on, if it has one (SI-ASK-016)."""
+    """Start the execution timeout of the ask, if it has one (SI-ASK-016)."""
     timeout = allocation.record.ask.execution_timeout
     if timeout > 0:
         allocation.timer = partition.timers.set(
@@ -40,10 +40,10 @@ def watch(partition: Partition, allocation: Allocation, now: float) -> None:
 
 
 def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[Effect]:
-    """Ask the RM to end an allocation whose time is over, unless it was asked already."""
+    """Ask the RM to end an allocation after its timeout, unless a release is already open."""
     allocation.timer = None
     if allocation.open_release is not None:
         return []
-    message = "the execution timeout of its ask is over"
+    message = "the execution timeout of its ask has expired"
     release = partition.ask_for_release(allocation, TerminationType.TIMEOUT, message)
     return [ReleasedAllocation(partition.rm_id, release)]

@@ -1,4 +1,4 @@
-"""The life cycle of applications: they move by what comes and ends, and by time."""
+"""Application life cycle: state transitions caused by asks, allocations and timeouts."""
 
 from functools import partial
 from typing import Final
@@ -27,7 +27,7 @@ _RUNNING_KIND = (ApplicationState.STARTING, ApplicationState.RUNNING)
 _COUNTED = (*_RUNNING_KIND, ApplicationState.FAILING)
 _GATHERED = (ApplicationState.ACCEPTED, ApplicationState.RESUMING)
 _OVER = (ApplicationState.COMPLETED, ApplicationState.FAILED)
-# The states that an ask or a real allocation moves on, and how that is told
+# Per trigger, the states that an ask or a real allocation leaves, and how that is reported
 _ASK_CAME: Final = {
     ApplicationState.NEW: "its first ask came",
     ApplicationState.COMPLETING: "an ask came while it was waiting",
@@ -45,7 +45,7 @@ def move(
     now: float,
     message: str,
 ) -> list[Effect]:
-    """Change the state, do what entering it means, and tell the RM."""
+    """Change the state, run the actions on entry, and notify the RM."""
     application.state = fire(partition.rules.application_transitions, application.state, trigger)
     partition.event_log.moved(application, message)
     _enter(partition, application, now)
@@ -88,9 +88,9 @@ def _enter(partition: Partition, application: Application, now: float) -> None:
 
 
 def count(partition: Partition, application: Application) -> None:
-    """Count it among the running applications of its queues, or no more.
+    """Count the application as running in its queues, or stop counting it.
 
-    A gang counts from its first placeholder on: it does not begin where it could not run.
+    A gang counts from its first placeholder on: it must not begin where it could not run.
     """
     _set_counts(
         partition,
@@ -101,7 +101,7 @@ def count(partition: Partition, application: Application) -> None:
 
 
 def retire(partition: Partition, application: Application, now: float) -> None:
-    """Leave off counting an application that was taken out, and stop its timers."""
+    """Stop counting a removed application and stop its timers."""
     application.stop_state_timer()
     application.stop_execution_timer()
     _set_counts(partition, application, counts=False)
@@ -123,12 +123,12 @@ def _set_counts(partition: Partition, application: Application, *, counts: bool)
 
 
 def _leave(partition: Partition, application: Application, now: float) -> None:
-    """Out of its queue; the id is free again (SI-APP-030, SI-APP-031)."""
+    """Leave the queue; the id is free again (SI-APP-030, SI-APP-031)."""
     application_id = application.application_id
     del partition.applications[application_id]
     partition.event_log.left(application, application.state.value)
     queue = application.leaf.name
-    application.moved()  # while its queue is there
+    application.moved()  # while its queue still exists
     queues.leave(partition, application, now)
     timer = partition.timers.set(
         now + partition.settings.retention, partial(_expire, partition, application_id)
@@ -137,7 +137,7 @@ def _leave(partition: Partition, application: Application, now: float) -> None:
 
 
 def _forget_surplus(partition: Partition, now: float) -> list[Effect]:
-    """As if their time were up: the first to finish, while more are remembered than may be."""
+    """Forget the oldest finished applications beyond the configured maximum."""
     effects: list[Effect] = []
     while len(partition.finished) > partition.settings.max_finished:
         oldest = next(iter(partition.finished.values()))
@@ -167,13 +167,13 @@ def _completing_timeout(partition: Partition, application: Application, now: flo
 
 
 def _execution_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """The application was running for as long as it may."""
+    """End an application that has run for as long as its execution timeout allows."""
     reason = "the application ran for as long as its execution timeout allows"
     return fail(partition, application, now, reason)
 
 
 def fail(partition: Partition, application: Application, now: float, reason: str) -> list[Effect]:
-    """Release all that an application has whose time is over; it fails with the last of it."""
+    """Release everything of an application that timed out; it fails with the last release."""
     effects = move(partition, application, ApplicationTrigger.FAIL, now, reason)
     asks = list(application.pending.values())
     held = list(partition.allocations.of(application).values())
@@ -184,9 +184,9 @@ def fail(partition: Partition, application: Application, now: float, reason: str
 def withdraw(
     partition: Partition, asks: list[PendingAsk], held: list[Allocation], reason: str
 ) -> list[Effect]:
-    """Release these with TIMEOUT: the asks are gone, the allocations when the RM has confirmed.
+    """Release these with TIMEOUT: asks end at once, allocations when the RM confirms.
 
-    An allocation that the RM was asked to release already is not released again (SI-GANG-066).
+    An allocation with an open release is not released again (SI-GANG-066).
     """
     effects: list[Effect] = []
     for pending in asks:
@@ -209,7 +209,7 @@ def withdraw(
 
 
 def has_ask(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """An ask came: a new application is accepted, a waiting one runs again."""
+    """Handle a new ask: a new application is accepted, a waiting one runs again."""
     message = _ASK_CAME.get(application.state)
     if message is None:
         return []
@@ -217,9 +217,9 @@ def has_ask(partition: Partition, application: Application, now: float) -> list[
 
 
 def has_allocation(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """A real allocation was made: the first starts the application, the second makes it run.
+    """Handle a real allocation: the first starts the application, the second makes it run.
 
-    Where the rules have no state Starting it runs with the first.
+    Under rules without the state Starting, the application runs with the first.
     """
     message = _ALLOCATION_MADE.get(application.state)
     if message is None:
@@ -228,7 +228,7 @@ def has_allocation(partition: Partition, application: Application, now: float) -
 
 
 def settle(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """Something of it has ended: without anything active and pending it waits or is over."""
+    """Let the application wait or complete when nothing of it is active or pending."""
     count(partition, application)
     if application.state is ApplicationState.RESUMING:
         return _resumed(partition, application, now)
@@ -239,7 +239,7 @@ def settle(partition: Partition, application: Application, now: float) -> list[E
 
 
 def _end(partition: Partition, application: Application) -> tuple[ApplicationTrigger | None, str]:
-    """What comes next for an application that has nothing active and nothing pending."""
+    """Return the next step for an application with nothing active and nothing pending."""
     state = application.state
     if state in (ApplicationState.ACCEPTED, *_RUNNING_KIND):
         if not completion.keeps_from_waiting(application):
@@ -253,7 +253,7 @@ def _end(partition: Partition, application: Application) -> tuple[ApplicationTri
 
 
 def _resumed(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """Without placeholders it is an application like any other (SI-GANG-035)."""
+    """Schedule the application like any other, without placeholders (SI-GANG-035)."""
     if application.placeholders_held:
         return []
     message = "its placeholders are gone"

@@ -1,4 +1,4 @@
-"""Applications: submitted and removed."""
+"""Submission and removal of applications."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -26,7 +26,7 @@ from sireference.core.states import TerminationType
 
 
 def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]:
-    """Take an application in, or say why not: exactly one verdict (SI-APP-004)."""
+    """Accept an application or reject it with a reason: exactly one verdict (SI-APP-004)."""
 
     def rejected(reason: str) -> list[Effect]:
         rm.callbacks.event_log.rejected(new, reason)
@@ -61,7 +61,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
 
 
 def _objections(partition: Partition | None, new: NewApplication) -> Iterator[str]:
-    """Why the application cannot be taken, wherever it would be placed; nothing if it can."""
+    """Return why the application cannot be accepted in any queue; empty if it can."""
     if not new.application_id:
         yield "the application has no id"
     if partition is None:
@@ -73,17 +73,17 @@ def _objections(partition: Partition | None, new: NewApplication) -> Iterator[st
 
 
 def forget(partition: Partition, application_id: str) -> None:
-    """A finished application of this id is not remembered any more."""
+    """Forget a finished application with this id."""
     finished = partition.finished.pop(application_id, None)
     if finished is not None:
         finished.timer.cancel()
 
 
 def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[Effect]:
-    """Take an application out with all its asks and allocations; an unknown one is no matter.
+    """Remove an application with all its asks and allocations; unknown ids are ignored.
 
     Each allocation that ends is reported with STOPPED_BY_RM, because the RM caused it (C-02). No
-    state is reported: to the RM, who removed it, the application is gone.
+    state is reported: the RM has removed the application.
     """
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
@@ -103,7 +103,7 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
         release = allocation.release(TerminationType.STOPPED_BY_RM, "the application was removed")
         releases.append(ReleasedAllocation(rm.rm_id, release))
     if request.application_id in partition.applications:
-        return allocation_end.in_order([], releases, went_on)  # the rest is to come
+        return allocation_end.in_order([], releases, went_on)  # the rest follows
     partition.event_log.left(application, "removed by the RM")
     application_lifecycle.retire(partition, application, now)
     partition.event_log.removed(application, "removed by the RM")
@@ -113,7 +113,7 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
 def _what_it_has(
     partition: Partition, application: Application, at_most: int | None
 ) -> tuple[list[PendingAsk], list[Allocation]]:
-    """Its asks, then its allocations, but ``at_most`` so many together."""
+    """Return its asks, then its allocations, at most ``at_most`` together."""
     asks = list(islice(application.pending.values(), at_most))
     left = None if at_most is None else at_most - len(asks)
     return asks, list(islice(partition.allocations.of(application).values(), left))

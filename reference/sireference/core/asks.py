@@ -1,4 +1,4 @@
-"""Asks: taken in, replaced by key, withdrawn."""
+"""Asks: accepted, replaced by key and withdrawn."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -34,13 +34,12 @@ from sireference.core.withdrawal import BY_THE_RM, withdraw
 
 
 def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
-    """Take an ask in, in place of a pending one with the same key; or say why not.
+    """Accept an ask, replacing a pending one with the same key, or reject it with a reason.
 
-    Where the key is the identity it may name an allocation that lives, whose update this is then.
+    Where the key is the identity, it may name a live allocation, which is then updated.
 
-    ``max_allocations`` is the maximum of the ask as a whole: three asked for, one made, three asked
-    for again leaves two.
-    There is no positive answer: the next thing the RM hears is the allocation.
+    ``max_allocations`` is the maximum of the ask as a whole: three requested, one allocated, three
+    requested again leaves two. Acceptance has no message; the allocation is the next message.
     """
     partition = rm.partitions.get(partition_name(ask.partition))
     application = partition.applications.get(ask.application_id) if partition else None
@@ -55,7 +54,7 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     earlier = application.pending.get(ask.key)
     if earlier is None:
         partition.asks.queue_up(application, ask)
-    else:  # its place in its group and the allocations made already stay
+    else:  # its place in its group and the allocations made so far stay
         partition.asks.replace(earlier, ask)
     if not application.pending:
         return application_lifecycle.settle(partition, application, now)
@@ -69,7 +68,7 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
 def _objections(
     partition: Partition | None, application: Application | None, ask: Ask
 ) -> Iterator[str]:
-    """Why the ask cannot be taken, nothing if it can."""
+    """Return why the ask cannot be accepted; empty if it can."""
     if partition is None:
         yield f"there is no partition {quoted(ask.partition)}"
     else:
@@ -95,7 +94,7 @@ def _objections(
 
 
 def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
-    """Why the key cannot identify the allocation of ``ask``, nothing if it can."""
+    """Return why the key cannot identify the allocation of ``ask``; empty if it can."""
     if ask.max_allocations > 1:
         yield "a key identifies one allocation"
     if ask.key in partition.foreign:
@@ -106,9 +105,9 @@ def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
 
 
 def release(rm: ResourceManager, request: AskReleaseRequest, now: float) -> list[Effect]:
-    """Withdraw pending asks and confirm each with the same type (C-04); unknown ones are no matter.
+    """Withdraw pending asks and confirm each with the same type (C-04); ignore unknown ones.
 
-    Types the scheduler creates are confirmations of its own releases: those asks are gone already.
+    Types that the scheduler creates confirm its own releases: those asks are already gone.
     """
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None or request.termination not in BY_THE_RM:
@@ -120,7 +119,7 @@ def release(rm: ResourceManager, request: AskReleaseRequest, now: float) -> list
 
 
 def meant(partition: Partition, subject: AskSubject) -> Iterator[PendingAsk]:
-    """The pending asks that ``subject`` stands for, those of the first application first."""
+    """Return the pending asks that ``subject`` matches, in application order."""
     match subject:
         case OneOfKey(application_id, key):
             application = partition.applications.get(application_id)

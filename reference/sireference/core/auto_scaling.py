@@ -1,6 +1,6 @@
-"""Auto-scaling metrics: demand that only more nodes could meet.
+"""Auto-scaling metrics: demand that only additional nodes could meet.
 
-What a quota, a limit, a placement constraint or a required node holds back is none.
+Demand held back by a quota, a limit, a placement constraint or a required node is excluded.
 Source: SI 2021-02, "Auto Scaling Metrics".
 """
 
@@ -16,7 +16,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.state.resource_manager import ResourceManager
 
-# One ask may want two billion allocations; whoever adds nodes does not need to know of each
+# One ask may request two billion allocations; an autoscaler does not need each of them
 _MOST: Final = 10_000
 
 
@@ -30,7 +30,7 @@ class OutstandingRequest:
 
 
 def outstanding(rm: ResourceManager) -> Iterator[OutstandingRequest]:
-    """Those there are, in the order of applications and asks; at most ten thousand."""
+    """Return them in the order of applications and asks; at most ten thousand."""
     partitions = rm.partitions.values()
     applications = [one for partition in partitions for one in partition.applications.values()]
     ids = _Ids(key for application in applications for key in application.pending)
@@ -40,9 +40,9 @@ def outstanding(rm: ResourceManager) -> Iterator[OutstandingRequest]:
 
 
 class _Ids:
-    """Ids made from keys: the key itself the first time, later ``key#2`` and so on.
+    """Unique ids made from keys: first the key itself, later ``key#2`` and so on.
 
-    No other ask has such an id as its key (SI-AUTO-001).
+    No such id is the key of another ask (SI-AUTO-001).
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
@@ -50,7 +50,7 @@ class _Ids:
         self._seen: Counter[str] = Counter()
 
     def new(self, key: str) -> str:
-        """One that was not there before."""
+        """Return an unused id."""
         self._seen[key] += 1
         if self._seen[key] == 1:
             return key
@@ -60,7 +60,7 @@ class _Ids:
 
 
 def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
-    """Each ask once for every allocation that would be made if only nodes had room."""
+    """Yield each ask once for every allocation that only lacks capacity on nodes."""
     listed: dict[Queue, Resource] = {}
     for pending in _found_no_node(partition):
         need, path = pending.ask.resource, pending.application.leaf.path
@@ -74,7 +74,7 @@ def _short_of_nodes(partition: Partition) -> Iterator[PendingAsk]:
 
 
 def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
-    """The asks that wait because no node has room, and may go to any node."""
+    """Yield asks that wait because no node has capacity and that may go to any node."""
     ask_groups = {
         ask_group
         for ask_group in partition.node_index.waiting
@@ -90,7 +90,7 @@ def _found_no_node(partition: Partition) -> Iterator[PendingAsk]:
 
 
 def _is_constrained(partition: Partition, ask_group: AskGroup) -> bool:
-    """Whether its placement constraint keeps a group from nodes that have room, or from all."""
+    """Return whether placement constraints exclude a group from some or all nodes with capacity."""
     if ask_group.profile.constraint is None:
         return False
     capacity = partition.node_index

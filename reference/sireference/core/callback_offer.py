@@ -1,4 +1,4 @@
-"""The offer of callbacks: the RM says which it takes, and is told anew what goes that way."""
+"""Callback offers: the RM states which callbacks it takes and gets the current state again."""
 
 from sireference.core.model import OfferCallbacks
 from sireference.core.state.partition import Partition
@@ -6,7 +6,7 @@ from sireference.core.state.resource_manager import ResourceManager
 
 
 def offer(rm: ResourceManager, event: OfferCallbacks) -> None:
-    """From now on the RM takes what it offers, and nothing else; what was asked is asked again."""
+    """Set the callbacks that the RM takes; repeat open questions."""
     rm.callbacks.offer(event.callbacks)
     for partition in rm.partitions.values():
         partition.is_asking = False
@@ -14,7 +14,7 @@ def offer(rm: ResourceManager, event: OfferCallbacks) -> None:
 
 
 def _report_again(partition: Partition) -> None:
-    """Whoever takes callbacks now was not told how asks go, and which allocations there are."""
+    """Report scheduling states and allocations to an RM that has not received them."""
     for application in partition.applications.values():
         for pending in application.pending.values():
             pending.reported = None

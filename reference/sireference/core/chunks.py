@@ -1,8 +1,8 @@
-"""Portions: a sentence that ends very many asks or allocations is handled bit by bit.
+"""Chunks: an element that ends very many asks or allocations is handled in parts.
 
-One sentence can withdraw a million asks. It means the same as a million sentences that withdraw one
-each; as such it is handled in portions, with time for other resource managers between them. What a
-large application has, or what is on a node, is taken from it bit by bit before it goes.
+One element can withdraw a million asks. It is handled in chunks, as if it were a million elements
+with one ask each, so that other resource managers are served in between. A large application, or a
+node with many allocations, is emptied chunk by chunk before it is removed.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -30,13 +30,13 @@ from sireference.core.state.application import Application
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
-MOST: Final = 200  # elements of one portion; to handle one takes some ten microseconds
+MOST: Final = 200  # elements of one chunk; each takes about ten microseconds
 
 Sentence = TypeVar("Sentence")
 
 
 def chunks(rm: ResourceManager, event: Event) -> Iterator[Event]:
-    """Events that together mean ``event``; what each means is found out when its turn has come."""
+    """Yield events that together are equivalent to ``event``, each computed when its turn comes."""
     match event:
         case UpdateAllocations() if _is_wide(rm, event):
             yield from _narrowed(rm, event)
@@ -62,7 +62,7 @@ def _narrowed(rm: ResourceManager, event: UpdateAllocations) -> Iterator[Event]:
 
 
 def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]:
-    """``event``, after what the largest of the applications have has been taken from them."""
+    """Yield ``event`` after the largest applications have been emptied."""
     for removal in event.remove:
         partition = rm.partitions.get(partition_name(removal.partition))
         applications = partition.applications if partition is not None else {}
@@ -76,13 +76,13 @@ def _removals(rm: ResourceManager, event: UpdateApplications) -> Iterator[Event]
 
 
 def _held(rm: ResourceManager, info: NodeInfo) -> int:
-    """How many allocations end with a node that is decommissioned."""
+    """Return how many allocations end with a node that is decommissioned."""
     known = rm.node(info.node_id) if info.action is NodeAction.DECOMMISSION else None
     return 0 if known is None else len(known[0].allocations.on(known[1]))
 
 
 def _decommissions(rm: ResourceManager, event: UpdateNodes) -> Iterator[tuple[int, NodeInfo]]:
-    """What is said of each node, several times where it goes with many; with how many end."""
+    """Yield the updates of each node, repeated for large nodes, with how many allocations end."""
     for info in event.nodes:
         held = _held(rm, info)
         for _ in range(held // MOST):
@@ -91,7 +91,7 @@ def _decommissions(rm: ResourceManager, event: UpdateNodes) -> Iterator[tuple[in
 
 
 def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
-    """Whether one of its sentences may end very many, with what ``event`` itself brings."""
+    """Return whether one element of ``event`` may end very many, counting those it adds."""
     most = MOST - len(event.asks) - len(event.allocations) - len(event.entries)
     return any(
         sum(len(application.pending) for application in _withdrawn(rm, withdrawal)) > most
@@ -105,7 +105,7 @@ def _is_wide(rm: ResourceManager, event: UpdateAllocations) -> bool:
 
 
 def _withdrawn(rm: ResourceManager, withdrawal: AskReleaseRequest) -> Collection[Application]:
-    """The applications that may lose all their asks."""
+    """Return the applications that may lose all their asks."""
     partition = rm.partitions.get(partition_name(withdrawal.partition))
     match withdrawal.subject:
         case Everything() if partition is not None:
@@ -117,7 +117,7 @@ def _withdrawn(rm: ResourceManager, withdrawal: AskReleaseRequest) -> Collection
 
 
 def _released(rm: ResourceManager, release: ReleaseRequest) -> Collection[AllocationSubject]:
-    """What an application may lose that may lose all of it, one by one."""
+    """Yield what an application loses if it may lose everything, one by one."""
     partition = rm.partitions.get(partition_name(release.partition))
     applications = partition.applications if partition is not None else {}
     named = applications.get(release.subject.application_id)
@@ -136,7 +136,7 @@ def _released(rm: ResourceManager, release: ReleaseRequest) -> Collection[Alloca
 def _withdrawals(
     rm: ResourceManager, withdrawal: AskReleaseRequest
 ) -> Iterator[tuple[int, AskReleaseRequest]]:
-    """``withdrawal`` application by application, some asks at a time; with the number of asks."""
+    """Split ``withdrawal`` by application and size; yield each with its number of asks."""
     if isinstance(withdrawal.subject, OneOfKey | EachOfKey):
         yield 1, withdrawal
         return
@@ -148,7 +148,7 @@ def _withdrawals(
 
 
 def _releases(rm: ResourceManager, release: ReleaseRequest) -> Iterator[tuple[int, ReleaseRequest]]:
-    """``release`` request by request and allocation by allocation."""
+    """Split ``release`` by request and allocation."""
     if not isinstance(release.subject, AllOfApplication | AskedAndHeld):
         yield 1, release
         return
@@ -157,7 +157,7 @@ def _releases(rm: ResourceManager, release: ReleaseRequest) -> Iterator[tuple[in
 
 
 def _in_chunks(sentences: Iterable[tuple[int, Sentence]]) -> Iterator[tuple[Sentence, ...]]:
-    """Sentences together, as long as they do not mean more than a portion has."""
+    """Group elements up to the size of a chunk."""
     chunk: list[Sentence] = []
     size = 0
     for count, sentence in sentences:

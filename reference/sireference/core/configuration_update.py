@@ -1,9 +1,9 @@
-"""The update of the configuration: the running queues become what the new text says, or stay.
+"""Configuration updates: the running queues take the new configuration completely or not at all.
 
-Nothing that runs is touched: nodes, applications, asks and allocations stay (SI-CFG-002), whatever
-became of their limits. What the new limits allow is allocated at once, and nothing beyond them is
-(SI-CFG-005). A queue or partition that is not there any more is drained: it takes nothing new, goes
-on with what it has, and goes when that is gone. It is active again if it comes back before.
+Nodes, applications, asks and allocations stay (SI-CFG-002), even above their new limits. What the
+new limits allow is allocated at once, and nothing beyond them (SI-CFG-005). A queue or partition
+that is no longer configured is drained: it accepts nothing new and is removed when it is empty. It
+becomes active again if it is configured again before that.
 """
 
 from collections import deque
@@ -35,7 +35,7 @@ _MOST_TO_WAKE: Final = 1_000
 
 
 def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[Effect]:
-    """Take all of the new configuration, or say all that is against it and change nothing."""
+    """Apply the whole new configuration, or return every reason against it and change nothing."""
     objections = list(_objections(rm, event))
     if objections:
         return [Refused(rm.rm_id, "; ".join(objections))]
@@ -56,9 +56,10 @@ def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[
 
 
 def wake(partition: Partition, now: float) -> bool:
-    """Wake those who wait, as the new configuration may let them go; whether all are awake.
+    """Wake the waiting ask groups that may be placed now; return whether all are awake.
 
-    Where there are very many, others have to get a word in between. Nobody is served before.
+    If there are very many, other work is handled in between. No group is served before all are
+    awake.
     """
     if not partition.to_wake:
         return True
@@ -66,14 +67,14 @@ def wake(partition: Partition, now: float) -> bool:
         ask_group = partition.to_wake.popleft()
         if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
             ask_group.wake()
-    partition.root.first_served()  # who is awake is sorted in now, not all of them with the last
+    partition.root.first_served()  # sort the woken groups in now instead of all with the last
     if partition.to_wake:
         partition.timers.request_pass(now)
     return not partition.to_wake
 
 
 def clear_up(rm: ResourceManager) -> None:
-    """Drained partitions go when they have neither nodes nor applications any more."""
+    """Remove drained partitions without nodes and applications."""
     for partition in list(rm.partitions.values()):
         if partition.is_draining and not partition.nodes and not partition.applications:
             for queue in reversed(list(partition.root.all())):  # children first
@@ -82,9 +83,9 @@ def clear_up(rm: ResourceManager) -> None:
 
 
 def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str]:
-    """Why the configuration cannot be taken, nothing if it can.
+    """Return why the configuration cannot be applied; empty if it can.
 
-    Whatever is wrong in the text was found when it was read; here it is held against what runs.
+    Errors within the text were found when it was read; this compares it with the running state.
     """
     own_group = rm.register.policy_group
     if event.policy_group not in ("", own_group):
@@ -96,7 +97,7 @@ def _objections(rm: ResourceManager, event: UpdateConfiguration) -> Iterator[str
 
 
 def _kept_apart(queue: Queue, config: QueueConfig) -> Iterator[str]:
-    """A leaf cannot become a parent, nor a parent a leaf, with applications in it."""
+    """Reject a change between leaf and parent for a queue with applications."""
     if config.is_parent and queue.applications:
         yield f"queue {quoted(queue.name)} has applications and cannot become a parent"
     if not config.is_parent and any(below.applications for below in queue.all() if below != queue):
@@ -112,7 +113,7 @@ def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
     partition.node_index.sort_by(config.node_sort_policy)
     _renew_queue(partition.event_log, partition.root, config.root)
     for queue in [queue for queue in partition.root.all() if not queue.children]:
-        queues.tidy(partition, queue, now)  # and those above it
+        queues.tidy(partition, queue, now)  # and its parents
     limits.renew(partition)
     for queue, maximum in maxima.items():
         quota_enforcement.watch(partition, queue, maximum, now)
@@ -121,7 +122,7 @@ def _renew(partition: Partition, config: PartitionConfig, now: float) -> None:
 
 
 def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None:
-    """``queue`` is as ``config`` says, with everything below it; it is active and configured."""
+    """Apply ``config`` to ``queue`` and everything below it; mark it active and configured."""
     old, before = queue.config, (queue.config.is_parent, queue.maximum, queue.guaranteed)
     queue.configure(config)
     _changed(event_log, queue, *before)
@@ -149,12 +150,12 @@ def _came(event_log: EventLog, queue: Queue) -> None:
 def _changed(
     event_log: EventLog,
     queue: Queue,
-    was_parent: bool,  # noqa: FBT001  # one of the values before
+    was_parent: bool,  # noqa: FBT001  # one of the previous values
     maximum: Resource | None,
     guaranteed: Resource | None,
 ) -> None:
     if queue.is_dynamic:
-        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured from now on")
+        event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_CONFIG, "configured")
     if queue.config.is_parent is not was_parent:
         kind = "parent" if queue.config.is_parent else "leaf"
         event_log.queue(queue, ChangeType.SET, ChangeDetail.QUEUE_TYPE, f"now a {kind}")
@@ -163,4 +164,4 @@ def _changed(
         (ChangeDetail.QUEUE_GUARANTEED, guaranteed, queue.guaranteed),
     ):
         if old != new:
-            event_log.queue(queue, ChangeType.SET, detail, "configured anew", new or NOTHING)
+            event_log.queue(queue, ChangeType.SET, detail, "configured again", new or NOTHING)

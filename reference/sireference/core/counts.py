@@ -1,4 +1,4 @@
-"""A count: how many of what the scheduler holds for one resource manager."""
+"""Counts of the objects held for one resource manager."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from sireference.core.state.resource_manager import ResourceManager
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts over all partitions; counting costs one look at every application."""
+    """Counts over all partitions; counting visits each application once."""
 
     rm_id: str
     state: str
@@ -20,7 +20,7 @@ class Counts:
 
 
 def count(rm: ResourceManager) -> Counts:
-    """How many there are now."""
+    """Return the current counts."""
     partitions = rm.partitions.values()
     applications = [one for p in partitions for one in p.applications.values()]
     return Counts(

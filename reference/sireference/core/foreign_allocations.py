@@ -1,8 +1,8 @@
-"""Foreign allocations: room on a node that somebody else uses, as the RM reports it.
+"""Foreign allocations: node resources used outside this scheduler, as the RM reports them.
 
 They belong to no application, queue or user, and the scheduler neither releases nor preempts them
-(SI-FOR-001, SI-FOR-006, SI-FOR-008). No text says how they count; what is done here is what
-yunikorn-core 1.8 does (``scheduler/partition.go``), except that one is where it was reported last.
+(SI-FOR-001, SI-FOR-006, SI-FOR-008). The specification does not say how they count; this follows
+yunikorn-core 1.8 (``scheduler/partition.go``), except that the last reported node counts.
 """
 
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ from sireference.core.states import TerminationType
 
 
 def report(rm: ResourceManager, foreign: ForeignAllocation, now: float) -> list[Effect]:
-    """Count it on its node, as large as it is now; or say why not.
+    """Count it on its node with its current size, or reject it with a reason.
 
-    It needs no room, as it is there already, and may come to a node that is draining (SI-FOR-005).
-    Reported again it has another amount, or is on another node (SI-FOR-002, SI-FOR-009).
+    It needs no free resources, because it exists already, and may be on a draining node
+    (SI-FOR-005). A repeated report changes its amount or its node (SI-FOR-002, SI-FOR-009).
     """
     partition = rm.partitions.get(partition_name(foreign.partition))
     reason = next(_objections(partition, foreign), "")
@@ -39,9 +39,9 @@ def report(rm: ResourceManager, foreign: ForeignAllocation, now: float) -> list[
 def release(
     partition: Partition, key: str, termination: TerminationType, now: float
 ) -> list[Effect]:
-    """End the one of this key, if there is one; nobody is told (SI-FOR-003).
+    """End the one with this key, if there is one; no message is sent (SI-FOR-003).
 
-    The scheduler asks for the end of none, so that there is nothing a type could confirm.
+    The scheduler never requests its end, so there is nothing that a type could confirm.
     """
     if termination not in (TerminationType.STOPPED_BY_RM, TerminationType.UNSET):
         return []
@@ -50,7 +50,7 @@ def release(
 
 
 def _objections(partition: Partition | None, foreign: ForeignAllocation) -> Iterator[str]:
-    """Why it cannot be counted, nothing if it can (SI-FOR-004, SI-FOR-010)."""
+    """Return why it cannot be counted; empty if it can (SI-FOR-004, SI-FOR-010)."""
     key = quoted(foreign.key)
     if partition is None:
         yield f"there is no partition {quoted(foreign.partition)}"

@@ -1,10 +1,10 @@
-"""Gates: what holds the asks of an application back, however much room there is.
+"""Gates: conditions that hold back the asks of an application regardless of free resources.
 
-An application waits for its gang, for its turn in its leaf, or for a place among the applications
-that may run. All of that rests on what the application is and has, and on others of its leaf:
-whenever that changes, `Application.moved` has its asks looked at again. A quota does so for those
-that wait for room for a whole gang, or for a place. An ask group is woken rather once too often
-than never: while its gate is closed the next pass sends it back.
+An application waits for its gang, for its turn in its leaf, or for a running slot. All of that
+depends on its own state and on others of its leaf: whenever that changes, `Application.moved` has
+its asks checked again. A quota does the same for applications that wait for capacity for a whole
+gang or for a slot. Waking a group once too often is safe: the next pass sends it back while its
+gate is closed.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from sireference.core.state.wait_queue import WaitQueue
 
 
 def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``ask_group`` has to wait until its gate opens, None if nothing holds it back."""
+    """Return the queue in which ``ask_group`` waits for its gate, None if nothing holds it back."""
     return (
         placeholders.closed_gate(partition, ask_group)
         or state_aware.closed_gate(ask_group)

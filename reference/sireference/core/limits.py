@@ -1,8 +1,8 @@
-"""Limits of users and groups: which quotas an application counts against besides its queues.
+"""Limits of users and groups: the quotas an application counts against in addition to its queues.
 
-A user has a quota of its own in each queue that limits it by name or as one of all others (`*`).
-A group has one quota for all its members together. An application counts for one group only, the
-first that a queue limits, from its leaf up to the root; there the order of the limits decides.
+A user has a separate quota in each queue that limits it by name or by `*`. A group has one quota
+shared by its members. An application counts for one group only, the first that a queue limits, from
+its leaf up to the root; within a queue the order of the limits decides.
 Source: yunikorn-core 1.5 ``scheduler/ugm``.
 """
 
@@ -23,7 +23,7 @@ _ANYBODY: Final = "*"
 
 
 def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
-    """What an application of ``user`` in ``leaf`` counts against from now on, the leaf first."""
+    """Return the quotas that an application of ``user`` in ``leaf`` counts against, leaf first."""
     group = _group(leaf, groups)
     user_quotas: list[Quota] = []
     for queue in leaf.path:
@@ -37,14 +37,14 @@ def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
 
 
 def leave(quotas: Iterable[Quota]) -> None:
-    """An application does not count against ``quotas`` any more."""
+    """Stop counting an application against ``quotas``."""
     for quota in quotas:
         if isinstance(quota, UserQuota):
             quota.leave()
 
 
 def renew(partition: Partition) -> None:
-    """Reckon anew what applications count against, after the limits may have changed."""
+    """Recompute the quotas of all applications after a change of limits."""
     for queue in partition.root.all():
         queue.forget_user_quotas()
     for application in partition.applications.values():
@@ -69,17 +69,17 @@ def _user_quotas(application: Application) -> list[UserQuota]:
 
 
 def _group(leaf: Queue, groups: Collection[str]) -> str | None:
-    """The group that the application counts for, `*` for those without a limit of their own."""
+    """Return the group that the application counts for, `*` for groups without their own limit."""
     for queue in leaf.path:
         for limit in queue.config.limits:
             for group in limit.groups:
-                if group in groups or group == _ANYBODY:  # which is the last
+                if group in groups or group == _ANYBODY:  # which comes last
                     return group
     return None
 
 
 def _limit(queue: Queue, *, user: str | None = None, group: str | None = None) -> Limit | None:
-    """The limit of ``queue`` that names ``user`` or ``group``."""
+    """Return the limit of ``queue`` that names ``user`` or ``group``."""
     for limit in queue.config.limits:
         if user in limit.users or group in limit.groups:
             return limit

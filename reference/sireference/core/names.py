@@ -1,7 +1,7 @@
-"""Names an RM gives: how long they may be.
+"""Names given by an RM, and their maximum length.
 
-What an RM is told repeats its names, again and again: for each of four thousand allocations the id
-of their node. So an id, a key or the name of a queue or of a type of resource has a limit.
+Messages to an RM repeat its names many times, such as a node id in each of four thousand
+allocations. So an id, a key and the name of a queue or of a resource type have a maximum length.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from sireference.core.model import quoted
 
 
 def too_long(longest: int, *names: str) -> Iterator[str]:
-    """Why these cannot be names, nothing if they can; ``longest`` is in characters."""
+    """Return why these cannot be names, empty if they can; ``longest`` is in characters."""
     if max(map(len, names), default=0) > longest:
         name = max(names, key=len)
         yield f"the name {quoted(name)} has {len(name)} characters, more than {longest}"

@@ -1,9 +1,9 @@
-"""Namespace quotas: tags of an application that say what the queue of its namespace may use.
+"""Namespace quotas: application tags that set the quota of the queue of a namespace.
 
-They hold for a leaf that a placement rule made, in place of what its template says, and the latest
+They apply to a leaf that a placement rule made, in place of its template, and the latest
 application decides (SI-CONST-005). The values are JSON: ``{"resources": {"memory": {"value": 4}}}``
-in the RM's smallest unit. How many applications may run there is a plain number (SI-CONST-011).
-What cannot be read is ignored, as any tag nobody knows (SI-APP-010).
+in the RM's smallest unit. The maximum of running applications is a plain number (SI-CONST-011).
+Unreadable values are ignored like unknown tags (SI-APP-010).
 Source: yunikorn-core 1.5 and 1.8 ``scheduler/objects/application.go``.
 """
 
@@ -24,7 +24,7 @@ _MOST: Final = 2**63 - 1  # a Quantity of the SI is an int64
 
 
 def apply(leaf: Queue, new: NewApplication) -> None:
-    """Take the quotas that the tags of ``new`` have for ``leaf``."""
+    """Apply the quotas in the tags of ``new`` to ``leaf``."""
     if not leaf.is_dynamic or leaf.config.name == RECOVERY_QUEUE:
         return
     maximum, guaranteed = _amounts(new.tag(QUOTA)), _amounts(new.tag(GUARANTEED))
@@ -38,13 +38,13 @@ def apply(leaf: Queue, new: NewApplication) -> None:
 
 
 def _count(text: str) -> int | None:
-    """The number ``text`` says; None if it says none above zero."""
+    """Return the number in ``text``; None unless it is a number above zero."""
     is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) or None if is_number else None
 
 
 def _amounts(text: str) -> Resource | None:
-    """The resource ``text`` says; None if it says nothing above zero, or makes no sense."""
+    """Return the resource in ``text``; None if it has nothing above zero or is invalid."""
     if not text or len(text) > _LONGEST:
         return None
     try:

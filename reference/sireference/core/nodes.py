@@ -1,4 +1,4 @@
-"""Nodes: created, updated, drained, brought back, decommissioned."""
+"""Nodes: created, updated, drained, reactivated and decommissioned."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -32,9 +32,9 @@ _CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
 
 
 def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
-    """Do what the RM asks for one node.
+    """Apply the RM's action to one node.
 
-    A creation has exactly one verdict; of the other actions only a failure is told, as a
+    A creation has exactly one verdict; for the other actions only a failure is reported, as a
     RejectedNode (C-07). Without an action nothing happens (SI-NODE-036).
     """
     if info.action is NodeAction.UNSET:
@@ -42,7 +42,7 @@ def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
     known = rm.node(info.node_id)
     are_too_long = _too_long(rm.settings.longest_name, info)
     reason = next(chain(are_too_long, _objections(info, is_known=known is not None)), "")
-    if reason:  # told once, however many portions
+    if reason:  # reported once for all chunks
         return [RejectedNode(rm.rm_id, info.node_id, reason)] if info.at_most is None else []
     if known is None:
         return create(rm, info, now)
@@ -55,7 +55,7 @@ def _too_long(longest: int, info: NodeInfo) -> Iterator[str]:
 
 
 def _objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:
-    """Why the action cannot be done whatever the state, nothing if it can."""
+    """Return why the action is invalid in every state; empty if it is valid."""
     if not info.node_id:
         yield "the node has no id"
     for resource in (info.capacity, info.occupied):
@@ -68,7 +68,7 @@ def _objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:
 
 
 def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
-    """A new node, schedulable or draining from the start, with what runs on it already."""
+    """Create a node, schedulable or draining, with the allocations that run on it."""
     partition = rm.partitions.get(partition_name(info.partition))
     if partition is None:
         reason = f"there is no partition {quoted(info.partition)}"
@@ -100,9 +100,9 @@ def create(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
 
 
 def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list[Effect]:
-    """A known node: the action changes it, or fails and changes nothing."""
+    """Apply the action to a known node, or reject it and change nothing."""
     if node.state is NodeState.REMOVED:
-        return _remove(partition, node, info, now)  # what has begun already
+        return _remove(partition, node, info, now)  # removal has begun already
     try:
         state = fire(NODE_TRANSITIONS, node.state, info.action)
     except NotAllowedError as why:
@@ -121,7 +121,7 @@ def change(partition: Partition, node: Node, info: NodeInfo, now: float) -> list
 
 
 def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
-    """New values replace old ones; what was not sent stays (C-15)."""
+    """Replace values that were sent; others stay (C-15)."""
     before = (node.capacity, node.occupied, node.attributes)
     if info.attributes and info.attributes != node.attributes:
         node.attributes = info.attributes
@@ -136,7 +136,7 @@ def _replace(partition: Partition, node: Node, info: NodeInfo) -> None:
 
 
 def _remove(partition: Partition, node: Node, info: NodeInfo, now: float) -> list[Effect]:
-    """The node goes with everything on it, or some of that goes before it."""
+    """Remove the node with everything on it, or only some of its allocations first."""
     if info.at_most is None:
         return decommission(partition, node, now)
     cycle.node_is_gone(partition, node)
@@ -144,7 +144,7 @@ def _remove(partition: Partition, node: Node, info: NodeInfo, now: float) -> lis
 
 
 def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
-    """The node is gone, and everything on it ends at once without asking the RM (SI-NODE-032)."""
+    """Remove the node and end everything on it without asking the RM (SI-NODE-032)."""
     del partition.nodes[node.node_id]
     partition.total -= node.capacity
     cycle.node_is_gone(partition, node)
@@ -155,7 +155,7 @@ def decommission(partition: Partition, node: Node, now: float) -> list[Effect]:
 
 
 def _end(partition: Partition, node: Node, at_most: int | None, now: float) -> list[Effect]:
-    """What is on the node ends, or so many of it."""
+    """End the allocations on the node, at most ``at_most`` of them."""
     states: list[Effect] = []
     releases: list[Effect] = []
     went_on: list[Effect] = []

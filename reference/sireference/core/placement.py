@@ -1,11 +1,11 @@
-"""Placement: which leaf queue an application goes to, by the placement rules of its partition.
+"""Placement: the leaf queue of an application, by the placement rules of its partition.
 
-The rules are tried in order; the first that names a leaf the user may submit to wins, where it may
-create the leaf if it does not exist. Without rules the application says itself where it belongs.
-An application whose creation is forced, because it existed before, always finds a place: if no rule
-has one, it is a leaf that exists for such applications only.
-Source: yunikorn-core 1.5 ``scheduler/placement``. Other than there, an application that names a
-queue nobody offers is rejected even where ``root.default`` exists: it asked for something else.
+The rules are tried in order; the first that names a leaf the user may submit to wins, and it may
+create the leaf if it does not exist. Without rules the application names its queue. An application
+with forced creation, because it existed before, is always placed: if no rule matches, in the
+recovery queue.
+Source: yunikorn-core 1.5 ``scheduler/placement``. Difference: an application that names an unknown
+queue is rejected even if ``root.default`` exists, because it asked for another queue.
 """
 
 from typing import Final
@@ -27,19 +27,19 @@ DEFAULT_QUEUE: Final = "root.default"
 CREATE_FORCE: Final = "application.create.force"  # a tag, from 2023-08 on
 RECOVERY_QUEUE: Final = "@recovery@"  # no configuration can name it
 _TRUE: Final = ("1", "t", "true")
-_DOT: Final = "_dot_"  # how a dot inside one segment of a queue name is written
+_DOT: Final = "_dot_"  # a dot within one segment of a queue name
 _DEEPEST: Final = 64  # levels of queues that are created; a name may have megabytes
-# characters of a user or all its groups; expressions take a time that grows with them
+# characters of a user or all its groups; the cost of expressions grows with them
 _LONGEST_SEARCHED: Final = 10_000
 _NAMED: Final = (PlacementRule(RuleName.PROVIDED),)
 
 
 class NoQueueError(Exception):
-    """No queue takes the application; the text says why."""
+    """No queue accepts the application; the message says why."""
 
 
 def place(partition: Partition, new: NewApplication) -> Queue:
-    """The leaf the application belongs to, created if need be. Raises NoQueueError."""
+    """Return the leaf of the application, created if needed. Raises NoQueueError."""
     try:
         return _by_rules(partition, new)
     except NoQueueError:
@@ -64,17 +64,17 @@ def _by_rules(partition: Partition, new: NewApplication) -> Queue:
 
 
 def _recovery_queue(partition: Partition) -> Queue:
-    """Where an application goes that has to be taken although nothing places it any more.
+    """Return the queue for forced applications that no rule places.
 
-    It holds no applications but such: nobody can ask for it by name. Its source is the tag
-    AppTagCreateForce and yunikorn-core, which has a queue of that name.
+    It accepts no other applications: it cannot be named. Source: the tag AppTagCreateForce and
+    yunikorn-core, which has a queue of that name.
     """
     there = partition.root.children.get(RECOVERY_QUEUE)
     return there or _make(partition, partition.root, QueueConfig(RECOVERY_QUEUE, is_parent=False))
 
 
 def find(root: Queue, name: str) -> Queue | None:
-    """The queue of that full name."""
+    """Return the queue with that full name."""
     queue: Queue | None = root
     for segment in name.split(".")[1:]:
         queue = queue.children.get(segment) if queue is not None else None
@@ -82,7 +82,7 @@ def find(root: Queue, name: str) -> Queue | None:
 
 
 def _name(rule: PlacementRule, partition: Partition, new: NewApplication) -> str | None:
-    """The full queue name ``rule`` makes of the application, None if it makes none."""
+    """Return the full queue name ``rule`` makes of the application, None if it makes none."""
     if not _passes(rule.filter, new):
         return None
     given = {
@@ -112,7 +112,7 @@ def _parent_name(rule: PlacementRule, partition: Partition, new: NewApplication)
 
 
 def _passes(condition: PlacementFilter, new: NewApplication) -> bool:
-    """Whether the rule sees this user's applications."""
+    """Return whether the rule applies to this user's applications."""
     groups = new.member_of
     lists_no_one = not (
         condition.users
@@ -142,7 +142,7 @@ def _searched(expression: Expression | None, names: tuple[str, ...]) -> bool:
 
 
 def _leaf(partition: Partition, name: str, rule: PlacementRule, new: NewApplication) -> Queue:
-    """The leaf of that name, if it exists or may be created and the user may submit to it."""
+    """Return the leaf, if it exists or may be created and the user may submit to it."""
     queue = partition.root
     missing = name.split(".")[1:]
     if RECOVERY_QUEUE in missing:
@@ -163,7 +163,7 @@ def _leaf(partition: Partition, name: str, rule: PlacementRule, new: NewApplicat
 
 
 def _may_submit(queue: Queue, new: NewApplication) -> bool:
-    """Permission on the queue or on any above it, to submit or to administrate."""
+    """Return whether the user may submit to or administer the queue or a parent of it."""
     groups = new.member_of
     return any(
         above.config.submit_acl.allows(new.user, groups)
@@ -173,7 +173,7 @@ def _may_submit(queue: Queue, new: NewApplication) -> bool:
 
 
 def _create(partition: Partition, queue: Queue, missing: list[str]) -> Queue:
-    """The queues of those names, one below the other; the leaf is made by the nearest template."""
+    """Create nested queues with those names; the nearest template configures the leaf."""
     for number, segment in enumerate(missing, start=1):
         if number < len(missing):
             config = QueueConfig(segment, is_parent=True, properties=queue.config.properties)

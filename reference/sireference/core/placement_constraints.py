@@ -1,4 +1,4 @@
-"""Placement constraints (SI 2021-02): what an ask wants of its node and of what runs around it."""
+"""Placement constraints (SI 2021-02): what an ask requires of its node and nearby allocations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from enum import Enum
 
 
 class TargetOperator(Enum):
-    """How an expression looks at an attribute of a node or at a tag of an allocation."""
+    """How an expression compares an attribute of a node or a tag of an allocation."""
 
     IN = "in"
     NOT_IN = "not in"
     EXIST = "exists"
     NOT_EXIST = "does not exist"
-    UNRECOGNISED = "no operator of this SI"
+    UNRECOGNISED = "unknown operator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,9 @@ class TargetExpression:
     values: frozenset[str] = frozenset()
 
     def holds(self, given: Mapping[str, str]) -> bool:
-        """Whether it is true of these attributes or tags.
+        """Return whether the condition is true of these attributes or tags.
 
-        Values matter to IN and NOT_IN only (SI-PLACE-004); a key that is missing has no value that
-        could be among them.
+        Values matter to IN and NOT_IN only (SI-PLACE-004); a missing key has no value to compare.
         """
         match self.operator:
             case TargetOperator.IN:
@@ -44,7 +43,7 @@ class TargetExpression:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes among which allocations are counted: those with one ``value``, or one node alone."""
+    """Nodes among which allocations are counted: those with one ``value``, or one node."""
 
     value: str | None
     node_id: str = ""
@@ -52,55 +51,54 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class AllocationAffinity:
-    """How many allocations that ``targets`` are true of a group of nodes holds.
+    """The number of allocations matching ``targets`` that a group of nodes may hold.
 
-    It binds the ask alone; allocations that are there already are not bound by their own
-    (SI-PLACE-010).
+    It applies to the ask alone, not to allocations that exist already (SI-PLACE-010).
     """
 
-    scope: str  # the attribute of a node whose value makes the group
+    scope: str  # the node attribute whose value forms the group
     targets: tuple[TargetExpression, ...] = ()
     min_cardinality: int = 0
     max_cardinality: int | None = None  # None: no maximum
-    required: bool = False  # else it is only preferred (SI-PLACE-009)
+    required: bool = False  # otherwise it is only preferred (SI-PLACE-009)
 
     def matches(self, tags: Mapping[str, str]) -> bool:
-        """Whether an allocation with these tags counts."""
+        """Return whether an allocation with these tags counts."""
         return all(target.holds(tags) for target in self.targets)
 
     def group(self, node_id: str, attributes: Mapping[str, str]) -> Group:
-        """The group of a node; without the attribute it is one of its own (SI-PLACE-007)."""
+        """Return the group of a node; without the attribute, the node alone (SI-PLACE-007)."""
         value = attributes.get(self.scope)
         return Group(None, node_id) if value is None else Group(value)
 
     def allows(self, count: int) -> bool:
-        """Whether a group may hold ``count`` of them, the new one included (SI-PLACE-008)."""
+        """Return whether a group may hold ``count``, including the new one (SI-PLACE-008)."""
         most = self.max_cardinality
         return count >= self.min_cardinality and (most is None or count <= most)
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementConstraint:
-    """Where an ask may go; both parts have to hold (SI-PLACE-006)."""
+    """Where an ask may go; both parts must be satisfied (SI-PLACE-006)."""
 
     node: tuple[TargetExpression, ...] = ()
     affinity: AllocationAffinity | None = None
 
     @property
     def is_strict(self) -> bool:
-        """Whether the affinity has to be met and is not only preferred."""
+        """Return whether the affinity is required, not only preferred."""
         return self.affinity is not None and self.affinity.required
 
     def suits(self, attributes: Mapping[str, str]) -> bool:
-        """Whether all is true that is said about the node (SI-PLACE-005)."""
+        """Return whether the node satisfies all node expressions (SI-PLACE-005)."""
         return all(target.holds(attributes) for target in self.node)
 
     def objections(self) -> Iterator[str]:
-        """Why no node can ever satisfy this, nothing if one might."""
+        """Return why no node can ever satisfy this; empty if one might."""
         affinity = self.affinity
         targets = (*self.node, *(affinity.targets if affinity else ()))
         if any(target.operator is TargetOperator.UNRECOGNISED for target in targets):
-            yield "the placement constraint has an operator that is not known"
+            yield "the placement constraint has an unknown operator"
         if affinity is None:
             return
         most = affinity.max_cardinality

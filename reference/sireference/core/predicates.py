@@ -1,6 +1,6 @@
-"""Predicates: an RM that wants to be asked is asked before an ask gets a node.
+"""Predicates: an RM that takes the callback is asked before an ask gets a node.
 
-What it is asked, and what follows from its answer, is in `proposals`.
+The questions and the handling of answers are in `proposals`.
 """
 
 from typing import Final
@@ -14,13 +14,13 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.proposals import Placement
 from sireference.core.states import NodeState
 
-# Seconds until nodes that the RM did not want are proposed again: once, and at most
+# Seconds until nodes that the RM refused are proposed again: initial value and maximum
 _FIRST_TIMEOUT: Final = 1.0
 _LAST_TIMEOUT: Final = 60.0
 
 
 def are_wanted(partition: Partition) -> bool:
-    """Whether the RM wants to be asked."""
+    """Return whether the RM takes this callback."""
     return Callback.PREDICATES in partition.callbacks.offered
 
 
@@ -32,7 +32,7 @@ def place(
     *,
     is_second_choice: bool = False,
 ) -> list[Effect]:
-    """Serve ``pending`` once on ``node``, as soon as the RM agrees (see `Placement`)."""
+    """Allocate ``pending`` once on ``node`` when the RM agrees (see `Placement`)."""
     if not are_wanted(partition):
         return allocations.make(partition, pending, node, now)
     partition.propose(Placement(pending, node, is_second_choice))
@@ -40,7 +40,7 @@ def place(
 
 
 def is_possible(partition: Partition, placement: Placement) -> bool:
-    """Whether the ask can still be on that node."""
+    """Return whether the ask can still run on that node."""
     pending, node = placement.pending, placement.node
     need = pending.ask.resource
     return (
@@ -52,16 +52,16 @@ def is_possible(partition: Partition, placement: Placement) -> bool:
 
 
 def exclude(partition: Partition, pending: PendingAsk, node: Node) -> None:
-    """The RM does not want the ask on ``node``."""
+    """Exclude ``node``, which the RM refused, for the ask."""
     if pending.exclusions is None:
         pending.exclusions = NodeExclusions(_FIRST_TIMEOUT)
     partition.node_index.exclude(pending.exclusions, node)
 
 
 def found_no_node(partition: Partition, pending: PendingAsk, now: float) -> None:
-    """Propose the nodes that the RM did not want again, after a while; then after a longer one.
+    """Propose the refused nodes again after a delay, which grows each time.
 
-    What the RM goes by is not known here: it may want tomorrow what it did not want today.
+    The RM's criteria are unknown here: its answer may change.
     """
     exclusions = pending.exclusions
     if exclusions is None or not exclusions.nodes or exclusions.timer is not None:

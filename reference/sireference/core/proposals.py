@@ -1,10 +1,9 @@
-"""Proposals: an RM that wants to be asked agrees before what was proposed is done.
+"""Proposals: an action that the RM must approve by callback before it is done.
 
-While a question is open no other ask of the partition is looked at: the scheduler asks what it
-would have done next, and what it does next depends on the answer. So the order in which asks are
-served is the same with questions as without, and no answer meets a situation that nobody thought
-of, except what the RM itself changes meanwhile. Whether the proposal still is possible is looked
-at again when the answer is there.
+While a question is open, no other ask of the partition is handled: the question is about the next
+action, and what follows depends on the answer. So asks are served in the same order with and
+without questions, and only changes made by the RM itself can happen in between. When the answer
+arrives, the scheduler checks that the proposal is still possible.
 """
 
 from functools import partial
@@ -27,7 +26,7 @@ from sireference.core.states import AskState
 def ask(partition: Partition, now: float) -> list[Effect]:
     """Ask the RM about the first proposal, unless a question is open.
 
-    What it does not want to be asked about, or not any more, is done at once.
+    Actions that the RM does not (or no longer) want to approve are done at once.
     """
     effects: list[Effect] = []
     while partition.proposals and not partition.is_asking:
@@ -42,7 +41,7 @@ def ask(partition: Partition, now: float) -> list[Effect]:
 
 def _answered(partition: Partition, answer: Answered, now: float) -> list[Effect]:
     partition.is_asking = False
-    if not partition.proposals:  # the partition is over
+    if not partition.proposals:  # the partition is removed
         return []
     proposal = partition.proposals[0]
     agrees = _agrees(proposal, answer)
@@ -67,7 +66,7 @@ def _settle(
 
 
 def _callback(proposal: Proposal) -> Callback:
-    """What an RM that wants to be asked takes."""
+    """Return the callback that the RM must take to be asked."""
     if isinstance(proposal, CapacityOfVictims):
         return Callback.PREEMPTION_PREDICATES
     return Callback.PREDICATES
@@ -92,7 +91,7 @@ def _agrees(proposal: Proposal, answer: Answered) -> bool:
 
 
 def _is_possible(partition: Partition, proposal: Proposal) -> bool:
-    """Whether it can still be done."""
+    """Return whether it can still be done."""
     if proposal.pending.state is not AskState.PENDING:
         return False
     match proposal:
@@ -107,7 +106,7 @@ def _is_possible(partition: Partition, proposal: Proposal) -> bool:
 def _carry_out(
     partition: Partition, proposal: Proposal, answer: Answered | None, now: float
 ) -> list[Effect]:
-    """Do it; without an answer where the RM was not asked."""
+    """Carry it out; ``answer`` is None if the RM was not asked."""
     match proposal:
         case Placement(pending=pending, node=node):
             return allocations.make(partition, pending, node, now)
@@ -118,7 +117,7 @@ def _carry_out(
 
 
 def _give_up(partition: Partition, proposal: Proposal, now: float) -> None:
-    """Drop what was proposed: the RM refused it, or it is not possible any more."""
+    """Drop a proposal that the RM refused or that is no longer possible."""
     match proposal:
         case Placement(pending=pending, is_second_choice=is_second_choice):
             pending.had_placeholder = pending.had_placeholder or is_second_choice

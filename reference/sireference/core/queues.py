@@ -1,7 +1,7 @@
-"""Queues: applications come and leave, and a queue that nobody needs any more goes.
+"""Queues: applications enter and leave, and unused queues are removed.
 
-A queue that a placement rule made goes when it was empty for a while. A queue that is not
-configured any more is drained: it takes no new applications, and goes with its last one.
+A queue made by a placement rule is removed after it was empty for a while. A queue that is no
+longer configured is drained: it accepts no applications, and is removed with its last one.
 """
 
 from functools import partial
@@ -17,14 +17,14 @@ from sireference.core.state.quota import Quotas
 
 
 def enter(leaf: Queue, new: NewApplication) -> Quotas:
-    """Take an application in; the quotas it counts against."""
+    """Add an application; return the quotas it counts against."""
     leaf.applications += 1
     leaf.stop_timer()
     return limits.join(leaf, new.user, new.member_of)
 
 
 def leave(partition: Partition, application: Application, now: float) -> None:
-    """The application is out of its queue."""
+    """Remove the application from its queue."""
     partition.gangs.pop(application, None)
     partition.slots_lacked.pop(application, None)
     user_group_log.unlinked(partition.event_log, application)
@@ -35,7 +35,7 @@ def leave(partition: Partition, application: Application, now: float) -> None:
 
 
 def tidy(partition: Partition, queue: Queue, now: float) -> None:
-    """``queue`` may be empty now: then it goes, at once if drained, soon if a rule made it."""
+    """Remove ``queue`` if empty: at once if drained, after a delay if dynamic."""
     above = queue.parent
     if above is None or not queue.is_empty:
         return
@@ -57,7 +57,7 @@ def _expire(partition: Partition, queue: Queue, now: float) -> list[Effect]:
 def _remove(partition: Partition, queue: Queue, above: Queue, now: float) -> None:
     partition.enforcements.end(queue)
     above.remove(queue)
-    removed(partition.event_log, queue, "empty and not needed any more")
+    removed(partition.event_log, queue, "empty and unused")
     tidy(partition, above, now)
 
 

@@ -1,4 +1,4 @@
-"""Recovery: allocations that exist already, reported by the RM with a node or on their own."""
+"""Recovery: existing allocations reported by the RM, with a node or on their own."""
 
 from collections.abc import Iterable, Iterator
 
@@ -22,10 +22,10 @@ from sireference.core.states import ApplicationState
 
 
 def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[Effect]:
-    """Book an allocation that was made before this registration, or say why not.
+    """Add an allocation made before this registration, or reject it with a reason.
 
-    Where the key is the identity, one that is known is updated (SI-REC-025), and one that is asked
-    for is on that node from now on (SI-ASK-031).
+    Where the key is the identity, a known allocation is updated (SI-REC-025), and a pending ask is
+    on that node from now on (SI-ASK-031).
     """
     ask = allocation.ask
     partition = rm.partitions.get(partition_name(ask.partition))
@@ -47,9 +47,9 @@ def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[E
 def _objections(
     partition: Partition, allocation: AllocationRecord, pending: PendingAsk | None = None
 ) -> Iterator[str]:
-    """Why the allocation cannot exist, nothing if it can.
+    """Return why the allocation cannot exist; empty if it can.
 
-    It needs no room: what runs already runs, even above a limit or on a draining node.
+    It needs no free resources: it already runs, even above a limit or on a draining node.
     """
     ask = allocation.ask
     names = (allocation.identity, ask.key, ask.task_group, *ask.resource.amounts)
@@ -68,12 +68,12 @@ def _objections(
     elif application.state is ApplicationState.FAILING:
         yield f"application {quoted(ask.application_id)} is failing"
     elif ask.is_placeholder and placeholders.are_given_up(partition, application):
-        yield f"application {quoted(ask.application_id)} gives up its placeholders"
+        yield f"application {quoted(ask.application_id)} is releasing its placeholders"
     yield from ask.resource.objections() if pending is None else updates.objections_to_amount(ask)
 
 
 def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
-    """Why the key cannot identify what ``ask`` became, nothing if it can."""
+    """Return why the key cannot identify the allocation of ``ask``; empty if it can."""
     if ask.key in partition.foreign:
         yield f"allocation {quoted(ask.key)} is a foreign one"
     if any(one.application_id != ask.application_id for one in partition.asks.with_key(ask.key)):
@@ -83,20 +83,20 @@ def _objections_to_key(partition: Partition, ask: Ask) -> Iterator[str]:
 def objections_to_node(
     partition: Partition, node: Node, existing: Iterable[AllocationRecord]
 ) -> Iterator[str]:
-    """Why a node cannot come with these allocations, nothing if it can; one bad one spoils all."""
+    """Return why a node is rejected with these allocations; one invalid one is enough."""
     seen: set[str] = set()
     for allocation in existing:
         identity = quoted(allocation.identity)
         if allocation.node_id != node.node_id:
             yield f"allocation {identity} is on node {quoted(allocation.node_id)}"
         if allocation.identity in seen:
-            yield f"allocation {identity} is there twice"
+            yield f"allocation {identity} is listed twice"
         yield from _objections(partition, allocation)
         seen.add(allocation.identity)
 
 
 def recover(partition: Partition, record: AllocationRecord, now: float) -> list[Effect]:
-    """Book it. No ask is needed and nothing is announced as new (C-32, C-33)."""
+    """Add the allocation; it needs no ask and is not reported as new (C-32, C-33)."""
     application = partition.applications[record.ask.application_id]
     allocation = Allocation(record, application, partition.nodes[record.node_id])
     partition.book(allocation)

@@ -1,4 +1,4 @@
-"""Registration: a resource manager comes, comes again, gets lost, leaves."""
+"""Registration: a resource manager registers, registers again, is lost or leaves."""
 
 from functools import partial
 
@@ -18,9 +18,9 @@ from sireference.core.states import RMState, RMTrigger
 
 
 class ResourceManagers:
-    """Those who registered, each with the state of its latest registration.
+    """Registered RMs, each with the state of its latest registration.
 
-    Who is stopped is remembered for a while, to be told so.
+    A stopped RM is remembered for a while to be notified of that.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -31,7 +31,7 @@ class ResourceManagers:
         self._registrations = 0
 
     def register(self, event: Register, now: float) -> list[Effect]:
-        """Begin anew for this RM: whatever was known of it is dropped (SI-REG-004 to 008)."""
+        """Register this RM; drop everything known of it (SI-REG-004 to 008)."""
         if not event.rm_id:
             return [Refused("", "the registration has no rmID")]
         for reason in too_long(self._settings.longest_name, event.rm_id):
@@ -53,20 +53,20 @@ class ResourceManagers:
         return [Registered(event.rm_id), *rm.callbacks.take(now)]
 
     def all(self) -> list[ResourceManager]:
-        """Everybody, in the order of their first registration."""
+        """Return all RMs in the order of their first registration."""
         return list(self._known.values())
 
     def known(self, rm_id: str) -> ResourceManager | None:
-        """The RM of that id in whatever state, None if it never registered."""
+        """Return the RM with that id in any state, None if it never registered."""
         return self._known.get(rm_id)
 
     def running(self, rm_id: str) -> ResourceManager | None:
-        """The RM of that id if it may be served."""
+        """Return the RM with that id if it is running."""
         rm = self._known.get(rm_id)
         return rm if rm is not None and rm.state is RMState.RUNNING else None
 
     def connection_lost(self, rm: ResourceManager, now: float) -> list[Effect]:
-        """Paused: all is kept, nothing new is allocated, until it stays away for too long."""
+        """Pause the RM: keep everything and allocate nothing until it returns or times out."""
         rm.move(RMTrigger.CONNECTION_LOST)
         rm.timers.set(now + rm.settings.connection_loss_timeout, partial(self._lost, rm))
         return []
@@ -76,7 +76,7 @@ class ResourceManagers:
         return self._stopped(rm, now)
 
     def shut_down(self, rm: ResourceManager, now: float) -> list[Effect]:
-        """Stopped at once: everything is dropped."""
+        """Stop the RM at once and drop everything."""
         rm.move(RMTrigger.SHUT_DOWN)
         return self._stopped(rm, now)
 
@@ -88,6 +88,6 @@ class ResourceManagers:
 
 
 def _forget(known: dict[str, ResourceManager], rm_id: str, _: float) -> list[Effect]:
-    """Forget an RM that is stopped: when it comes back it is unknown."""
+    """Forget a stopped RM: it is unknown when it returns."""
     del known[rm_id]
     return []

@@ -1,4 +1,4 @@
-"""Releases: what the RM ends, what it confirms, and the confirmations it gets."""
+"""Releases: requests and confirmations by the RM."""
 
 from collections.abc import Collection
 
@@ -24,13 +24,13 @@ from sireference.core.withdrawal import BY_THE_RM, withdraw
 
 
 def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Effect]:
-    """Carry out a release the RM asks for, or take its confirmation.
+    """Carry out a release by the RM, or handle its confirmation.
 
-    STOPPED_BY_RM, and a type that is not set (C-12), is a release by the RM: it is carried out and
-    confirmed with STOPPED_BY_RM. The other types only confirm a release the scheduler asked for
-    with the same type; with none open they mean nothing and change nothing (SI-REL-014,
-    SI-REL-026). Unknown allocations, applications and partitions are no matter. A key without
-    application is that of a foreign allocation.
+    STOPPED_BY_RM and an unset type (C-12) are releases by the RM: they are carried out and
+    confirmed with STOPPED_BY_RM. The other types only confirm a release that the scheduler
+    requested with the same type; without one they change nothing (SI-REL-014, SI-REL-026). Unknown
+    allocations, applications and partitions are ignored. A key without application names a foreign
+    allocation.
     """
     partition = rm.partitions.get(partition_name(request.partition))
     if partition is None:
@@ -57,7 +57,7 @@ def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Ef
 def meant(
     partition: Partition, application: Application, subject: AllocationSubject
 ) -> Collection[Allocation]:
-    """The allocations of ``application`` that ``subject`` stands for."""
+    """Return the allocations of ``application`` that ``subject`` matches."""
     held = partition.allocations.of(application)
     match subject:
         case OneAllocation(identity=identity) | OneOfKey(key=identity):
@@ -68,7 +68,7 @@ def meant(
 
 
 def pending_meant(application: Application, subject: AllocationSubject) -> Collection[PendingAsk]:
-    """The pending asks of ``application`` that ``subject`` stands for."""
+    """Return the pending asks of ``application`` that ``subject`` matches."""
     match subject:
         case OneOfKey(key=key):
             named = application.pending.get(key)
@@ -82,7 +82,7 @@ def pending_meant(application: Application, subject: AllocationSubject) -> Colle
 def _stop(
     partition: Partition, allocation: Allocation, request: ReleaseRequest, now: float
 ) -> list[Effect]:
-    """The RM ended it: done and confirmed, by the key that the RM gave, if it gave one."""
+    """End it for the RM and confirm, with the key that the RM sent, if any."""
     went_on = allocation_end.end(partition, allocation, TerminationType.STOPPED_BY_RM, now)
     given = request.subject.key if isinstance(request.subject, OneAllocation) else None
     confirmation = Release(
@@ -91,7 +91,7 @@ def _stop(
         identity=allocation.record.identity,
         termination=TerminationType.STOPPED_BY_RM,
         key=allocation.record.ask.key if given is None else given,
-        message="released as the RM asked",
+        message="released by the RM",
     )
     states = application_lifecycle.settle(partition, allocation.application, now)
     releases = [ReleasedAllocation(partition.rm_id, confirmation)]
@@ -101,6 +101,6 @@ def _stop(
 def _confirmed(
     partition: Partition, allocation: Allocation, termination: TerminationType, now: float
 ) -> list[Effect]:
-    """The RM did what it was asked to; a confirmation is not confirmed (SI-REL-009)."""
+    """Handle a confirmation by the RM, which is not confirmed in turn (SI-REL-009)."""
     went_on = allocation_end.end(partition, allocation, termination, now)
     return went_on + application_lifecycle.settle(partition, allocation.application, now)

@@ -1,4 +1,4 @@
-"""Amounts of resources: a sparse map from a resource type to an integer, missing means zero."""
+"""Resource amounts: a sparse map from resource type to integer; a missing type is zero."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -19,14 +19,14 @@ class Resource:
 
     @property
     def key(self) -> frozenset[tuple[str, int]]:
-        """What identifies the amount: every type that is not zero."""
+        """Return a hashable form: every type that is not zero."""
         items = self.amounts.items()
         if 0 in self.amounts.values():
             return frozenset(item for item in items if item[1])
         return frozenset(items)
 
     def fits(self, capacity: "Resource") -> bool:
-        """Whether ``capacity`` has as much of every type as needed; a missing type is zero."""
+        """Return whether ``capacity`` has enough of every type; a missing type is zero."""
         have = capacity.amounts
         for name, amount in self.amounts.items():
             if amount > 0 and amount > have.get(name, 0):
@@ -34,7 +34,7 @@ class Resource:
         return True
 
     def stays_within(self, used: "Resource", limit: "Resource") -> bool:
-        """Whether this on top of ``used`` keeps to ``limit``; a type not limited is free."""
+        """Return whether this plus ``used`` is within ``limit``; a missing type is unlimited."""
         have, most = used.amounts, limit.amounts
         for name, amount in self.amounts.items():
             if amount > 0 and name in most and have.get(name, 0) + amount > most[name]:
@@ -42,13 +42,13 @@ class Resource:
         return True
 
     def objections(self) -> Iterator[str]:
-        """Why nobody can have this, nothing if one can: no amount may be below zero."""
+        """Return why the amount is invalid, empty if valid: no amount may be below zero."""
         if min(self.amounts.values(), default=0) < 0:
             negative = sorted(name for name, amount in self.amounts.items() if amount < 0)
             yield f"the resource is negative: {', '.join(negative)}"
 
     def is_zero(self) -> bool:
-        """Whether there is nothing of anything."""
+        """Return whether all amounts are zero."""
         return not any(self.amounts.values())
 
     def __add__(self, other: "Resource") -> "Resource":
@@ -86,10 +86,10 @@ NOTHING: Final = Resource()
 
 
 def share_of_right(used: Resource, right: Resource | None, whole: Resource) -> float:
-    """How much of its right somebody uses: the largest share over all types.
+    """Return the used share of a guarantee: the largest over all types.
 
-    Of a type that nothing is guaranteed of, any use is beyond the right: 1 and the share of
-    ``whole``. So those who have less than their right come before all others.
+    Any use of a type without guarantee counts as 1 plus the share of ``whole``, so queues below
+    their guarantee come before all others.
     """
     largest = 0.0
     guaranteed = right.amounts if right is not None else NOTHING.amounts
@@ -107,7 +107,7 @@ def share_of_right(used: Resource, right: Resource | None, whole: Resource) -> f
 
 
 def least_free_share(free: Resource, capacity: Resource) -> float:
-    """The smallest share of ``capacity`` that is free, over the types it has; 0 without any."""
+    """Return the smallest free share of ``capacity`` over the types it has; 0 without any."""
     least: float | None = None
     have = free.amounts
     for name, amount in capacity.amounts.items():

@@ -1,8 +1,8 @@
-"""Running slots: who waits because as many applications run as may, and when that is over.
+"""Running slots: applications wait while as many applications run as a queue or limit allows.
 
-A queue may bound the applications that run in it and below, and so may the limits of users and
+A queue may limit the applications that run in it and below, and so may the limits of users and
 groups (`maxapplications`). An application that does not run yet waits for a slot in each of them.
-The RM is told once when it begins to wait, and once when it has what it waited for (SI-EVT-015).
+The RM is notified once when the wait begins, and once when it ends (SI-EVT-015).
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from sireference.core.state.wait_queue import WaitQueue
 
 
 def closed_gate(application: Application) -> WaitQueue[Any] | None:
-    """Where an application waits that does not run, as long as enough others do."""
+    """Return the quota with no free slot that an application waits for, None if there is none."""
     if application.is_counted:
         return None
     return next((quota.slots_taken for quota in application.quotas if not quota.has_slot()), None)
 
 
 def notice(partition: Partition, application: Application) -> None:
-    """Tell what ``application`` lacks now and did not before, or does not lack any more."""
+    """Report a change in the slots that ``application`` lacks."""
     log = partition.event_log
     if not log.is_read or (application.is_counted and not partition.slots_lacked):
         return

@@ -1,4 +1,4 @@
-"""The scheduler as a whole: an event and the time go in, effects come out."""
+"""The scheduler: events and the time as input, effects as output."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -51,13 +51,13 @@ from sireference.core.snapshot import chunks as snapshot_chunks
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import RMState
 
-_MOST_EFFECTS: Final = 200  # of the deadlines of several RMs, until others get a word in
+_MOST_EFFECTS: Final = 200  # of the deadlines of several RMs, until other work is handled
 
 
 class Scheduler:
-    """The pure scheduler. ``now`` is seconds since the epoch and never goes back.
+    """The pure scheduler. ``now`` is seconds since the epoch and never decreases.
 
-    What ``around_pass`` makes is entered for each scheduling pass: whoever runs this may look on.
+    Each scheduling pass runs inside the context manager made by ``around_pass``, for measurement.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -66,10 +66,10 @@ class Scheduler:
         self.around_pass: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def handle(self, event: Event, now: float) -> list[Effect]:
-        """What follows from ``event``, in the order it has to be told.
+        """Return the effects of ``event`` in sending order.
 
         An event of an RM that is not running changes nothing and is answered by Refused; only the
-        configuration, which is the operator's, changes for an RM that is paused, too.
+        configuration, which belongs to the operator, also changes for a paused RM.
         """
         if isinstance(event, Register):
             return self.rms.register(event, now)
@@ -97,57 +97,58 @@ class Scheduler:
         return [*effects, *rm.callbacks.take(now)]
 
     def chunks(self, event: Event) -> Iterator[Event]:
-        """``event`` in portions, none of which takes long to handle; each when it is its turn.
+        """Yield the effects of ``event`` in short chunks, each computed on demand.
 
-        Together they mean the same. Between them others can be handled, but nothing of the RM.
+        Together they equal `handle`. Events of other RMs, but not of this one, may be handled in
+        between.
         """
         rm = self.rms.known(event.rm_id)
         return chunks(rm, event) if rm is not None else iter((event,))
 
     def hold(self, rm_id: str) -> None:
-        """Let no deadline of this RM come before ``go_on``: something goes on in portions."""
+        """Suspend the deadlines of this RM until ``go_on``, while an event is handled in chunks."""
         rm = self.rms.known(rm_id)
         if rm is not None:
             self.rms.deadlines.hold(rm)
 
     def go_on(self, rm_id: str) -> None:
-        """The deadlines of this RM count again."""
+        """Resume the deadlines of this RM."""
         self.rms.deadlines.go_on(rm_id, self.rms.known(rm_id))
 
     def serves(self, rm_id: str) -> bool:
-        """Whether events of this RM would be handled."""
+        """Return whether events of this RM would be handled."""
         return self.rms.running(rm_id) is not None
 
     def snapshot(self, rm_id: str) -> Snapshot:
-        """What is held for this RM."""
+        """Return the state held for this RM."""
         return snapshot(rm_id, self.rms.known(rm_id))
 
     def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
-        """What ``snapshot`` returns, in portions; nothing of this RM is handled in between."""
+        """Return the same as ``snapshot``, in chunks; this RM must not change in between."""
         return snapshot_chunks(rm_id, self.rms.known(rm_id))
 
     def all_counts(self) -> list[Counts]:
-        """How many of what is held, for everybody who ever registered."""
+        """Return object counts for every known RM."""
         return [count(rm) for rm in self.rms.all()]
 
     def outstanding(self, rm_id: str) -> list[OutstandingRequest]:
-        """The demand of this RM that only more nodes could meet."""
+        """Return the demand of this RM that only additional nodes could meet."""
         rm = self.rms.known(rm_id)
         return list(outstanding(rm)) if rm is not None else []
 
     def next_deadline(self) -> float | None:
-        """When ``handle_timeout`` has something to do, None if never."""
+        """Return when ``handle_timeout`` has something to do, None if never."""
         return self.rms.deadlines.next()
 
     def handle_timeout(self, now: float) -> list[Effect]:
-        """What follows from the deadlines that have come.
+        """Return the effects of the deadlines that are due.
 
-        After very many effects it ends: other deadlines that have come are still due then.
+        It stops after very many effects; the remaining deadlines are still due then.
         """
         effects: list[Effect] = []
         for rm in self.rms.deadlines.due(now):
             due = rm.timers.fire(now)
-            if rm.state is RMState.RUNNING:  # nobody else is there to be told
+            if rm.state is RMState.RUNNING:  # no other RM can be notified
                 effects += due
                 with self.around_pass():
                     effects += _pass(rm, now)
@@ -177,7 +178,7 @@ def _apply(
     event: Update | UpdateConfiguration,
     now: float,
 ) -> list[Effect]:
-    """Every element by itself, in order: one bad one does not touch its neighbours."""
+    """Apply every element in order; an invalid one does not affect the others."""
     steps: Iterable[list[Effect]]
     match event:
         case UpdateNodes():
@@ -213,7 +214,7 @@ def _add(rm: ResourceManager, entry: Entry, now: float) -> list[Effect]:
 
 
 def _pass(rm: ResourceManager, now: float) -> list[Effect]:
-    """One scheduling pass over every partition of an RM that is running (SI-CONN-009)."""
+    """Run a scheduling pass over every partition of each running RM (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():
         if not configuration_update.wake(partition, now):

@@ -1,4 +1,4 @@
-"""One scheduling pass: every ask group that is worth a look gets what it can, or waits."""
+"""Scheduling pass: every ask group that may be placed gets its allocations or waits."""
 
 from typing import Any, Final
 
@@ -11,18 +11,18 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.service_order import next_ask_group
 from sireference.core.state.wait_queue import WaitQueue
 
-# An ask may want two billion allocations and a node have room for them, or it may fit on none of a
-# hundred thousand nodes: others have to get a word in between. So many steps take about six
-# milliseconds, and so do so many looks at nodes
+# An ask may request two billion allocations that fit on a node, or fit on none of a hundred
+# thousand nodes: other work must be handled in between. This many steps take about six
+# milliseconds, and so do this many nodes examined
 _MOST_STEPS: Final = 200
 _MOST_LOOKS: Final = 20_000
 
 
 def run(partition: Partition, now: float) -> list[Effect]:
-    """The allocations that are possible now, in the order of queues, applications and asks.
+    """Return the allocations that are possible now, in the order of queues, applications and asks.
 
-    Each step either serves an ask or lets a group wait, so a pass costs what changed since
-    the last one, not asks times nodes. After much work it ends, and another pass is due.
+    Each step either serves an ask or lets a group wait, so the cost of a pass depends on what
+    changed since the last one, not on asks times nodes. A long pass stops, and another one is due.
     """
     effects: list[Effect] = []
     most_looks = partition.node_index.looked_at + _MOST_LOOKS
@@ -64,7 +64,7 @@ def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]
 
 
 def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
-    """The node for the first ask of ``ask_group``, or where the group has to wait."""
+    """Return the node for the first ask of ``ask_group``, or the queue in which the group waits."""
     for quota in ask_group.application.quotas:
         if not quota.has_capacity(ask_group.need):
             return quota.full

@@ -1,4 +1,4 @@
-"""A snapshot: what the scheduler holds for one resource manager, as it is at one moment."""
+"""Snapshot: what the scheduler holds for one resource manager at one moment."""
 
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +75,7 @@ class QueueView:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the scheduler holds for an RM; ``state`` is None for one that never registered."""
+    """What the scheduler holds for an RM; ``state`` is None if it never registered."""
 
     rm_id: str
     state: RMState | None
@@ -86,7 +86,7 @@ class Snapshot:
 
 
 def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
-    """What is held for ``rm``, which is None if it is not known; in the order things came."""
+    """Return what is held for ``rm``, which may be None, in order of creation."""
     taking = chunks(rm_id, rm)
     while True:
         try:
@@ -97,7 +97,7 @@ def snapshot(rm_id: str, rm: ResourceManager | None) -> Snapshot:
 
 
 def chunks(rm_id: str, rm: ResourceManager | None) -> Generator[None, None, Snapshot]:
-    """Takes a snapshot bit by bit; between the bits nothing of ``rm`` may change."""
+    """Take a snapshot in chunks; ``rm`` must not change in between."""
     if rm is None:
         return Snapshot(rm_id, None)
     partitions = list(rm.partitions.values())
@@ -114,7 +114,7 @@ def chunks(rm_id: str, rm: ResourceManager | None) -> Generator[None, None, Snap
 
 
 def _pausing(views: Iterable[View]) -> Generator[None, None, tuple[View, ...]]:
-    """All of ``views``, with a pause after some hundreds."""
+    """Yield all of ``views``, pausing after some hundreds."""
     rest = iter(views)
     taken: list[View] = []
     while some := tuple(islice(rest, _MOST)):
@@ -186,5 +186,5 @@ def _sum(allocations: Iterable[Allocation]) -> Resource:
 
 
 def _some(used: Resource) -> Amounts:
-    """The amounts without the zeros that are left where something was taken and given back."""
+    """Return the amounts without zeros left over by releases."""
     return {name: amount for name, amount in used.amounts.items() if amount}

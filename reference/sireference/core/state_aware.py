@@ -1,8 +1,8 @@
-"""State-aware leaves: applications begin one after the other, so that each gets what it needs.
+"""State-aware leaves: applications start one after the other, so that each gets what it needs.
 
-A leaf with ``application.sort.policy: stateaware`` holds an application that has not begun, while
-one of the leaf is Starting or an older one has asks pending. Who is Running is served as in a fifo
-leaf. Source: yunikorn-core 1.5 ``scheduler/objects/sorters.go``.
+A leaf with ``application.sort.policy: stateaware`` holds back an application that has not begun
+while one of the leaf is Starting or an older one has pending asks. Running applications are served
+as in a fifo leaf. Source: yunikorn-core 1.5 ``scheduler/objects/sorters.go``.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from sireference.core.state.wait_queue import WaitQueue
 
 
 def closed_gate(ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``ask_group`` has to wait until others have begun, None if it does not have to."""
+    """Return where ``ask_group`` waits until other applications have begun, None if it need not."""
     application, leaf = ask_group.application, ask_group.application.leaf
     if not leaf.is_state_aware or application.has_begun:
         return None

@@ -1,4 +1,4 @@
-"""State machines as tables: what may follow what, and the one function that moves."""
+"""State machines as tables, and the one function that applies a transition."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -11,13 +11,13 @@ Table = Mapping[State, Mapping[Trigger, State]]
 
 
 class Symbol(Enum):
-    """A state, or what happens to one: it equals nothing but itself, and so it is looked up."""
+    """A state or a trigger, hashed by identity for fast lookup."""
 
-    __hash__ = object.__hash__  # that of Enum is written in Python, which is felt in every table
+    __hash__ = object.__hash__  # Enum's is written in Python, which slows down every table
 
 
 class NotAllowedError(Exception):
-    """In this state that cannot happen; the state stays."""
+    """The trigger is not allowed in this state; the state is unchanged."""
 
     def __init__(self, state: Enum, trigger: Enum) -> None:
         super().__init__(f"{trigger.name} is not possible in state {state.value}")
@@ -26,12 +26,12 @@ class NotAllowedError(Exception):
 
 
 def allows(table: Table[State, Trigger], state: State, trigger: Trigger) -> bool:
-    """Whether ``trigger`` leads anywhere from ``state``."""
+    """Return whether ``trigger`` leads anywhere from ``state``."""
     return trigger in table[state]
 
 
 def fire(table: Table[State, Trigger], state: State, trigger: Trigger) -> State:
-    """The state after ``trigger``. Raises NotAllowedError where the table has no such edge."""
+    """Return the state after ``trigger``. Raises NotAllowedError if the table has no such edge."""
     try:
         return table[state][trigger]
     except KeyError:
@@ -39,7 +39,7 @@ def fire(table: Table[State, Trigger], state: State, trigger: Trigger) -> State:
 
 
 class RMState(Symbol):
-    """Where the scheduler stands with a resource manager."""
+    """State of a resource manager in the scheduler."""
 
     INIT = "init"
     RUNNING = "Running"
@@ -48,11 +48,11 @@ class RMState(Symbol):
 
 
 class RMTrigger(Symbol):
-    """What moves a resource manager."""
+    """Trigger of a resource manager transition."""
 
     REGISTERED = "registered"
     CONNECTION_LOST = "connection lost"
-    CONNECTION_LOSS_TIMEOUT = "stayed away for too long"
+    CONNECTION_LOSS_TIMEOUT = "reconnection timed out"
     SHUT_DOWN = "shut down voluntarily"
 
 
@@ -67,12 +67,12 @@ RM_TRANSITIONS: Final[Table[RMState, RMTrigger]] = {
 }
 """Source: the RM life cycle drawn in every revision ("Communications between RM and Scheduler").
 
-Registering again, in whatever state, starts a new life at init (no edge leads back; C-23).
+Registering again, in any state, starts a new life at init (no edge leads back; C-23).
 """
 
 
 class NodeState(Symbol):
-    """Where a node stands."""
+    """State of a node."""
 
     UNKNOWN = "unknown"
     SCHEDULABLE = "SCHEDULABLE"
@@ -81,7 +81,7 @@ class NodeState(Symbol):
 
 
 class NodeAction(Symbol):
-    """What the RM asks for a node."""
+    """Node action requested by the RM."""
 
     UNSET = "unset"
     CREATE = "create"
@@ -117,7 +117,7 @@ A removed node is forgotten; its id starts at unknown again.
 
 
 class AskState(Symbol):
-    """Where an ask stands."""
+    """State of an ask."""
 
     INITIAL = "Initial"
     PENDING = "Pending"
@@ -127,13 +127,13 @@ class AskState(Symbol):
 
 
 class AskTrigger(Symbol):
-    """What moves an ask."""
+    """Trigger of an ask transition."""
 
     ASKED = "asked by the RM"
     REFUSED = "rejected by the scheduler"
     WITHDRAWN = "withdrawn by the RM"
     TIMED_OUT = "its time was up"
-    ALL_ALLOCATED = "all its allocations were made"
+    ALL_ALLOCATED = "all allocations made"
 
 
 ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
@@ -150,13 +150,16 @@ ASK_TRANSITIONS: Final[Table[AskState, AskTrigger]] = {
     AskState.REJECTED: {},
     AskState.EXPIRED: {},
 }
-"""Source: the life cycle of AllocationAsk up to 2023-12, from 2024-10 on the part of that of
-Allocation that ends with Allocated; that the time of a pending ask may be up (not drawn) is in the
-gang scheduling design, named as for allocations."""
+"""Source: the life cycle of AllocationAsk up to 2023-12, later that of Allocation.
+
+From 2024-10 on it is the part of that of
+Allocation up to Allocated. The timeout of a pending ask (not drawn) is in the gang scheduling
+design, with the same name as for allocations.
+"""
 
 
 class AllocationState(Symbol):
-    """Where an allocation stands."""
+    """State of an allocation."""
 
     ALLOCATED = "Allocated"
     COMPLETED = "Completed"
@@ -173,7 +176,7 @@ class TerminationType(Symbol):
     TIMEOUT = "timed out"
     PREEMPTED_BY_SCHEDULER = "preempted by the scheduler"
     PLACEHOLDER_REPLACED = "placeholder replaced"
-    UNRECOGNISED = "no type of this SI"
+    UNRECOGNISED = "unknown type"
 
 
 ALLOCATION_TRANSITIONS: Final[Table[AllocationState, TerminationType]] = {
@@ -188,12 +191,13 @@ ALLOCATION_TRANSITIONS: Final[Table[AllocationState, TerminationType]] = {
     AllocationState.EXPIRED: {},
     AllocationState.REPLACED: {},
 }
-"""Source: the life cycle of allocations, all revisions; Replaced is the fourth way out (not drawn),
-from the gang scheduling design."""
+"""Source: the life cycle of allocations, all revisions; Replaced, the fourth final state (not
+drawn), is from the gang scheduling design.
+"""
 
 
 class ApplicationState(Symbol):
-    """Where an application stands; the values are what UpdatedApplication.state says."""
+    """State of an application; the values are those of UpdatedApplication.state."""
 
     NEW = "New"
     ACCEPTED = "Accepted"
@@ -208,7 +212,7 @@ class ApplicationState(Symbol):
 
 
 class ApplicationTrigger(Symbol):
-    """What moves an application."""
+    """Trigger of an application transition."""
 
     RUN = "run"
     COMPLETE = "complete"

@@ -1,9 +1,9 @@
-"""Updates: the RM names a key again, of an allocation that lives or of a request that waits.
+"""Updates: the RM sends the key of a live allocation or of a pending request again.
 
-Only where allocations are identified by key. Of what lives only the amount changes (C-45); a
-request that comes again with a node is an allocation from then on, placed there by the RM
-(SI-ASK-031). The text has no answer to either but a rejection, and a refused update changes nothing
-(SI-ASK-030).
+This applies only where allocations are identified by key. Only the amount of a live allocation
+changes (C-45); a pending request sent again with a node becomes an allocation, placed there by the
+RM (SI-ASK-031). The specification has no answer except a rejection, and a rejected update changes
+nothing (SI-ASK-030).
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from sireference.core.state.partition import Partition
 
 
 def of_live(partition: Partition | None, key: str) -> Allocation | None:
-    """The allocation that ``key`` names again, None if it names none that lives."""
+    """Return the live allocation with this key, None if there is none."""
     is_by_key = partition is not None and partition.identifies_by_key
     return partition.allocations.all.get(key) if partition is not None and is_by_key else None
 
@@ -26,9 +26,9 @@ def of_live(partition: Partition | None, key: str) -> Allocation | None:
 def change(
     partition: Partition, live: Allocation, ask: Ask, now: float, node_id: str = ""
 ) -> list[Effect]:
-    """Let ``live`` hold as much as ``ask`` says from now on; nobody is told (SI-ALLOC-012, -013).
+    """Set the size of ``live`` to that of ``ask``; no message is sent (SI-ALLOC-012, -013).
 
-    One that the RM was asked to release is updated as well: it holds its room until it ends.
+    An allocation with an open release is updated too: it holds its resources until it ends.
     """
     reason = next(_objections(partition, live, ask, node_id), "")
     if reason:
@@ -40,10 +40,10 @@ def change(
 
 
 def _objections(partition: Partition, live: Allocation, ask: Ask, node_id: str) -> Iterator[str]:
-    """Why ``live`` cannot be as ``ask`` says, nothing if it can.
+    """Return why ``live`` cannot be updated to ``ask``; empty if it can.
 
-    It needs no room: the RM says what runs, even beyond a node, a queue or a limit (SI-ALLOC-014).
-    But it runs where it runs: nothing is moved by an update (SI-ALLOC-015).
+    It needs no free resources: the RM states what runs, even beyond a node, a queue or a limit
+    (SI-ALLOC-014). But an update cannot move it (SI-ALLOC-015).
     """
     key = quoted(ask.key)
     yield from too_long(partition.settings.longest_name, *ask.resource.amounts)
@@ -57,14 +57,14 @@ def _objections(partition: Partition, live: Allocation, ask: Ask, node_id: str) 
 
 
 def objections_to_amount(ask: Ask) -> Iterator[str]:
-    """Why nothing can have as much as ``ask`` says, nothing if something can."""
+    """Return why no allocation can have the size of ``ask``; empty if one can."""
     yield from ask.resource.objections()
     if ask.resource.is_zero():
         yield "no resource is asked for"
 
 
 def of_pending(partition: Partition, ask: Ask) -> PendingAsk | None:
-    """The request that ``ask`` names again, None if its application has no such one."""
+    """Return the pending request that ``ask`` updates, None if its application has none."""
     application = partition.applications.get(ask.application_id)
     if application is None or not partition.identifies_by_key:
         return None
@@ -74,10 +74,10 @@ def of_pending(partition: Partition, ask: Ask) -> PendingAsk | None:
 def place(
     partition: Partition, pending: PendingAsk, record: AllocationRecord, now: float
 ) -> list[Effect]:
-    """Have ``pending``, as it is said now, on the node that the RM has put it on (SI-ASK-031).
+    """Place ``pending``, with its new values, on the node chosen by the RM (SI-ASK-031).
 
-    It needs no room. Whatever was on its way for it is of no use any more: a placeholder that it
-    waited for, victims, a node that the RM was asked about.
+    It needs no free resources. Anything under way for it is dropped: a placeholder that it waited
+    for, victims, a node that the RM was asked about.
     """
     application = pending.application
     partition.asks.replace(pending, record.ask)

@@ -1,4 +1,4 @@
-"""Withdrawal: one pending ask ends because the RM says so."""
+"""Withdrawal: the RM ends one pending ask."""
 
 from sireference.core import application_lifecycle
 from sireference.core.model import AskRelease, Effect, ReleasedAsk
@@ -10,7 +10,7 @@ BY_THE_RM = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
 
 def withdraw(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
-    """Let the ask wait no more, and confirm that with STOPPED_BY_RM (C-04)."""
+    """End the ask and confirm with STOPPED_BY_RM (C-04)."""
     application = pending.application
     partition.asks.drop(pending, AskTrigger.WITHDRAWN)
     effects = application_lifecycle.settle(partition, application, now)
@@ -19,6 +19,6 @@ def withdraw(partition: Partition, pending: PendingAsk, now: float) -> list[Effe
         application.application_id,
         pending.ask.key,
         TerminationType.STOPPED_BY_RM,
-        "withdrawn as the RM asked",
+        "withdrawn by the RM",
     )
     return [*effects, ReleasedAsk(partition.rm_id, confirmation)]

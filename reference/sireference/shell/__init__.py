@@ -1,1 +1,1 @@
-"""The shell around the core: sockets, streams and the clock. One event loop owns the core."""
+"""Shell around the core: sockets, streams and the clock. One event loop owns the core."""

@@ -1,6 +1,6 @@
-"""Where to listen: whether that is possible, said in a sentence where it is not.
+"""Listen addresses, checked with a clear error message.
 
-gRPC says no more than that it failed, so it is tried before gRPC is asked.
+gRPC only reports that it failed, so the address is tried before.
 """
 
 import contextlib
@@ -13,31 +13,33 @@ from pathlib import Path
 from typing import Any, Final
 
 UNIX: Final = "unix:"
-_IN_USE: Final = "something else listens there; stop it, or choose another port (0 is any free one)"
+_IN_USE: Final = (
+    "the port is in use; stop the other program, or choose another port (0: any free one)"
+)
 _REASONS: Final[Mapping[int, str]] = {
     errno.EADDRINUSE: _IN_USE,
-    errno.EADDRNOTAVAIL: "this machine has no such address; 0.0.0.0 and [::] are all it has",
-    errno.EACCES: "that is not permitted; ports below 1024 may need privileges, others do not",
-    errno.EPERM: "that is not permitted; ports below 1024 may need privileges, others do not",
+    errno.EADDRNOTAVAIL: "not an address of this machine; 0.0.0.0 and [::] stand for all of them",
+    errno.EACCES: "permission denied; ports below 1024 may need privileges",
+    errno.EPERM: "permission denied; ports below 1024 may need privileges",
 }
 _PATH_REASONS: Final[Mapping[int, str]] = {
-    errno.ENOENT: "its folder is not there; create it, or choose another path",
-    errno.ENOTDIR: "its folder is none; choose another path",
-    errno.EACCES: "its folder cannot be written; grant that, or choose another path",
-    errno.EPERM: "its folder cannot be written; grant that, or choose another path",
-    errno.EROFS: "its folder is on a file system that is read-only; choose another path",
+    errno.ENOENT: "its directory does not exist; create it, or choose another path",
+    errno.ENOTDIR: "its parent is not a directory; choose another path",
+    errno.EACCES: "its directory is not writable; change that, or choose another path",
+    errno.EPERM: "its directory is not writable; change that, or choose another path",
+    errno.EROFS: "its file system is read-only; choose another path",
 }
 
 
 class CannotListenError(RuntimeError):
-    """Nobody can listen there; the text says where, why, and what to do."""
+    """Listening on an address is impossible; the message says why and what to do."""
 
     def __init__(self, listen: str, why: str) -> None:
         super().__init__(f"cannot listen on {listen}: {why}")
 
 
 def check(listen: str) -> None:
-    """Raises CannotListenError where listening on ``host:port`` or ``unix:path`` would fail."""
+    """Raise CannotListenError if listening on ``host:port`` or ``unix:path`` would fail."""
     try:
         if listen.startswith(UNIX):
             _check_path(listen)
@@ -53,15 +55,15 @@ def check(listen: str) -> None:
 
 
 def reason(listen: str, why: OSError) -> str:
-    """What the system's error means to whoever chose ``listen``."""
+    """Explain the system's error for ``listen``."""
     known = _PATH_REASONS if listen.startswith(UNIX) else _REASONS
-    if why.errno is None:  # what Python says itself, of a path
+    if why.errno is None:  # Python's own error, of a path
         return "the path is too long for a socket; choose a shorter one"
     return known.get(why.errno, why.strerror or str(why))
 
 
 def is_public(listen: str) -> bool:
-    """Whether others than this machine may reach it; a host without address counts as public."""
+    """Return whether other machines may reach it; an unresolvable host counts as public."""
     if listen.startswith(UNIX):
         return False
     try:
@@ -73,7 +75,7 @@ def is_public(listen: str) -> bool:
 
 
 def host_and_port(listen: str) -> tuple[str, int]:
-    """The parts of ``host:port``, an IPv6 address without its brackets."""
+    """Split ``host:port``; an IPv6 address loses its brackets."""
     host, _, port = listen.rpartition(":")
     return host.strip("[]"), int(port)
 
@@ -85,7 +87,7 @@ def _resolved(listen: str) -> list[tuple[int, Any]]:
 
 
 def _check_port(listen: str) -> None:
-    """One address of a host will do, but none may be somebody else's."""
+    """Check a port: one address of the host is enough, but none may be in use."""
     troubles = []
     found = _resolved(listen)
     for family, place in found:
@@ -102,11 +104,11 @@ def _check_port(listen: str) -> None:
 
 
 def _check_path(listen: str) -> None:
-    """A socket that nobody serves any more is no obstacle: gRPC takes its place."""
+    """Check a path: an abandoned socket is fine, gRPC replaces it."""
     path = Path(listen.removeprefix(UNIX).removeprefix("//"))
     if _answers(path):
         raise CannotListenError(
-            listen, "another server listens there; stop it, or choose another path"
+            listen, "another server uses it; stop that server, or choose another path"
         )
     if path.is_socket():
         if not os.access(path.parent, os.W_OK):
@@ -114,7 +116,7 @@ def _check_path(listen: str) -> None:
         return
     if path.exists():
         raise CannotListenError(
-            listen, "there is a file that is no socket; remove it, or choose another path"
+            listen, "the file is not a socket; remove it, or choose another path"
         )
     with socket.socket(socket.AF_UNIX) as probe:
         probe.bind(str(path))
@@ -122,7 +124,7 @@ def _check_path(listen: str) -> None:
 
 
 def _answers(path: Path) -> bool:
-    """Whether a server has this socket; gRPC would take the path from it without a word."""
+    """Return whether a server uses this socket; gRPC would silently take its path."""
     with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
         probe.connect(str(path))
         return True

@@ -17,7 +17,7 @@ _NO_ANSWER: Final = "the resource manager did not answer in time"
 
 
 class CallbackStream(OpenStream):
-    """From the offer of ``kinds`` on; no answer within ``timeout`` is a refusal."""
+    """A stream after its offer of ``kinds``; no answer within ``timeout`` is a refusal."""
 
     def __init__(self, rm_id: str, kinds: Iterable[Kind], timeout: float) -> None:
         super().__init__(_METHOD)
@@ -30,7 +30,7 @@ class CallbackStream(OpenStream):
     def call(
         self, kind: Kind, payloads: Iterable[ext.SiPayload] = (), listener: Listener | None = None
     ) -> None:
-        """Make one call; ``listener`` gets the answer, where there is to be one."""
+        """Send one call; ``listener`` gets the answer, if one is expected."""
         self._calls += 1
         if listener is not None:
             silence = Answer(call_id=self._calls, ok=False, text=_NO_ANSWER)
@@ -43,14 +43,14 @@ class CallbackStream(OpenStream):
         self.put([message.SerializeToString()])
 
     def answer(self, answer: Answer) -> None:
-        """Take an answer; one that nobody waits for, or not any more, is no matter."""
+        """Handle an answer; ignore one that is not (or no longer) expected."""
         listener, alarm = self._open.pop(answer.call_id, (None, None))
         if listener is not None and alarm is not None:
             alarm.cancel()
             listener(answer)
 
     def hang_up(self) -> None:
-        """Give up all answers that are awaited; whoever wants one has to ask again."""
+        """Drop all expected answers; the core asks again."""
         for _, alarm in self._open.values():
             alarm.cancel()
         self._open.clear()

@@ -1,4 +1,4 @@
-"""Callbacks over the extension: what the core calls goes to the RM's stream, answers come back."""
+"""Callbacks over the extension: core calls go to the RM's stream, answers come back."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
@@ -32,14 +32,14 @@ _KINDS: Final[dict[Callback, Kind]] = {
     Callback.CONTAINER_STATE: ext.CONTAINER_STATE,
     Callback.CACHE_SYNC: ext.CACHE_SYNC,
 }
-# Well below the 4 MiB a gRPC client takes unless told otherwise
+# Well below the default limit of 4 MiB of a gRPC client
 _MOST_BYTES: Final = 1 << 20
 _PREEMPTION_ANSWER: Final = "si.v1.PreemptionPredicatesResponse"
 _NOT_READ: Final = "the resource manager does not read its callbacks"
 
 
 class CallbackTable:
-    """The open stream of every RM that takes callbacks."""
+    """The open callback stream of every RM that has one."""
 
     def __init__(self, codec: Codec, limits: Limits) -> None:
         kinds = {_KINDS[callback] for callback in codec.callbacks.callbacks}
@@ -52,14 +52,14 @@ class CallbackTable:
         self._streams: dict[str, CallbackStream] = {}
 
     def bind(self, stream: CallbackStream) -> frozenset[Callback]:
-        """Use ``stream`` for its RM from now on; what the core may call there."""
+        """Use ``stream`` for its RM from now on; return the callbacks the core may use."""
         self.end(stream.owner, "another Callbacks stream took its place")
         self._streams[stream.owner] = stream
         taken = stream.kinds & set(self.kinds)
         return frozenset(callback for callback, kind in _KINDS.items() if kind in taken)
 
     def unbind(self, stream: CallbackStream) -> bool:
-        """Leave off using a stream that is over; whether it was in use until now."""
+        """Stop using a closed stream; return whether it was in use until now."""
         was_in_use = self._streams.get(stream.owner) is stream
         if was_in_use:
             del self._streams[stream.owner]
@@ -67,18 +67,18 @@ class CallbackTable:
         return was_in_use
 
     def end(self, rm_id: str, problem: str) -> None:
-        """The RM has to open another stream if it wants callbacks."""
+        """End the stream: the RM must open another one to take callbacks."""
         stream = self._streams.get(rm_id)
         if stream is not None:
             self.unbind(stream)
             stream.end(Ending(grpc.StatusCode.ABORTED, problem))
 
     def all(self) -> list[CallbackStream]:
-        """Those that are open."""
+        """Return all open streams."""
         return list(self._streams.values())
 
     def deliver(self, call: Call, report: Callable[[Answered], object]) -> None:
-        """Make the call, if the RM is there; ``report`` gets its answer where there is one."""
+        """Send the call, if the RM is connected; ``report`` gets any answer."""
         stream = self._streams.get(call.rm_id)
         if stream is None:
             return
@@ -111,7 +111,7 @@ class CallbackTable:
         return listen
 
     def _read(self, payload: ext.SiPayload) -> tuple[bool, int]:
-        """Whatever is no PreemptionPredicatesResponse is a refusal."""
+        """Read an answer; anything but a PreemptionPredicatesResponse is a refusal."""
         if payload.full_name != _PREEMPTION_ANSWER:
             return False, -1
         try:
@@ -120,7 +120,7 @@ class CallbackTable:
             return False, -1
 
     async def state_dump(self, rm_id: str) -> Answer | None:
-        """What the RM says of its own state, None if it does not offer that."""
+        """Return the RM's state dump, None if it does not offer one."""
         stream = self._streams.get(rm_id)
         if stream is None or ext.RM_STATE_DUMP not in stream.kinds & set(self.kinds):
             return None

@@ -1,6 +1,6 @@
-"""Files for TLS: whether they are what they are given as, said in a sentence where they are not.
+"""TLS files, checked with a clear error message.
 
-gRPC says no more than that it failed, so they are read before gRPC is asked.
+gRPC only reports that it failed, so the files are read before.
 """
 
 import ssl
@@ -11,20 +11,20 @@ _NO_MATCH: Final = "KEY_VALUES_MISMATCH"
 
 
 class UnfitFileError(Exception):
-    """A file is of no use for TLS; the text says which, why, and what to do."""
+    """A file is unusable for TLS; the message says which, why, and what to do."""
 
 
 def check_certificates(file: Path) -> None:
-    """Raises UnfitFileError where ``file`` has no certificate in PEM, or a damaged one."""
+    """Raise UnfitFileError if ``file`` has no valid certificate in PEM."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(file)
-    except OSError as why:  # which an SSLError is as well
-        problem = f"{file} has no certificate that can be read ({_sent(why)}); give one in PEM"
+    except OSError as why:  # includes SSLError
+        problem = f"{file} has no readable certificate ({_sent(why)}); give one in PEM"
         raise UnfitFileError(problem) from None
 
 
 def check_pair(certificate: Path, key: Path) -> None:
-    """Raises UnfitFileError where ``key`` is no private key in PEM, or not the certificate's."""
+    """Raise UnfitFileError if ``key`` is not the certificate's private key in PEM."""
     check_certificates(certificate)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, _no_password)
@@ -33,16 +33,16 @@ def check_pair(certificate: Path, key: Path) -> None:
         raise UnfitFileError(problem) from None
     except ssl.SSLError as why:
         if why.reason == _NO_MATCH:
-            problem = f"the private key in {key} is not that of the certificate in {certificate}"
-            raise UnfitFileError(f"{problem}; give the two that belong together") from None
-        problem = f"{key} has no private key that can be read ({_sent(why)}); give one in PEM"
+            problem = f"the private key in {key} does not match the certificate in {certificate}"
+            raise UnfitFileError(f"{problem}; give a matching pair") from None
+        problem = f"{key} has no readable private key ({_sent(why)}); give one in PEM"
         raise UnfitFileError(problem) from None
     except OSError as why:
         raise UnfitFileError(f"{key} cannot be read: {_sent(why)}") from None
 
 
 class _IsEncrypted(Exception):
-    """Somebody wants the password of a key."""
+    """The key needs a password."""
 
 
 def _no_password() -> str:
@@ -50,7 +50,7 @@ def _no_password() -> str:
 
 
 def _sent(why: OSError) -> str:
-    """The reason without the place in Python's source."""
+    """Return the reason without the place in Python's source."""
     if isinstance(why, ssl.SSLError):
-        return (why.reason or "no PEM").replace("_", " ").lower()
+        return (why.reason or "not PEM").replace("_", " ").lower()
     return why.strerror or str(why)

@@ -1,4 +1,4 @@
-"""Locks that put requests which bring a configuration in order: it is read beside the loop."""
+"""Locks that serialise requests with a configuration, which is read outside the loop."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,24 +6,24 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 from weakref import WeakValueDictionary
 
-# Characters; what is larger takes long enough for others to feel it
+# Characters; reading a larger one noticeably delays others
 _LARGE: Final = 1 << 16
 
 
 class ConfigurationLocks:
-    """Configurations of one RM are read one at a time, and so are large ones, whoever sends them.
+    """Serialises the reading per RM, and of large configurations across RMs.
 
     Threads share one interpreter: the more of them read at once, the less is left for the loop.
     """
 
     def __init__(self) -> None:
-        # A lock is there as long as somebody has it or waits for it
+        # A lock exists as long as it is held or waited for
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._large = asyncio.Lock()
 
     @asynccontextmanager
     async def held_for(self, rm_id: str, configuration: str) -> AsyncIterator[None]:
-        """Wait for the requests of this RM that came before, so that the latest one holds."""
+        """Wait for earlier requests of this RM, so that the latest one wins."""
         lock = self._locks.setdefault(rm_id, asyncio.Lock())
         async with AsyncExitStack() as held:
             await held.enter_async_context(lock)

@@ -1,4 +1,4 @@
-"""Counters: what happened since the start, by kind."""
+"""Counters of events since the start, by kind."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ class Counters:
 
     def __init__(self) -> None:
         self.handled: Counter[str] = Counter()  # messages from RMs, by method
-        self.reported: Counter[str] = Counter()  # what RMs were told, by kind of effect
+        self.reported: Counter[str] = Counter()  # messages to RMs, by kind of effect
         self.refused = 0  # events of RMs that are not served
 
     def report(self, effects: Iterable[object]) -> None:

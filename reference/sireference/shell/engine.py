@@ -1,4 +1,4 @@
-"""The loop's side of the core: events go in, effects reach the streams, deadlines are kept."""
+"""The event loop's side of the core: passes events in, delivers effects, keeps deadlines."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -38,21 +38,19 @@ from sireference.shell.streams import Ending, OpenStream, StreamTable
 
 Result = TypeVar("Result")
 _REREGISTERED: Final = Ending(
-    grpc.StatusCode.ABORTED, "the registration it belongs to is over: the RM registered again"
+    grpc.StatusCode.ABORTED, "its registration has ended: the RM registered again"
 )
-_DOES_NOT_READ: Final = (
-    "the resource manager does not read what it is told; it has to register again"
-)
+_DOES_NOT_READ: Final = "the resource manager does not read its messages; it has to register again"
 
 
 class Measuring(Protocol):
-    """Whoever wants to know how long things take."""
+    """An observer that measures latencies."""
 
     def received(self, method: str) -> Callable[[], None]:
-        """A message of this method came; call what is returned once all is sent."""
+        """Note a message of this method; call the result once all answers are sent."""
 
     def scheduling_pass(self) -> AbstractContextManager[Any]:
-        """Goes around a scheduling pass."""
+        """Return a context manager around a scheduling pass."""
 
 
 class Engine:
@@ -70,55 +68,55 @@ class Engine:
         self.configuration_locks = ConfigurationLocks()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sireference")
         self._jobs = Jobs(self.scheduler.hold, self._idle)
-        self._snapshots: dict[str, asyncio.Future[Snapshot]] = {}  # that are being taken
+        self._snapshots: dict[str, asyncio.Future[Snapshot]] = {}  # under construction
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_is_for = 0.0
         self._ended: dict[str, list[OpenStream]] = {}  # by registrations that are not answered yet
         self.counters = Counters()
         self.recent = RecentEvents()
-        self.is_serving = False  # between the start of the server and its end
+        self.is_serving = False  # between start and stop of the server
         self._measuring: Measuring | None = None
 
     def measure(self, measuring: Measuring) -> None:
-        """Tell ``measuring`` from now on how long things take."""
+        """Report latencies to ``measuring`` from now on."""
         self._measuring = measuring
         self.scheduler.around_pass = measuring.scheduling_pass
 
     def received(self, method: str) -> Callable[[], None] | None:
-        """A message of this method came: what to call once all is sent, if anybody measures it."""
+        """Note a message of this method; return what to call once all answers are sent."""
         return None if self._measuring is None else self._measuring.received(method)
 
     def serves(self, rm_id: str) -> bool:
-        """Whether this RM is registered and running."""
+        """Return whether this RM is registered and running."""
         return self.scheduler.serves(rm_id)
 
     def handle(self, event: Event) -> "asyncio.Future[Refused | None]":
-        """Let the core handle ``event``; the refusal, if it is one."""
+        """Handle ``event`` in the core; return the refusal, if it is refused."""
         return self.take(event.rm_id, (event,))
 
     async def ended_streams(self, rm_id: str) -> None:
-        """Until those are over that the registration ended, so that it is answered after them."""
+        """Wait for the end of streams closed by the registration, so that its answer comes last."""
         for stream in self._ended.pop(rm_id, ()):
             await stream.is_over.wait()
 
     def report(self, event: Event) -> None:
-        """Let the core handle ``event``, whatever comes of it."""
+        """Handle ``event`` in the core, ignoring a refusal."""
         handled = self.handle(event)
         if handled.done():
             handled.result()
 
     def take(self, rm_id: str, events: Iterable[Event]) -> "asyncio.Future[Refused | None]":
-        """Let the core handle what this RM says, in order, until something is refused.
+        """Handle the RM's events in order until one is refused.
 
-        It is done at once, unless it is much, or follows something that is: then it is done bit by
-        bit, and nothing else of this RM happens meanwhile.
+        This happens at once, unless there are many or earlier ones are still being handled: then it
+        happens in chunks, and no other event of this RM is handled meanwhile.
         """
         return self._jobs.begin(rm_id, self._handling(self.scheduler.rms.known(rm_id), events))
 
     def snapshot(self, rm_id: str) -> "asyncio.Future[Snapshot]":
-        """What is held for this RM, all as it is at one moment.
+        """Return what is held for this RM at one moment.
 
-        Whoever asks while one is being taken, when nothing of the RM changes, shares it.
+        Callers share a snapshot that is being taken, because the RM does not change meanwhile.
         """
         taking = self._snapshots.get(rm_id)
         if taking is None or taking.done():
@@ -132,16 +130,16 @@ class Engine:
             del self._snapshots[rm_id]
 
     async def in_thread(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """What ``work`` returns, done on one thread beside the loop; it leaves the core alone."""
+        """Return the result of ``work``, run on a thread; it must not touch the core."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(work, *arguments))
 
     def stop(self) -> None:
-        """Do nothing beside the loop any more."""
+        """Stop all work on threads."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def all_counts(self) -> list[Counts]:
-        """How many of what is held, for each RM as it is when it is counted."""
+        """Yield the object counts of each RM, as of when it is counted."""
         all_counts = []
         for rm in self.scheduler.rms.all():
             all_counts.append(count(rm))
@@ -149,10 +147,10 @@ class Engine:
         return all_counts
 
     async def advance_to(self, moment: float) -> None:
-        """Let virtual time pass until ``moment``; each deadline is kept when it comes."""
+        """Advance virtual time to ``moment``; each deadline is handled at its time."""
         clock = self.clock
         if not isinstance(clock, VirtualClock):
-            raise TypeError("only a virtual clock can be moved on")
+            raise TypeError("only a virtual clock can be advanced")
         await self._jobs.all_done()
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= moment:
             clock.move_to(deadline)
@@ -162,7 +160,7 @@ class Engine:
     def _handling(
         self, life: ResourceManager | None, events: Iterable[Event]
     ) -> Job[Refused | None]:
-        """Each portion, for the registration it was said to; one that came meanwhile has none."""
+        """Handle in chunks for the RM's registration; a new registration drops the rest."""
         for event in events:
             for chunk in self.scheduler.chunks(event):
                 is_meant = self.scheduler.rms.known(chunk.rm_id) is life
@@ -180,7 +178,7 @@ class Engine:
         effects = self.scheduler.handle(event, now)
         self.recent.event(event, now)
         if isinstance(event, Register | ShutDown):
-            self.callbacks.end(event.rm_id, "the registration it belongs to is over")
+            self.callbacks.end(event.rm_id, "its registration has ended")
         if isinstance(event, Register):
             ended = self._streams.end_all(event.rm_id, _REREGISTERED)
             self._ended.setdefault(event.rm_id, []).extend(ended)
@@ -215,9 +213,9 @@ class Engine:
         return refused
 
     def _deliver(self, rm_id: str, method: str, given: list[Answer]) -> bool:
-        """Let the answers wait to be read, message by message; whether the RM bears all of them.
+        """Queue the answers, message by message; return whether the RM's backlog allows all.
 
-        Each is counted when it is made: before the next is, nobody knows how large it will be.
+        Each is counted when it is made: the size of the next one is not known before.
         """
         self.counters.report(given)
         for response in self.codec.responses(method, given):
@@ -228,7 +226,7 @@ class Engine:
         return True
 
     def _give_up(self, rm_id: str) -> None:
-        """Too much waits for an RM that does not read: it is lost, as if its connection were."""
+        """Treat an RM with too large a backlog as lost, as if its connection had broken."""
         LOGGER.warning(_DOES_NOT_READ, extra=fields(rm=rm_id))
         if self.serves(rm_id):
             self._handle(ConnectionLost(rm_id))
@@ -247,7 +245,7 @@ class Engine:
             return
         timeout = max(0.0, deadline - self.clock.now())
         if timeout == 0.0 or not isinstance(self.clock, VirtualClock):
-            later = max(timeout, PAUSE)  # a pass may go on that was long enough
+            later = max(timeout, PAUSE)  # a long pass may have work left
             self._alarm = asyncio.get_running_loop().call_later(later, self._keep_deadlines)
             self._alarm_is_for = deadline
 

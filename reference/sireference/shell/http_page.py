@@ -1,4 +1,4 @@
-"""The optional HTTP port: the state as a page and as JSON, metrics for Prometheus, health."""
+"""Optional HTTP port: state page, JSON, Prometheus metrics and health."""
 
 import asyncio
 import threading
@@ -32,8 +32,8 @@ _TEXT: Final = "text/plain; charset=utf-8"
 _HEALTH: Final = "/healthz"
 _METRICS: Final = "/metrics"
 _WHAT_THERE_IS: Final = """\
-there is no such page; there are:
-/            the state as people look at it
+no such page; the pages are:
+/            the state as a page
 /state.json  the state as JSON, under /state as well
 /metrics     metrics for Prometheus
 /healthz     200 while the scheduler serves, else 503
@@ -55,7 +55,7 @@ class _Answer(NamedTuple):
 
 
 class HttpPage:
-    """Serves on a thread of its own; what it shows is read on the event loop of the scheduler."""
+    """Serves on its own thread; reads the state on the scheduler's event loop."""
 
     def __init__(self, engine: Engine, listen: str, access: Access = DEFAULT_ACCESS) -> None:
         """Listen on ``listen`` (``host:port``). Raises CannotListenError."""
@@ -68,7 +68,7 @@ class HttpPage:
         collected = registry(self._all_counts)
         self._metrics: Any = make_wsgi_app(collected)
         self._listen = listen
-        self._is_public = is_public(listen)  # others may well have a name for it
+        self._is_public = is_public(listen)  # then any host name is accepted
         self._answers: Mapping[str, Callable[[str], _Answer]] = {
             "/": self._html,
             "/state": self._json,
@@ -81,7 +81,7 @@ class HttpPage:
         self._thread.start()
 
     def stop(self) -> None:
-        """Close the socket; requests that come later are refused."""
+        """Close the socket; later requests are refused."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -102,13 +102,13 @@ class HttpPage:
         return [] if environment["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _refused(self, environment: WSGIEnvironment) -> _Answer | None:
-        """Why this request is not served, if it is not."""
+        """Return why this request is refused, None if it is served."""
         if environment["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            problem = "nothing can be changed here: there are only GET and HEAD\n"
+            problem = "only GET and HEAD are supported\n"
             return _Answer("405 Method Not Allowed", problem, more=(("Allow", "GET, HEAD"),))
         host = environment.get("HTTP_HOST", "")
         if not self._is_public and not is_own_name(host, self._listen):
-            problem = f"{host!r} is no name of this server: ask for {self.address}\n"
+            problem = f"{host!r} is not a name of this server; use {self.address}\n"
             return _Answer("421 Misdirected Request", problem)
         if environment["PATH_INFO"] == _HEALTH:
             return None
@@ -118,7 +118,7 @@ class HttpPage:
 
     def _found(self, path: str, query: str) -> _Answer:
         if not self._engine.is_serving:
-            problem = "the scheduler is starting or going down\n"
+            problem = "the scheduler is starting or shutting down\n"
             return _Answer("503 Service Unavailable", problem)
         if path == _HEALTH:
             return _Answer("200 OK", "serving\n")

@@ -1,4 +1,4 @@
-"""A small HTTP server with a thread for each connection, and bounds on what clients can cost."""
+"""A small HTTP server with one thread per connection and limits for clients."""
 
 import socket
 import sys
@@ -19,7 +19,7 @@ _TOO_MANY: Final = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\n\r\n"
 
 
 def listening(listen: str, answer: WSGIApplication) -> WSGIServer:
-    """A server that listens on ``listen`` (``host:port``). Raises CannotListenError."""
+    """Return a server that listens on ``listen`` (``host:port``). Raises CannotListenError."""
     host, port = host_and_port(listen)
     kind = _OnIpv6 if ":" in host else _BoundedThreads
     try:
@@ -29,21 +29,21 @@ def listening(listen: str, answer: WSGIApplication) -> WSGIServer:
 
 
 class _BoundedThreads(ThreadingMixIn, WSGIServer):
-    """A thread per connection, up to a bound: a slow reader does not keep others waiting.
+    """One thread per connection, up to a limit: a slow reader does not delay others.
 
-    A connection more than that is refused, and one that takes too long is cut off.
+    Connections beyond the limit are refused, and slow ones are cut off.
     """
 
     daemon_threads = True
-    request_queue_size = 128  # connections that wait to be taken or refused, which is quick
-    _Request = socket.socket | tuple[bytes, socket.socket]  # as socketserver has it
+    request_queue_size = 128  # connections waiting to be accepted or refused, which is quick
+    _Request = socket.socket | tuple[bytes, socket.socket]  # as in socketserver
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._until: dict[Any, float] = {}  # by open connection, when it is cut off
+        self._until: dict[Any, float] = {}  # cut-off time by open connection
 
     def process_request(self, request: _Request, client_address: Any) -> None:
-        """Answer on a thread of its own, or refuse."""
+        """Answer on a new thread, or refuse."""
         if len(self._until) >= _MOST_AT_A_TIME:
             self._refuse(request)
             return
@@ -51,42 +51,42 @@ class _BoundedThreads(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: _Request) -> None:
-        """The connection is over."""
+        """Close the connection."""
         self._until.pop(request, None)
         super().shutdown_request(request)
 
     def service_actions(self) -> None:
-        """Now and then: the thread of what is cut off reads and writes no more, and ends."""
+        """Periodically cut off slow connections, which ends their threads."""
         now = time.monotonic()
         for request, until in self._until.copy().items():
             if now > until:
-                with suppress(OSError):  # it is over already
+                with suppress(OSError):  # it is closed already
                     request.shutdown(socket.SHUT_RDWR)
 
     def _refuse(self, request: Any) -> None:
         request.settimeout(0)
-        with suppress(OSError):  # nothing has come yet; what is left unread would reset the answer
+        with suppress(OSError):  # nothing was read yet; unread input would reset the answer
             request.recv(1 << 16)
         with suppress(OSError):
             request.send(_TOO_MANY)
         self.shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002  # the library's
-        """Log what a connection ended with; that a client went away is no error."""
+        """Log the error of a connection, except that a client went away."""
         error = sys.exception()
         if error is not None and not isinstance(error, ConnectionError):
             report(error, method="HTTP")
 
 
 class _OnIpv6(_BoundedThreads):
-    """The server of the page on an address of IPv6."""
+    """The same on an IPv6 address."""
 
     address_family = socket.AF_INET6
 
 
 class _Quiet(WSGIRequestHandler):
-    """Requests are logged like everything else."""
+    """Logs requests like everything else."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # named by the library
-        """At the finest level."""
+        """Log at the finest level."""
         LOGGER.debug(format, *args)

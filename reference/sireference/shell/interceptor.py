@@ -1,7 +1,7 @@
-"""What every call passes: who may make it, and what the client is told where it cannot be served.
+"""Interceptor of all calls: permissions, unreadable messages and unexpected errors.
 
-Of a call that ends with an error nobody expected the log has everything, and the client only that
-there was one. Bytes that are no message are the client's error.
+An unexpected error is logged in full, and the client only learns that there was one. Bytes that
+cannot be decoded are the client's error.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ _FIELDS_OF_RM: Final = ("rmID", "rm_id", _OFFER)
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """For the calls of ``services``; others, such as health checking, pass as they are."""
+    """Intercepts the calls of ``services``; others, such as health checks, pass unchanged."""
 
     def __init__(self, services: frozenset[str], permissions: Permissions | None) -> None:
         self._services = services
         self._permissions = permissions
 
     async def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
-        """The handler of the call, with all of that around it."""
+        """Return the handler of the call, wrapped with the checks."""
         handler = await continuation(handler_call_details)
         service, _, method = handler_call_details.method.lstrip("/").rpartition("/")
         if handler is None or service not in self._services:
@@ -73,7 +73,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 
 class _Caller:
-    """One call: by whom, and for which RM."""
+    """One call: its client and its RM."""
 
     def __init__(self, method: str, context: Any, permissions: Permissions | None) -> None:
         self.method = method
@@ -82,11 +82,11 @@ class _Caller:
         self._permissions = permissions
 
     def about(self) -> dict[str, Any]:
-        """What the log says of the call."""
+        """Return the log fields of the call."""
         return {"method": self.method, "rm": self.rm_id}
 
     def check(self, request: Any) -> None:
-        """Raises Refusal for a message that cannot be read, or is not this client's to send."""
+        """Raise Refusal for a message that is unreadable or not permitted."""
         if isinstance(request, _Unreadable):
             raise Refusal(
                 grpc.StatusCode.INVALID_ARGUMENT, f"a message of {self.method}: {request}"
@@ -103,12 +103,12 @@ class _Caller:
 
 
 class _Checked:
-    """The requests of a stream, each after it was checked."""
+    """The requests of a stream, each after its check."""
 
     def __init__(self, caller: _Caller, requests: AsyncIterator[Any]) -> None:
         self.caller = caller
         self._requests = requests
-        self._messages: AsyncIterator[Any] | None = None  # until one is wanted
+        self._messages: AsyncIterator[Any] | None = None  # until the first is read
 
     def __aiter__(self) -> "_Checked":
         return self
@@ -127,8 +127,8 @@ async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
     except Refusal as refusal:
         await _end(caller, refusal.code, refusal.problem)
     except grpc.aio.InternalError as error:
-        # The client is gone, which gRPC finds out a moment later: no error of the scheduler, nor
-        # one to be logged, which gRPC does with all but this one.
+        # The client is gone, which gRPC notices a moment later: not an error of the scheduler, and
+        # not logged; gRPC logs every error except this one.
         raise asyncio.CancelledError from error
     except Exception as error:
         if unexpected.is_of_transport(error):
@@ -138,13 +138,13 @@ async def _served(behaviour: Behaviour, requests: Any, caller: _Caller) -> Any:
 
 
 async def _end(caller: _Caller, code: grpc.StatusCode, problem: str) -> None:
-    """End the call so, if it is not over already."""
+    """End the call with this status, if it is not over already."""
     with suppress(grpc.aio.UsageError, grpc.aio.InternalError):
         await caller.context.abort(code, problem)
 
 
 def _rm_of(request: Any) -> str:
-    """The RM that a message names: of the SI, of the extension, or in an offer of callbacks."""
+    """Return the RM that a message names: of the SI, of the extension, or in a callback offer."""
     field = _field_of_rm(request.DESCRIPTOR)
     if field == _OFFER:
         request, field = request.offer, _field_of_rm(request.offer.DESCRIPTOR)
@@ -154,22 +154,22 @@ def _rm_of(request: Any) -> str:
 
 @cache
 def _field_of_rm(kind: Descriptor) -> str:
-    """Where a message of this kind names an RM; empty if nowhere."""
+    """Return where a message of this kind names an RM; empty if nowhere."""
     return next((one for one in _FIELDS_OF_RM if one in kind.fields_by_name), "")
 
 
 class _Unreadable:
-    """In place of a message that the bytes are not."""
+    """Replaces a message that cannot be decoded."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def __str__(self) -> str:
-        return f"these bytes are no message of this call: {self._error}"
+        return f"cannot decode the message: {self._error}"
 
 
 def _tolerant(read: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
-    """As ``read``, but what cannot be read is an _Unreadable: gRPC would log it as an error."""
+    """Wrap ``read`` to return _Unreadable on failure: gRPC would log an error."""
     if read is None:
         return None
 

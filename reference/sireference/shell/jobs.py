@@ -1,7 +1,7 @@
-"""Jobs: what takes long is done bit by bit on the one event loop, in turns with everything else.
+"""Jobs: long work is done in chunks on the event loop, alternating with everything else.
 
-The jobs of one resource manager are done one after the other, in order. Those of different ones
-take turns, portion by portion; between portions the loop serves whatever else there is.
+The jobs of one resource manager run in order, one after the other. Those of different ones
+alternate chunk by chunk; between chunks the loop handles everything else.
 """
 
 import asyncio
@@ -9,34 +9,34 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
-# Seconds between two portions, each of which takes some milliseconds. An answer to somebody else
-# takes several turns of the loop; without a pause there would be a portion in each of them
+# Seconds between two chunks, each of which takes some milliseconds. An answer to another client
+# takes several turns of the loop; without a pause there would be a chunk in each of them
 PAUSE: Final = 0.001
 
 Result = TypeVar("Result")
 Job = Generator[None, None, Result]
-"""Pauses wherever others may go on; what it returns is its result."""
+"""Yields where other work may run; its return value is the result."""
 
 
 class Jobs:
-    """Those of every resource manager.
+    """The jobs of all resource managers.
 
-    ``busy`` is told when the job of an RM begins to take longer than one portion, and ``idle`` when
-    the last of its jobs is over.
+    ``busy`` is called when the job of an RM takes longer than one chunk, and ``idle`` after the
+    last of its jobs.
     """
 
     def __init__(self, busy: Callable[[str], None], idle: Callable[[str], None]) -> None:
         self._busy = busy
         self._idle = idle
         self._waiting: dict[str, deque[tuple[Job[Any], asyncio.Future[Any]]]] = {}
-        self._is_due = False  # the next portion
+        self._is_due = False  # the next chunk
         self._all_done = asyncio.Event()
         self._all_done.set()
 
     def begin(self, rm_id: str, job: Job[Result]) -> "asyncio.Future[Result]":
-        """The result of ``job``, which is there at once if one portion is all there is to do.
+        """Start ``job``; its result is ready at once if one chunk is enough.
 
-        The job goes on even if nobody waits for the result any more.
+        The job continues even if its result is not awaited any more.
         """
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         if rm_id in self._waiting:
@@ -49,7 +49,7 @@ class Jobs:
         return result
 
     async def all_done(self) -> None:
-        """Wait until no job is under way any more."""
+        """Wait until all jobs are done."""
         await self._all_done.wait()
 
     def _come_again(self) -> None:
@@ -62,7 +62,7 @@ class Jobs:
             self._all_done.set()
 
     def _go_on(self) -> None:
-        """Do a portion for the RM that is next, and go on with the one after it."""
+        """Run a chunk for the next RM, and schedule the following one."""
         self._is_due = False
         rm_id = next(iter(self._waiting))
         jobs = self._waiting.pop(rm_id)
@@ -76,13 +76,13 @@ class Jobs:
 
 
 def _advance(job: Job[Any], result: "asyncio.Future[Any]") -> bool:
-    """Do the next portion; whether it was the last."""
+    """Run the next chunk; return whether it was the last."""
     try:
         next(job)
     except StopIteration as end:
         if not result.done():
             result.set_result(end.value)
-    except Exception as why:  # noqa: BLE001  # it is for whoever waits for the result
+    except Exception as why:  # noqa: BLE001  # passed to the waiter for the result
         if not result.done():
             result.set_exception(why)
     else:

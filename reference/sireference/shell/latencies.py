@@ -1,4 +1,4 @@
-"""How long things take: histograms for Prometheus, filled only where somebody can read them."""
+"""Latency histograms for Prometheus, filled only if they can be read."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _PASSES: Final = (
 
 
 class Latencies:
-    """The engine tells it when something begins; seconds of the clock on the wall."""
+    """Called by the engine when something begins; in seconds of wall-clock time."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = Histogram(
@@ -36,10 +36,10 @@ class Latencies:
         )
 
     def received(self, method: str) -> Callable[[], None]:
-        """A message of this method came; call what is returned once all is sent."""
+        """Note a message of this method; call the result once all answers are sent."""
         answers, began = self._answers.labels(method), time.perf_counter()
         return lambda: answers.observe(time.perf_counter() - began)
 
     def scheduling_pass(self) -> AbstractContextManager[Any]:
-        """Goes around a scheduling pass."""
+        """Return a context manager around a scheduling pass."""
         return self._passes.time()

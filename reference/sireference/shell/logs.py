@@ -1,4 +1,4 @@
-"""Logs on standard error: one line a record, as text or as JSON."""
+"""Logs on standard error: one line per record, as text or JSON."""
 
 import json
 import logging
@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 LOGGER: Final = logging.getLogger("sireference")
-# What they have to say comes in the same form, from warnings on
+# Libraries log in the same format, from warnings on
 _LIBRARIES: Final = tuple(map(logging.getLogger, ("asyncio", "grpc")))
 _FIELDS: Final = "fields"
 
 
 def fields(**more: Any) -> dict[str, Any]:
-    """``extra`` of a log call: what the sentence is about, by name."""
+    """Return ``extra`` of a log call: the fields of the record by name."""
     return {_FIELDS: more}
 
 
@@ -31,7 +31,7 @@ class TextLines(logging.Formatter):
     """``time level sentence name=value ...``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and the lines of a traceback where there is one."""
+        """Return one line, plus the lines of a traceback."""
         more = getattr(record, _FIELDS, {})
         named = "".join(f" {name}={_as_json(value)}" for name, value in more.items())
         trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
@@ -39,10 +39,10 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: ``time``, ``level``, ``problem`` and whatever it is about."""
+    """One JSON object per line: ``time``, ``level``, ``problem`` and further fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, whatever is in it."""
+        """Return one line."""
         given: dict[str, Any] = {
             "time": _time(record),
             "level": record.levelname.lower(),

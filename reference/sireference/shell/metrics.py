@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, worked out when somebody asks for them."""
+"""Prometheus metrics, computed on request."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,7 +13,7 @@ CountsOfAll = Callable[[], tuple[Counters, list[Counts]]]
 
 
 def registry(all_counts: CountsOfAll) -> CollectorRegistry:
-    """What is exported: the scheduler's own metrics and those of the process."""
+    """Return the registry: the scheduler's own metrics and those of the process."""
     made = CollectorRegistry(auto_describe=False)
     ProcessCollector(registry=made)
     GCCollector(registry=made)
@@ -22,13 +22,13 @@ def registry(all_counts: CountsOfAll) -> CollectorRegistry:
 
 
 class SchedulerMetrics(Collector):
-    """Reads the all_counts whenever metrics are asked for."""
+    """Reads the all_counts at each request."""
 
     def __init__(self, all_counts: CountsOfAll) -> None:
         self._all_counts = all_counts
 
     def collect(self) -> Iterable[Metric]:
-        """The metrics as they are now."""
+        """Yield the current metrics."""
         counters, all_counts = self._all_counts()
         handled = CounterMetricFamily(
             "sireference_observed", "Messages from resource managers", labels=["method"]
@@ -36,7 +36,7 @@ class SchedulerMetrics(Collector):
         for method, count in sorted(counters.handled.items()):
             handled.add_metric([method], count)
         reported = CounterMetricFamily(
-            "sireference_received", "What resource managers were told", labels=["what"]
+            "sireference_received", "Messages to resource managers", labels=["what"]
         )
         for what, count in sorted(counters.reported.items()):
             reported.add_metric([what], count)

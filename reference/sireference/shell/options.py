@@ -1,4 +1,4 @@
-"""How a server is run: who may connect, and how much of what it bears."""
+"""Server options: access and limits."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,18 +14,18 @@ _MIB: Final = 1 << 20
 # Seconds between two keepalive pings, of the server and of clients
 _PINGS_AT_LEAST: Final = 1.0
 _PINGS_AT_MOST: Final = 7200.0  # gRPC's own default for a server
-_ANSWER_AT_LEAST: Final = 5.0  # seconds a busy client has to answer one
+_ANSWER_AT_LEAST: Final = 5.0  # minimum seconds for a busy client to answer a ping
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a server bears before it refuses."""
+    """Limits beyond which the server refuses."""
 
     message_bytes: int = 64 * _MIB  # of one message it reads
     streams: int = 1024  # open at a time, of all resource managers together
-    streams_per_rm: int = 16  # of these, of one resource manager: four kinds, and what they replace
-    first_message_timeout: float = 10.0  # seconds until a stream has to say whose it is
-    # that wait to be written to one resource manager; one that does not read is lost beyond it
+    streams_per_rm: int = 16  # open at a time, of one RM: four kinds, and their replacements
+    first_message_timeout: float = 10.0  # seconds until a stream must name its RM
+    # waiting to be written to one resource manager; beyond it the RM is lost
     outbox_bytes: int = 256 * _MIB
     callback_timeout: float = 10.0  # seconds until a callback without answer counts as refused
 
@@ -37,7 +37,7 @@ DEFAULT_LIMITS: Final = Limits()
 
 
 def keepalive(connection_loss_timeout: float) -> tuple[tuple[str, int], ...]:
-    """The options of a gRPC server that asks silent clients whether they are there.
+    """Return gRPC server options that ping silent clients.
 
     A client that is stopped, or whose machine is gone, loses its connection within three quarters
     of ``connection_loss_timeout`` (seconds), or six seconds where that is more.
@@ -47,7 +47,7 @@ def keepalive(connection_loss_timeout: float) -> tuple[tuple[str, int], ...]:
     return (
         ("grpc.keepalive_time_ms", round(1000 * quiet)),
         ("grpc.keepalive_timeout_ms", timeout),
-        ("grpc.http2.ping_timeout_ms", timeout),  # else a minute, whatever the line above says
+        ("grpc.http2.ping_timeout_ms", timeout),  # otherwise a minute, despite the option above
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", round(1000 * _PINGS_AT_LEAST)),
     )
@@ -55,10 +55,10 @@ def keepalive(connection_loss_timeout: float) -> tuple[tuple[str, int], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may do what, and who is shown what."""
+    """Permissions and visibility."""
 
-    permissions: Permissions | None = None  # None: every client may speak for every RM
-    shows_extra_config: bool = False  # all of it, to everybody who asks and in logs
+    permissions: Permissions | None = None  # None: every client may act for every RM
+    shows_extra_config: bool = False  # completely, to all readers and in logs
     http_token: bytes | None = field(default=None, repr=False)  # None: the pages need none
 
 
@@ -67,14 +67,14 @@ DEFAULT_ACCESS: Final = Access()
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Certificate and key of the server; with ``client_ca`` clients need a certificate of it."""
+    """Certificate and key of the server; ``client_ca`` makes it require client certificates."""
 
     certificate: Path
     key: Path
     client_ca: Path | None = None
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What gRPC needs. Raises UnfitFileError where a file is not what it is given as."""
+        """Return credentials for gRPC. Raises UnfitFileError for an unusable file."""
         check_pair(self.certificate, self.key)
         if self.client_ca is not None:
             check_certificates(self.client_ca)

@@ -1,6 +1,6 @@
-"""An outbox: messages that wait to be written, and how much they are.
+"""Outbox: messages that wait to be written, and their size.
 
-They wait serialized: as objects they would take ten times the memory that is counted.
+They wait in serialised form: as objects they would take ten times the memory counted.
 """
 
 from collections import deque
@@ -16,20 +16,20 @@ class Outbox:
         self._messages: deque[bytes] = deque()
         self.size = 0
         self._written = 0  # messages
-        self._marks: deque[tuple[int, Callable[[], None]]] = deque()  # by what is to be written
+        self._marks: deque[tuple[int, Callable[[], None]]] = deque()  # by messages written before
 
     def put(self, messages: Iterable[bytes]) -> None:
-        """Let these wait, in this order, after what waits already."""
+        """Append messages in order."""
         for message in messages:
             self.size += len(message)
             self._messages.append(message)
 
     def first(self) -> bytes:
-        """What is to be written next."""
+        """Return the next message to write."""
         return self._messages[0]
 
     def written(self, message: bytes) -> None:
-        """``message``, which was the first, does not wait any more, unless all were dropped."""
+        """Remove ``message``, the first, after it was written, unless all were dropped."""
         if self._messages and self._messages[0] is message:
             self._messages.popleft()
             self.size -= len(message)
@@ -42,7 +42,7 @@ class Outbox:
         self._marks.append((self._written + len(self._messages), then))
 
     def empty(self) -> list[bytes]:
-        """Let nothing wait; what that was."""
+        """Remove and return everything that waits."""
         dropped = list(self._messages)
         self._messages.clear()
         self.size = 0
@@ -50,7 +50,7 @@ class Outbox:
         return dropped
 
     def rest(self) -> list[bytes]:
-        """Let nothing wait but the first; what that was."""
+        """Remove and return everything but the first."""
         waiting = self.empty()
         self.put(waiting[:1])
         return waiting[1:]

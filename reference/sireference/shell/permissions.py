@@ -1,4 +1,4 @@
-"""Which client may speak for which resource manager, by the certificate it shows."""
+"""Permissions: which client may act for which resource manager, by its certificate."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ _SHOWN: Final = 3  # names of a client, in a sentence
 
 @dataclass(frozen=True, slots=True)
 class ClientRM:
-    """Clients with a certificate of ``client`` may speak for the RMs of ``rm_id``.
+    """Clients with a certificate of ``client`` may act for the RMs of ``rm_id``.
 
-    One ``*`` is possible in each. In ``client`` it stands for characters other than ``.`` and
-    ``/``: a label of a host name, a segment of a URI. In ``rm_id`` it stands for any.
+    One ``*`` is allowed in each. In ``client`` it matches characters other than ``.`` and ``/``: a
+    label of a host name, a segment of a URI. In ``rm_id`` it matches any.
     """
 
     client: str
     rm_id: str
 
     def permits(self, client: str, rm_id: str) -> bool:
-        """Whether it is about this client, and about this RM."""
+        """Return whether it applies to this client and this RM."""
         return _matches(self.client, client, _DIVIDERS) and _matches(self.rm_id, rm_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """All permissions together; what none permits is refused."""
+    """All permissions together; anything else is refused."""
 
     permitted: tuple[ClientRM, ...]
 
     def refusal(self, auth_context: Mapping[str, Iterable[bytes]], rm_id: str) -> str:
-        """Why the client of a call may not speak for ``rm_id``; empty if it may.
+        """Return why the client of a call may not act for ``rm_id``; empty if it may.
 
-        ``auth_context`` is what gRPC says of the client. It counts under the common name and
-        under every subject alternative name of its certificate.
+        ``auth_context`` is gRPC's description of the client. The common name and every subject
+        alternative name of its certificate count.
         """
         names = _names(auth_context)
         if any(one.permits(name, rm_id) for one in self.permitted for name in names):
@@ -56,9 +56,9 @@ def _names(auth_context: Mapping[str, Iterable[bytes]]) -> Sequence[str]:
 
 
 def _matches(pattern: str, name: str, without: Sequence[str] = ()) -> bool:
-    """Whether ``name`` is ``pattern``, with something that has none of ``without`` for its ``*``.
+    """Return whether ``name`` matches ``pattern``, whose ``*`` matches nothing in ``without``.
 
-    A name is what clients choose, so this takes no longer than it is long.
+    Clients choose the name, so this takes linear time.
     """
     before, is_open, after = pattern.partition(_ANY)
     if not is_open:

@@ -1,4 +1,4 @@
-"""Who may read over HTTP: by token, and by the name under which the server was asked."""
+"""HTTP access: checks of the token and of the requested host name."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ CHALLENGES: Final = (
 
 
 def has_token(authorization: str, token: bytes | None) -> bool:
-    """Whether the header has the token: as a bearer, or as the password a browser asks for."""
+    """Return whether the header has the token, as bearer or as basic-auth password."""
     if token is None:
         return True
     scheme, _, given = authorization.partition(" ")
@@ -29,10 +29,10 @@ def has_token(authorization: str, token: bytes | None) -> bool:
 
 
 def is_own_name(host: str, listen: str) -> bool:
-    """Whether ``host``, as a request has it, names a server that listens on loopback.
+    """Return whether ``host`` of a request names a server that listens on loopback.
 
-    A page of somebody else can have the name of its own server lead to 127.0.0.1, and would be
-    shown by the browser what only this machine is to see. An address cannot be had so.
+    A foreign page can point its server's name to 127.0.0.1 (DNS rebinding) and read local data
+    through the browser. An IP address cannot be abused in this way.
     """
     name = _host_of(host)
     if name in ("", "localhost", _host_of(listen)) or name.endswith(".localhost"):

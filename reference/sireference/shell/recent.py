@@ -1,4 +1,4 @@
-"""The last events: who registered and left, and what resource managers were told."""
+"""Recent events: registrations, departures and messages to resource managers."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _KEPT: Final = 200
 _COMING_AND_GOING: Final[Mapping[type[Event], str]] = {
     Register: "registered",
     ConnectionLost: "lost its connection",
-    ShutDown: "left of its own will",
+    ShutDown: "shut down",
 }
 
 News = Answer | Refused | str
@@ -28,7 +28,7 @@ News = Answer | Refused | str
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """What an RM was told, or did, at ``at`` (seconds since the epoch); the ``number``-th event."""
+    """The ``number``-th event, of or for an RM, at ``at`` (seconds since the epoch)."""
 
     number: int
     at: float
@@ -37,20 +37,20 @@ class Recent:
 
 
 class RecentEvents:
-    """The last of them; what is older is forgotten."""
+    """The latest events; older ones are forgotten."""
 
     def __init__(self) -> None:
         self._last: deque[tuple[float, str, News]] = deque(maxlen=_KEPT)
         self._count = 0
 
     def event(self, event: Event, now: float) -> None:
-        """An RM came or went, if that is what the event is."""
+        """Record the event if an RM came or went."""
         news = _COMING_AND_GOING.get(type(event))
         if news is not None:
             self._note([(now, event.rm_id, news)])
 
     def effects(self, effects: Iterable[Effect], now: float) -> None:
-        """An RM was told this."""
+        """Record effects sent to an RM."""
         self._note(
             [
                 (now, effect.rm_id, effect)
@@ -60,7 +60,7 @@ class RecentEvents:
         )
 
     def all(self) -> list[Recent]:
-        """Those that are remembered, the last one first."""
+        """Return all remembered events, the latest first."""
         return [Recent(self._count - later, *one) for later, one in enumerate(reversed(self._last))]
 
     def _note(self, news: list[tuple[float, str, News]]) -> None:

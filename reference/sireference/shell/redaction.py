@@ -1,4 +1,4 @@
-"""Messages as they may be logged: without what the SI marks as secret."""
+"""Redaction: messages as they may be logged, without fields the SI marks as secret."""
 
 from collections.abc import MutableMapping
 from functools import cache
@@ -16,9 +16,10 @@ _SETTINGS: Final = "extraConfig"
 
 
 def loggable(message: Message, *, shows_extra_config: bool = False) -> dict[str, Any]:
-    """``message`` as JSON values by its field names; secret fields are left out.
+    """Return ``message`` as JSON values by field name; secret fields are left out.
 
-    So is what may be secret in ``extraConfig``, which no text marks, unless it is to be shown.
+    Possible secrets in ``extraConfig``, which the specification does not mark, are left out too,
+    unless they are to be shown.
     """
     has_settings = not shows_extra_config and _SETTINGS in message.DESCRIPTOR.fields_by_name
     if has_settings or _has_secrets(message.DESCRIPTOR):
@@ -47,7 +48,7 @@ def _strip_settings(settings: MutableMapping[str, str]) -> None:
 
 
 def _parts(field: FieldDescriptor, value: Any) -> list[Any]:
-    """The messages in the value of a field that holds messages."""
+    """Return the messages in the value of a field that holds messages."""
     if not field.is_repeated:
         return [value]
     is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
@@ -56,7 +57,7 @@ def _parts(field: FieldDescriptor, value: Any) -> list[Any]:
 
 @cache
 def _has_secrets(kind: Descriptor) -> bool:
-    """Whether a message of this kind can hold a secret, at whatever depth."""
+    """Return whether a message of this kind can hold a secret, at any depth."""
     seen: set[str] = set()
     waiting = [kind]
     while waiting:
@@ -74,12 +75,12 @@ def _has_secrets(kind: Descriptor) -> bool:
 
 @cache
 def is_secret(field: FieldDescriptor) -> bool:
-    """Whether the field is marked ``[(si.v1.si_secret) = true]``.
+    """Return whether the field is marked ``[(si.v1.si_secret) = true]``.
 
     A message of a private pool carries the mark as an unknown field of the options that protobuf
-    hands out, so it is read with the options of that pool.
+    returns, so it is parsed with the options of that pool.
     """
-    described: Any = field  # its stub knows no file
+    described: Any = field  # its stub has no ``file``
     pool = described.file.pool
     try:
         mark = pool.FindExtensionByName(_MARK)

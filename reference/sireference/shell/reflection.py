@@ -1,7 +1,7 @@
-"""Server reflection: the services that are served and their types, in v1 and v1alpha.
+"""Server reflection for the served services and their types, in v1 and v1alpha.
 
-The library has v1alpha. What v1 calls by other names it says in the same messages, so it is served
-by the same code; only its description is one of its own.
+The library has v1alpha. v1 uses the same messages under other names, so it is served by the same
+code with its own description.
 """
 
 from collections.abc import Iterable
@@ -42,11 +42,11 @@ def serve(
 
 
 def _pool_of_v1() -> descriptor_pool.DescriptorPool:
-    """A pool with the description of v1: that of v1alpha in the package of v1."""
+    """Return a pool with the description of v1: that of v1alpha in the package of v1."""
     file = FileDescriptorProto()
     reflection_pb2.DESCRIPTOR.CopyToProto(file)
     file.name, file.package = _FILE_OF_V1, _V1
-    file.ClearField("options")  # packages of other languages, which v1 has other names for
+    file.ClearField("options")  # packages of other languages, which differ in v1
     for message in file.message_type:
         for field in message.field:
             if field.type_name:
@@ -65,7 +65,7 @@ def _in_v1(name: str) -> str:
 
 
 class _Pools:
-    """The pools of what is served, gRPC's own services behind them."""
+    """The pools of the served services, followed by gRPC's own."""
 
     def __init__(self, *own: descriptor_pool.DescriptorPool) -> None:
         self._own: tuple[Any, ...] = own

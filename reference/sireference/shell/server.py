@@ -1,4 +1,4 @@
-"""The gRPC server: the scheduler, its extension, health and reflection on one address."""
+"""gRPC server: scheduler, extension, health and reflection on one address."""
 
 import asyncio
 from typing import Final
@@ -27,7 +27,7 @@ from sireference.shell.stream_limit import StreamLimit
 from sireference.shell.streams import Ending, StreamTable
 from sireference.shell.unexpected import in_event_loop
 
-_GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is going down")
+_GOING_DOWN: Final = Ending(grpc.StatusCode.UNAVAILABLE, "the scheduler is shutting down")
 
 
 class Server:
@@ -76,7 +76,7 @@ class Server:
         """Listen on ``listen``, with TLS if there are ``credentials``.
 
         ``listen`` is ``host:port`` (port 0 takes a free one) or ``unix:path``. Raises
-        CannotListenError where that is not possible, as on a path where another server listens.
+        CannotListenError if that is impossible, for example if another server listens there.
         """
         asyncio.get_running_loop().set_exception_handler(in_event_loop)
         check(listen)
@@ -86,7 +86,7 @@ class Server:
             else:
                 port = self._server.add_secure_port(listen, credentials)
         except RuntimeError:
-            problem = "gRPC cannot, and says more if GRPC_VERBOSITY=debug is set"
+            problem = "gRPC failed; set GRPC_VERBOSITY=debug for details"
             raise CannotListenError(listen, problem) from None
         await self._server.start()
         for name in (health.OVERALL_HEALTH, *self._names):
@@ -96,7 +96,7 @@ class Server:
         self.address = listen if is_path else f"{listen.rpartition(':')[0]}:{port}"
 
     async def stop(self) -> None:
-        """End every stream with a sentence, then stop listening."""
+        """End every stream with a reason, then stop listening."""
         self.engine.is_serving = False
         await self._health.enter_graceful_shutdown()
         for stream in self._streams.all():

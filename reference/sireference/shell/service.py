@@ -1,4 +1,4 @@
-"""The service ``si.v1.Scheduler`` over gRPC (docs/grpc-binding.md has the rules in prose)."""
+"""The service ``si.v1.Scheduler`` over gRPC (rules in docs/grpc-binding.md)."""
 
 import asyncio
 import logging
@@ -23,18 +23,18 @@ from sireference.shell.unexpected import report_leftovers
 
 # A status travels in HTTP/2 trailers, which are limited to 8 kB by default
 _LONGEST_SENTENCE = 4000
-# grpc.aio shows a broken stream as an end of requests first, as if it were half-closed; seconds
-# until the cancellation of the handler has certainly come as well
+# grpc.aio shows a broken stream as half-closed first; seconds until the cancellation of the handler
+# has certainly arrived
 _CANCELLATION_FOLLOWS = 0.05
 _NOT_READ: Final = Ending(
-    grpc.StatusCode.DEADLINE_EXCEEDED, "what was told last on this stream was not read in time"
+    grpc.StatusCode.DEADLINE_EXCEEDED, "the last messages of this stream were not read in time"
 )
 
 Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
 
 class SchedulerService:
-    """What each call does."""
+    """The calls of the service."""
 
     def __init__(
         self,
@@ -52,18 +52,18 @@ class SchedulerService:
         self._limits = engine.limits
 
     def behaviours(self) -> dict[str, Behaviour]:
-        """The methods by name."""
+        """Return the methods by name."""
         behaviours: dict[str, Behaviour] = {"RegisterResourceManager": self.register}
         for method in self._codec.update_methods:
             behaviours[method] = partial(self.update, method)
         return behaviours
 
     async def register(self, request: Any, context: Any) -> Message:
-        """Register, or say what is wrong with the request."""
+        """Register, or end with what is wrong with the request."""
         self._note("RegisterResourceManager", request)
         answered = self._engine.received("RegisterResourceManager")
         try:
-            sent = getattr(request, "config", "")  # which 2021-02 does not have
+            sent = getattr(request, "config", "")  # 2021-02 does not have it
             async with self._engine.configuration_locks.held_for(request.rmID, sent):
                 event = await asyncio.to_thread(self._codec.register, request)
                 refused = await self._engine.handle(event)
@@ -84,13 +84,13 @@ class SchedulerService:
         return response
 
     async def update(self, method: str, requests: AsyncIterator[Any], context: Any) -> None:
-        """One update stream, from its first message to its end."""
+        """Serve one update stream, from its first message to its end."""
         stream = OpenStream(method)
         try:
             async with self._places.one(context):
                 ending = await self._serve(stream, requests, context)
             stream.is_over.set()
-            if ending.code is not grpc.StatusCode.OK:  # who does not read will not take this either
+            if ending.code is not grpc.StatusCode.OK:  # not read either by a stuck client
                 await context.abort(ending.code, ending.problem[:_LONGEST_SENTENCE])
         finally:
             stream.is_over.set()
@@ -100,13 +100,13 @@ class SchedulerService:
     async def _serve(
         self, stream: OpenStream, requests: AsyncIterator[Any], context: Any
     ) -> Ending:
-        """Read and write until the end, and say which it is.
+        """Read and write until the end, and return its kind.
 
-        The stream stays open for answers after the RM has half-closed it, until all streams of the
+        After the RM has half-closed the stream, it stays open for answers until all streams of the
         RM are half-closed.
         """
-        # With a first message that is never read, the headers would be stuck and no status follow.
-        # Where they cannot be sent the call is cancelled, which reading shows as well.
+        # If the first message is never read, headers would be stuck and no status would follow.
+        # Where they cannot be sent, the call is cancelled, which reading shows as well.
         with suppress(grpc.aio.InternalError):
             await context.send_initial_metadata(())
         reader = asyncio.create_task(self._read(stream, requests))
@@ -178,7 +178,7 @@ class SchedulerService:
             self._leave_if_all_over(stream.rm_id)
 
     def _leave_if_all_over(self, rm_id: str) -> None:
-        """With its last stream the RM is gone: lost if one of them broke, else of its own will."""
+        """Handle the last stream of an RM: the RM is lost if one broke, else shut down."""
         streams = self._streams.of(rm_id)
         if all(stream.is_half_closed for stream in streams):
             is_lost = self._streams.has_lost(rm_id)

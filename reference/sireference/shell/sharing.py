@@ -1,4 +1,4 @@
-"""Sharing: whoever asks for what is being made already waits for that instead of a copy."""
+"""Sharing of work in progress: later callers wait for the same result."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -9,15 +9,15 @@ Made = TypeVar("Made")
 
 
 class Sharing(Generic[Key, Made]):
-    """What is being made at present, by key; what is done is forgotten."""
+    """Work in progress by key; finished work is forgotten."""
 
     def __init__(self) -> None:
         self._making: dict[Key, asyncio.Task[Made]] = {}
 
     async def get(self, key: Key, make: Callable[[], Awaitable[Made]]) -> Made:
-        """What is being made under ``key``, if nothing is what ``make`` makes.
+        """Return the result of the work under ``key``, started with ``make`` if needed.
 
-        It goes on even if nobody waits for it any more.
+        The work continues even if no caller waits for it any more.
         """
         making = self._making.get(key)
         if making is None:

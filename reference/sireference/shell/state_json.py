@@ -1,4 +1,4 @@
-"""The state as JSON, encoded in small pieces: whoever else waits for Python gets it between."""
+"""The state as JSON, encoded in small pieces so that other threads can run in between."""
 
 from dataclasses import fields
 from typing import Any
@@ -9,7 +9,7 @@ from sireference.core.snapshot import ApplicationView, Snapshot
 
 
 def encoded(revision: str, now: float, snapshots: list[Snapshot]) -> bytes:
-    """What is held for all RMs."""
+    """Return the encoded state of all RMs."""
     return msgspec.json.encode(
         {
             "revision": revision,
@@ -20,7 +20,7 @@ def encoded(revision: str, now: float, snapshots: list[Snapshot]) -> bytes:
 
 
 def _raw(snapshot: Snapshot | ApplicationView) -> dict[str, Any]:
-    """Its fields, with lists of what is encoded already."""
+    """Return its fields, with lists of encoded elements."""
     pieces = {field.name: getattr(snapshot, field.name) for field in fields(snapshot)}
     return {
         name: [_piece(view) for view in piece] if isinstance(piece, tuple) else piece
@@ -29,6 +29,6 @@ def _raw(snapshot: Snapshot | ApplicationView) -> dict[str, Any]:
 
 
 def _piece(view: Any) -> msgspec.Raw:
-    """An application may have a great many allocations, all else is small."""
+    """Encode in pieces: an application may have very many allocations, all else is small."""
     encodable = _raw(view) if isinstance(view, ApplicationView) else view
     return msgspec.Raw(msgspec.json.encode(encodable))

@@ -1,4 +1,4 @@
-"""Places: how many streams may be open at a time, of everybody and of one RM."""
+"""Stream limits: maximum open streams in total and per RM."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from sireference.shell.streams import Ending
 
 
 class StreamLimit:
-    """There are ``most`` of them, and ``most_of_one`` for the streams of one RM."""
+    """Counts streams: at most ``most``, and ``most_of_one`` per RM."""
 
     def __init__(self, most: int, most_of_one: int) -> None:
         self._most = most
@@ -22,9 +22,9 @@ class StreamLimit:
 
     @asynccontextmanager
     async def one(self, context: Any) -> AsyncIterator[None]:
-        """A place for one stream; the call is aborted where none is left."""
+        """Take a slot for one stream; abort the call if none is left."""
         if self._taken >= self._most:
-            problem = f"{self._taken} streams are open, which is the most this server takes"
+            problem = f"{self._taken} streams are open, the maximum of this server"
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken += 1
         try:
@@ -33,25 +33,25 @@ class StreamLimit:
             self._taken -= 1
 
     def take_for(self, rm_id: str) -> Ending | None:
-        """Count a stream for this RM; how the stream ends where the RM has too many."""
+        """Count a stream for this RM; return how it ends if the RM has too many."""
         taken = self._taken_by[rm_id]
         if taken >= self._most_of_one:
             problem = (
-                f"resource manager {quoted(rm_id)} has {taken} streams, which is the most of one:"
-                " a stream that has ended counts until its status is read or the call is cancelled"
+                f"resource manager {quoted(rm_id)} has {taken} streams, the maximum of one:"
+                " an ended stream counts until its status is read or the call is cancelled"
             )
             return Ending(grpc.StatusCode.RESOURCE_EXHAUSTED, problem)
         self._taken_by[rm_id] += 1
         return None
 
     def give_back(self, rm_id: str) -> None:
-        """A stream of this RM is gone, its status too."""
+        """Release the slot of a closed stream of this RM."""
         self._taken_by[rm_id] -= 1
         if not self._taken_by[rm_id]:
             del self._taken_by[rm_id]
 
 
 def too_silent(timeout: float) -> Ending:
-    """How a stream ends that said nothing for ``timeout`` seconds, so that nobody knows whose."""
-    problem = f"no first message came in {timeout:g} s, so the stream is nobody's"
+    """Return the ending of a stream without a message for ``timeout`` seconds, its RM unknown."""
+    problem = f"no first message in {timeout:g} s, so the stream belongs to no resource manager"
     return Ending(grpc.StatusCode.DEADLINE_EXCEEDED, problem)

@@ -1,4 +1,4 @@
-"""Open streams: whose they are, what waits to be written, and what their end means."""
+"""Open streams: their RM, what waits to be written, and their end."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,21 +9,21 @@ import grpc
 
 from sireference.shell.outbox import Outbox
 
-LAST_WORDS: Final = 2.0  # seconds the RM has to read what a stream that is to end has yet to say
+LAST_WORDS: Final = 2.0  # seconds for the RM to read the last messages of a stream that ends
 
 Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the server ends a stream: a status, and a sentence unless it is OK."""
+    """How the server ends a stream: a status, and a reason unless it is OK."""
 
     code: grpc.StatusCode = grpc.StatusCode.OK
     problem: str = ""
 
 
 class OpenStream:
-    """One stream of an RM, with an outbox of its own."""
+    """One stream of an RM with its outbox."""
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -32,52 +32,52 @@ class OpenStream:
         self.is_broken_off = False
         self.outbox = Outbox()
         self.ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
-        self.is_over = asyncio.Event()  # nothing follows but the status
+        self.is_over = asyncio.Event()  # only the status follows
         self._has_mail = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self._is_writing = False
-        # those it took the place of, whose last message may not be written yet
+        # replaced streams whose last message may not be written yet
         self._earlier: list[OpenStream] = []
 
     @property
     def waiting(self) -> int:
-        """How many bytes wait to be read here."""
+        """Return the number of bytes that wait here."""
         return self.outbox.size + sum(one.outbox.size for one in self._earlier)
 
     def put(self, messages: list[bytes]) -> None:
-        """Write these, serialized, in this order, after what waits already."""
+        """Queue serialised messages in order."""
         self.outbox.put(messages)
         self._has_mail.set()
 
     def take_over(self, earlier: "OpenStream") -> None:
-        """Write what waits in ``earlier``, but for the message that is being written there.
+        """Take over what waits in ``earlier``, except a message being written there.
 
-        That one is written here, before all others, if it turns out that it was not written there.
+        That message is written here first if it turns out that it was not written there.
         """
         self._earlier, messages = earlier.hand_over()
         self.put(messages)
 
     def hand_over(self) -> tuple[list["OpenStream"], list[bytes]]:
-        """The streams, this one among them, that may be writing a last message; what waits here."""
+        """Return the streams that may be writing a last message, with this one, and the backlog."""
         writing = [*self._earlier, self]
         self._earlier = []
         return writing, self.outbox.rest() if self._is_writing else self.outbox.empty()
 
     def untold(self) -> list[bytes]:
-        """Let nothing wait; what that was, a message included that is just being written."""
+        """Remove and return what waits, including a message that is being written."""
         left = [message for one in self._earlier for message in one.outbox.empty()]
         self._earlier = []
         return left + self.outbox.empty()
 
     def end(self, ending: Ending) -> None:
-        """End the stream once the outbox is empty or the RM does not read; the first one counts."""
+        """End the stream once the outbox is empty or the RM does not read; first call wins."""
         if not self.ending.done():
             self.ending.set_result(ending)
             asyncio.get_running_loop().call_later(LAST_WORDS, self._stop_writing)
         self._has_mail.set()
 
     def break_off(self, ending: Ending) -> None:
-        """End the stream now, even while a message is being written that nobody reads."""
+        """End the stream now, even during the write of a message that is not read."""
         self.untold()
         self.end(ending)
         self._stop_writing()
@@ -88,7 +88,7 @@ class OpenStream:
             self._writer.cancel()
 
     def begin_writing(self, context: Any) -> asyncio.Task[None]:
-        """The task that writes what comes in until the stream is to end."""
+        """Start the task that writes messages until the stream is to end."""
         self._writer = asyncio.create_task(self._write_to(context))
         return self._writer
 
@@ -106,27 +106,27 @@ class OpenStream:
                 self.outbox.written(message)
 
     async def _wait_for_earlier(self) -> None:
-        """Wait until nothing is being written there; what was not comes first here."""
+        """Wait until writing has stopped there; unwritten messages come first here."""
         for earlier in self._earlier.copy():
             await earlier.stops_writing()  # soon: it is to end
         self.outbox.put(self.untold())
 
     async def stops_writing(self) -> None:
-        """Wait until nothing is written here any more, for whatever reason."""
+        """Wait until nothing is written here any more, for whichever reason."""
         if self._writer is not None:
             await asyncio.wait({self._writer})
 
 
 class StreamTable:
-    """The open streams of every RM, one of a kind each, and messages for kinds not open yet."""
+    """The open streams of every RM by kind, and messages for kinds that are not open yet."""
 
     def __init__(self) -> None:
         self._open: dict[str, dict[str, OpenStream]] = {}
         self._held: dict[str, dict[str, Outbox]] = {}
-        self._lost: dict[str, set[str]] = {}  # kinds that broke and were not opened again
+        self._lost: dict[str, set[str]] = {}  # kinds that broke and were not reopened
 
     def bind(self, stream: OpenStream, rm_id: str) -> None:
-        """``stream`` belongs to this RM from now on, in place of an earlier one of its kind."""
+        """Bind ``stream`` to this RM, replacing an earlier one of its kind."""
         stream.rm_id = rm_id
         streams = self._open.setdefault(rm_id, {})
         earlier = streams.get(stream.method)
@@ -142,7 +142,7 @@ class StreamTable:
             stream.put(held.empty())
 
     def unbind(self, stream: OpenStream) -> bool:
-        """Leave off using a stream that is over; whether it was in use until now."""
+        """Stop using a closed stream; return whether it was in use until now."""
         rm_id = stream.rm_id or ""
         if self._open.get(rm_id, {}).get(stream.method) is not stream:
             return False
@@ -150,7 +150,7 @@ class StreamTable:
         return True
 
     def leave(self, stream: OpenStream) -> bool:
-        """Leave off using a stream that is over; whether it was in use until now.
+        """Stop using a closed stream; return whether it was in use until now.
 
         What it did not write waits for the next of its kind.
         """
@@ -160,26 +160,26 @@ class StreamTable:
         return was_in_use
 
     def lose(self, stream: OpenStream) -> bool:
-        """``stream`` broke; otherwise as ``leave``."""
+        """Handle a broken ``stream``; otherwise as ``leave``."""
         was_in_use = self.leave(stream)
         if was_in_use and stream.rm_id is not None:
             self._lost.setdefault(stream.rm_id, set()).add(stream.method)
         return was_in_use
 
     def has_lost(self, rm_id: str) -> bool:
-        """Whether a stream of this RM broke and was not opened again."""
+        """Return whether a stream of this RM broke and was not reopened."""
         return bool(self._lost.get(rm_id))
 
     def of(self, rm_id: str) -> list[OpenStream]:
-        """The streams of this RM."""
+        """Return the streams of this RM."""
         return list(self._open.get(rm_id, {}).values())
 
     def all(self) -> list[OpenStream]:
-        """The streams of everybody."""
+        """Return all streams."""
         return [stream for streams in self._open.values() for stream in streams.values()]
 
     def deliver(self, rm_id: str, method: str, messages: list[bytes]) -> None:
-        """Hand over serialized messages on the stream of this kind, now or when it is opened."""
+        """Send serialised messages on the stream of this kind, now or when it opens."""
         stream = self._open.get(rm_id, {}).get(method)
         if stream is not None:
             stream.put(messages)
@@ -187,14 +187,14 @@ class StreamTable:
             self._held.setdefault(rm_id, {}).setdefault(method, Outbox()).put(messages)
 
     def waiting(self, rm_id: str) -> int:
-        """How many bytes wait to be read by this RM."""
+        """Return the number of bytes that wait for this RM."""
         held = self._held.get(rm_id, {}).values()
         return sum(one.waiting for one in self.of(rm_id)) + sum(one.size for one in held)
 
     def once_written(self, rm_id: str, then: Callable[[], None]) -> None:
-        """Call ``then`` when all that waits for this RM on open streams now is written.
+        """Call ``then`` when all that waits now on open streams of this RM is written.
 
-        That is at once where nothing waits, and never where a stream ends before.
+        It is called at once if nothing waits, and never if a stream ends before.
         """
         waiting = [one.outbox for one in self.of(rm_id) if one.outbox]
         if not waiting:
@@ -212,14 +212,14 @@ class StreamTable:
             outbox.once_written(one_less)
 
     def restart_history(self, rm_id: str) -> None:
-        """A registration is over, and with it what was to be told and what broke."""
+        """Drop undelivered messages and broken streams of an ended registration."""
         self._lost.pop(rm_id, None)
         self._held.pop(rm_id, None)
         for stream in self.of(rm_id):
             stream.untold()
 
     def end_all(self, rm_id: str, ending: Ending) -> list[OpenStream]:
-        """End every stream of this RM now; which they were."""
+        """End and return every stream of this RM."""
         ended = self.of(rm_id)
         for stream in ended:
             self.unbind(stream)
@@ -234,7 +234,7 @@ class StreamTable:
 
 
 def _take_out(table: dict[str, dict[str, Kept]], rm_id: str, method: str) -> Kept | None:
-    """What is there for this RM and kind; nothing is left behind of an RM that has no more."""
+    """Remove and return the entry for RM and kind; keep nothing of an RM without entries."""
     of_rm = table.get(rm_id, {})
     taken = of_rm.pop(method, None)
     if not of_rm:

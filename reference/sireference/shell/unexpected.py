@@ -1,6 +1,6 @@
-"""Errors nobody expected: each is logged once, with its traceback, wherever it comes up.
+"""Unexpected errors: each is logged once with its traceback, wherever it occurs.
 
-Clients are told that something went wrong (``MESSAGES``), and nothing of what it was.
+Clients only learn that something went wrong (``MESSAGES``), not what.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ import grpc
 
 from sireference.shell.logs import LOGGER, fields
 
-MESSAGES: Final = "the scheduler itself went wrong; what happened is in its log"
+MESSAGES: Final = "internal error of the scheduler; see its log"
 _MARK: Final = "_sireference_is_logged"
 
 
 class Refusal(Exception):
-    """A call is to end with a status and a sentence; no error of the scheduler."""
+    """A call is to end with a status and a reason; not an error of the scheduler."""
 
     def __init__(self, code: grpc.StatusCode, problem: str) -> None:
         super().__init__(problem)
@@ -27,9 +27,9 @@ class Refusal(Exception):
 
 
 def report(error: BaseException, problem: str = "an unexpected error", **about: Any) -> None:
-    """Log ``error`` with its traceback, and what it is ``about``, unless that was done before.
+    """Log ``error`` with its traceback and context, unless already logged.
 
-    What it was raised in place of is in its traceback, so that counts as logged, too.
+    Its chained exceptions are in the traceback, so they count as logged, too.
     """
     if getattr(error, _MARK, False):
         return
@@ -40,13 +40,13 @@ def report(error: BaseException, problem: str = "an unexpected error", **about: 
 
 
 def report_leftovers(*tasks: "asyncio.Task[Any]", **about: Any) -> None:
-    """Report what any of these tasks ends with, in case nobody waits for it any more."""
+    """Report the errors of tasks that may not be awaited any more."""
     for task in tasks:
         task.add_done_callback(partial(_report_end, about))
 
 
 def in_event_loop(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report what a deadline or a forgotten task ended with; a handler for asyncio's loop."""
+    """Report the error of a deadline or an abandoned task; a handler for asyncio's loop."""
     error = context.get("exception")
     if error is not None:
         report(error, "an unexpected error in a deadline or a task", where=context["message"])
@@ -61,12 +61,12 @@ def _report_end(about: dict[str, Any], task: "asyncio.Task[Any]") -> None:
 
 
 def is_of_transport(error: BaseException) -> bool:
-    """Whether gRPC ends a call with it, or says with it that the connection broke."""
+    """Return whether gRPC uses it to end a call or to report a broken connection."""
     return isinstance(error, grpc.aio.BaseError) and not isinstance(error, grpc.aio.UsageError)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """It, and everything it was raised because or in place of."""
+    """Yield the error and its chained exceptions."""
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:

@@ -1,6 +1,6 @@
-"""What reading a large or twisted configuration costs: its work grows as the text does.
+"""Cost of reading large or contrived configurations: linear in the text.
 
-Work is counted in calls and in memory, so that the tests do not depend on the machine.
+It is counted in calls and in memory, so that the tests do not depend on the machine.
 """
 
 import tracemalloc
@@ -53,7 +53,7 @@ def rules(count: int) -> str:
 
 
 def peak(text: str) -> int:
-    """Bytes that reading the text takes at most."""
+    """Return the peak memory of reading the text in bytes."""
     tracemalloc.start()
     try:
         read(text)

@@ -1,4 +1,4 @@
-"""YAML itself: what is no document, where its traps are, and what they cost."""
+"""YAML documents: invalid ones, pitfalls and costs."""
 
 import pytest
 import yaml
@@ -41,16 +41,16 @@ def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str)
     [problem] = errors(text)
 
     assert problem.startswith("not YAML: ")
-    # Where an unfinished text ends, the two parsers differ by the line break nobody wrote.
+    # At the end of an unfinished text, the two parsers differ by an implicit line break.
     assert problem.endswith(place) or (place == "(2: 1)" and problem.endswith("(1: 6)"))
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: \x00", "the character U+0000 cannot stand in YAML (1: 4)"),
-        ("a: b\nc: \x1b[1m", "the character U+001B cannot stand in YAML (2: 4)"),
-        ("a: \ud800", "the character U+D800 cannot stand in YAML (1: 4)"),
+        ("a: \x00", "the character U+0000 is not allowed in YAML (1: 4)"),
+        ("a: b\nc: \x1b[1m", "the character U+001B is not allowed in YAML (2: 4)"),
+        ("a: \ud800", "the character U+D800 is not allowed in YAML (1: 4)"),
     ],
 )
 def test_character_that_yaml_forbids_has_its_place(text: str, problem: str) -> None:
@@ -76,8 +76,8 @@ def test_document_that_states_nothing_is_refused(text: str) -> None:
         ("partitions: [{queues: [], <<: 5}]", "partitions[0].<<: must be a mapping (1: 31)"),
         (f"{GOOD}\n---\n{GOOD}", "a second document; one is read (2: 1)"),
         (f"partitions: !!python/name:os.system {GOOD[12:]}", "the tag"),
-        ("partitions: *a", "partitions: *a repeats nothing that has a name (1: 13)"),
-        ("partitions: &a [*a]", "partitions[0]: *a stands inside what it repeats (1: 17)"),
+        ("partitions: *a", "partitions: *a refers to no anchor (1: 13)"),
+        ("partitions: &a [*a]", "partitions[0]: *a refers to a node that contains it (1: 17)"),
         (f"{GOOD}\n{GOOD}", "partitions: written twice, first in line 1 (2: 1)"),
         (f"'partitions': []\n{GOOD}", "partitions: written twice, first in line 1 (2: 1)"),
     ],
@@ -124,7 +124,7 @@ def test_merging_what_is_no_mapping_is_refused() -> None:
 
 
 def ten_times_as_many(lines: int) -> str:
-    """A text each line of which stands for ten times as many nodes as the one before."""
+    """Return a text in which each line stands for ten times as many nodes as the one before."""
     first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]"
     more = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, lines))
     return "\n".join([first, *more])

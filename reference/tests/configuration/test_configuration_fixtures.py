@@ -1,4 +1,4 @@
-"""The configurations under `fixtures/queues` are accepted, or refused with every error named."""
+"""Configurations in `fixtures/queues`: accepted, or rejected with every error."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ GOOD = sorted([*QUEUES.glob("good/*.yaml"), *QUEUES.glob("*.yaml")])
 BAD = sorted(QUEUES.glob("bad/*.yaml"))
 
 
-# What is wrong below must not be held against the queues above.
+# An error in a child must not be reported for its parents.
 LOST_COUNT = """
 partitions: [{queues: [{name: a, maxapplications: 1, queues: [
   {name: b, maxapplications: x}]}]}]

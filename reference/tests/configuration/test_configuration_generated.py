@@ -1,4 +1,4 @@
-"""Generated texts: every valid configuration is read, and nothing but the one error is raised."""
+"""Generated configurations: valid ones are read, others raise only ConfigurationError."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.configuring import calls
 EVERYTHING = Path(__file__).parents[3] / "fixtures" / "queues" / "good" / "everything.yaml"
 MOST = 1_000_000
 
-# The machine may be busy; what is slow here has its own tests.
+# The machine may be busy; performance has its own tests.
 unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
 
 names = st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True)
@@ -45,7 +45,7 @@ acls = st.one_of(
 
 @st.composite
 def queue(draw: st.DrawFn, name: str, depth: int, memory: int, applications: int) -> dict[str, Any]:
-    """One queue that takes no more than it is given, and those below it."""
+    """Return one queue that takes no more than it is given, and those below it."""
     most = draw(st.integers(1, memory))
     allowed = draw(st.integers(1, applications))
     below = draw(st.lists(names, max_size=3 if depth else 0, unique_by=str.lower))
@@ -157,7 +157,7 @@ def outcome(text: str) -> Configuration | ConfigurationError:
 
 
 def check_outcome(text: str) -> None:
-    """Read the text: it gives a configuration, or problems that lie inside it."""
+    """Read the text: it gives a configuration, or problems within it."""
     read = outcome(text)
     if isinstance(read, Configuration):
         return

@@ -1,4 +1,4 @@
-"""The rules on limits: each has a text that breaks it and a twin that does not."""
+"""Rules for limits: each with a text that breaks it and a counterpart that does not."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a configuration means once it is read: defaults, inheritance, the root queue."""
+"""Meaning of a configuration: defaults, inheritance, the root queue."""
 
 import subprocess
 import sys
@@ -233,7 +233,7 @@ def test_root_is_put_above_top_queues_that_are_not_root() -> None:
     assert [queue.name for queue in queues("[{name: a}]")] == ["a"]
     assert [queue.name for queue in queues("[{name: a}, {name: b}]")] == ["a", "b"]
     assert [queue.name for queue in queues("[{name: Root, queues: [{name: a}]}]")] == ["a"]
-    # As in yunikorn-core: a root among others is a queue below the root that is put in.
+    # As in yunikorn-core: a root among others is a child of the implicit root.
     assert [queue.name for queue in queues("[{name: root}, {name: b}]")] == ["root", "b"]
 
 
@@ -273,7 +273,7 @@ def test_repeated_parts_are_read_as_if_written_out() -> None:
 
 
 def test_records_are_known_without_knowing_yaml() -> None:
-    """The core reads the records, and must not draw YAML in by it."""
+    """The core reads the records and must not import YAML."""
     code = "import sys; from sireference.configuration import model, defaults; print(*sys.modules)"
 
     loaded = subprocess.run(  # noqa: S603 - our own interpreter and our own code

@@ -1,4 +1,4 @@
-"""The rules on placement rules: each has a text that breaks it and a twin that does not."""
+"""Rules for placement rules: each with a text that breaks it and a counterpart that does not."""
 
 from collections.abc import Callable
 
@@ -33,21 +33,21 @@ ALONE = {
         "usr",
         "User",
         f"{RULE}.name",
-        '"usr" is no rule; did you mean user?',
+        '"usr" is not a rule; did you mean user?',
     ),
     "a rule far from any is told the choice": (
         RULES_OF + "      - {name: ^@}\n",
         "recovery",
         "provided",
         f"{RULE}.name",
-        '"recovery" is no rule; the choice is provided, user, tag, fixed',
+        '"recovery" is not a rule; the choice is provided, user, tag, fixed',
     ),
     "a parent rule is known": (
         RULES_OF + "      - {name: user, parent: {name: tag, value: x, parent: {name: ^@}}}\n",
         "usr",
         "user",
         f"{RULE}.parent.parent.name",
-        '"usr" is no rule; did you mean user?',
+        '"usr" is not a rule; did you mean user?',
     ),
     "a tag rule has a value": (
         RULES_OF + "      - {name: tag, value: ^@}\n",
@@ -68,7 +68,7 @@ ALONE = {
         "empty.a b",
         "empty.a-b",
         f"{RULE}.value",
-        '"empty.a b" is no queue name',
+        '"empty.a b" is not a queue name',
     ),
     "a full name has no parent rule": (
         RULES_OF + "      - {name: fixed, create: true, value: @, "
@@ -177,7 +177,7 @@ FILTERS = {
     ),
 }
 
-# What an engine in linear time cannot do, what Go's package regexp does not know, what is too large
+# Unsupported by a linear-time engine, unknown to Go's package regexp, too large
 IMPOSSIBLE = {
     r"(a)\1": r'invalid escape sequence, as in "\\1"',
     "a(?=b)": 'invalid perl operator, as in "(?="',

@@ -1,4 +1,4 @@
-"""Properties: values that mean nothing are refused, properties nobody knows are kept."""
+"""Properties: invalid values are rejected, unknown properties are kept."""
 
 from collections.abc import Callable
 
@@ -24,8 +24,8 @@ VALUES = {
         '"2147483648" is not between -2147483648 and 2147483647',
     ),
     "preemption.policy": ("fenced", "fence", '"fenced" is unknown; did you mean fence?'),
-    "preemption.delay": ("0s", "1ns", '"0s" is no delay: it must be longer than 0'),
-    "quota.preemption.delay": ("-1s", "1s", '"-1s" is no delay: it must be longer than 0'),
+    "preemption.delay": ("0s", "1ns", '"0s" is not a delay longer than 0'),
+    "quota.preemption.delay": ("-1s", "1s", '"-1s" is not a delay longer than 0'),
 }
 
 
@@ -56,7 +56,7 @@ def test_offset_has_the_range_of_a_priority(offset: str) -> None:
 
 @pytest.mark.parametrize("delay", ["-1s", "0", "-0.5h"])
 def test_delay_is_longer_than_nothing(delay: str) -> None:
-    with pytest.raises(ConfigurationError, match="it must be longer than 0"):
+    with pytest.raises(ConfigurationError, match="is not a delay longer than 0"):
         parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
 
 

@@ -1,4 +1,4 @@
-"""The rules on queues: each has a text that breaks it and a twin that does not."""
+"""Rules for queues: each with a text that breaks it and a counterpart that does not."""
 
 from collections.abc import Callable
 
@@ -21,14 +21,14 @@ NAMES = {
         "a.b",
         "a-b_C9",
         f"{QUEUE}.name",
-        '"a.b" is no queue name: letters, digits, - and _, at most 64',
+        '"a.b" is not a queue name: letters, digits, - and _, at most 64',
     ),
     "a queue name has at most 64 characters": (
         QUEUES + "          - name: ^@\n",
         "a" * 65,
         "a" * 64,
         f"{QUEUE}.name",
-        f'"{"a" * 37}..." is no queue name: letters, digits, - and _, at most 64',
+        f'"{"a" * 37}..." is not a queue name: letters, digits, - and _, at most 64',
     ),
     "a queue has a name": (
         QUEUES + "          - ^@\n",
@@ -42,14 +42,14 @@ NAMES = {
         '"@recovery@"',
         "recovery",
         f"{QUEUE}.name",
-        '"@recovery@" is no queue name: letters, digits, - and _, at most 64',
+        '"@recovery@" is not a queue name: letters, digits, - and _, at most 64',
     ),
     "queue names differ by more than case": (
         QUEUES + "          - name: a\n          - name: ^@\n",
         "A",
         "b",
         "partitions[0].queues[0].queues[1].name",
-        '"A" is a second queue of this name; upper and lower case are one',
+        '"A" is a duplicate queue name (case-insensitive)',
     ),
     "partition names differ": (
         "partitions:\n  - queues: []\n  - name: ^@\n    queues: []\n",

@@ -1,4 +1,4 @@
-"""Single values: what they are read as, and what is no value."""
+"""Scalar values: valid and invalid ones."""
 
 import re
 

@@ -1,1 +1,1 @@
-"""Gang scheduling: placeholders keep room for task groups until real asks take their place."""
+"""Gang scheduling: placeholders reserve capacity for task groups until real asks replace them."""

@@ -1,4 +1,4 @@
-"""Completion with placeholders nobody needed: they do not keep an application from waiting."""
+"""Completion with unused placeholders: they do not keep an application active."""
 
 from sireference.core.model import Effect, ReleasedAllocation
 from sireference.core.state.application import Application
@@ -9,19 +9,19 @@ _REASON = "the application completes without this placeholder"
 
 
 def keeps_from_waiting(application: Application) -> bool:
-    """Whether placeholders are enough to keep the application from waiting.
+    """Return whether placeholders are enough to keep the application from waiting.
 
-    They are no active allocations (SI-GANG-042). But an application that has not begun yet, with
-    all of its placeholders, is about to begin: it stays Accepted (C-40).
+    They are not active allocations (SI-GANG-042). But an application that has all of its
+    placeholders and has not begun yet is about to begin: it stays Accepted (C-40).
     """
     return application.placeholders_held > 0 and not application.has_begun
 
 
 def clear_up(partition: Partition, application: Application) -> list[Effect] | None:
-    """The waiting is over: have the leftover placeholders released (SI-GANG-044).
+    """Request the release of the leftover placeholders after the waiting time (SI-GANG-044).
 
-    None if there are none, so that the application is completed at once. Else it completes when the
-    last of them is gone (SI-GANG-045, SI-GANG-069, `is_cleared_up`).
+    Return None if there are none, so that the application completes at once. Otherwise it completes
+    when the last one is gone (SI-GANG-045, SI-GANG-069, `is_cleared_up`).
     """
     gang = partition.gangs.get(application)
     if gang is None or not application.placeholders_held:
@@ -37,6 +37,6 @@ def clear_up(partition: Partition, application: Application) -> list[Effect] | N
 
 
 def is_cleared_up(partition: Partition, application: Application) -> bool:
-    """Whether the last leftover placeholder of an application that waited long enough is gone."""
+    """Return whether the last leftover placeholder of a completing application is gone."""
     gang = partition.gangs.get(application)
     return gang is not None and gang.is_clearing_up and not application.placeholders_held

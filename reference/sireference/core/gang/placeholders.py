@@ -1,4 +1,4 @@
-"""Placeholders: when a gang may begin to gather them, and who waits until it has them all."""
+"""Placeholders: when a gang may gather them, and which asks wait until it has all of them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sireference.core.states import ApplicationState
 
 
 def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | None:
-    """Where ``ask_group`` has to wait because of a gang, None if it does not have to."""
+    """Return the queue in which ``ask_group`` waits because of a gang, None if it need not."""
     application = ask_group.application
     gang = partition.gangs.get(application)
     if gang is None:
@@ -23,17 +23,17 @@ def closed_gate(partition: Partition, ask_group: AskGroup) -> WaitQueue[Any] | N
     if not application.is_gathering:
         return None
     if not ask_group.key.is_placeholder:
-        return gang.unsettled  # it came early; kept until the last placeholder is there (C-26)
+        return gang.unsettled  # it came early and waits for the last placeholder (C-26)
     return None if application.held else _before_the_first(application)
 
 
 def _before_the_first(application: Application) -> WaitQueue[Any] | None:
-    """Where a gang waits that has nothing yet, so that none is left with half of its members.
+    """Return where a gang waits that has nothing yet, so that no gang gets half of its members.
 
-    In a leaf one gang gathers at a time, the oldest first (SI-GANG-052), as long as it does not
-    hold up the younger ones in vain (see `turns`); and it begins once there is room for all it
-    announced in each of its quotas (SI-GANG-009). Neither holds up others: asks of applications
-    that have no placeholders to gather are served as ever (SI-GANG-010).
+    In a leaf one gang gathers at a time, the oldest first (SI-GANG-052), unless it blocks the
+    younger ones in vain (see `turns`); and it begins once each of its quotas has capacity for all
+    it announced (SI-GANG-009). Neither rule delays other asks: applications without placeholders to
+    gather are served as usual (SI-GANG-010).
     """
     leaf = application.leaf
     if application.keeps_its_turn and leaf.gathering.first() is not application:
@@ -47,10 +47,10 @@ def _before_the_first(application: Application) -> WaitQueue[Any] | None:
 
 
 def allocated(partition: Partition, allocation: Allocation, now: float) -> list[Effect]:
-    """What a new placeholder means to its application.
+    """Update the application after a placeholder allocation.
 
-    It does not make the application active, so the state does not move on (SI-GANG-015); but with
-    its ask one ask less is pending. The real asks of its group have something to replace now.
+    It does not make the application active, so the state does not change (SI-GANG-015); but one ask
+    less is pending, and the real asks of its group have something to replace now.
     """
     application = allocation.application
     timeout.watch(partition, application, now)
@@ -61,7 +61,7 @@ def allocated(partition: Partition, allocation: Allocation, now: float) -> list[
 
 
 def are_given_up(partition: Partition, application: Application) -> bool:
-    """Whether the application only waits for the end of the placeholders it has."""
+    """Return whether the application only waits for the end of its placeholders."""
     gang = partition.gangs.get(application)
     is_resuming = application.state is ApplicationState.RESUMING
     return is_resuming or (gang is not None and gang.is_clearing_up)

@@ -1,8 +1,8 @@
 """Replacement: a real ask takes the place of a placeholder of its task group.
 
 The steps of the design ("Scheduler logic changes"): choose a placeholder (1), ask the RM to release
-it (2), let the real ask wait (3) until the RM has confirmed (4), then put it where the placeholder
-was, or elsewhere (5), and tell the RM (6).
+it (2), keep the real ask waiting (3) until the RM has confirmed (4), then place it where the
+placeholder was, or elsewhere (5), and notify the RM (6).
 """
 
 from itertools import islice
@@ -17,16 +17,16 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.proposals import Replacement
 from sireference.core.states import AllocationState, NodeState, TerminationType
 
-# Members of a task group are alike: where these do not help, the others hardly will, and looking at
-# all of them for each ask would cost the square of the group
+# Members of a task group are alike: if these do not fit, the others hardly will, and checking all
+# of them for each ask would be quadratic in the size of the group
 _LOOKED_AT: Final = 16
 
 
 def choose(partition: Partition, pending: PendingAsk) -> Allocation | None:
-    """The placeholder that ``pending`` takes the place of, None if it is placed normally (step 1).
+    """Return the placeholder to replace with ``pending``, None to place it normally (step 1).
 
-    The task group decides, not the size. The oldest on whose node the ask would fit in its place
-    comes first, then the oldest at all; those marked for release do not count (SI-GANG-023).
+    The task group decides, not the size. The oldest placeholder on whose node the ask would fit
+    comes first, then the oldest; those marked for release are excluded (SI-GANG-023).
     """
     gang = partition.gangs.get(pending.application)
     group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
@@ -44,7 +44,7 @@ def choose(partition: Partition, pending: PendingAsk) -> Allocation | None:
 
 
 def begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
-    """Have ``placeholder`` released for the ask, if it may be on that node at all."""
+    """Have ``placeholder`` released for the ask, if the ask may run on that node."""
     if not predicates.are_wanted(partition):
         return release(partition, pending, placeholder)
     partition.propose(Replacement(pending, placeholder))
@@ -52,7 +52,7 @@ def begin(partition: Partition, pending: PendingAsk, placeholder: Allocation) ->
 
 
 def is_possible(proposal: Replacement) -> bool:
-    """Whether the placeholder is still there for the ask."""
+    """Return whether the placeholder is still available for the ask."""
     placeholder = proposal.placeholder
     is_live = placeholder.state is AllocationState.ALLOCATED
     return is_live and placeholder.open_release is None
@@ -61,17 +61,17 @@ def is_possible(proposal: Replacement) -> bool:
 def release(partition: Partition, pending: PendingAsk, placeholder: Allocation) -> list[Effect]:
     """Ask the RM to release ``placeholder`` and let the ask wait; nothing is free yet (2, 3)."""
     partition.asks.hold_for_replacement(pending, placeholder)
-    message = f"ask {quoted(pending.ask.key)} takes the place of this placeholder"
+    message = f"ask {quoted(pending.ask.key)} replaces this placeholder"
     asked = partition.ask_for_release(placeholder, TerminationType.PLACEHOLDER_REPLACED, message)
     return [ReleasedAllocation(partition.rm_id, asked)]
 
 
 def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
-    """Place the ask that waited for ``gone`` to end, however it ended (4 to 6).
+    """Place the ask that waited for the end of ``gone``, whatever ended it (4 to 6).
 
-    It gets the room before anybody else does, on the same node (SI-GANG-021). Where it does not fit
-    it waits in its group again and goes to another node, or waits until there is room; it had its
-    placeholder and does not get another one (SI-GANG-025, SI-GANG-055).
+    It takes precedence over all other asks on the same node (SI-GANG-021). If it does not fit
+    there, it returns to its group and goes to another node or waits for capacity; it has used its
+    placeholder and gets no other (SI-GANG-025, SI-GANG-055).
     """
     pending = partition.replacements.resume(gone)
     if pending is None:
@@ -90,7 +90,7 @@ def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
 
 
 def _suits(ask: Ask, node: Node) -> bool:
-    """Whether the ask may be on ``node``; affinities are looked at when the placeholder is gone."""
+    """Return whether the ask may run on ``node``; affinities are checked after the release."""
     return (
         node.state is NodeState.SCHEDULABLE
         and ask.required_node in ("", node.node_id)

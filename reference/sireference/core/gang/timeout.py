@@ -1,4 +1,4 @@
-"""The placeholder timeout: a gang has so much time to gather, from its first placeholder on."""
+"""Placeholder timeout: the time a gang has to gather, from its first placeholder on."""
 
 from functools import partial
 from typing import Final
@@ -14,10 +14,10 @@ _REASON: Final = "not all placeholders were allocated in time"
 
 
 def watch(partition: Partition, application: Application, now: float) -> None:
-    """Let the time run if there is something to lose: a gang with its first placeholder.
+    """Run the timer for a gang that has a placeholder; stop it otherwise.
 
-    It runs from the first placeholder allocation, not from submission or ask (SI-GANG-031); when
-    the last placeholder ends, there is no time to keep any more.
+    It runs from the first placeholder allocation, not from submission or ask (SI-GANG-031), and
+    stops with the last placeholder.
     """
     gang = partition.gangs.get(application)
     is_waiting = application.placeholders_held and not application.has_begun
@@ -35,12 +35,11 @@ def _seconds_to_gather(settings: Settings, application: Application) -> float:
 
 
 def _expire(partition: Partition, application: Application, now: float) -> list[Effect]:
-    """The time is over: without consequence for a gang that is complete (SI-GANG-039).
+    """Handle the timeout; a complete gang is not affected (SI-GANG-039).
 
-    Of a gang that is not, every placeholder and every placeholder ask is released with TIMEOUT.
-    With the hard style the application fails, and is failed for good once the placeholders are
-    gone (SI-GANG-034, SI-GANG-037); with the soft style, which is the default (C-18), it is
-    scheduled like any other from then on (SI-GANG-035).
+    Otherwise every placeholder and placeholder ask is released with TIMEOUT. With the hard style
+    the application fails, finally once the placeholders are gone (SI-GANG-034, SI-GANG-037); with
+    the soft style, the default (C-18), it is scheduled like any other from then on (SI-GANG-035).
     """
     partition.gangs[application].timer = None
     if not application.is_gathering:
@@ -51,6 +50,6 @@ def _expire(partition: Partition, application: Application, now: float) -> list[
         partition, application, ApplicationTrigger.RESUME, now, _REASON
     )
     asks = [pending for pending in application.pending.values() if pending.ask.is_placeholder]
-    # nothing of it is real before it has begun
+    # no real allocation exists before it has begun
     placeholders = list(partition.allocations.of(application).values())
     return effects + application_lifecycle.withdraw(partition, asks, placeholders, _REASON)

@@ -1,12 +1,12 @@
-"""Turns of gangs: in a leaf the oldest gathers first, but does not keep the others for ever.
+"""Turns of gangs: in a leaf the oldest gang gathers first, but does not block others forever.
 
-The text wants no more than one new gang at a time in a queue, so that not several are left with a
-half each; who comes first is a SHOULD (SI-GANG-052), and how long the others have to wait it does
-not say. But a gang that fits no node is no reason to reject it (SI-GANG-051), and without a
-placeholder it never times out (SI-GANG-031). So the turn of a gang that has no placeholder is
-over after a while: it passes, and from then on holds up nobody. It gets room as before, ahead of
-the younger ones where there is some for both, and with its first placeholder it has its turn again.
-Of a gang that has some the placeholder timeout makes an end.
+The specification wants at most one new gang gathering in a queue, so that no two gangs hold half of
+what they need; the order is a SHOULD (SI-GANG-052), and the waiting time of the others is not
+specified. But a gang that fits no node must not be rejected for it (SI-GANG-051), and without a
+placeholder it never times out (SI-GANG-031). So the turn of a gang without placeholder ends after a
+while, and from then on it blocks no other gang. It still comes before younger gangs when there is
+capacity for both, and has its turn again with its first placeholder. A gang with placeholders is
+ended by the placeholder timeout.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from sireference.core.state.queue import LeafApplication
 
 
 def watch(partition: Partition, now: float) -> None:
-    """Let the time run of those whose turn has come and who have nothing, and of nobody else."""
+    """Run the timer of gangs whose turn it is and that have no placeholder, and of no others."""
     leaves = partition.root.gangs_moved
     while leaves:
         leaf, _ = leaves.popitem()
@@ -39,7 +39,7 @@ def watch(partition: Partition, now: float) -> None:
 def _expire(
     gathering: AdmissionOrder[LeafApplication], application: LeafApplication, _now: float
 ) -> list[Effect]:
-    """End the turn of a gang that got nothing all the time: the next one may gather."""
+    """End the turn of a gang that got nothing: the next one may gather."""
     gathering.turn = None
     if gathering.first() is application:
         application.pass_turn()

@@ -1,4 +1,4 @@
-"""What is said: the events that come in, the effects that go out, the records inside them."""
+"""Data model: incoming events, outgoing effects and the records inside them."""
 
 from sireference.core.model.callbacks import (
     Answered,

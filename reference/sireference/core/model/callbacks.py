@@ -1,4 +1,4 @@
-"""What travels by callback: what the scheduler tells or asks an RM there, and its answers."""
+"""Callbacks: notifications and questions to an RM, and its answers."""
 
 from dataclasses import dataclass
 
@@ -7,27 +7,27 @@ from sireference.core.states import Symbol
 
 
 class Callback(Symbol):
-    """What an RM may take by callback, beside the answers that every RM takes."""
+    """A callback that an RM may take in addition to the responses that every RM takes."""
 
-    PREDICATES = "may this ask be on that node"
-    PREEMPTION_PREDICATES = "may it be there once others are gone"
+    PREDICATES = "may the ask run on this node"
+    PREEMPTION_PREDICATES = "may the ask run there once victims are gone"
     EVENTS = "event records"
-    CONTAINER_STATE = "how the scheduling of an ask goes"
+    CONTAINER_STATE = "scheduling states"
     CACHE_SYNC = "allocations to assume and to forget"
 
 
 class SchedulingState(Symbol):
-    """How the scheduling of an ask goes; the names are the SI's."""
+    """The scheduling state of an ask, by the SI's names."""
 
     SKIPPED = "passed over in this round"
     SCHEDULED = "it has a node"
-    RESERVED = "room on a node is kept for it"
-    FAILED = "all nodes were looked at, none would do"
+    RESERVED = "capacity on a node is reserved for it"
+    FAILED = "no node is suitable"
 
 
 @dataclass(frozen=True, slots=True)
 class OfferCallbacks:
-    """The RM takes these by callback from now on, and no others."""
+    """The RM takes exactly these callbacks from now on."""
 
     rm_id: str
     callbacks: frozenset[Callback]
@@ -49,7 +49,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class PredicatesQuestion:
-    """May the ask be on this node? ``allocate`` is False where only room is kept for it."""
+    """May the ask run on this node? ``allocate`` is False for a reservation."""
 
     rm_id: str
     number: int
@@ -60,9 +60,9 @@ class PredicatesQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PreemptionQuestion:
-    """May the ask be on this node once the first of the victims are gone, and how many must go?
+    """May the ask run on this node once the first victims are gone, and how many must go?
 
-    Allocation keys of victims in the order they would go; at least those up to ``start_index``.
+    Allocation keys of victims in the order of eviction; at least those up to ``start_index``.
     """
 
     rm_id: str
@@ -75,7 +75,7 @@ class PreemptionQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SentEvents:
-    """A batch of event records, in the order things happened."""
+    """A batch of event records in chronological order."""
 
     rm_id: str
     records: tuple[EventRecord, ...]
@@ -83,7 +83,7 @@ class SentEvents:
 
 @dataclass(frozen=True, slots=True)
 class ContainerState:
-    """How the scheduling of an ask goes."""
+    """A change of the scheduling state of an ask."""
 
     rm_id: str
     application_id: str

@@ -1,4 +1,4 @@
-"""Effects: what goes out."""
+"""Effects: the outgoing messages of the core."""
 
 from dataclasses import dataclass
 from typing import Final, TypeGuard, get_args
@@ -11,21 +11,21 @@ from sireference.core.states import ApplicationState
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The registration holds."""
+    """The registration is accepted."""
 
     rm_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """The update of the configuration is in force."""
+    """The configuration update is in force."""
 
     rm_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The event was not for a running RM, or not possible as a whole, and changed nothing."""
+    """The event was rejected as a whole and changed nothing, for example without a running RM."""
 
     rm_id: str
     reason: str
@@ -33,7 +33,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedNode:
-    """The node is known from now on."""
+    """The node is accepted."""
 
     rm_id: str
     node_id: str
@@ -50,7 +50,7 @@ class RejectedNode:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedApplication:
-    """The application is known from now on."""
+    """The application is accepted."""
 
     rm_id: str
     application_id: str
@@ -58,7 +58,7 @@ class AcceptedApplication:
 
 @dataclass(frozen=True, slots=True)
 class RejectedApplication:
-    """The application was not taken."""
+    """The application is rejected."""
 
     rm_id: str
     application_id: str
@@ -78,7 +78,7 @@ class UpdatedApplication:
 
 @dataclass(frozen=True, slots=True)
 class NewAllocation:
-    """An ask was served."""
+    """An ask got an allocation."""
 
     rm_id: str
     allocation: AllocationRecord
@@ -87,7 +87,7 @@ class NewAllocation:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedAllocation:
-    """An allocation ends: a confirmation, a notice, or a request that the RM has to confirm."""
+    """An allocation ends: a confirmation, a notice, or a request that the RM must confirm."""
 
     rm_id: str
     release: Release
@@ -103,7 +103,7 @@ class ReleasedAsk:
 
 @dataclass(frozen=True, slots=True)
 class RejectedAsk:
-    """The ask is refused and forgotten."""
+    """The ask is rejected and forgotten."""
 
     rm_id: str
     key: str
@@ -113,7 +113,7 @@ class RejectedAsk:
 
 @dataclass(frozen=True, slots=True)
 class RejectedAllocation:
-    """An existing allocation the RM reported is refused."""
+    """An existing allocation reported by the RM is rejected."""
 
     rm_id: str
     key: str
@@ -123,7 +123,7 @@ class RejectedAllocation:
 
 @dataclass(frozen=True, slots=True)
 class RecommendedNode:
-    """The scheduler suggests that the node offers no more than this; the RM is free to follow."""
+    """A recommended lower capacity for the node; the RM is free to follow it."""
 
     rm_id: str
     node_id: str

@@ -1,4 +1,4 @@
-"""EventRecord: news of one object of the scheduler, for people who want to see what happens."""
+"""Event records: changes of one object of the scheduler, for observers."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -14,20 +14,20 @@ class RecordType(Enum):
     APP = "application"
     NODE = "node"
     QUEUE = "queue"
-    USERGROUP = "user or group"  # after 2023-12
+    USERGROUP = "user or group"  # from 2024-10 on
 
 
 class ChangeType(Enum):
     """How the object changed."""
 
     NONE = "no change"
-    SET = "a value is another one"
-    ADD = "it came, or something came to it"
-    REMOVE = "it went, or something went from it"
+    SET = "a value changed"
+    ADD = "it was added, or something was added to it"
+    REMOVE = "it was removed, or something was removed from it"
 
 
 class ChangeDetail(Enum):
-    """What changed; the names are those of the texts, the hundreds are the kinds."""
+    """What changed, by the names of the specification; the hundreds are the kinds."""
 
     DETAILS_NONE = 0
     REQUEST_CANCEL = 100
@@ -89,14 +89,14 @@ DETAILS_UNTIL_2023_12: Final = frozenset(ChangeDetail) - {
     ChangeDetail.UG_USER_RESOURCE,
     ChangeDetail.UG_GROUP_RESOURCE,
 }
-"""What is told in a revision of up to 2023-12, whether it has words for details or not."""
+"""The details sent in revisions up to 2023-12, whether the revision has names for them or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """What happened to ``object_id`` at ``at`` (seconds since the epoch).
+    """A change of ``object_id`` at ``at`` (seconds since the epoch).
 
-    ``reference_id`` names the other object involved, ``group_id`` what the object belongs to: the
+    ``reference_id`` names the other object involved, ``group_id`` the parent object: the
     application of a request, the queue of an application.
     """
 

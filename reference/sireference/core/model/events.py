@@ -1,7 +1,7 @@
-"""Events: what comes in.
+"""Events: the incoming messages of the core.
 
-A large request comes in several events. Where ``more_follows`` is set, the next one belongs to the
-same request, and nothing is scheduled before it is handled.
+A large request is split into several events. If ``more_follows`` is set, the next event belongs to
+the same request, and nothing is scheduled before it is handled.
 """
 
 from collections.abc import Mapping
@@ -63,8 +63,8 @@ class UpdateApplications:
 class UpdateAllocations:
     """Existing allocations, asks, withdrawn asks and released allocations, in this order.
 
-    A text with one list for what is asked for and what exists has ``entries``, which come first, in
-    the order of the list.
+    Revisions with one list for requests and existing allocations use ``entries``, which come first,
+    in list order.
     """
 
     rm_id: str
@@ -78,7 +78,7 @@ class UpdateAllocations:
 
 @dataclass(frozen=True, slots=True)
 class ReportUtilisation:
-    """What nodes and allocations really use."""
+    """Actual usage of nodes and allocations."""
 
     rm_id: str
     reports: tuple[UtilisationReport, ...] = ()
@@ -87,7 +87,7 @@ class ReportUtilisation:
 
 @dataclass(frozen=True, slots=True)
 class UpdateConfiguration:
-    """The RM has another configuration, in place of the one it registered with."""
+    """The RM replaces the configuration it registered with."""
 
     rm_id: str
     configuration: Configuration
@@ -104,7 +104,7 @@ class ConnectionLost:
 
 @dataclass(frozen=True, slots=True)
 class ShutDown:
-    """The RM half-closed all its streams: it leaves of its own will."""
+    """The RM half-closed all its streams: a clean shutdown."""
 
     rm_id: str
 

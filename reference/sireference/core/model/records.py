@@ -1,4 +1,4 @@
-"""The records inside events and effects, and what the operator chooses."""
+"""Records inside events and effects, and the operator's settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,39 +14,37 @@ DEFAULT_PARTITION: Final = "default"
 
 
 def partition_name(given: str) -> str:
-    """The partition meant by ``given``; without a name it is the default one."""
+    """Return the partition name for ``given``; an empty name is the default partition."""
     return given or DEFAULT_PARTITION
 
 
 def quoted(name: str) -> str:
-    """``name`` as a reason quotes it: odd characters escaped, a long one cut short."""
+    """Quote ``name`` for a reason: odd characters escaped, long names cut."""
     longest: Final = 80
     return repr(name) if len(name) <= longest else f"{name[:longest]!r}..."
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the operator chooses; times in seconds, at most LONGEST_SECONDS (ValueError).
+    """The operator's settings; times in seconds, at most LONGEST_SECONDS (ValueError).
 
-    ``identity_prefix`` starts the identity of every allocation, so that two processes that know
-    the same RM one after the other never announce the same identity twice.
+    ``identity_prefix`` starts the identity of every allocation, so that successive processes that
+    serve the same RM never reuse an identity.
     """
 
-    completing_timeout: float = 30.0  # an application waits this long before it is completed
-    starting_timeout: float = 300.0  # Starting becomes Running after this, whatever happens
-    placeholder_timeout: float = 900.0  # for the placeholders of a gang, from the first allocation
-    gang_turn_timeout: float = 900.0  # a gang that has nothing keeps younger ones waiting so long
-    # yunikorn's reading (C-10): an application's execution timeout is that of its placeholders, and
-    # does not bound how long it runs
+    completing_timeout: float = 30.0  # an application waits this long before it completes
+    starting_timeout: float = 300.0  # Starting becomes Running after this in any case
+    placeholder_timeout: float = 900.0  # of a gang, from its first placeholder allocation
+    gang_turn_timeout: float = 900.0  # a gang with nothing blocks younger ones this long
+    # As in yunikorn-core (C-10): an application's execution timeout is that of its placeholders and
+    # does not limit its running time
     placeholder_timeout_from_application: bool = False
-    empty_queue_timeout: float = (
-        10.0  # a queue made by a placement rule goes when empty for so long
-    )
+    empty_queue_timeout: float = 10.0  # an empty dynamic queue is removed after this
     retention: float = 3 * 24 * 3600.0  # a finished application is remembered this long
     max_finished: int = 10_000  # finished applications of a partition that are remembered
     connection_loss_timeout: float = 60.0  # a lost RM is stopped after this
-    stopped_retention: float = 3600.0  # a stopped RM is remembered this long, to be told so
-    longest_name: int = 1024  # characters of an id, a key, a queue or a type of resource
+    stopped_retention: float = 3600.0  # a stopped RM is remembered this long
+    longest_name: int = 1024  # characters of an id, a key, a queue or a resource type
     identity_prefix: str = ""
 
     def __post_init__(self) -> None:
@@ -55,14 +53,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class ProposedTimers:
-    """Timers that an RM wants to have for itself, in seconds; None where it proposes none."""
+    """Timers that an RM proposes, in seconds; None where it proposes none."""
 
     placeholder_timeout: float | None = None
     completing_timeout: float | None = None
     connection_loss_timeout: float | None = None
 
     def in_place_of(self, settings: Settings) -> Settings:
-        """The settings, with these timers in place of what the operator chose."""
+        """Return the settings with these timers replacing the operator's."""
         proposed: dict[str, Any] = {
             one.name: seconds
             for one in fields(self)
@@ -76,7 +74,7 @@ NO_PROPOSAL: Final = ProposedTimers()
 
 @dataclass(frozen=True, slots=True)
 class PreemptionPolicy:
-    """What an ask says about preemption; absent means the scheduler's default."""
+    """The preemption policy of an ask; None means the scheduler's default."""
 
     allow_preempt_self: bool = False
     allow_preempt_other: bool = False
@@ -84,7 +82,7 @@ class PreemptionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What the RM wants: up to ``max_allocations`` times ``resource`` for an application."""
+    """A request for up to ``max_allocations`` times ``resource`` for an application."""
 
     key: str
     application_id: str
@@ -92,25 +90,25 @@ class Ask:
     resource: Resource = NOTHING
     max_allocations: int = 1
     priority: int = 0
-    priority_class: str = ""  # the name the RM gave the priority, if it gave one
+    priority_class: str = ""  # the name the RM gave the priority, if any
     execution_timeout: float = 0.0  # seconds from allocation; zero or less: never
     tags: Mapping[str, str] = field(default_factory=dict)
     task_group: str = ""
     placeholder: bool = False
     originator: bool = False
     preemption_policy: PreemptionPolicy | None = None
-    required_node: str = ""  # by tag: nowhere else
+    required_node: str = ""  # by tag: the only possible node
     constraint: PlacementConstraint | None = None
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether it only keeps room for a member of a task group; without group it is real."""
+        """Return whether this is a placeholder of a task group; without group it is a real ask."""
         return self.placeholder and self.task_group != ""
 
 
 @dataclass(frozen=True, slots=True)
 class AllocationRecord:
-    """``ask`` served once on a node, under an identity of its own."""
+    """One allocation of ``ask`` on a node, with its own identity."""
 
     identity: str
     ask: Ask
@@ -119,23 +117,23 @@ class AllocationRecord:
 
 @dataclass(frozen=True, slots=True)
 class ForeignAllocation:
-    """Room on a node that somebody else uses; it belongs to no application, queue or user."""
+    """Resources used on a node outside this scheduler; it has no application, queue or user."""
 
     key: str
     node_id: str
     partition: str = DEFAULT_PARTITION
     resource: Resource = NOTHING
-    is_static: bool = False  # it stays where it is for as long as the node is there
-    application_id: str = ""  # said by mistake; repeated in a rejection
+    is_static: bool = False  # it exists for as long as the node
+    application_id: str = ""  # sent by mistake; repeated in a rejection
 
 
 Entry = Ask | AllocationRecord | ForeignAllocation
-"""What a list can hold of which each element is asked for, exists, or is somebody else's."""
+"""An element of a list with asks, existing and foreign allocations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """What the RM says of the end of allocations: it wants it, or confirms it."""
+    """The RM requests or confirms the end of allocations."""
 
     partition: str
     subject: AllocationSubject
@@ -145,7 +143,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskReleaseRequest:
-    """What the RM says of the end of pending asks; with ``at_most`` no more than so many end."""
+    """The RM requests or confirms the end of pending asks; at most ``at_most`` of them end."""
 
     partition: str
     subject: AskSubject
@@ -156,7 +154,7 @@ class AskReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The end of one allocation, as the RM is told of it or asked for it."""
+    """The end of one allocation, reported to or requested from the RM."""
 
     partition: str
     application_id: str
@@ -168,7 +166,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class AskRelease:
-    """The end of one pending ask, as the RM is told of it."""
+    """The end of one pending ask, reported to the RM."""
 
     partition: str
     application_id: str
@@ -179,10 +177,10 @@ class AskRelease:
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
-    """What the RM says of a node; a resource that was not sent is None.
+    """A node as the RM reports it; a resource that was not sent is None.
 
-    With ``at_most`` no more than so many of its allocations end, and a node that is decommissioned
-    stays until that is said again.
+    With ``at_most``, at most so many of its allocations end, and a node that is decommissioned
+    stays until the update is repeated.
     """
 
     node_id: str
@@ -210,7 +208,7 @@ class NewApplication:
     gang_style: str = ""
 
     def tag(self, name: str) -> str:
-        """The value of a tag, whatever case its name is written in; empty without.
+        """Return the value of a tag, ignoring case in its name; empty if missing.
 
         Source: yunikorn-core 1.5 ``scheduler/objects/application.go``.
         """
@@ -221,15 +219,15 @@ class NewApplication:
 
     @property
     def member_of(self) -> tuple[str, ...]:
-        """The user's groups; without any told, a group of the same name is assumed."""
+        """Return the user's groups; without any, the group with the user's name."""
         return self.groups or ((self.user,) if self.user else ())
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveApplication:
-    """An application the RM takes back with everything it has.
+    """The RM removes an application with everything it has.
 
-    With ``at_most`` it goes on having what is more than that, until it is removed again.
+    With ``at_most`` the application keeps the rest until it is removed again.
     """
 
     application_id: str
@@ -239,7 +237,7 @@ class RemoveApplication:
 
 @dataclass(frozen=True, slots=True)
 class UtilisationReport:
-    """What a node or an allocation really uses; ``object_id`` is the id of one or the other."""
+    """Actual usage of a node or an allocation, identified by ``object_id``."""
 
     object_id: str
     used: Resource

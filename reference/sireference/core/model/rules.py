@@ -1,4 +1,4 @@
-"""What the text of a revision fixes of the scheduler itself, as values that the codec chooses."""
+"""Scheduler rules that differ between revisions, as values chosen by the codec."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,19 +13,19 @@ from sireference.core.states import (
 
 
 class Identification(Enum):
-    """What tells one allocation from another."""
+    """What identifies an allocation."""
 
-    MINTED = "an identity that the scheduler makes up"
-    BY_KEY = "the key of its ask, which serves once at a time"
+    MINTED = "an identity assigned by the scheduler"
+    BY_KEY = "its allocation key"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of one revision; those of all texts up to 2023-12 if nothing is said.
+    """The rules of one revision; the defaults are those up to 2023-12.
 
-    The texts after it identify allocations by key, have no state Starting
-    (``WITHOUT_STARTING``) and other details of event records: a record whose detail is not among
-    ``event_details`` is not written.
+    Later revisions identify allocations by key, have no state Starting (``WITHOUT_STARTING``) and
+    other details of event records: a record whose detail is not in ``event_details`` is not
+    written.
     """
 
     identification: Identification = Identification.MINTED

@@ -1,11 +1,11 @@
-"""What a release is about: the codec says which, as only the text of its revision knows."""
+"""Subjects of a release: which allocations or asks it is about, as decided by the codec."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class OneAllocation:
-    """The allocation of this identity; ``key`` is the ask key that the RM gave with it, if any."""
+    """The allocation with this identity; ``key`` is the ask key sent with it, if any."""
 
     application_id: str
     identity: str
@@ -16,8 +16,8 @@ class OneAllocation:
 class OneOfKey:
     """What has this ask key in the application.
 
-    In the release of an ask that is the pending ask. In the release of an allocation it is the
-    pending ask, and the allocation that this key identifies, whichever there is.
+    In the release of an ask: the pending ask. In the release of an allocation: the pending ask or
+    the allocation with this key, or both.
     """
 
     application_id: str
@@ -26,28 +26,28 @@ class OneOfKey:
 
 @dataclass(frozen=True, slots=True)
 class EachOfKey:
-    """The pending asks of this key, whatever their applications."""
+    """The pending asks with this key in all applications."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class AllOfApplication:
-    """All that the application has of the kind."""
+    """Everything of that kind in the application."""
 
     application_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class AskedAndHeld:
-    """All that the application asks for and all that it has."""
+    """All asks and all allocations of the application."""
 
     application_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """All there are in the partition."""
+    """Everything in the partition."""
 
 
 AllocationSubject = OneAllocation | OneOfKey | AllOfApplication | AskedAndHeld

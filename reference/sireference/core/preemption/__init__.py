@@ -1,1 +1,1 @@
-"""Preemption: an ask that is entitled to more gets room that others have to give back."""
+"""Preemption: an ask entitled to more gets resources that other allocations must release."""

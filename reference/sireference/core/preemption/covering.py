@@ -1,15 +1,14 @@
-"""Covering: who has to go so that all that is lacking comes free, at the least cost.
+"""Covering: the cheapest set of victims that frees everything an ask lacks.
 
-Victims are taken in their order until it is enough, and those are spared without whom it would be
-enough as well. That may cost more than necessary, or lead nowhere because the first to go use up
-what their queue has above its guarantee. So where no more than `FEW` come into question, every set
-that could cost less is tried: if there is a legal one it is found, and none is cheaper. Where there
-are more, and only where that way leads nowhere, those who give most are tried as the first,
-`_STARTS` of them at most. Both end when the `Effort` is used up that all nodes share which are
-looked at together; then there is the first way only.
+Victims are taken in order until they suffice, then victims that are not needed are dropped. That
+may cost more than necessary, or fail because the first victims use up what their queue has above
+its guarantee. So with at most `FEW` candidates, every set that could cost less is tried: a legal
+set is found if one exists, and none is cheaper. With more candidates, and only if the first way
+fails, the largest are tried as first victim, at most `_STARTS` of them. Both stop when the `Effort`
+shared by all nodes of one search is used up; then only the first way is used.
 
-The cost is the highest priority among the victims, then whether one of them originated its
-application, then how many they are.
+The cost is the highest priority among the victims, then whether one of them is the originator of
+its application, then their number.
 """
 
 import math
@@ -22,7 +21,7 @@ from typing import Final
 from sireference.core.preemption.victims import Candidates, Victim, VictimSet
 from sireference.core.state.allocation import Allocation
 
-FEW: Final = 12  # they have 4096 sets: no more are tried for a node
+FEW: Final = 12  # these have 4096 subsets: no more are tried for a node
 _STARTS: Final = 8
 _MOST_TRIES: Final = 10_000  # some hundredths of a second
 
@@ -32,14 +31,14 @@ Lack = dict[str, int]  # what is missing, by resource type; every amount is abov
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is lacking in one place, and who could give it back there, in order."""
+    """What one node or queue lacks, and the candidates that could release it, in order."""
 
     lack: Lack
     victims: Sequence[Victim]
     is_there: Callable[[Victim], bool]
 
     def givers(self) -> Iterator[Victim]:
-        """Those who have something of what is lacking."""
+        """Return the candidates that have something of what is lacking."""
         for victim in self.victims:
             if any(victim.resource.amounts.get(name, 0) > 0 for name in self.lack):
                 yield victim
@@ -47,14 +46,14 @@ class Demand:
 
 @dataclass(slots=True)
 class Effort:
-    """How many more looks at a victim there may be, in sets that are tried; how many there were."""
+    """How many candidates may still be examined in trying sets, and how many were."""
 
     left: int = _MOST_TRIES
     looks: int = 0
 
 
 def cost(victims: Iterable[Victim]) -> Cost:
-    """What makes these worse than others: the highest priority, an originator, and how many."""
+    """Return the cost of these victims: highest priority, originator, number."""
     highest, with_originator, count = -math.inf, False, 0
     for victim in victims:
         highest = max(highest, victim.priority)
@@ -69,7 +68,7 @@ def cover(
     effort: Effort,
     gone: Sequence[Victim] = (),
 ) -> list[Victim] | None:
-    """Who goes besides ``gone``, whose loss the demands count already; None if nobody could."""
+    """Return the victims besides ``gone``, already counted in the demands; None if impossible."""
     found = _in_order(demands, candidates, effort, gone)
     few = _few(demands)
     if few is None:
@@ -82,7 +81,7 @@ def cover(
 
 
 def _few(demands: Sequence[Demand]) -> list[Victim] | None:
-    """All who could give something of what is lacking, in order; None if they are many."""
+    """Return all candidates with something lacking, in order; None if there are too many."""
     pool: dict[Allocation, Victim] = {}
     for demand in demands:
         for victim in demand.givers():
@@ -95,7 +94,7 @@ def _few(demands: Sequence[Demand]) -> list[Victim] | None:
 def _with_another_first(
     demands: Sequence[Demand], candidates: Candidates, effort: Effort, gone: Sequence[Victim]
 ) -> list[Victim] | None:
-    """Begin with one of those who give most, where the first in order lead nowhere."""
+    """Start with one of the largest candidates if starting in order fails."""
     if effort.left <= 0:
         return None
     pool = {victim.allocation: victim for demand in demands for victim in demand.givers()}
@@ -110,7 +109,7 @@ def _with_another_first(
 
 
 def _at_least(demands: Sequence[Demand]) -> Cost:
-    """What no set can cost less than."""
+    """Return a lower bound of the cost of any set."""
     lowest, count = math.inf, 0
     for demand in demands:
         lowest = min(lowest, *(victim.priority for victim in demand.victims[:1]), math.inf)
@@ -122,7 +121,7 @@ def _at_least(demands: Sequence[Demand]) -> Cost:
 
 
 def _share(victim: Victim, demands: Sequence[Demand]) -> float:
-    """How much of what is lacking it would give, over all types."""
+    """Return the share of what is lacking that the candidate releases, over all types."""
     gives = victim.resource.amounts
     return sum(
         min(1.0, gives.get(name, 0) / amount)
@@ -138,7 +137,7 @@ def _in_order(
     gone: Sequence[Victim],
     first: Victim | None = None,
 ) -> list[Victim] | None:
-    """The first who together give back what is lacking; before all others ``first``, if given."""
+    """Return the first candidates that suffice, in order; ``first`` comes before all others."""
     loss = VictimSet()
     for victim in gone:
         loss.add(victim)
@@ -182,7 +181,7 @@ def _take(
 
 
 def _without(lack: Lack, victims: Iterable[Victim]) -> Lack:
-    """What is still lacking when these are gone."""
+    """Return what is still lacking without these."""
     missing = lack
     for victim in victims:
         gives = victim.resource.amounts
@@ -195,7 +194,7 @@ def _without(lack: Lack, victims: Iterable[Victim]) -> Lack:
 
 
 def _spare_needless(lack: Lack, taken: list[Victim], loss: VictimSet) -> list[Victim]:
-    """Those of ``taken`` without whom something would still be lacking."""
+    """Return the members of ``taken`` that are needed."""
     surplus = {
         name: sum(victim.resource.amounts.get(name, 0) for victim in taken) - amount
         for name, amount in lack.items()
@@ -212,10 +211,10 @@ def _spare_needless(lack: Lack, taken: list[Victim], loss: VictimSet) -> list[Vi
 
 
 class _Cheapest:
-    """The cheapest set out of few, by branch and bound.
+    """The cheapest of few sets, by branch and bound.
 
-    A branch ends where it breaks a guarantee, where even all who follow are not enough, and where
-    it costs no less than what was found, with as many more as it needs at the least.
+    A branch ends where it breaks a guarantee, where even all remaining candidates do not suffice,
+    and where it costs no less than the best known set, including the minimum it still needs.
     """
 
     def __init__(
@@ -232,7 +231,7 @@ class _Cheapest:
         self._lacking = [amount for demand in demands for amount in demand.lack.values()]
         self._gives = _gives(pool, demands)
         none = [0] * len(self._lacking)
-        self._together = [none]  # what all from one on give, and the most that one of them does
+        self._together = [none]  # what all from this one on release, and the most of one
         self._most = [none]
         for gives in reversed(self._gives):
             self._together.insert(0, [*map(sum, zip(gives, self._together[0], strict=True))])
@@ -245,14 +244,14 @@ class _Cheapest:
         self._cost: tuple[float, bool, float] = (math.inf, True, math.inf)
 
     def cheaper_than(self, known: list[Victim] | None) -> list[Victim] | None:
-        """The cheapest set, ``known`` if none costs less, None if there is none at all."""
+        """Return the cheapest set, ``known`` if none costs less, None if there is none."""
         if known is not None:
             self._found, self._cost = known, cost(known)
         self._extend(0, self._lacking)
         return self._found
 
     def _extend(self, start: int, missing: list[int]) -> None:
-        """Try all sets that go on from those taken with victims from ``start`` on."""
+        """Try all sets that extend those taken with candidates from ``start`` on."""
         if all(amount <= 0 for amount in missing):
             self._found, self._cost = list(self._taken), cost(self._taken)
             return
@@ -275,7 +274,7 @@ class _Cheapest:
                 self._loss.spare(self._taken.pop())
 
     def _more(self, missing: list[int], start: int) -> float:
-        """How many more are needed at the least."""
+        """Return how many more are needed at least."""
         return max(
             (
                 math.ceil(amount / most) if most else math.inf
@@ -291,7 +290,7 @@ class _Cheapest:
 
 
 def _gives(pool: Sequence[Victim], demands: Sequence[Demand]) -> list[list[int]]:
-    """What each would give of each type that is lacking, in each place."""
+    """Return what each would release of each lacking type, in each place."""
     gives: list[list[int]] = [[] for _ in pool]
     for demand in demands:
         for victim, amounts in zip(pool, gives, strict=True):

@@ -1,7 +1,7 @@
-"""The cycle of preemption: victims are asked to go, and when all are gone the ask is served.
+"""Preemption cycle: victims are asked to end, and the ask is served when all are gone.
 
-Nothing is given away before: what is reserved for the ask is kept for it from the first moment on,
-and what victims hold stays theirs until the RM has confirmed, or has ended them itself.
+Resources reserved for the ask are kept for it from the first moment on, and victims keep theirs
+until the RM has confirmed the release or has ended them itself.
 """
 
 from typing import Final
@@ -19,15 +19,15 @@ from sireference.core.state.preemption import Preemption
 from sireference.core.state.queue import Queue
 from sireference.core.states import AskState, NodeState
 
-_MOST_LOOKS: Final = 1_000  # at nodes and victims at one time
-_BREATH: Final = 0.05  # seconds until the next searches, if there are more to do
+_MOST_LOOKS: Final = 1_000  # nodes and victims examined in one run
+_BREATH: Final = 0.05  # seconds until the next searches, if any are left
 
 
 def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
-    """Let the ask preempt, if it may, once it has waited for as long as its queue says."""
+    """Let the ask preempt, if it may, after the delay of its queue."""
     if pending.since is None:
         pending.since = now
-    if pending.is_reserved:  # it was sent again, and keeps that
+    if pending.is_reserved:  # it was sent again and keeps its reservation
         partition.preemptors.add(pending)
         return
     if not eligibility.allow(partition, pending) or partition.preemptors.has_timer(pending):
@@ -45,17 +45,17 @@ def watch(partition: Partition, pending: PendingAsk, now: float) -> None:
 
 
 def run(partition: Partition, now: float) -> list[Effect]:
-    """The preemptions that are worth it now; higher priority first, then who asked earlier.
+    """Start the preemptions that are possible now, by priority, then by age.
 
-    An ask that finds no victims is looked at again when something has changed, but not at once. So
-    is one whose victims are still there: its queues may have room for it without them.
+    An ask without victims is tried again when something has changed, but not at once. So is an ask
+    whose victims still exist: its queues may have capacity for it without them.
     """
-    if partition.proposals:  # what is done next depends on the answer
+    if partition.proposals:  # what follows depends on the answer
         return []
     preemptors = partition.preemptors
     effects: list[Effect] = []
     searches = _Searches(partition)
-    in_vain: set[_Alike] = set()  # an ask of a higher priority found nobody
+    in_vain: set[_Alike] = set()  # an ask of higher priority found no victims
     for pending in preemptors.worth_a_look(now):
         if searches.looks >= _MOST_LOOKS or partition.proposals:
             preemptors.add(pending)
@@ -86,16 +86,16 @@ def run(partition: Partition, now: float) -> list[Effect]:
 
 
 class _Searches:
-    """The searches of one cycle, which share what they know of the victims."""
+    """The searches of one cycle, which share their candidates."""
 
     def __init__(self, partition: Partition) -> None:
-        self.looks = 0  # of all of them
+        self.looks = 0  # of all searches
         self._partition = partition
         self._searches: dict[tuple[_Alike, int], victim_search.Search] = {}
         self._candidates: dict[tuple[Application | Queue, int], Candidates] = {}
 
     def on_behalf_of(self, pending: PendingAsk, alike: "_Alike") -> victim_search.Search:
-        """The one for all who are alike, which may have been paused in a cycle before."""
+        """Return the search for all asks alike, which may have been paused in an earlier cycle."""
         key = (alike, pending.ask.priority)
         if key not in self._searches:
             whose, _ = alike
@@ -109,14 +109,14 @@ class _Searches:
         return self._searches[key]
 
     def choice_of(self, search: victim_search.Search) -> victim_search.Choice | None:
-        """What the search chooses next."""
+        """Return the next choice of the search."""
         looks_before = search.looks
         chosen = search.choose()
         self.looks += search.looks - looks_before
         return chosen
 
     def victims_are_asked_to_go(self, chosen: victim_search.Choice) -> None:
-        """Nobody chooses them again."""
+        """Exclude the victims from further choices."""
         for candidates in self._candidates.values():
             candidates.have_gone(victim.allocation for victim in chosen.victims)
 
@@ -125,9 +125,9 @@ _Alike = tuple[Application | Queue, PlacementProfile]
 
 
 def _alike(pending: PendingAsk) -> _Alike | None:
-    """What those share who have the same victims, as far as their priority does not differ.
+    """Return what asks with the same victims have in common, apart from their priority.
 
-    None for an ask that has nothing to be served with.
+    None for an ask without unserved allocations.
     """
     if pending.ask_group is None:
         return None
@@ -136,7 +136,7 @@ def _alike(pending: PendingAsk) -> _Alike | None:
 
 
 def _request_pass(partition: Partition, now: float) -> None:
-    """Have a look later if there is something left to look at."""
+    """Request a later pass if anything is left to examine."""
     preemptors = partition.preemptors
     if partition.proposals:
         return
@@ -147,14 +147,14 @@ def _request_pass(partition: Partition, now: float) -> None:
 
 
 def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
-    """Serve the asks that waited for the end of ``gone``, or for room on its node."""
+    """Serve the asks that waited for the end of ``gone``, or for capacity on its node."""
     own = partition.preemptions.gone(gone)
     effects = _serve(partition, own, now) if own is not None else []
     return effects + look_again(partition, gone.node, now)
 
 
 def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
-    """Serve the asks that have room reserved on ``node`` and fit there now, victims or not."""
+    """Serve the asks with a reservation on ``node`` that fit there now, victims or not."""
     effects: list[Effect] = []
     for preemption in partition.preemptions.on(node):
         effects += _serve(partition, preemption, now)
@@ -162,9 +162,9 @@ def look_again(partition: Partition, node: Node, now: float) -> list[Effect]:
 
 
 def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Effect]:
-    """Allocate what was reserved, if there is room for it.
+    """Allocate what was reserved, if it fits.
 
-    If there is none although all victims are gone, the reservation is over and the ask waits as
+    If it does not fit although all victims are gone, the reservation ends and the ask waits as
     before.
     """
     pending, node = preemption.pending, preemption.node
@@ -179,9 +179,9 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
 
 
 def _serve_elsewhere(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
-    """Serve an ask on another node than the one reserved for it, if its queues have room.
+    """Serve an ask on a node other than its reserved one, if its queues have capacity.
 
-    A scheduling pass may not: to it the queues are full, with what is reserved for the ask.
+    A scheduling pass cannot: its reservation already counts in the queues.
     """
     preemption, ask_group = partition.preemptions.of(pending), pending.ask_group
     if preemption is None or ask_group is None or not _may_be_served(partition, pending):
@@ -203,7 +203,7 @@ def _fits(partition: Partition, pending: PendingAsk, node: Node) -> bool:
 
 
 def _may_be_served(partition: Partition, pending: PendingAsk) -> bool:
-    """Whether an ask with a reservation may be served, as far as nodes are not the question."""
+    """Return whether an ask with a reservation may be served, apart from node capacity."""
     need = pending.ask.resource
     return (
         pending.ask_group is not None
@@ -214,6 +214,6 @@ def _may_be_served(partition: Partition, pending: PendingAsk) -> bool:
 
 
 def node_is_gone(partition: Partition, node: Node) -> None:
-    """Nothing can be reserved on ``node`` any more; the asks look for other victims."""
+    """End all reservations on ``node``; the asks look for other victims."""
     for preemption in partition.preemptions.on(node):
         partition.preemptions.end(preemption)

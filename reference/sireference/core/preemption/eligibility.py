@@ -1,4 +1,4 @@
-"""Who may preempt: what an ask, its queue and its partition have to say about it."""
+"""Eligibility for preemption, by the ask, its queue and its partition."""
 
 from sireference.configuration.model import QueuePreemptionPolicy
 from sireference.core.state.application import PendingAsk
@@ -7,11 +7,11 @@ from sireference.core.state.queue import Queue
 
 
 def allow(partition: Partition, pending: PendingAsk) -> bool:
-    """Whether the ask may ever preempt others.
+    """Return whether the ask may ever preempt.
 
-    Its policy has to allow it (SI-PRE-004). Without a policy it may not (SI-PRE-006), unless it can
-    run on one node only: the scheduler's default for such an ask is to make room for it there.
-    An ask with a placement constraint waits: no SI text has both that and preemption policies.
+    Its policy must allow it (SI-PRE-004). Without a policy it may not (SI-PRE-006), unless it
+    requires one node: the scheduler's default for such an ask is to preempt there. An ask with a
+    placement constraint waits: no revision of the SI has both constraints and preemption policies.
     """
     if not partition.config.preemption_enabled or pending.ask.constraint is not None:
         return False
@@ -24,19 +24,19 @@ def allow(partition: Partition, pending: PendingAsk) -> bool:
 
 
 def delay(pending: PendingAsk) -> float:
-    """How long the ask has to wait first, in seconds: what its leaf says, or nothing."""
+    """Return the delay before preemption in seconds; None if the leaf sets none."""
     if pending.ask.required_node:
         return 0.0
     return pending.application.leaf.config.properties.preemption_delay
 
 
 def is_disabled(leaf: Queue) -> bool:
-    """Whether preemption neither starts in ``leaf`` nor strikes it."""
+    """Return whether ``leaf`` neither preempts nor is preempted."""
     return leaf.config.properties.preemption_policy is QueuePreemptionPolicy.DISABLED
 
 
 def fence(leaf: Queue) -> Queue:
-    """The queue that preemption by asks of ``leaf`` does not go beyond, the root if none is."""
+    """Return the queue that preemption by asks of ``leaf`` stays within; the root by default."""
     for queue in leaf.path:
         if queue.config.properties.preemption_policy is QueuePreemptionPolicy.FENCE:
             return queue
@@ -44,7 +44,7 @@ def fence(leaf: Queue) -> Queue:
 
 
 def is_ready(partition: Partition, pending: PendingAsk) -> bool:
-    """Whether the ask may preempt, and waits for room that nobody is to give back for it yet."""
+    """Return whether the ask may preempt, and no victim is about to end for it."""
     return (
         not pending.is_reserved
         and allow(partition, pending)
@@ -54,15 +54,15 @@ def is_ready(partition: Partition, pending: PendingAsk) -> bool:
 
 
 def may_claim(pending: PendingAsk) -> bool:
-    """Whether room is made for the ask: on the only node it can run on, or by a guarantee."""
+    """Return whether the ask may preempt: for its required node, or by a guarantee."""
     return pending.ask.required_node != "" or is_entitled(pending)
 
 
 def is_entitled(pending: PendingAsk) -> bool:
-    """Whether the ask is for something that is guaranteed to its queue.
+    """Return whether the ask is entitled to guaranteed resources of its queue.
 
-    Something it needs is guaranteed to its leaf or to a queue above, and with it no queue on the
-    path has more than its guarantee. Usage counts what is reserved for asks with open preemptions.
+    Something it needs is guaranteed to its leaf or a parent, and with the ask no queue on the path
+    exceeds its guarantee. Usage includes reservations for asks with open preemptions.
     """
     need = pending.ask.resource
     has_guarantee = False
@@ -80,13 +80,13 @@ def is_entitled(pending: PendingAsk) -> bool:
 
 
 def is_within_limits(pending: PendingAsk) -> bool:
-    """Whether its user and group may have as much; if not, victims would be of no use."""
+    """Return whether user and group limits allow the ask; if not, preemption is useless."""
     path, need = pending.application.leaf.path, pending.ask.resource
     return all(quota in path or quota.has_capacity(need) for quota in pending.application.quotas)
 
 
 def is_stuck(partition: Partition, pending: PendingAsk) -> bool:
-    """Whether the ask waits for room, on nodes or below a maximum, and not for something else."""
+    """Return whether the ask waits for nodes or a queue maximum, and not for something else."""
     ask_group, path = pending.ask_group, pending.application.leaf.path
     if ask_group is None or ask_group.waits_in is None or ask_group.waits_in.may_go(ask_group):
         return False

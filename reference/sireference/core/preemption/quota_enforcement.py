@@ -1,12 +1,12 @@
-"""Enforcement of quotas: a queue with more than its lowered maximum gives back what is too much.
+"""Quota enforcement: a queue above its lowered maximum must release the excess.
 
-Where the configuration says so (``preemption.quotapreemptionenabled`` of the partition,
-``quota.preemption.delay`` of the queue), allocations in a queue are asked to go some time after an
-update has lowered its maximum below what it uses. It takes the normal handshake, and nobody gets
-room by it. No queue falls below its guarantee, and who opted out of preemption or is bound to its
-node stays (SI-PRE-009, SI-EVT-016). The order is that of victims for an ask.
+If configured (``preemption.quotapreemptionenabled`` of the partition, ``quota.preemption.delay`` of
+the queue), allocations are asked to end some time after an update has lowered the maximum below the
+usage. The normal handshake applies, and no ask gets the resources by it. No queue falls below its
+guarantee; allocations that opted out of preemption or require their node stay (SI-PRE-009,
+SI-EVT-016). The order is that of victims for an ask.
 
-What an update of the configuration says is enforced, no tag of a namespace.
+Only maxima in the configuration are enforced, not namespace tags.
 Source: the event detail QUEUE_PREEMPTION of 2026-04, and yunikorn-core 1.9 which has it.
 """
 
@@ -32,10 +32,10 @@ _Excess = dict[str, int]  # by resource type, every amount above zero
 
 
 def watch(partition: Partition, queue: Queue, before: Resource | None, now: float) -> None:
-    """After an update: enforce the maximum of ``queue``, which was ``before``, when it is time.
+    """After an update, schedule enforcement of the maximum of ``queue``, which was ``before``.
 
-    A queue that has a deadline keeps it, unless it has not too much any more or the update has put
-    an end to enforcement.
+    A queue with a deadline keeps it, unless it no longer exceeds its maximum or the update has
+    disabled enforcement.
     """
     delay = queue.config.properties.quota_preemption_delay
     if not partition.config.quota_preemption_enabled or delay is None or not _excess(queue):
@@ -46,7 +46,7 @@ def watch(partition: Partition, queue: Queue, before: Resource | None, now: floa
 
 
 def _is_lowered(maximum: Resource | None, before: Resource | None) -> bool:
-    """Whether there is less of something now; a type that is missing has no maximum."""
+    """Return whether the maximum of any type is lower; a missing type has no maximum."""
     if maximum is None:
         return False
     old = {} if before is None else before.amounts
@@ -54,7 +54,7 @@ def _is_lowered(maximum: Resource | None, before: Resource | None) -> bool:
 
 
 def _excess(queue: Queue) -> _Excess:
-    """What allocations of ``queue`` that are to stay have above its maximum."""
+    """Return by how much allocations of ``queue`` that are not ending exceed its maximum."""
     if queue.maximum is None:
         return {}
     held = _held(queue).amounts
@@ -70,7 +70,7 @@ def _held(queue: Queue) -> Resource:
 
 
 def _enforce(partition: Partition, queue: Queue, _now: float) -> list[Effect]:
-    """Ask the RM to end what ``queue`` has too much."""
+    """Ask the RM to end the excess allocations of ``queue``."""
     partition.enforcements.end(queue)
     victims = _choose(partition, queue, _excess(queue))
     if not victims:
@@ -79,10 +79,10 @@ def _enforce(partition: Partition, queue: Queue, _now: float) -> list[Effect]:
         queue,
         ChangeType.SET,
         ChangeDetail.QUEUE_PREEMPTION,
-        "it gives back what it has above its lowered maximum",
+        "its queue exceeds its lowered maximum",
         queue.maximum,
     )
-    message = f"queue {quoted(queue.name)} has more than its maximum, which was lowered"
+    message = f"queue {quoted(queue.name)} exceeds its lowered maximum"
     effects: list[Effect] = []
     for victim in victims:
         release = partition.ask_for_release(victim, TerminationType.PREEMPTED_BY_SCHEDULER, message)
@@ -92,7 +92,7 @@ def _enforce(partition: Partition, queue: Queue, _now: float) -> list[Effect]:
 
 
 def _choose(partition: Partition, queue: Queue, excess: _Excess) -> list[Allocation]:
-    """Who goes: one after the other until it is enough, but those without whom it is enough."""
+    """Choose victims in order until they suffice; drop victims that are not needed."""
     loss, chosen = VictimSet(), list[Victim]()
     for victim in sorted(_candidates(partition, queue), key=lambda victim: victim.order):
         lack = _lack(queue, excess, loss)
@@ -115,10 +115,10 @@ def _candidates(partition: Partition, queue: Queue) -> Iterator[Victim]:
         leaf = application.leaf
         if queue not in leaf.path or eligibility.is_disabled(leaf):
             continue
-        is_fenced, offset = fence_and_offset(queue, leaf)
+        behind_fence, offset = fence_and_offset(queue, leaf)
         for allocation in partition.allocations.of(application).values():
             if may_be_preempted(allocation):
-                own = 0 if is_fenced else allocation.record.ask.priority
+                own = 0 if behind_fence else allocation.record.ask.priority
                 yield Victim(allocation, offset + own)
 
 
@@ -136,7 +136,7 @@ def _gives(victim: Victim, lack: _Excess) -> bool:
 
 
 def _keeps_guarantees(queue: Queue, victim: Victim, loss: VictimSet) -> bool:
-    """Whether the leaf of ``victim`` and all above it, up to ``queue``, keep what they have to."""
+    """Return whether every queue from the leaf of ``victim`` to ``queue`` keeps its guarantee."""
     for one in victim.allocation.application.leaf.path:
         if one.guaranteed is not None:
             left = _held(one) - loss.of(one) - victim.resource

@@ -1,10 +1,10 @@
-"""Approval: an RM that wants to be asked says whose end makes room for an ask, before anybody goes.
+"""RM approval: an RM that takes the callback decides on victims before any is asked to end.
 
-It is asked about one node and everybody there who may go for the ask, in the order in which they
-would. Those up to startIndex give back enough; the others are for what only the RM knows of. Nobody
-goes whom it did not name. If it names fewer than are needed, or somebody who is not in the list, it
-has not agreed. Who has to go elsewhere, so that the ask fits below the maximum of a queue, is no
-part of the question: the RM is asked whether the ask can be on that node.
+The question is about one node and all its possible victims, in order of eviction. Those up to
+startIndex suffice; the others are for constraints only the RM knows. Only victims that it names
+must end. If it names fewer than are needed, or an allocation that is not listed, it has refused.
+Victims on other nodes, needed for the maximum of a queue, are not part of the question: the RM is
+asked whether the ask can run on that node.
 """
 
 from sireference.core import predicates
@@ -23,7 +23,7 @@ def seek(
     search: victim_search.Search,
     chosen: victim_search.Choice,
 ) -> list[Effect]:
-    """Have the victims that ``search`` has chosen released, once the RM agrees."""
+    """Release the victims chosen by ``search`` once the RM agrees."""
     node = chosen.node
     there = [victim.allocation for victim in chosen.victims if victim.allocation.node is node]
     wants_to_be_asked = Callback.PREEMPTION_PREDICATES in partition.callbacks.offered
@@ -35,12 +35,12 @@ def seek(
 
 
 def names_enough(proposal: CapacityOfVictims, answer: Answered) -> bool:
-    """Whether as many as are needed are to go, and nobody who is not in the list."""
+    """Return whether the answer names enough victims, all of them listed."""
     return proposal.enough <= _named(answer) <= len(proposal.listed)
 
 
 def is_possible(partition: Partition, proposal: CapacityOfVictims) -> bool:
-    """Whether the ask still may have others go for it, and be on that node."""
+    """Return whether the ask still may preempt and run on that node."""
     return (
         proposal.node.state is NodeState.SCHEDULABLE
         and eligibility.is_ready(partition, proposal.pending)
@@ -51,7 +51,7 @@ def is_possible(partition: Partition, proposal: CapacityOfVictims) -> bool:
 def carry_out(
     partition: Partition, proposal: CapacityOfVictims, answer: Answered | None, now: float
 ) -> list[Effect]:
-    """Whoever has ended since it was proposed goes without being told to."""
+    """Carry out the preemption; victims that have ended meanwhile are not asked."""
     pending = proposal.pending
     allowed = proposal.listed[: proposal.enough if answer is None else _named(answer)]
     chosen = victim_search.Search(partition, pending).with_all(proposal.node, allowed)
@@ -62,25 +62,25 @@ def carry_out(
 
 
 def give_up(partition: Partition, pending: PendingAsk, now: float) -> None:
-    """The ask looks for other victims, and for these again after a while."""
+    """Let the ask look for other victims, and for these again after a while."""
     if pending.state is AskState.PENDING:
         predicates.found_no_node(partition, pending, now)
         partition.preemptors.add(pending)
 
 
 def _named(answer: Answered) -> int:
-    """How many of those listed are to go."""
+    """Return how many of those listed must end."""
     return answer.index + 1
 
 
 def _begin(
     partition: Partition, pending: PendingAsk, chosen: victim_search.Choice, *, needs_all: bool
 ) -> list[Effect]:
-    """Ask the RM to release the victims, and reserve the room for the ask."""
+    """Ask the RM to release the victims, and reserve the resources for the ask."""
     victims = {victim.allocation.record.identity: victim.allocation for victim in chosen.victims}
     partition.preemptions.begin(Preemption(pending, chosen.node, victims, needs_all))
     message = (
-        f"makes room for ask {quoted(pending.ask.key)}"
+        f"preempted for ask {quoted(pending.ask.key)}"
         f" of application {quoted(pending.ask.application_id)}"
     )
     preempted = TerminationType.PREEMPTED_BY_SCHEDULER

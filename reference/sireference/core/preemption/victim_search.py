@@ -1,9 +1,9 @@
-"""The choice of victims: on which node an ask would cost least, and whom.
+"""Victim search: the node and the victims that cost least for an ask.
 
-On each node those have to go, there and elsewhere, who together make the ask fit there and below
-the maximum of each queue on its path, at the least cost (`covering`). Of the nodes the one wins
-where that is lowest, then the one that would be tried first for an allocation. Where there are very
-many that is said of the first `_ENOUGH` on which the ask could be: others are not looked at.
+On each node, victims there and elsewhere are chosen that make the ask fit there and below the
+maximum of each queue on its path, at the least cost (`covering`). The cheapest node wins, then the
+one that would be tried first for an allocation. On large clusters only the first `_ENOUGH` possible
+nodes are compared.
 """
 
 import heapq
@@ -22,30 +22,30 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.queue import Queue
 from sireference.core.states import AllocationState, NodeState
 
-_ENOUGH: Final = 100  # nodes on which an ask could be, for a choice between them
-_MOST_LOOKS: Final = 1_000  # at nodes and victims at one time
+_ENOUGH: Final = 100  # possible nodes that are compared
+_MOST_LOOKS: Final = 1_000  # nodes and victims examined in one run
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where an ask would go, and at whose cost."""
+    """Where an ask would go, and its victims."""
 
     node: Node
     victims: tuple[Victim, ...]
 
     @property
     def cost(self) -> Cost:
-        """What makes it worse than another."""
+        """Return the cost for comparison."""
         return cost(self.victims)
 
 
 class Search:
-    """The search for victims on behalf of asks that are alike, one after the other.
+    """The search for victims for a series of similar asks.
 
-    The first goes through nodes until it has enough to choose from. The next begin with what is
-    known from then: as preemptions begin, a node can only cost more, except the one that was
-    chosen. One that has not found any after many looks is paused; another one may go on with the
-    nodes that are ``left``.
+    The first ask examines nodes until there are enough to choose from. The next ones use the known
+    costs: as preemptions begin, a node can only cost more, except the chosen one. A search that has
+    found nothing after many nodes is paused; another one may continue with the nodes that are
+    ``left``.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Search:
         candidates: Candidates | None = None,
         left: Iterator[tuple[int, Node]] | None = None,
     ) -> None:
-        self.looks = 0  # so far, at nodes and victims
+        self.looks = 0  # nodes and victims examined so far
         self.is_paused = left is not None
         self._partition = partition
         self._ask = pending.ask
@@ -68,14 +68,14 @@ class Search:
         self.left = left or enumerate(self._nodes())
 
     def choose(self) -> Choice | None:
-        """Where the next ask would go and who has to go for it.
+        """Return where the next ask goes and its victims.
 
-        None if that is not possible, or if it is not necessary: what comes free already will do.
-        None, too, if the search is paused.
+        None if preemption is impossible or unnecessary because pending releases suffice; also None
+        if the search is paused.
         """
         self._effort = Effort()
         if not self.is_paused and any(_excess(self._need, queue, NOTHING) for queue in self._path):
-            self._costs = []  # victims below the queue count for every node: nothing is known
+            self._costs = []  # victims below the queue count for every node: no cost is known
             self.left = enumerate(self._nodes())
         self._look_around()
         while self._costs:
@@ -90,7 +90,7 @@ class Search:
         return None
 
     def further(self, choice: Choice) -> tuple[Victim, ...]:
-        """Who else could go from the node of ``choice``, in order, if that is not enough."""
+        """Return further possible victims on the node of ``choice``, in order."""
         loss = VictimSet()
         for victim in choice.victims:
             loss.add(victim)
@@ -104,9 +104,9 @@ class Search:
         return tuple(others)
 
     def with_all(self, node: Node, allowed: Iterable[Allocation]) -> Choice | None:
-        """Who goes if all of ``allowed`` go from ``node``, as far as they are still there.
+        """Return the choice if all remaining members of ``allowed`` leave ``node``.
 
-        None if one of them may not go any more, or if they are not enough to make room.
+        None if one of them may not be preempted any more, or if they do not suffice.
         """
         there = [
             allocation for allocation in allowed if allocation.state is AllocationState.ALLOCATED
@@ -124,7 +124,7 @@ class Search:
         return None if others is None else Choice(node, (*victims, *others))
 
     def _look_around(self) -> None:
-        """Look at nodes until there are enough on which the ask could be, or there was too much."""
+        """Examine nodes until there are enough possible ones or the limit is reached."""
         looks_before = self.looks
         self.is_paused = False
         for place, node in self.left:
@@ -138,7 +138,7 @@ class Search:
                 break
 
     def _nodes(self) -> Iterator[Node]:
-        """The nodes to think about, in the order they would be tried for an allocation."""
+        """Yield the candidate nodes, in the order they would be tried for an allocation."""
         capacity = self._partition.node_index
         if self._ask.required_node:
             node = self._partition.nodes.get(self._ask.required_node)
@@ -150,10 +150,10 @@ class Search:
             if capacity.is_open(self._profile, node):
                 yield node
                 if self._need.fits(node.free + node.yielding):
-                    return  # without victims there: none costs less
+                    return  # a node without victims: none costs less
 
     def _on(self, node: Node) -> Choice | None:
-        """Who would have to go for the ask to fit on ``node``, None if that is not possible."""
+        """Return the victims that make the ask fit on ``node``, None if impossible."""
         self.looks += 1
         if node.state is not NodeState.SCHEDULABLE or _lack(self._need, node.free + node.allocated):
             return None
@@ -169,7 +169,7 @@ class Search:
         return None if victims is None else Choice(node, tuple(victims))
 
     def _below_maxima(self, loss: VictimSet) -> list[Demand]:
-        """What is lacking for the ask to fit below the maximum of every queue."""
+        """Return what the ask lacks to fit below the maximum of every queue."""
         demands: list[Demand] = []
         for queue in self._path:
             excess = _excess(self._need, queue, loss.of(queue))
@@ -195,7 +195,7 @@ def _lack(need: Resource, capacity: Resource) -> Lack:
 
 
 def _excess(need: Resource, queue: Queue, loss: Resource) -> Lack:
-    """What ``need`` would take too much in ``queue`` when all that has to go is gone."""
+    """Return by how much ``need`` exceeds the maximum of ``queue`` after all pending releases."""
     if queue.maximum is None:
         return {}
     have, most = (queue.used - queue.yielding - loss).amounts, queue.maximum.amounts

@@ -1,13 +1,12 @@
-"""Victims: which allocations an ask may ask to go, and in which order.
+"""Victims: the allocations an ask may preempt, and their order.
 
-An allocation may be a victim if it is not on its way out already, did not opt out (SI-PRE-003), has
-no priority above the ask's (SI-PRE-005), is not of the ask's application and is not bound to its
-node. If the ask claims what is guaranteed to its queue, the victim is in another leaf, within the
-ask's fence, and no queue that only loses falls below its own guarantee by losing it. Where
-preemption is disabled there are no victims.
+An allocation may be a victim if it is not ending already, did not opt out (SI-PRE-003), has no
+priority above the ask's (SI-PRE-005), belongs to another application and does not require its node.
+If the ask claims a guarantee of its queue, the victim is in another leaf, within the preemption
+fence of the ask, and no queue that only loses falls below its own guarantee. Leaves with preemption
+disabled have no victims.
 
-The order: lower priority goes first, then what did not originate its application, then what was
-allocated last.
+The order: lower priority first, then allocations that are not originators, then the latest.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,68 +28,68 @@ from sireference.core.state.queue import Queue
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """An allocation that may be asked to go; ``priority`` is the one that compares to the ask's."""
+    """An allocation that may be asked to end, with the ``priority`` compared to the ask's."""
 
     allocation: Allocation
     priority: int
 
     @property
     def resource(self) -> Resource:
-        """What comes free with it."""
+        """Return the resources it releases."""
         return self.allocation.record.ask.resource
 
     @property
     def is_originator(self) -> bool:
-        """Whether its application began with it."""
+        """Return whether it is the originator of its application."""
         return self.allocation.record.ask.originator
 
     @property
     def order(self) -> tuple[int, bool, int]:
-        """Its place among victims."""
+        """Return its place among victims."""
         return (self.priority, self.is_originator, -self.allocation.number)
 
 
 @dataclass(slots=True)
 class VictimSet:
-    """Victims taken so far, and what queues lose by them."""
+    """Victims chosen so far, and the resources that queues lose."""
 
     victims: dict[Allocation, None] = field(default_factory=dict)
     _of: dict[Queue, Resource] = field(default_factory=dict)
 
     def of(self, queue: Queue) -> Resource:
-        """What ``queue`` loses."""
+        """Return what ``queue`` loses."""
         return self._of.get(queue, NOTHING)
 
     def add(self, victim: Victim) -> None:
-        """Count ``victim`` among those that go."""
+        """Add ``victim`` to those that end."""
         self.victims[victim.allocation] = None
         for queue in victim.allocation.application.leaf.path:
             self._of[queue] = self.of(queue) + victim.resource
 
     def spare(self, victim: Victim) -> None:
-        """Take ``victim`` out: it may stay."""
+        """Remove ``victim``: it may stay."""
         del self.victims[victim.allocation]
         for queue in victim.allocation.application.leaf.path:
             self._of[queue] -= victim.resource
 
 
 class _Comparison(NamedTuple):
-    """How priorities in a leaf compare to the ask's, below the lowest queue above both."""
+    """How priorities in a leaf compare to the ask's, below the lowest common parent queue."""
 
-    is_fenced: bool  # the priority of the allocation itself does not show
+    behind_fence: bool  # a priority fence hides the priority of the allocation
     offset: int
-    most: int  # the ask's
+    most: int  # the ask's priority
 
     def priority(self, allocation: Allocation) -> int:
-        """The priority that is compared: of the ask, or of the fence it is behind."""
-        return self.offset + (0 if self.is_fenced else allocation.record.ask.priority)
+        """Return the compared priority: of the ask, or of the fence that hides it."""
+        return self.offset + (0 if self.behind_fence else allocation.record.ask.priority)
 
 
 class Candidates:
-    """Those who may be victims of one ask, and of others that have the same leaf and priority.
+    """Possible victims of one ask, and of others with the same leaf and priority.
 
-    What is found out of a place is remembered: nobody may be added there meanwhile, and of those
-    who are asked to go it has to be told.
+    Results for each node and queue are cached: no allocation may be added there meanwhile, and
+    victims that were asked to end must be passed to `have_gone`.
     """
 
     def __init__(self, partition: Partition, pending: PendingAsk) -> None:
@@ -103,13 +102,13 @@ class Candidates:
         self._known: dict[Node | Queue, SortedKeyList[Victim, tuple[int, bool, int]]] = {}
 
     def on(self, node: Node) -> Sequence[Victim]:
-        """Those on ``node``, who goes first coming first."""
+        """Return those on ``node``, in order of eviction."""
         if node not in self._known:
             self._known[node] = self._sorted(self._allocations.on(node).values())
         return self._known[node]
 
     def below(self, queue: Queue) -> Sequence[Victim]:
-        """Those in ``queue`` and below it, who goes first coming first."""
+        """Return those in ``queue`` and below it, in order of eviction."""
         if queue not in self._known:
             everybody = self._allocations.all.values()
             self._known[queue] = self._sorted(
@@ -118,7 +117,7 @@ class Candidates:
         return self._known[queue]
 
     def have_gone(self, allocations: Iterable[Allocation]) -> None:
-        """These were asked to go."""
+        """Remove these, which were asked to end."""
         for allocation in allocations:
             victim = self._victim(allocation)
             for place in (allocation.node, *allocation.application.leaf.path):
@@ -131,7 +130,7 @@ class Candidates:
         return SortedKeyList(self._among(allocations), key=attrgetter("order"))
 
     def among(self, allocations: Iterable[Allocation]) -> list[Victim]:
-        """Those of ``allocations`` who may be victims, who goes first coming first."""
+        """Return the possible victims among ``allocations``, in order of eviction."""
         return sorted(self._among(allocations), key=attrgetter("order"))
 
     def _among(self, allocations: Iterable[Allocation]) -> Iterator[Victim]:
@@ -141,7 +140,7 @@ class Candidates:
                 yield victim
 
     def _victim(self, allocation: Allocation) -> Victim | None:
-        """As a victim of the ask; None if its queue or its priority is against that."""
+        """Return it as a victim of the ask; None if its queue or its priority forbids that."""
         comparison = self._comparison(allocation.application.leaf)
         if comparison is None:
             return None
@@ -152,7 +151,7 @@ class Candidates:
         return may_be_preempted(allocation) and allocation.application is not self._application
 
     def _comparison(self, leaf: Queue) -> _Comparison | None:
-        """How priorities in ``leaf`` compare; None if it has no victims for this ask."""
+        """Return how priorities in ``leaf`` compare; None if it has no victims for this ask."""
         if leaf not in self._comparisons:
             is_in_reach = self._ask.required_node or (
                 leaf is not self._leaf and self._barrier in leaf.path
@@ -163,18 +162,18 @@ class Candidates:
 
     def _compare(self, leaf: Queue) -> _Comparison:
         above = next(queue for queue in self._leaf.path if queue in leaf.path)
-        is_fenced, offset = fence_and_offset(above, leaf)
-        own_is_fenced, own_offset = fence_and_offset(above, self._leaf)
-        most = own_offset + (0 if own_is_fenced else self._ask.priority)
-        return _Comparison(is_fenced, offset, most)
+        behind_fence, offset = fence_and_offset(above, leaf)
+        own_behind_fence, own_offset = fence_and_offset(above, self._leaf)
+        most = own_offset + (0 if own_behind_fence else self._ask.priority)
+        return _Comparison(behind_fence, offset, most)
 
     def leaves_guarantees(self, victim: Victim, loss: VictimSet) -> bool:
-        """Whether the queues that only lose keep what is guaranteed to them without ``victim``."""
+        """Return whether all queues that only lose keep their guarantee without ``victim``."""
         if self._ask.required_node:
             return True
         for queue in victim.allocation.application.leaf.path:
             if queue in self._leaf.path:
-                return True  # from here on up the ask takes what the victim gives
+                return True  # from here on up the ask takes what the victim releases
             if queue.guaranteed is not None:
                 left = queue.used - queue.yielding - loss.of(queue) - victim.resource
                 if not is_kept(queue.guaranteed, victim.resource, left):
@@ -183,7 +182,7 @@ class Candidates:
 
 
 def may_be_preempted(allocation: Allocation) -> bool:
-    """Whether it may go for anybody: not on its way already, not opted out, nor bound to a node."""
+    """Return whether it is a possible victim: not ending, not opted out, no required node."""
     ask = allocation.record.ask
     policy = ask.preemption_policy
     return (
@@ -194,7 +193,7 @@ def may_be_preempted(allocation: Allocation) -> bool:
 
 
 def is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
-    """Whether ``left`` is as much as is ``guaranteed``, of the types that are ``lost``."""
+    """Return whether ``left`` covers ``guaranteed`` for the types in ``lost``."""
     return all(
         left.amounts.get(name, 0) >= amount
         for name, amount in guaranteed.amounts.items()
@@ -203,16 +202,16 @@ def is_kept(guaranteed: Resource, lost: Resource, left: Resource) -> bool:
 
 
 def fence_and_offset(above: Queue, leaf: Queue) -> tuple[bool, int]:
-    """What ``above`` sees of priorities in ``leaf``: whether a fence hides them, and the offset.
+    """Return how ``above`` sees priorities in ``leaf``: whether a fence hides them, and the offset.
 
     Each queue on the way up adds its offset; a fence hides what is below it.
     """
-    is_fenced, offset = False, 0
+    behind_fence, offset = False, 0
     for queue in leaf.path:
         if queue is above:
             break
         properties = queue.config.properties
         if properties.priority_policy is PriorityPolicy.FENCE:
-            is_fenced, offset = True, 0
+            behind_fence, offset = True, 0
         offset += properties.priority_offset
-    return is_fenced, offset
+    return behind_fence, offset

@@ -1,1 +1,1 @@
-"""The state the rules keep: nodes and their room, queues and their usage, applications, asks."""
+"""State of the core: nodes and free resources, queues and usage, applications, asks."""

@@ -1,4 +1,4 @@
-"""The order in which a leaf admits applications of which only one may begin at a time."""
+"""Admission order: a leaf admits applications one at a time."""
 
 import bisect
 from collections.abc import Iterable
@@ -15,32 +15,32 @@ _LATER: Final = WaitReason(
 
 
 class HeldBack(Waiter, Protocol):
-    """Who may be held back until its application is admitted."""
+    """An ask group that may be held back until its application is admitted."""
 
     @property
     def waits_in(self) -> WaitQueue[Any] | None:
-        """Where it waits."""
+        """Return where it waits."""
 
 
 class Applicant(Protocol):
-    """An application that wants to be admitted."""
+    """An application that waits for admission."""
 
     @property
     def number(self) -> int:
-        """Counts applications in the order they came."""
+        """Return the number of the application in order of submission."""
 
     @property
     def held_back(self) -> Iterable[HeldBack]:
-        """What of it waits at a gate."""
+        """Return its ask groups that wait at a gate."""
 
 
 Kind = TypeVar("Kind", bound=Applicant)
 
 
 class AdmissionOrder(Generic[Kind]):
-    """Those who want to be admitted, the oldest first, and what waits of all the others.
+    """Applicants in order of age, and the waiting ask groups of all but the first.
 
-    Where a turn does not last for ever, ``turn`` is whose it is, with the timer that ends it.
+    Where a turn is limited in time, ``turn`` is the current applicant with the timer that ends it.
     """
 
     __slots__ = ("_applicants", "_numbers", "turn", "younger")
@@ -52,7 +52,7 @@ class AdmissionOrder(Generic[Kind]):
         self.younger: WaitQueue[Any] = WaitQueue(_LATER, is_gate=True)
 
     def put(self, applicant: Kind, *, is_in: bool) -> None:
-        """Say whether ``applicant`` wants to be admitted."""
+        """Set whether ``applicant`` waits for admission."""
         number = applicant.number
         if is_in is (number in self._applicants):
             return
@@ -65,11 +65,11 @@ class AdmissionOrder(Generic[Kind]):
             del self._applicants[number]
 
     def first(self) -> Kind | None:
-        """The oldest, None without any."""
+        """Return the oldest, None without any."""
         return self._applicants[self._numbers[0]] if self._numbers else None
 
     def wake_first(self) -> None:
-        """The oldest may be another one: wake what of it waits here."""
+        """Wake the ask groups of the oldest applicant, which may have changed."""
         first = self.first()
         if first is not None:
             for waiter in [each for each in first.held_back if each.waits_in is self.younger]:

@@ -1,7 +1,7 @@
-"""Groups of nodes: how many allocations of a kind each holds, for the affinities of pending asks.
+"""Affinity counts: matching allocations per node group, for the affinities of pending asks.
 
-Only what an affinity of a pending ask is about is counted, and once for all affinities that are
-about the same. Until the first one, an allocation that comes or goes costs one look.
+Only what an affinity of a pending ask refers to is counted, once for all equal affinities. Before
+the first such ask, an allocation that is added or removed costs one check.
 """
 
 from collections import Counter
@@ -16,25 +16,25 @@ from sireference.core.state.tagged import ByTargets, TaggedAllocations, Targets
 
 
 class _Kind(NamedTuple):
-    """What is counted: allocations that all targets are true of, by the groups of a scope."""
+    """What is counted: allocations that match all targets, by the groups of a scope."""
 
     scope: str
     targets: Targets
 
 
 class _Wish(NamedTuple):
-    """What is wanted of a count."""
+    """What an affinity requires of a count."""
 
     affinity: AllocationAffinity
     counts_itself: bool
 
     def is_met(self, count: int) -> bool:
-        """Whether a group with that many is one for the ask."""
+        """Return whether a group with that count is suitable for the ask."""
         return self.affinity.allows(count + self.counts_itself)
 
 
 class _Count:
-    """How many allocations of one kind there are by group, and who wants to know."""
+    """The number of allocations of one kind by group, and the interested profiles."""
 
     __slots__ = ("by_group", "is_counted", "profiles")
 
@@ -49,7 +49,7 @@ def _kind(affinity: AllocationAffinity) -> _Kind:
 
 
 class AffinityCounts:
-    """Counts the allocations of one partition."""
+    """Affinity counts of the allocations of one partition."""
 
     __slots__ = ("_allocations", "_by_targets", "_counts", "_tagged")
 
@@ -60,7 +60,7 @@ class AffinityCounts:
         self._by_targets: ByTargets[_Kind] = ByTargets()
 
     def wanted(self, profile: PlacementProfile) -> None:
-        """Count for this profile from now on: an ask has it."""
+        """Start counting for this profile, which an ask has."""
         affinity = profile.affinity
         if affinity is None:
             return
@@ -72,7 +72,7 @@ class AffinityCounts:
         self._counts[kind].profiles.setdefault(wish, {})[profile] = None
 
     def unwanted(self, profile: PlacementProfile) -> None:
-        """Leave off counting for this profile: no ask has it any more."""
+        """Stop counting for this profile, which no ask has any more."""
         affinity = profile.affinity
         if affinity is None:
             return
@@ -86,7 +86,7 @@ class AffinityCounts:
             self._by_targets.discard(kind, kind.targets)
 
     def allow(self, profile: PlacementProfile, node: Node) -> bool:
-        """Whether the affinity of ``profile``, if it has one, is met on ``node``."""
+        """Return whether the affinity of ``profile``, if any, is satisfied on ``node``."""
         affinity = profile.affinity
         if affinity is None:
             return True
@@ -94,21 +94,21 @@ class AffinityCounts:
         return affinity.allows(count + profile.counts_itself)
 
     def allocation_added(self, allocation: Allocation) -> list[PlacementProfile]:
-        """Count ``allocation``; the profiles that more nodes may be open to now."""
+        """Count ``allocation``; return the profiles that may have more suitable nodes now."""
         if self._tagged is None:
             return []
         self._tagged.add(allocation)
         return list(self._changed(allocation, 1))
 
     def allocation_removed(self, allocation: Allocation) -> list[PlacementProfile]:
-        """Count it no more; the profiles that more nodes may be open to now."""
+        """Uncount ``allocation``; return the profiles that may have more suitable nodes now."""
         if self._tagged is None:
             return []
         self._tagged.discard(allocation)
         return list(self._changed(allocation, -1))
 
     def regrouped(self) -> list[PlacementProfile]:
-        """The attributes of a node changed: count again; all profiles it may matter to."""
+        """Recount after a change of node attributes; return all profiles that may be affected."""
         profiles: list[PlacementProfile] = []
         for count in self._counts.values():
             count.is_counted = False
@@ -129,13 +129,13 @@ class AffinityCounts:
         return count.by_group
 
     def _changed(self, allocation: Allocation, by: int) -> Iterator[PlacementProfile]:
-        """One more or one less; the profiles that the group is open to now and was not before."""
+        """Change a count by one; return the profiles for which the group has become suitable."""
         node, tags = allocation.node, allocation.record.ask.tags
         for kind in self._by_targets.that_may_match(tags):
             count = self._counts[kind]
             if not count.is_counted or not all(target.holds(tags) for target in kind.targets):
                 continue
-            affinity = next(iter(count.profiles)).affinity  # one is as good as the other
+            affinity = next(iter(count.profiles)).affinity  # any of them will do
             group = affinity.group(node.node_id, node.attributes)
             before = count.by_group[group]
             count.by_group[group] = before + by

@@ -1,4 +1,4 @@
-"""One allocation: what was told about it, and where it stands."""
+"""Allocations: record and state of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from sireference.core.states import AllocationState, TerminationType
 class Allocation:
     """An allocation that has not ended, or only just.
 
-    ``open_release`` is the type of a release the scheduler asked for and the RM has not yet
-    confirmed; until then the allocation keeps its room (SI-REL-011).
+    ``open_release`` is the type of a release that the scheduler requested and the RM has not yet
+    confirmed; until then the allocation holds its resources (SI-REL-011).
     """
 
     record: AllocationRecord
@@ -30,11 +30,11 @@ class Allocation:
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether it keeps room for a member of a task group."""
+        """Return whether it is a placeholder of a task group."""
         return self.record.ask.is_placeholder
 
     def release(self, termination: TerminationType, message: str) -> Release:
-        """What tells the RM that it ends."""
+        """Return the message that reports its end to the RM."""
         ask = self.record.ask
         return Release(
             partition=partition_name(ask.partition),
@@ -50,7 +50,7 @@ _NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})
 
 
 class Allocations:
-    """The allocations of a partition by identity: all, those of an application, those on a node."""
+    """The allocations of a partition by identity, by application and by node."""
 
     __slots__ = ("_of", "_on", "all")
 
@@ -60,22 +60,22 @@ class Allocations:
         self._on: dict[Node, dict[str, Allocation]] = {}
 
     def of(self, application: Application) -> Mapping[str, Allocation]:
-        """Those of ``application``, the oldest first."""
+        """Return those of ``application``, the oldest first."""
         return self._of.get(application, _NONE)
 
     def on(self, node: Node) -> Mapping[str, Allocation]:
-        """Those on ``node``, the oldest first."""
+        """Return those on ``node``, the oldest first."""
         return self._on.get(node, _NONE)
 
     def add(self, allocation: Allocation) -> None:
-        """Keep an allocation that was made or recovered."""
+        """Add an allocation that was made or recovered."""
         identity = allocation.record.identity
         self.all[identity] = allocation
         self._of.setdefault(allocation.application, {})[identity] = allocation
         self._on.setdefault(allocation.node, {})[identity] = allocation
 
     def remove(self, allocation: Allocation) -> None:
-        """Forget an allocation that has ended."""
+        """Remove an allocation that has ended."""
         identity = allocation.record.identity
         del self.all[identity]
         of_application = self._of[allocation.application]
@@ -88,7 +88,7 @@ class Allocations:
             del self._on[allocation.node]
 
     def clear(self) -> None:
-        """Forget all allocations: the partition is over."""
+        """Remove all allocations: the partition ends."""
         self.all.clear()
         self._of.clear()
         self._on.clear()

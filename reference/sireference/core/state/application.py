@@ -1,9 +1,9 @@
-"""One application: its state, its asks in groups, how much it has.
+"""Applications: state, usage and asks in groups.
 
-Asks of one application that need the same are one ask group: when the first of a group cannot be
-placed, the others cannot either. So the group as a whole waits where it was turned away, and is
-woken when just there something came free and it would be the first to be served of those it may be
-for. A scheduling pass looks only at groups that do not wait.
+Asks of one application with the same needs form one ask group: if the first of a group cannot be
+placed, the others cannot either. So the group as a whole waits for the resource it lacks, and is
+woken when exactly that is freed and the group is first in line for it. A scheduling pass examines
+only groups that do not wait.
 """
 
 import heapq
@@ -24,31 +24,31 @@ from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import ApplicationState, AskState
 
 _NOT_BEGUN = (ApplicationState.NEW, ApplicationState.ACCEPTED)
-_PENDING: Final = AskState.PENDING  # to look it up in the Enum at every step would take long
+_PENDING: Final = AskState.PENDING  # a module global, because an Enum lookup at every step is slow
 
 
 @dataclass(slots=True, eq=False)
 class PendingAsk:
-    """An ask that wants more allocations; ``number`` counts asks in the order they came."""
+    """An ask that wants more allocations; ``number`` counts asks in order of arrival."""
 
     ask: Ask
     number: int
     application: "Application"
     made: int = 0  # allocations made so far
     state: AskState = AskState.PENDING
-    ask_group: "AskGroup | None" = None  # None while there is nothing to be served in
+    ask_group: "AskGroup | None" = None  # None if no allocation is outstanding
     awaiting: int = 0  # placeholders whose end it waits for: one for each of its next allocations
-    is_reserved: bool = False  # room on a node is kept for it until others are gone
-    proposed: int = 0  # allocations the RM was asked about, or is going to be
-    since: float | None = None  # when it was asked for
-    exclusions: NodeExclusions | None = None  # nodes the RM does not want it on
-    reported: WaitReason | None = None  # to the RM, if it was told anything
-    had_placeholder: bool = False  # one that was of no use: it is placed like any other from now on
+    is_reserved: bool = False  # resources on a node are reserved for it until its victims are gone
+    proposed: int = 0  # allocations that need the RM's approval
+    since: float | None = None  # when it was requested
+    exclusions: NodeExclusions | None = None  # nodes the RM refused for it
+    reported: WaitReason | None = None  # last state reported to the RM, if any
+    had_placeholder: bool = False  # one that did not fit: it is placed like any other now
 
     def renewed(self, ask: Ask, state: AskState) -> "PendingAsk":
-        """The ask that takes its place, with what stays true of it.
+        """Return the replacement of this ask with the state that still applies.
 
-        Whoever knows what it waits for hands that over; what the RM excluded is not kept.
+        The caller transfers what the ask waits for; exclusions by the RM are not kept.
         """
         later = PendingAsk(ask, self.number, self.application, self.made, state)
         later.since, later.reported = self.since, self.reported
@@ -58,25 +58,25 @@ class PendingAsk:
 
     @property
     def order(self) -> Order:
-        """Its place in the group."""
+        """Return its place in the group."""
         return Order(-self.ask.priority, self.number)
 
     @property
     def key(self) -> AskGroupKey:
-        """The group it belongs in."""
+        """Return the key of its group."""
         ask, is_placeholder = self.ask, self.ask.is_placeholder
         replaces = "" if is_placeholder or self.had_placeholder else ask.task_group
         return AskGroupKey(profile_of(ask, self.exclusions), is_placeholder, replaces)
 
     @property
     def wants_more(self) -> bool:
-        """Whether it has an allocation to be served with."""
+        """Return whether an allocation is outstanding."""
         on_their_way = self.made + self.awaiting + self.proposed
         return self.state is _PENDING and on_their_way < self.ask.max_allocations
 
 
 class AskGroup:
-    """The pending asks of ``application`` that have one key, in the order they are served."""
+    """The pending asks of ``application`` with one key, in the order they are served."""
 
     __slots__ = (
         "_heap",
@@ -104,24 +104,22 @@ class AskGroup:
         self.profile = key.profile
         self.need = need
         self.number = number
-        self.waits_in: WaitQueue[Any] | None = None  # None while it is worth a look
-        self.reported: WaitReason | None = None  # to the RM, when it waited last
-        self.notified_by: WaitQueue[Any] | None = None  # until it is done with that
+        self.waits_in: WaitQueue[Any] | None = None  # None while it may be placed
+        self.reported: WaitReason | None = None  # last reason reported to the RM
+        self.notified_by: WaitQueue[Any] | None = None  # until its notification is handled
         self.sort_key: SortKey | None = None
-        self.priority = 0  # of the ask that would be served
+        self.priority = 0  # of the next ask to be served
         self._heap: list[tuple[Order, int, PendingAsk]] = []
         self._joined = 0
-        self._stale = 0  # entries of the heap that are nobody's any more
+        self._stale = 0  # entries of the heap that are outdated
 
     @property
     def gang_need(self) -> Resource | None:
-        """What the whole gang of its application announced to need."""
+        """Return the total need that the gang of its application announced."""
         return self.application.submitted.placeholder_ask
 
-    # Its asks
-
     def join(self, pending: PendingAsk) -> None:
-        """Take an ask into the group."""
+        """Add an ask to the group."""
         if pending.ask_group is self:
             return
         if pending.ask_group is not None:
@@ -131,7 +129,7 @@ class AskGroup:
         heapq.heappush(self._heap, (pending.order, self._joined, pending))
 
     def leave(self, pending: PendingAsk) -> None:
-        """Take an ask out of the group; at most half of the heap is asks that have left."""
+        """Remove an ask; at most half of the heap is outdated entries."""
         pending.ask_group = None
         self._stale += 1
         if 2 * self._stale > len(self._heap):
@@ -141,11 +139,11 @@ class AskGroup:
             self._stale = 0
 
     def __iter__(self) -> Iterator[PendingAsk]:
-        """All asks of the group, in no order."""
+        """Return all asks of the group, unordered."""
         return (pending for _, _, pending in self._heap if pending.ask_group is self)
 
     def first(self) -> PendingAsk | None:
-        """The ask to be served next, None when there is none."""
+        """Return the ask to be served next, None when there is none."""
         while heap := self._heap:
             pending = heap[0][2]
             if pending.ask_group is self:
@@ -158,17 +156,15 @@ class AskGroup:
         return None
 
     def next_sort_key(self) -> SortKey | None:
-        """Among the groups of its application; None while it waits and is not notified."""
+        """Return its sort key within the application; None while it waits without notification."""
         first = self.first() if self.waits_in is None or self.is_notified else None
         if first is None:
             return None
         self.priority = first.ask.priority
         return -self.priority, 0, first.number
 
-    # Waiting
-
     def sort_key_in_lane(self) -> SortKey | None:
-        """Among those of its leaf that wait for the same: by application, then by ask."""
+        """Return its sort key among waiters in its leaf: by application, then by ask."""
         first = self.first()
         if first is None:
             return None
@@ -176,71 +172,71 @@ class AskGroup:
 
     @property
     def is_notified(self) -> bool:
-        """Whether it waits where it was notified."""
+        """Return whether it is notified in the queue it waits in."""
         return self.waits_in is not None and self.notified_by is self.waits_in
 
     def wait_in(self, wait_queue: WaitQueue[Any]) -> None:
-        """Nothing can be done for this group until something changes for ``wait_queue``."""
+        """Let the group wait for a change in ``wait_queue``."""
         self.waits_in = wait_queue
         wait_queue.add(self)
         if wait_queue.is_gate:
             self.application.held_back[self] = None
 
     def unblock(self) -> None:
-        """The group waits no more; the caller tells the application."""
+        """End the wait; the caller notifies the application."""
         if self.waits_in is not None:
             self.waits_in.discard(self)
             self.waits_in = None
             self.application.held_back.pop(self, None)
 
     def wake(self) -> None:
-        """The group waits no more, and is worth a look."""
+        """End the wait, so that the next pass examines the group."""
         self.unblock()
         self.application.awakens(self)
 
     def notify(self) -> None:
-        """Have the group looked at when it would be served, if it still may go then."""
+        """Have the group checked at its turn, if it can still be placed then."""
         self.application.notified[self] = None
         self.notified_by = self.waits_in
         self.application.awakens(self)
 
     def dismiss(self) -> None:
-        """Take a notification back: when the group would have been served it could not go."""
+        """Cancel a notification: at its turn the group could not be placed."""
         self.application.notified.pop(self, None)
         self.notified_by = None
 
     def done_with(self) -> None:
-        """Have the first of its bucket notified next: a group of its application had its chance."""
+        """Notify the next in its bucket: a group of the application had its turn."""
         notified_by, self.notified_by = self.notified_by, None
         if notified_by is None:
             return
-        if self.waits_in is notified_by and notified_by.may_go(self):  # another one had it
+        if self.waits_in is notified_by and notified_by.may_go(self):  # another group was served
             self.wake()
         notified_by.notify_next(self)
 
 
 @dataclass(slots=True, eq=False)
 class Application:
-    """An application as it is known; ``number`` counts applications in the order they came."""
+    """A known application; ``number`` counts applications in order of submission."""
 
     submitted: NewApplication
     number: int
     leaf: Queue
-    quotas: Quotas  # it counts against: those of its leaf, the queues above, and limits
+    quotas: Quotas  # it counts against: those of its leaf, the parent queues, and limits
     state: ApplicationState = ApplicationState.NEW
     pending: dict[str, PendingAsk] = field(default_factory=dict)  # by allocation key
     ask_groups: dict[AskGroupKey, AskGroup] = field(default_factory=dict)
     awake: LazyHeap[AskGroup] = field(default_factory=LazyHeap)
-    notified: dict[AskGroup, None] = field(default_factory=dict)  # that are not done with it
+    notified: dict[AskGroup, None] = field(default_factory=dict)  # not handled yet
     held_back: dict[AskGroup, None] = field(default_factory=dict)  # that wait at a gate
     used: Resource = NOTHING  # by all of its allocations
-    held: int = 0  # allocations, placeholders among them
+    held: int = 0  # allocations, including placeholders
     placeholders_held: int = 0
-    placeholders_asked: int = 0  # placeholder asks that are pending
+    placeholders_asked: int = 0  # pending placeholder asks
     is_gang: bool = False  # from its first placeholder or placeholder ask on
-    has_passed: bool = False  # it gathered nothing in its turn, and holds up nobody
+    has_passed: bool = False  # it gathered nothing in its turn, and blocks no other gang
     sort_key: SortKey | None = None
-    priority: int = 0  # of the ask that would be served
+    priority: int = 0  # of the next ask to be served
     is_counted: bool = False  # among the running applications of its queues
     state_timer: Timer | None = None
     execution_timer: Timer | None = None
@@ -252,46 +248,46 @@ class Application:
 
     @property
     def is_active(self) -> bool:
-        """Whether it has a real allocation; placeholders do not make it active."""
+        """Return whether it has a real allocation; placeholders do not make it active."""
         return self.held > self.placeholders_held
 
     @property
     def has_begun(self) -> bool:
-        """Whether it is past the states in which placeholders are gathered."""
+        """Return whether it is past the states in which placeholders are gathered."""
         return self.state not in _NOT_BEGUN
 
     @property
     def is_gathering(self) -> bool:
-        """Whether it waits for placeholders before it begins."""
+        """Return whether it waits for placeholders before it begins."""
         return bool(self.placeholders_asked) and not self.has_begun
 
     @property
     def keeps_its_turn(self) -> bool:
-        """Whether younger gangs wait for it."""
+        """Return whether younger gangs wait for it."""
         return self.is_gathering and not self.has_passed
 
     @property
     def is_beginning(self) -> bool:
-        """Whether it waits for allocations to begin."""
+        """Return whether it waits for allocations to begin."""
         return self.state is ApplicationState.ACCEPTED and bool(self.pending)
 
     @property
     def is_starting(self) -> bool:
-        """Whether it has begun, and only just."""
+        """Return whether it is in state Starting."""
         return self.state is ApplicationState.STARTING and self.is_counted
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
-        """Whether it may run, with ``need`` more, of which ``reserved`` is kept for it already."""
+        """Return whether its quotas allow ``need``, of which ``reserved`` is counted already."""
         return self.quotas.can_take(need, reserved, is_counted=self.is_counted)
 
     def done_with_notified(self) -> None:
-        """A group of it was served or turned away: all of its groups may be served later now."""
+        """Finish notifications after a group was served or rejected: the order may have changed."""
         for ask_group in self.notified:
             ask_group.done_with()
         self.notified.clear()
 
     def has_less(self) -> None:
-        """It uses less than before: in a fair leaf it comes earlier, and so do those that wait."""
+        """Update the order after usage decreased; in a fair leaf it comes earlier."""
         if self.leaf.is_fair:
             self.leaf.awakens(self)
             for ask_group in self.ask_groups.values():
@@ -299,11 +295,11 @@ class Application:
                     ask_group.waits_in.moved_up(ask_group)
 
     def moved(self) -> None:
-        """Something changed that may hold back its asks, or those of others in its leaf.
+        """Recheck gates after a change that may affect its asks or those of others in its leaf.
 
-        That is its state, whether it counts as running, and whether it has asks, placeholder asks
-        and allocations at all. Every group of its own that a gate holds back is asked again, and so
-        is whoever comes first now where one comes after the other.
+        That is a change of its state, of whether it counts as running, or of whether it has asks,
+        placeholder asks and allocations. All of its groups held back by a gate are rechecked, and
+        the next applicant in each admission order.
         """
         leaf = self.leaf
         leaf.beginning.put(self, is_in=self.is_beginning)
@@ -327,12 +323,12 @@ class Application:
         self.moved()
 
     def awakens(self, ask_group: AskGroup) -> None:
-        """Have ``ask_group`` looked at by the next pass."""
+        """Have ``ask_group`` examined by the next pass."""
         self.awake.update(ask_group)
         self.leaf.awakens(self)
 
     def next_sort_key(self) -> SortKey | None:
-        """Its place among the applications of its leaf; None with nothing to be served."""
+        """Return its sort key among the applications of its leaf; None if nothing to serve."""
         ask_group = self.awake.first()
         if ask_group is None:
             return None
@@ -340,11 +336,11 @@ class Application:
         return self.leaf.sort_key_of(self, ask_group.priority)
 
     def stop_state_timer(self) -> None:
-        """Cancel the deadline of the present state, which then lasts until something happens."""
+        """Cancel the deadline of the current state."""
         cancel(self.state_timer)
         self.state_timer = None
 
     def stop_execution_timer(self) -> None:
-        """Cancel the deadline of the running time: the application is over."""
+        """Cancel the execution timeout: the application has ended."""
         cancel(self.execution_timer)
         self.execution_timer = None

@@ -1,8 +1,8 @@
-"""Blocks: members in order, in blocks of neighbours that know what no member of theirs exceeds.
+"""Blocks: ordered members in blocks of neighbours, each with a bound on its members' amounts.
 
-A search looks at the bound of a block before it looks at the members, and passes over the blocks
-that cannot hold what it is after. A bound is never too narrow; it may be too wide once a member has
-gone, until a search has been through the whole block in vain.
+A search checks the bound of a block before its members, and skips blocks that cannot contain a
+match. A bound is never too narrow; after a removal it may be too wide until a search has passed the
+whole block without a match.
 """
 
 from bisect import bisect_left
@@ -13,14 +13,14 @@ from sireference.core.resources import Resource
 
 Kind = TypeVar("Kind")
 Key = tuple[Any, ...]
-"""Where a member stands; no two members have the same."""
+"""The position of a member; unique."""
 
-_MOST: Final = 256  # members of a block; one with more becomes two
-_LEAST: Final = _MOST // 4  # one with less joins a neighbour
+_MOST: Final = 256  # members of a block; a larger one is split
+_LEAST: Final = _MOST // 4  # a smaller one joins a neighbour
 
 
 class Bound(NamedTuple):
-    """A kind of bound: what it is ``of`` several amounts, and whether one ``holds`` for another."""
+    """A kind of bound: the bound ``of`` several amounts, and whether one ``holds`` for another."""
 
     of: Callable[[Iterable[Resource]], Resource]
     holds: Callable[[Resource, Resource], bool]
@@ -45,19 +45,19 @@ def _smallest(amounts: Iterable[Resource]) -> Resource:
 
 
 UPPER: Final = Bound(_largest, lambda bound, amount: amount.fits(bound))
-"""The most of every type that there is of it anywhere: what fits nowhere does not fit in there."""
+"""Upper bound, the maximum of every type: what does not fit there fits no member."""
 
 LOWER: Final = Bound(_smallest, lambda bound, amount: bound.fits(amount))
-"""The least of every type that anybody needs: where that does not fit, nobody does."""
+"""Lower bound, the minimum need of every type: where it does not fit, no member does."""
 
 
 class _Block(Generic[Kind]):
-    """Neighbours; ``is_exact`` says that nothing went since their bound was worked out."""
+    """Neighbours; ``is_exact`` is True if nothing was removed since the bound was computed."""
 
     __slots__ = ("bound", "is_exact", "keys", "members")
 
     def __init__(self, keys: list[Key], members: list[Kind], bound: Resource) -> None:
-        self.keys = keys  # of the members, in their order
+        self.keys = keys  # of the members, in order
         self.members = members
         self.bound = bound
         self.is_exact = False
@@ -66,8 +66,8 @@ class _Block(Generic[Kind]):
 class Blocks(Generic[Kind]):
     """Members in the order of their keys.
 
-    ``amount`` is what is bounded of a member, ``bound`` how: `UPPER` for what they have, `LOWER`
-    for what they need. When the amount of a member changes it has to be removed and added again.
+    ``amount`` is the bounded amount of a member, ``bound`` the kind: `UPPER` for what they have,
+    `LOWER` for what they need. When the amount of a member changes, remove it and add it again.
     """
 
     __slots__ = ("_amount", "_blocks", "_bound", "_is_exact", "_last", "_whole")
@@ -76,12 +76,12 @@ class Blocks(Generic[Kind]):
         self._amount = amount
         self._bound = bound
         self._blocks: list[_Block[Kind]] = []
-        self._last: list[Key] = []  # of each block
+        self._last: list[Key] = []  # key of each block
         self._whole = Resource()  # the bound of all of them
         self._is_exact = False
 
     def add(self, key: Key, member: Kind) -> None:
-        """Take ``member`` in."""
+        """Add ``member``."""
         amount = self._amount(member)
         if not self._blocks:
             self._blocks.append(_Block([key], [member], amount))
@@ -101,7 +101,7 @@ class Blocks(Generic[Kind]):
             self._split(at)
 
     def remove(self, key: Key) -> None:
-        """Take the member out that stands there."""
+        """Remove the member at that position."""
         at = bisect_left(self._last, key)
         block = self._blocks[at]
         place = bisect_left(block.keys, key)
@@ -117,10 +117,11 @@ class Blocks(Generic[Kind]):
             yield from block.members
 
     def where(self, may_be: Callable[[Resource], bool]) -> Iterator[Kind]:
-        """In order, all members but those of blocks whose bound cannot be.
+        """Yield in order all members except those of blocks excluded by their bound.
 
-        ``may_be`` must be true of a bound if it is true of the amount of any member within. Who
-        does not stop has found nothing: bounds that may be too wide are worked out anew behind it.
+        ``may_be`` must be true of a bound if it is true of the amount of any member within. A
+        caller that reads on has found nothing: bounds that may be too wide are recomputed after
+        each block.
         """
         if not self._blocks or not may_be(self._whole):
             return
@@ -149,7 +150,7 @@ class Blocks(Generic[Kind]):
         self._work_out(later)
 
     def _join(self, at: int) -> None:
-        """Put a small block together with the one before it, or drop it if it is empty."""
+        """Merge a small block into the previous one, or drop it if it is empty."""
         block = self._blocks[at]
         if not block.keys:
             del self._blocks[at], self._last[at]

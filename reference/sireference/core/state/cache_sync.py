@@ -1,7 +1,7 @@
-"""Cache synchronisation (2021-02): which allocations an RM can assume, and which it can forget.
+"""Cache synchronisation (2021-02): allocations that an RM can assume or forget.
 
-An allocation is forgotten by its key alone. So a key is forgotten with its last allocation, and no
-message names a key twice: nothing says which of the two lists would count first.
+An allocation is forgotten by key. So a key is forgotten with its last allocation, and no message
+names a key twice: the order of the two lists is not specified.
 """
 
 from collections import Counter
@@ -14,14 +14,14 @@ from sireference.core.state.allocation import Allocation
 
 @dataclass(slots=True)
 class _Message:
-    """One that is being written."""
+    """A message under construction."""
 
     assumed: dict[str, list[str]] = field(default_factory=dict)  # nodes by key
     forgotten: list[str] = field(default_factory=list)
 
 
 class CacheSync:
-    """What there is to tell one RM; nothing is gathered unless it is read."""
+    """Pending cache changes for one RM; nothing is collected unless it is read."""
 
     __slots__ = ("_is_read", "_live", "_messages", "_rm_id")
 
@@ -32,13 +32,13 @@ class CacheSync:
         self._messages: list[_Message] = []
 
     def start(self, *, is_read: bool) -> None:
-        """Begin anew: the cache of whoever reads this is empty."""
+        """Start with an empty cache on the RM's side."""
         self._is_read = is_read
         self._live.clear()
         self._messages.clear()
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """An allocation can be assumed."""
+        """Record an allocation that can be assumed."""
         if not self._is_read:
             return
         key = allocation.record.ask.key
@@ -48,7 +48,7 @@ class CacheSync:
         self._messages[-1].assumed.setdefault(key, []).append(allocation.node.node_id)
 
     def allocation_removed(self, allocation: Allocation) -> None:
-        """An allocation can be forgotten, unless others have its key."""
+        """Record an allocation that can be forgotten, unless others have its key."""
         if not self._is_read:
             return
         key = allocation.record.ask.key
@@ -61,7 +61,7 @@ class CacheSync:
         self._messages[-1].forgotten.append(key)
 
     def take(self) -> Iterator[SyncedCache]:
-        """What is to be told now."""
+        """Return and clear the pending messages."""
         for message in self._messages:
             assumed = ((key, node) for key, nodes in message.assumed.items() for node in nodes)
             yield SyncedCache(self._rm_id, tuple(assumed), tuple(message.forgotten))

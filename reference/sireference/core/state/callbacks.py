@@ -1,4 +1,4 @@
-"""Callbacks: what one RM takes that way, and what waits to be told."""
+"""Callbacks of one RM, and what waits to be sent."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,7 +14,7 @@ Listener = Callable[[Answered, float], list[Effect]]
 
 
 class Callbacks:
-    """Of one registration. Nothing is gathered that nobody takes."""
+    """The callbacks of one registration. Only what the RM takes is collected."""
 
     __slots__ = (
         "_asked",
@@ -33,10 +33,10 @@ class Callbacks:
         self.states = SchedulingStates(rm_id)
         self.cache = CacheSync(rm_id)
         self._asked = 0
-        self._questions: dict[int, Listener] = {}  # that are open, by number
+        self._questions: dict[int, Listener] = {}  # open ones, by number
 
     def offer(self, callbacks: frozenset[Callback]) -> None:
-        """The RM takes these, and no others; questions that are open will not be answered."""
+        """Set the callbacks that the RM takes; open questions will not be answered."""
         self.offered = callbacks
         self._questions.clear()
         self.event_log.is_read = Callback.EVENTS in callbacks
@@ -45,18 +45,18 @@ class Callbacks:
         self.cache.start(is_read=Callback.CACHE_SYNC in callbacks)
 
     def ask(self, listener: Listener) -> int:
-        """The number of a new question; ``listener`` gets the answer, and when it came."""
+        """Return the number of a new question; ``listener`` gets the answer and its time."""
         self._asked += 1
         self._questions[self._asked] = listener
         return self._asked
 
     def answered(self, answer: Answered, now: float) -> list[Effect]:
-        """What follows from an answer; nothing if nobody waits for it, or not any more."""
+        """Return the effects of an answer; none if the question is no longer open."""
         listener = self._questions.pop(answer.number, None)
         return [] if listener is None else listener(answer, now)
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """There is a new allocation."""
+        """Record a new allocation."""
         if self.event_log.is_read:
             application, resource = allocation.application, allocation.record.ask.resource
             self.event_log.allocation_added(allocation)
@@ -64,12 +64,12 @@ class Callbacks:
         self.cache.allocation_added(allocation)
 
     def allocation_resized(self, allocation: Allocation, before: Resource) -> None:
-        """An allocation holds another amount than ``before``."""
+        """Record a change of amount from ``before``."""
         application, after = allocation.application, allocation.record.ask.resource
         user_group_log.usage_changed(self.event_log, application, before, after)
 
     def allocation_removed(self, allocation: Allocation) -> None:
-        """An allocation has ended."""
+        """Record the end of an allocation."""
         user_group_log.used(
             self.event_log,
             allocation.application,
@@ -79,7 +79,7 @@ class Callbacks:
         self.cache.allocation_removed(allocation)
 
     def take(self, now: float) -> Iterator[Call]:
-        """What is to be told of all that happened ``now``."""
+        """Return and clear what is to be sent for everything that happened ``now``."""
         records = self.event_log.take(now)
         if records:
             yield SentEvents(self._rm_id, records)

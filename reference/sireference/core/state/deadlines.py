@@ -1,4 +1,4 @@
-"""Deadlines of all registrations: whose comes next, among however many."""
+"""Deadlines of all registrations: the next one in logarithmic time."""
 
 from itertools import takewhile
 
@@ -8,34 +8,34 @@ from sireference.core.state.resource_manager import ResourceManager
 
 
 class Deadlines:
-    """The next deadline of each registration; to change or find one costs a logarithm."""
+    """The next deadline of each registration; changes and lookups take logarithmic time."""
 
     __slots__ = ("_changed", "_entries", "_held", "_sorted")
 
     def __init__(self) -> None:
-        self._changed: dict[ResourceManager, None] = {}  # their entries may be out of date
+        self._changed: dict[ResourceManager, None] = {}  # their entries may be outdated
         self._entries: dict[ResourceManager, tuple[float, int, ResourceManager]] = {}
         self._held: set[str] = set()  # ids of resource managers
-        # deadline, then the number of the registration, which no two have in common
+        # deadline, then the unique number of the registration
         self._sorted: SortedList[tuple[float, int, ResourceManager]] = SortedList()
 
     def changed(self, rm: ResourceManager) -> None:
-        """The next deadline of ``rm`` may be another one."""
+        """Mark the next deadline of ``rm`` as possibly changed."""
         self._changed[rm] = None
 
     def hold(self, rm: ResourceManager) -> None:
-        """No deadline of ``rm``, or of a later registration of it, comes before ``go_on``."""
+        """Suspend the deadlines of ``rm`` and of its later registrations until ``go_on``."""
         self._held.add(rm.rm_id)
         self._remove(rm)
 
     def go_on(self, rm_id: str, rm: ResourceManager | None) -> None:
-        """The deadlines of ``rm``, the present registration of that id, count again."""
+        """Resume the deadlines of ``rm``, the current registration of that id."""
         self._held.discard(rm_id)
         if rm is not None:
             self.changed(rm)
 
     def forget(self, rm: ResourceManager) -> None:
-        """Leave out all deadlines of ``rm`` from now on."""
+        """Ignore all deadlines of ``rm`` from now on."""
         self._changed.pop(rm, None)
         self._remove(rm)
 
@@ -45,12 +45,12 @@ class Deadlines:
             self._sorted.remove(entry)
 
     def next(self) -> float | None:
-        """The earliest, None without any."""
+        """Return the earliest, None without any."""
         self._update()
         return self._sorted[0][0] if self._sorted else None
 
     def due(self, now: float) -> list[ResourceManager]:
-        """Whose deadline has come, in the order of their registrations."""
+        """Yield the registrations whose deadline is due, in order of registration."""
         self._update()
         due = takewhile(lambda entry: entry[0] <= now, self._sorted)
         return sorted((rm for _, _, rm in due), key=lambda rm: rm.number)

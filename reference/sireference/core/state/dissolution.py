@@ -1,7 +1,7 @@
-"""Dissolution: a partition is over, and nothing in it refers to itself any more.
+"""Dissolution: removes all reference cycles in a partition that has ended.
 
-So it goes when nobody has it any more. Otherwise it would stay until Python's collector looks for
-cycles, which is seldom, and then stop everything for as long as all of it takes.
+So it is freed when its last reference goes. Otherwise it would stay until Python's cycle collector
+runs, which is seldom and would then block for the whole partition.
 """
 
 from sireference.core.state.application import Application
@@ -11,7 +11,7 @@ from sireference.core.state.wait_queue import never
 
 
 def dissolve(partition: Partition) -> None:
-    """Take apart all that is in ``partition``, which nobody uses from now on."""
+    """Take apart everything in ``partition``, which must not be used any more."""
     for application in partition.applications.values():
         _let_go(application)
     for preemption in partition.preemptions.open:

@@ -1,11 +1,11 @@
-"""Enforcements: queues that have more than their lowered maximum, and when that is ended."""
+"""Quota enforcements: queues above their lowered maximum, with their deadlines."""
 
 from sireference.core.state.queue import Queue
 from sireference.core.state.timers import Timer
 
 
 class Enforcements:
-    """Of one partition: a timer for each queue that has until then to come below its maximum."""
+    """A timer for each queue of a partition that must come below its maximum."""
 
     __slots__ = ("_timers",)
 
@@ -19,16 +19,16 @@ class Enforcements:
         return len(self._timers)
 
     def begin(self, queue: Queue, timer: Timer) -> None:
-        """``queue`` has until ``timer`` is due."""
+        """Give ``queue`` time until ``timer`` is due."""
         self._timers[queue] = timer
 
     def end(self, queue: Queue) -> None:
-        """There is nothing to enforce any more, or it is done."""
+        """End the enforcement for ``queue``."""
         timer = self._timers.pop(queue, None)
         if timer is not None:
             timer.cancel()
 
     def clear(self) -> None:
-        """Forget all: the partition is over."""
+        """Remove all: the partition ends."""
         for queue in list(self._timers):
             self.end(queue)

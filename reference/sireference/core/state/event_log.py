@@ -1,7 +1,7 @@
-"""The event log: what happens to requests, applications, nodes and queues, as event records.
+"""Event log: records of what happens to requests, applications, nodes and queues.
 
-Nothing is written down unless somebody reads it. One happening often concerns several objects: an
-allocation comes to its request, its application, its node and its queue, with a record for each.
+Nothing is recorded unless it is read. One event often concerns several objects: an allocation is
+recorded for its request, its application, its node and its queue.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,20 +50,20 @@ _ENDINGS: Final[Mapping[TerminationType, ChangeDetail]] = {
     TerminationType.TIMEOUT: ChangeDetail.ALLOC_TIMEOUT,
     TerminationType.PLACEHOLDER_REPLACED: ChangeDetail.ALLOC_REPLACED,
 }
-_QUEUE_SLOTS: Final = {  # by whether one is lacked
-    True: (ChangeDetail.APP_CANNOTRUN_QUEUE, "as many applications of its queue run as may run"),
-    False: (ChangeDetail.APP_RUNNABLE_QUEUE, "it may run in its queue"),
+_QUEUE_SLOTS: Final = {  # by whether a slot is lacking
+    True: (ChangeDetail.APP_CANNOTRUN_QUEUE, "its queue has no free running slot"),
+    False: (ChangeDetail.APP_RUNNABLE_QUEUE, "its queue has a free running slot"),
 }
 _USER_SLOTS: Final = {
-    True: (ChangeDetail.APP_CANNOTRUN_QUOTA, "as many of its user or group run as may run"),
-    False: (ChangeDetail.APP_RUNNABLE_QUOTA, "its user and group may have it run"),
+    True: (ChangeDetail.APP_CANNOTRUN_QUOTA, "its user or group has no free running slot"),
+    False: (ChangeDetail.APP_RUNNABLE_QUOTA, "its user and group have a free running slot"),
 }
 
 
 class EventLog:
-    """The records of one RM; those who keep the state say what happened.
+    """The records of one RM, written by the classes that keep the state.
 
-    Records with other ``details`` than these are not written.
+    Only records with these ``details`` are written.
     """
 
     __slots__ = ("_details", "_records", "is_read")
@@ -71,39 +71,35 @@ class EventLog:
     def __init__(self, details: frozenset[ChangeDetail]) -> None:
         self.is_read = False
         self._details = details
-        self._records: list[Callable[..., EventRecord]] = []  # all but when
+        self._records: list[Callable[..., EventRecord]] = []  # complete except for the time
 
     def take(self, now: float) -> tuple[EventRecord, ...]:
-        """What was written since the last time, all of which happened ``now``."""
+        """Return and clear the records, all of which happened ``now``."""
         if not self._records:
             return ()
         records = tuple(record(at=now) for record in self._records)
         self._records.clear()
         return records
 
-    # Requests
-
     def asked(self, application: Application, ask: Ask, change: ChangeType = _ADD) -> None:
-        """An ask came, or another one in its place."""
+        """Record a new or replaced ask."""
         if self.is_read:
-            message = "asked for" if change is _ADD else "asked for again"
+            message = "requested" if change is _ADD else "requested again"
             self._of_ask(application, ask, change, message)
 
     def refused(self, ask: Ask, reason: str) -> None:
-        """An ask was not taken."""
+        """Record a rejected ask."""
         if self.is_read and ask.key:
             self._request(ask, _NONE, _NO_DETAIL, reason)
 
     def unsuitable(self, ask: Ask, node: Node, reason: str) -> None:
-        """The RM does not want the ask on the node."""
+        """Record that the RM refused a node for the ask."""
         if self.is_read:
-            problem = "the resource manager does not want it here" + (
-                f": {reason}" if reason else ""
-            )
+            problem = "the resource manager refused this node" + (f": {reason}" if reason else "")
             self._request(ask, _NONE, _NO_DETAIL, problem, node.node_id)
 
     def over(self, pending: PendingAsk, trigger: AskTrigger) -> None:
-        """An ask is pending no more."""
+        """Record the end of an ask."""
         if not self.is_read:
             return
         self._of_ask(pending.application, pending.ask, _REMOVE, trigger.value)
@@ -113,7 +109,7 @@ class EventLog:
             self._request(pending.ask, _REMOVE, ChangeDetail.REQUEST_TIMEOUT, "its time was up")
 
     def served(self, allocation: AllocationRecord) -> None:
-        """An ask got an allocation."""
+        """Record an allocation of an ask."""
         if self.is_read:
             ask, detail = allocation.ask, ChangeDetail.REQUEST_ALLOC
             self._request(ask, _ADD, detail, "allocated", allocation.identity)
@@ -135,15 +131,13 @@ class EventLog:
         other = reference_id or ask.application_id
         self.write(request, change, detail, message, reference_id=other, resource=ask.resource)
 
-    # Allocations
-
     def allocation_added(self, allocation: Allocation) -> None:
-        """There is a new allocation."""
+        """Record a new allocation."""
         if self.is_read:
             self._of_allocation(allocation, _ADD, "allocated")
 
     def allocation_removed(self, allocation: Allocation, termination: TerminationType) -> None:
-        """An allocation has ended."""
+        """Record the end of an allocation."""
         if not self.is_read:
             return
         detail, message = _ENDINGS[termination], termination.value
@@ -173,44 +167,42 @@ class EventLog:
             identity, resource = allocation.record.identity, allocation.record.ask.resource
             self.write(about, change, detail, message, reference_id=identity, resource=resource)
 
-    # Applications
-
     def submitted(self, application: Application) -> None:
-        """An application was taken in."""
+        """Record an accepted application."""
         if self.is_read:
             self._application(application, _ADD, ChangeDetail.APP_NEW, "submitted")
             self._of_queue(application, _ADD, "submitted")
 
     def rejected(self, new: NewApplication, reason: str) -> None:
-        """An application was not taken."""
+        """Record a rejected application."""
         if self.is_read and new.application_id:
             application = Subject(_APP, new.application_id, new.queue)
             self.write(application, _SET, ChangeDetail.APP_REJECT, reason)
 
     def moved(self, application: Application, message: str) -> None:
-        """An application is in another state."""
+        """Record a change of state."""
         if self.is_read:
             self._application(application, _SET, _STATES[application.state], message)
 
     def slots(self, application: Application, before: SlotsLacked, now: SlotsLacked) -> None:
-        """An application lacks something else to run than before."""
+        """Record a change in the running slots an application lacks."""
         if before.of_queue != now.of_queue:
             self._application(application, _NONE, *_QUEUE_SLOTS[now.of_queue])
         if before.of_user != now.of_user:
             self._application(application, _NONE, *_USER_SLOTS[now.of_user])
 
     def left(self, application: Application, message: str) -> None:
-        """An application is in its queue no more."""
+        """Record that an application left its queue."""
         if self.is_read:
             self._of_queue(application, _REMOVE, message)
 
     def removed(self, application: Application, message: str) -> None:
-        """An application was taken out."""
+        """Record the removal of an application."""
         if self.is_read:
             self._application(application, _REMOVE, _NO_DETAIL, message)
 
     def forgotten(self, application_id: str, queue: str, message: str) -> None:
-        """A finished application, which was in ``queue``, is remembered no more."""
+        """Record that a finished application, formerly in ``queue``, is forgotten."""
         if self.is_read:
             expired = ChangeDetail.APP_EXPIRED
             self.write(Subject(_APP, application_id, queue), _REMOVE, expired, message)
@@ -226,10 +218,8 @@ class EventLog:
         reference_id = application.application_id
         self.write(leaf, change, ChangeDetail.QUEUE_APP, message, reference_id=reference_id)
 
-    # Nodes
-
     def node_added(self, node: Node) -> None:
-        """A node is known."""
+        """Record a new node."""
         if self.is_read:
             self._node(node, _ADD, _NO_DETAIL, "registered", node.capacity)
             self._schedulable(node)
@@ -237,14 +227,14 @@ class EventLog:
                 self._ready(node)
 
     def node_changed(self, node: Node, before: NodeState) -> None:
-        """A node may be closed or open now."""
+        """Record that a node was possibly closed or opened."""
         if self.is_read and node.state is not before and node.state is not NodeState.REMOVED:
             self._schedulable(node)
 
     def node_updated(
         self, node: Node, capacity: Resource, occupied: Resource, attributes: Mapping[str, str]
     ) -> None:
-        """A node has new values; these are the ones before."""
+        """Record new values of a node, given the previous ones."""
         if not self.is_read:
             return
         if node.capacity != capacity:
@@ -255,14 +245,14 @@ class EventLog:
             self._ready(node)
 
     def node_removed(self, node: Node) -> None:
-        """A node is known no more."""
+        """Record the removal of a node."""
         if self.is_read:
             self._node(node, _REMOVE, ChangeDetail.NODE_DECOMISSION, "decommissioned")
 
     def reserved(self, ask: Ask, node: Node, change: ChangeType) -> None:
-        """Room on a node is kept for an ask, or no more."""
+        """Record that resources of a node were reserved or unreserved for an ask."""
         if self.is_read:
-            message = "reserved" if change is _ADD else "not reserved any more"
+            message = "reserved" if change is _ADD else "no longer reserved"
             self.write(
                 Subject(_NODE, node.node_id),
                 change,
@@ -290,8 +280,6 @@ class EventLog:
     ) -> None:
         self.write(Subject(_NODE, node.node_id), change, detail, message, resource=resource)
 
-    # Queues
-
     def queue(
         self,
         queue: Queue,
@@ -300,7 +288,7 @@ class EventLog:
         message: str,
         resource: Resource | None = None,
     ) -> None:
-        """A queue came, changed or went."""
+        """Record that a queue was added, changed or removed."""
         if self.is_read:
             about = Subject(_QUEUE, queue.name)
             self.write(about, change, detail, message, resource=resource)
@@ -315,7 +303,7 @@ class EventLog:
         reference_id: str = "",
         resource: Resource | None = None,
     ) -> None:
-        """Write one record about ``about``, if it is one that the RM's revision has."""
+        """Write one record about ``about``, if the RM's revision has it."""
         if detail not in self._details:
             return
         self._records.append(
@@ -334,7 +322,7 @@ class EventLog:
 
 
 class Subject(NamedTuple):
-    """What a record is about."""
+    """The object of a record."""
 
     type: RecordType
     object_id: str

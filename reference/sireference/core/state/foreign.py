@@ -1,4 +1,4 @@
-"""Foreign allocations: what somebody else has on the nodes of a partition."""
+"""Foreign allocations: usage by others on the nodes of a partition."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,7 +13,7 @@ _NONE: Final[Mapping[str, ForeignAllocation]] = MappingProxyType({})
 
 
 class ForeignAllocations:
-    """Those of a partition, by key: each is on one node, and takes room there and nowhere else."""
+    """The foreign allocations of a partition by key; each takes resources on one node only."""
 
     __slots__ = ("_node_index", "_nodes", "_on")
 
@@ -26,11 +26,11 @@ class ForeignAllocations:
         return key in self._nodes
 
     def on(self, node: Node) -> Mapping[str, ForeignAllocation]:
-        """Those on ``node``, the oldest first."""
+        """Return those on ``node``, the oldest first."""
         return self._on.get(node, _NONE)
 
     def put(self, foreign: ForeignAllocation, node: Node) -> Node | None:
-        """Count it on ``node``, as large as it is now; the node that has more room then, if any."""
+        """Count it on ``node``; return the node that gained free resources, if any."""
         if self._nodes.get(foreign.key) is node:
             return self._resize(foreign, node)
         left = self.take_away(foreign.key)
@@ -50,7 +50,7 @@ class ForeignAllocations:
         return node if shrinks else None
 
     def take_away(self, key: str) -> Node | None:
-        """Count it no more; the node it was on, if it was there."""
+        """Stop counting it; return its node, if it had one."""
         node = self._nodes.pop(key, None)
         if node is None:
             return None
@@ -63,11 +63,11 @@ class ForeignAllocations:
         return node
 
     def node_is_gone(self, node: Node) -> None:
-        """What was on ``node`` is gone with it."""
+        """Remove everything on ``node``, which is gone."""
         for key in self._on.pop(node, _NONE):
             del self._nodes[key]
 
     def clear(self) -> None:
-        """Forget all: the partition is over."""
+        """Remove all: the partition ends."""
         self._nodes.clear()
         self._on.clear()

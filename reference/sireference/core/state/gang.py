@@ -1,4 +1,4 @@
-"""What an application has of its task groups, and which asks take the place of placeholders."""
+"""Gangs: placeholders of applications, and the asks that replace them."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -15,29 +15,29 @@ from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 
 _UNSETTLED: Final = WaitReason(
-    SchedulingState.SKIPPED, "its application has to settle its placeholders first"
+    SchedulingState.SKIPPED, "its application is waiting for its placeholders"
 )
 
 
 @dataclass(slots=True, eq=False)
 class Gang:
-    """What one application has of all its task groups."""
+    """The placeholders of one application in all its task groups."""
 
-    # those not marked for release, by task group and identity, the oldest first; the first is taken
-    # again and again, which a plain dict is slow at
+    # those not marked for release, by task group and identity, the oldest first; a plain dict is
+    # slow when the first is taken again and again
     replaceable: dict[str, OrderedDict[str, Allocation]] = field(default_factory=dict)
     # asks that wait until the placeholders are settled
     unsettled: WaitQueue[Any] = field(default_factory=partial(WaitQueue, _UNSETTLED, is_gate=True))
     timer: Timer | None = None
-    is_clearing_up: bool = False  # waiting is over, the leftovers have to go
+    is_clearing_up: bool = False  # waiting is over, leftover placeholders must end
 
     def book(self, placeholder: Allocation) -> None:
-        """Count a placeholder that was allocated."""
+        """Count an allocated placeholder."""
         group = placeholder.record.ask.task_group
         self.replaceable.setdefault(group, OrderedDict())[placeholder.record.identity] = placeholder
 
     def mark(self, placeholder: Allocation) -> None:
-        """Leave ``placeholder`` out of those that can be replaced: it is about to be released."""
+        """Exclude ``placeholder``, which is about to be released, from replacement."""
         group, identity = placeholder.record.ask.task_group, placeholder.record.identity
         members = self.replaceable.get(group, OrderedDict())
         if identity in members:
@@ -52,10 +52,10 @@ class Gang:
 
 
 class Gangs(dict[Application, Gang]):
-    """Gangs by application, from the first placeholder or its ask on."""
+    """Gangs by application, from the first placeholder or placeholder ask on."""
 
     def begin(self, application: Application) -> Gang:
-        """That of ``application``, which from now on is a gang, if it was not yet."""
+        """Return the gang of ``application``, created if needed."""
         gang = self.get(application)
         if gang is None:
             application.is_gang = True
@@ -67,7 +67,7 @@ _NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})
 
 
 class Replacements:
-    """Asks that wait for the end of placeholders, whose place they take."""
+    """Asks that wait for the end of placeholders that they replace."""
 
     __slots__ = ("_by_placeholder", "_placeholders")
 
@@ -76,7 +76,7 @@ class Replacements:
         self._placeholders: dict[PendingAsk, dict[str, Allocation]] = {}
 
     def of(self, pending: PendingAsk) -> Mapping[str, Allocation]:
-        """The placeholders whose end ``pending`` waits for, by identity."""
+        """Return the placeholders whose end ``pending`` waits for, by identity."""
         return self._placeholders.get(pending, _NONE)
 
     def hold(self, pending: PendingAsk, placeholder: Allocation) -> None:
@@ -86,7 +86,7 @@ class Replacements:
         pending.awaiting += 1
 
     def resume(self, placeholder: Allocation) -> PendingAsk | None:
-        """The ask that waited for the end of ``placeholder``; it waits for it no more."""
+        """Return the ask that waited for the end of ``placeholder``, and end its wait."""
         pending = self._by_placeholder.pop(placeholder, None)
         if pending is not None:
             pending.awaiting -= 1
@@ -96,12 +96,12 @@ class Replacements:
         return pending
 
     def forget(self, pending: PendingAsk) -> None:
-        """``pending`` waits no more: those placeholders are replaced by nobody."""
+        """End all waits of ``pending``: no ask replaces those placeholders."""
         for placeholder in self._placeholders.pop(pending, {}).values():
             del self._by_placeholder[placeholder]
         pending.awaiting = 0
 
     def clear(self) -> None:
-        """Forget who waits for which placeholder: the partition is over."""
+        """Remove all waits: the partition ends."""
         self._by_placeholder.clear()
         self._placeholders.clear()

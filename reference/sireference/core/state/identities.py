@@ -2,7 +2,7 @@
 
 
 class Identities:
-    """Identities of allocations, never the same twice."""
+    """Unique identities of allocations."""
 
     __slots__ = ("_made", "_prefix")
 
@@ -11,6 +11,6 @@ class Identities:
         self._made = 0
 
     def next(self) -> str:
-        """An identity that no allocation had before."""
+        """Return an unused identity."""
         self._made += 1
         return f"{self._prefix}{self._made}"

@@ -1,19 +1,19 @@
-"""A heap whose order changes all the time, and which finds that out when it is asked."""
+"""A heap whose order changes constantly and is corrected on access."""
 
 import heapq
 from typing import Generic, Protocol, TypeVar
 
 SortKey = tuple[float, ...]
-"""The place in an order, the lowest first. The last of the numbers tells members apart."""
+"""A sort key, the lowest first. The last number distinguishes members."""
 
 
 class Member(Protocol):
-    """What a heap knows of its members."""
+    """A member of a heap."""
 
     sort_key: SortKey | None  # under which it is in the heap, None while it is not
 
     def next_sort_key(self) -> SortKey | None:
-        """Its sort key as things are, None if it has nothing to be served."""
+        """Return its current sort key, None if it has nothing to serve."""
 
 
 Kind = TypeVar("Kind", bound=Member)
@@ -22,39 +22,38 @@ Kind = TypeVar("Kind", bound=Member)
 class LazyHeap(Generic[Kind]):
     """Members of one kind: ask groups of an application, applications of a leaf, sibling queues.
 
-    Of a member whose sort key may be lower than before, the heap is told by ``update``. One whose
-    sort key is higher need not be told of: that is found out when it would be the first. So a
-    change costs no more than the logarithm of the number of members, whatever their order is made
-    of. No more than half of the entries of the heap are those of nobody.
+    Call ``update`` for a member whose sort key may have decreased. An increased sort key needs no
+    call: it is found when the member would be first. So a change costs at most the logarithm of the
+    number of members, however their order is defined. At most half of the entries are outdated.
     """
 
     __slots__ = ("_count", "_heap", "_stale", "_updated")
 
     def __init__(self) -> None:
         self._heap: list[tuple[SortKey, int, Kind]] = []
-        self._updated: dict[Kind, None] = {}  # since somebody asked for the first
+        self._updated: dict[Kind, None] = {}  # since the last access to the first
         self._count = 0
-        self._stale = 0  # entries of the heap that are nobody's any more
+        self._stale = 0  # entries of the heap that are outdated
 
     def update(self, member: Kind) -> bool:
-        """``member`` may have something to be served, or a lower sort key; whether that is news."""
+        """Mark ``member`` as possibly having a lower sort key; return whether that is new."""
         if member in self._updated:
             return False
         self._updated[member] = None
         return True
 
     def update_all(self) -> None:
-        """Any member may have a lower sort key."""
+        """Mark all members as possibly having a lower sort key."""
         entries = self._heap
         self._updated.update((entry[2], None) for entry in entries if entry[0] is entry[2].sort_key)
 
     def remove(self, member: Kind) -> None:
-        """Take ``member`` out, which has nothing to be served."""
+        """Remove ``member``, which has nothing to serve."""
         self._updated.pop(member, None)
         self._take_back(member)
 
     def first(self) -> Kind | None:
-        """The member with the lowest sort key, None when there is nothing to be served."""
+        """Return the member with the lowest sort key, None when there is nothing to serve."""
         if self._updated:
             for member in self._updated:
                 self._place(member, member.next_sort_key())
@@ -62,7 +61,7 @@ class LazyHeap(Generic[Kind]):
         heap = self._heap
         while heap:
             sort_key, _, member = heap[0]
-            if sort_key is not member.sort_key:  # it is elsewhere, or not in here
+            if sort_key is not member.sort_key:  # it has moved or left
                 heapq.heappop(heap)
                 self._stale -= 1
                 continue
@@ -77,7 +76,7 @@ class LazyHeap(Generic[Kind]):
         return None
 
     def top(self) -> Kind:
-        """What ``first`` gave the last time."""
+        """Return the last result of ``first``."""
         return self._heap[0][2]
 
     def _place(self, member: Kind, sort_key: SortKey | None) -> None:
@@ -89,7 +88,7 @@ class LazyHeap(Generic[Kind]):
         heapq.heappush(self._heap, (sort_key, self._count, member))
 
     def _take_back(self, member: Kind) -> None:
-        """The entry of ``member``, if it has one, is nobody's any more."""
+        """Mark the entry of ``member``, if any, as outdated."""
         if member.sort_key is None:
             return
         member.sort_key = None

@@ -1,4 +1,4 @@
-"""An index by need: those to whom some room is of use are found without asking each."""
+"""Index by need: finds the members that some free resources may serve."""
 
 from collections.abc import Callable, Hashable, Iterator
 from itertools import count
@@ -12,7 +12,7 @@ Member = TypeVar("Member", bound=Hashable)
 
 
 class NeedIndex(Generic[Member]):
-    """Members that wait, each with what it needs."""
+    """Waiting members, each with its need."""
 
     __slots__ = ("_blocks", "_keys", "_numbers")
 
@@ -22,19 +22,19 @@ class NeedIndex(Generic[Member]):
         self._numbers = count()
 
     def add(self, member: Member, need: Resource) -> None:
-        """``member``, which is not in here, waits for ``need``."""
+        """Add ``member``, which waits for ``need``."""
         key = (sorted(need.key), next(self._numbers))
         self._keys[member] = key
         self._blocks.add(key, (member, need))
 
     def discard(self, member: Member) -> None:
-        """``member``, if it is in here, does not wait any more."""
+        """Remove ``member``, if present."""
         key = self._keys.pop(member, None)
         if key is not None:
             self._blocks.remove(key)
 
     def served_by(self, serves: Callable[[Resource], bool]) -> Iterator[Member]:
-        """Those whose need ``serves`` is true of; it must be true of any smaller need, too."""
+        """Return the members whose need satisfies ``serves``; it must hold for smaller needs."""
         return (member for member, need in self._blocks.where(serves) if serves(need))
 
     def __bool__(self) -> bool:

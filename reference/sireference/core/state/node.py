@@ -1,4 +1,4 @@
-"""One node: what it has, what is taken, what is kept."""
+"""Nodes: capacity, usage and reservations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sireference.core.states import NodeState
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of one partition; ``number`` counts nodes in the order they were created."""
+    """A node of one partition; ``number`` counts nodes in order of creation."""
 
     node_id: str
     number: int
@@ -18,65 +18,65 @@ class Node:
     occupied: Resource
     state: NodeState
     foreign: Resource = NOTHING  # used by foreign allocations
-    reserved: Resource = NOTHING  # for asks whose victims are to go
+    reserved: Resource = NOTHING  # for asks whose victims must end
     yielding: Resource = NOTHING  # held by victims of preemption
     free: Resource = NOTHING
-    whole: Resource = NOTHING  # its capacity when it was advised first, see utilisation
-    advised: Resource = NOTHING  # what the RM was advised to offer of it
-    rank: float | None = None  # its place in the node index while it is in there
+    whole: Resource = NOTHING  # its capacity before the first recommendation, see utilisation
+    advised: Resource = NOTHING  # the capacity recommended to the RM
+    rank: float | None = None  # its key in the node index while it is there
 
     def __post_init__(self) -> None:
         self.free = self.capacity - self.occupied
 
     @property
     def used_by_others(self) -> Resource:
-        """What is not there for anybody, whichever way the RM said so."""
+        """Return what is not available, in whichever way the RM reported it."""
         return self.occupied + self.foreign
 
     @property
     def allocated(self) -> Resource:
-        """What its allocations hold together."""
+        """Return the total of its allocations."""
         return self.capacity - self.used_by_others - self.reserved - self.free
 
     def resize(self, capacity: Resource, occupied: Resource) -> None:
-        """Take over new values; what is free then may be below zero."""
+        """Set new values; the free amount may become negative."""
         held = self.allocated + self.reserved
         self.capacity, self.occupied = capacity, occupied
         self.free = capacity - self.used_by_others - held
 
     def take_by_others(self, resource: Resource) -> None:
-        """A foreign allocation of this size is on it; what is free then may be below zero."""
+        """Add a foreign allocation; the free amount may become negative."""
         self.foreign += resource
         self.free -= resource
 
     def give_back_by_others(self, resource: Resource) -> None:
-        """Give back what a foreign allocation used."""
+        """Remove a foreign allocation."""
         self.foreign -= resource
         self.free += resource
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
-        """Whether ``need`` fits now, and what is reserved for others can still be had after it.
+        """Return whether ``need`` fits now and other reservations can still be met after it.
 
-        ``reserved`` is what is reserved for the one who asks. Stricter is who asks whether it fits
-        in ``free``: that counts reservations in full, even where their victims are still there.
+        ``reserved`` is what is reserved for the asker. Checking against ``free`` is stricter: it
+        counts reservations in full, even while their victims still exist.
         """
         there, at_last = self.free + self.reserved, self.free + self.yielding + reserved
         return need.fits(there) and need.fits(at_last)
 
     def reserve(self, resource: Resource) -> None:
-        """Keep room for an ask, even if it has to come free first."""
+        """Reserve resources for an ask, even if they must be freed first."""
         self.reserved += resource
         self.free -= resource
 
     def unreserve(self, resource: Resource) -> None:
-        """Give back room that was reserved."""
+        """Undo a reservation."""
         self.reserved -= resource
         self.free += resource
 
     def book(self, resource: Resource) -> None:
-        """An allocation of this size runs on it."""
+        """Add an allocation of this size."""
         self.free -= resource
 
     def unbook(self, resource: Resource) -> None:
-        """Give back what an allocation held that has ended."""
+        """Remove an allocation of this size."""
         self.free += resource

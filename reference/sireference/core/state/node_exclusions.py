@@ -1,12 +1,12 @@
-"""Node exclusions: nodes on which the RM does not want an ask."""
+"""Node exclusions: nodes that the RM refused for an ask."""
 
 from sireference.core.state.timers import Timer, cancel
 
 
 class NodeExclusions:
-    """The nodes on which the RM does not want one ask; an ask with exclusions is looked for alone.
+    """The nodes that the RM refused for one ask, which therefore has its own profile.
 
-    They hold until something changes on the node, or for ``timeout`` seconds once no other node is
+    They last until something changes on the node, or for ``timeout`` seconds once no other node is
     left.
     """
 
@@ -18,13 +18,13 @@ class NodeExclusions:
         self.timer: Timer | None = None
 
     def stop_timer(self) -> None:
-        """Cancel the end of the exclusions: nobody waits for it."""
+        """Cancel the timeout of the exclusions: no ask waits for it."""
         cancel(self.timer)
         self.timer = None
 
 
 class ActiveExclusions:
-    """The exclusions of asks that wait for a node, to be found by node."""
+    """Exclusions of asks that wait for a node, indexed by node."""
 
     __slots__ = ("_active", "_by_node")
 
@@ -39,7 +39,7 @@ class ActiveExclusions:
             self._by_node.setdefault(node_id, set()).add(exclusions)
 
     def discard(self, exclusions: NodeExclusions) -> None:
-        """Leave off watching these exclusions: their ask waits no more."""
+        """Stop watching these exclusions: their ask waits no more."""
         self._active.discard(exclusions)
         for node_id in exclusions.nodes:
             self._by_node[node_id].discard(exclusions)
@@ -47,13 +47,13 @@ class ActiveExclusions:
                 del self._by_node[node_id]
 
     def exclude(self, exclusions: NodeExclusions, node_id: str) -> None:
-        """One more node is among ``exclusions``."""
+        """Add a node to ``exclusions``."""
         exclusions.nodes.add(node_id)
         if exclusions in self._active:
             self._by_node.setdefault(node_id, set()).add(exclusions)
 
     def lift(self, node_id: str) -> None:
-        """Something changed on the node: it may be proposed again to the asks that wait."""
+        """Lift the exclusions of a node that has changed."""
         for exclusions in self._by_node.pop(node_id, ()):
             exclusions.nodes.discard(node_id)
 

@@ -1,4 +1,4 @@
-"""Where there is room: nodes in order of what they have free, and what is known to fit nowhere."""
+"""Node index: nodes ordered by free resources, and the profiles known to fit nowhere."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
@@ -18,11 +18,11 @@ from sireference.core.state.unplaced import Unplaced
 from sireference.core.state.wait_queue import WaitQueue
 from sireference.core.state.wait_reason import WaitReason
 
-_NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no node that suits it has room for it")
+_NOWHERE: Final = WaitReason(SchedulingState.FAILED, "no suitable node has capacity for it")
 
 
 class SortedNodes:
-    """Schedulable nodes, sorted; a change costs a search or two, not a sort."""
+    """Schedulable nodes in order; a change costs a binary search or two."""
 
     __slots__ = ("_nodes", "_rank")
 
@@ -31,17 +31,17 @@ class SortedNodes:
         self._nodes: Blocks[Node] = Blocks(attrgetter("free"), UPPER)
 
     def add(self, node: Node) -> None:
-        """Take ``node`` in."""
+        """Add ``node``."""
         node.rank = self._rank(node)
         self._nodes.add((node.rank, node.number), node)
 
     def remove(self, node: Node) -> None:
-        """Take ``node`` out."""
+        """Remove ``node``."""
         self._nodes.remove((node.rank, node.number))
         node.rank = None
 
     def changed(self, node: Node) -> None:
-        """Find the new place of ``node``."""
+        """Move ``node`` to its new place."""
         self.remove(node)
         self.add(node)
 
@@ -52,16 +52,16 @@ class SortedNodes:
         return iter(self._nodes)
 
     def for_need(self, need: Resource) -> Iterator[Node]:
-        """In order, at least the nodes that ``need`` fits on."""
+        """Yield in order a superset of the nodes that ``need`` fits on."""
         return self._nodes.where(need.fits)
 
 
 def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
-    """What ``policy`` sorts nodes by, the node to try first having the lowest rank.
+    """Return the sort key of nodes for ``policy``; the lowest is tried first.
 
-    Fair takes the node with most room first, binpacking the one with least. Room is the mean of
-    the free shares of the weighted resource types; a node that has none of them is ranked by the
-    type it has least of.
+    Fair takes the node with most free resources first, binpacking the one with least. They are
+    measured as the mean of the free shares of the weighted resource types; a node that has none of
+    these is ranked by its scarcest type.
     """
     weights: Final = {name: weight for name, weight in policy.weights.items() if weight > 0}
     sign = -1.0 if policy.type is NodeSortType.FAIR else 1.0
@@ -83,9 +83,9 @@ def rank_by(policy: NodeSortPolicy) -> Callable[[Node], float]:
 class NodeIndex:
     """Finds a node for a need, and remembers what fits nowhere.
 
-    For a profile that was looked for in vain only those nodes are looked at again that gained room
-    since, unless its placement constraint opens nodes to it otherwise. It is remembered as long as
-    somebody wants the profile.
+    For a profile that found no node, only nodes that gained free resources since are examined
+    again, unless its placement constraint makes other nodes suitable. It is remembered as long as
+    an ask has the profile.
     """
 
     __slots__ = (
@@ -106,12 +106,12 @@ class NodeIndex:
         self._nodes = nodes  # of the partition, schedulable or not
         self._groups = groups
         self.index = SortedNodes(rank_by(policy))
-        self.changes = 0  # in what there is and what of it is used
-        self.looked_at = 0  # nodes so far, in search of one that has room
+        self.changes = 0  # number of changes in capacity and usage
+        self.looked_at = 0  # nodes examined in search of capacity
         self.waiting = WaitQueue(_NOWHERE, self._may_find)  # groups that found no node
         self._unplaced = Unplaced()
         self._wanted: dict[PlacementProfile, int] = {}
-        self._exclusions = ActiveExclusions()  # each is of one profile
+        self._exclusions = ActiveExclusions()  # each belongs to one profile
 
     def sort_by(self, policy: NodeSortPolicy) -> None:
         """Sort the nodes by ``policy`` from now on."""
@@ -142,13 +142,13 @@ class NodeIndex:
             self._exclusions.discard(profile.exclusions)
 
     def exclude(self, exclusions: NodeExclusions, node: Node) -> None:
-        """The RM does not want the ask whose ``exclusions`` these are on ``node``."""
+        """Exclude ``node``, which the RM refused, for the ask with these ``exclusions``."""
         self._exclusions.exclude(exclusions, node.node_id)
 
     def find(self, profile: PlacementProfile, need: Resource) -> Node | None:
-        """The first node in order that ``need`` fits on, None if it fits nowhere.
+        """Return the first node in order that ``need`` fits on, None if it fits nowhere.
 
-        A node where an affinity is met that is only preferred comes before all others.
+        Nodes that satisfy a preferred affinity come before all others.
         """
         second: Node | None = None
         for node in self._candidates(profile, need):
@@ -162,7 +162,7 @@ class NodeIndex:
         return second
 
     def _candidates(self, profile: PlacementProfile, need: Resource) -> Iterable[Node]:
-        """In order, at least the nodes where ``profile`` has room."""
+        """Yield in order a superset of the nodes with capacity for ``profile``."""
         gained = self._unplaced.gained(profile)
         if gained is not None:
             return sorted(gained, key=lambda node: (node.rank, node.number))
@@ -172,11 +172,11 @@ class NodeIndex:
         return self.index.for_need(need)
 
     def _may_find(self, ask_group: AskGroup) -> bool:
-        """Whether it is not certain that ``ask_group`` would find nothing."""
+        """Return False only if ``ask_group`` certainly finds no node."""
         return self._unplaced.may_fit(ask_group.profile, ask_group.need)
 
     def is_open(self, profile: PlacementProfile, node: Node) -> bool:
-        """Whether ``profile`` may be on ``node`` at all, as far as room is not the question."""
+        """Return whether ``profile`` may use ``node``, apart from capacity."""
         constraint = profile.constraint
         if profile.exclusions is not None and node.node_id in profile.exclusions.nodes:
             return False
@@ -189,31 +189,31 @@ class NodeIndex:
         )
 
     def allocation_added(self, allocation: Allocation) -> None:
-        """Look again at who may have waited for an allocation like this beside it."""
+        """Recheck profiles with an affinity to an allocation like this."""
         self.changes += 1
         self._opened(self._groups.allocation_added(allocation))
 
     def allocation_removed(self, allocation: Allocation) -> None:
-        """Look again at who may have kept away from an allocation like this."""
+        """Recheck profiles with an anti-affinity to an allocation like this."""
         self.changes += 1
         self._opened(self._groups.allocation_removed(allocation))
 
     def regrouped(self) -> None:
-        """The attributes of a node changed: all affinities are worth another look."""
+        """Recheck all affinities: the attributes of a node changed."""
         self._opened(self._groups.regrouped())
 
     def _opened(self, profiles: Iterable[PlacementProfile]) -> None:
-        """These may fit on nodes that gained no room: forget what is known of them, call them."""
+        """Notify profiles that may fit on more nodes; drop their cached results."""
         for profile in profiles:
             self._unplaced.forget(profile)
             self.waiting.notify(profile)
 
     def capacity_used(self, node: Node) -> None:
-        """Move ``node`` in the order: it has less room than before."""
+        """Move ``node`` in the order: it has less capacity than before."""
         self.index.changed(node)
 
     def capacity_freed(self, node: Node) -> None:
-        """``node``, schedulable, may have more room than before: call those it may serve."""
+        """Notify the profiles that a schedulable ``node`` with possibly more capacity may serve."""
         self.changes += 1
         if node in self.index:
             self.index.changed(node)
@@ -226,9 +226,9 @@ class NodeIndex:
                 self.waiting.notify(profile)
 
     def resized(self, node: Node, *, frees: bool) -> None:
-        """Something on ``node`` has another size, of some type a smaller one if it ``frees``.
+        """Handle a size change on ``node``; ``frees`` if some type became smaller.
 
-        Even one that grew may matter to preemption: its queue may be beyond its guarantee now.
+        An increase may matter to preemption: its queue may exceed its guarantee now.
         """
         self.changes += 1
         if node not in self.index:
@@ -239,7 +239,7 @@ class NodeIndex:
             self.capacity_used(node)
 
     def closed(self, node: Node) -> None:
-        """Nothing may be placed on ``node`` any more."""
+        """Close ``node`` for placements."""
         self.changes += 1
         if node in self.index:
             self.index.remove(node)

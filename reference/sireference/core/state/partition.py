@@ -1,4 +1,4 @@
-"""One partition of one RM: everything that is known in it."""
+"""Partition: the complete state of one partition of one RM."""
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from sireference.core.states import (
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What is remembered of an application that is over."""
+    """What is remembered of a finished application."""
 
     application_id: str
     queue: str  # it was in
@@ -43,7 +43,7 @@ class Finished:
 
 
 class Partition:
-    """All that is known of one partition, and the counters that put things in order."""
+    """The state of one partition, and the counters that define order."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Partition:
         rules: Rules,
     ) -> None:
         self.rm_id, self.name = rm_id, config.name
-        self.is_draining = False  # takes no new nodes and applications
+        self.is_draining = False  # accepts no new nodes and applications
         self.config = config
         self.settings, self.timers = settings, timers
         self.identities, self.rules = identities, rules
@@ -73,7 +73,7 @@ class Partition:
         self.preemptions = Preemptions(self.node_index, callbacks)
         self.preemptors = Preemptors(self.node_index)
         self.enforcements = Enforcements()
-        self.slots_lacked: dict[Application, SlotsLacked] = {}  # by those that wait to run
+        self.slots_lacked: dict[Application, SlotsLacked] = {}  # by applications that wait to run
         self.gangs, self.replacements = Gangs(), Replacements()
         self._numbers = count(1)
         self.asks = PendingAsks(
@@ -86,14 +86,14 @@ class Partition:
             preemptors=self.preemptors,
         )
         self.applications: dict[str, Application] = {}
-        self.finished: OrderedDict[str, Finished] = OrderedDict()  # the first to finish first
+        self.finished: OrderedDict[str, Finished] = OrderedDict()  # in order of finishing
         self.proposals: deque[Proposal] = deque()
-        self.is_asking = False  # the RM, about the first of them
-        self.to_wake: deque[AskGroup] = deque()  # as the configuration is a new one
+        self.is_asking = False  # the RM, about the first proposal
+        self.to_wake: deque[AskGroup] = deque()  # after a configuration update
 
     @property
     def total(self) -> Resource:
-        """The capacity of all nodes."""
+        """Return the capacity of all nodes."""
         return self.root.total
 
     @total.setter
@@ -101,11 +101,11 @@ class Partition:
         self.root.total = capacity
 
     def number(self) -> int:
-        """The next number in the order of arrival."""
+        """Return the next number in the order of arrival."""
         return next(self._numbers)
 
     def new_identity(self, ask: Ask) -> str:
-        """The identity of a new allocation of ``ask``, none that the RM brought along."""
+        """Return an unused identity for an allocation of ``ask``."""
         if self.identifies_by_key:
             return ask.key
         identity = self.identities.next()
@@ -113,26 +113,22 @@ class Partition:
             identity = self.identities.next()
         return identity
 
-    # Proposals
-
     def propose(self, proposal: Proposal) -> None:
-        """Let ``proposal`` wait until the RM agrees to it."""
+        """Let ``proposal`` wait for the RM's approval."""
         self.proposals.append(proposal)
         if proposal.serves:
             proposal.pending.proposed += 1
             self.asks.tidy(proposal.pending.ask_group)
 
     def unpropose(self) -> Proposal:
-        """The first proposal; nothing waits for it any more."""
+        """Remove and return the first proposal."""
         proposal = self.proposals.popleft()
         if proposal.serves:
             proposal.pending.proposed -= 1
         return proposal
 
-    # Allocations
-
     def book(self, allocation: Allocation) -> None:
-        """Count ``allocation`` on its node, in its queues, in its application."""
+        """Count ``allocation`` on its node, in its queues and in its application."""
         application, node = allocation.application, allocation.node
         resource = allocation.record.ask.resource
         allocation.number = self.number()
@@ -152,7 +148,7 @@ class Partition:
         self.callbacks.allocation_added(allocation)
 
     def resize(self, allocation: Allocation, resource: Resource) -> bool:
-        """Let ``allocation`` hold ``resource`` from now on; whether it holds less of something."""
+        """Resize ``allocation`` to ``resource``; return whether any type decreased."""
         application, node = allocation.application, allocation.node
         record = allocation.record
         before = record.ask.resource
@@ -172,7 +168,7 @@ class Partition:
     def ask_for_release(
         self, allocation: Allocation, termination: TerminationType, message: str
     ) -> Release:
-        """What asks the RM to end it; it ends when the RM has confirmed (SI-REL-011)."""
+        """Return the release request to the RM; it ends when confirmed (SI-REL-011)."""
         allocation.open_release = termination
         gang = self.gangs.get(allocation.application)
         if gang is not None:
@@ -180,7 +176,7 @@ class Partition:
         return allocation.release(termination, message)
 
     def unbook(self, allocation: Allocation, termination: TerminationType) -> None:
-        """End ``allocation``; what it held is free for others."""
+        """End ``allocation`` and free its resources."""
         application, node = allocation.application, allocation.node
         resource = allocation.record.ask.resource
         allocation.state = fire(ALLOCATION_TRANSITIONS, allocation.state, termination)
@@ -203,7 +199,7 @@ class Partition:
         self.event_log.allocation_removed(allocation, termination)
 
     def _placeholder_ended(self, placeholder: Allocation) -> None:
-        """Count a placeholder less; with the last one nothing is left that could time out."""
+        """Uncount a placeholder; stop the timeout with the last one."""
         application = placeholder.application
         application.placeholders_held -= 1
         gang = self.gangs.get(application)

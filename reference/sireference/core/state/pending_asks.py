@@ -1,4 +1,4 @@
-"""The pending asks of one partition: they come, are replaced, served, withdrawn."""
+"""Pending asks of one partition: added, replaced, served and withdrawn."""
 
 from collections.abc import Iterator
 from operator import attrgetter
@@ -14,10 +14,10 @@ from sireference.core.states import ASK_TRANSITIONS, AskState, AskTrigger, fire
 
 
 class PendingAsks:
-    """Keeps every pending ask where it belongs: in its application, in its group, by its key.
+    """Keeps every pending ask in its application, in its group and by key.
 
-    Nobody else adds asks to those or removes them. ``numbers`` are those of the partition's order
-    of arrival.
+    All additions and removals go through this class. ``numbers`` gives the partition's order of
+    arrival.
     """
 
     __slots__ = (
@@ -54,16 +54,16 @@ class PendingAsks:
         self._by_key: dict[str, dict[Application, None]] = {}
 
     def queue_up(self, application: Application, ask: Ask) -> None:
-        """Let ``ask`` wait for its turn."""
+        """Add ``ask`` as pending."""
         state = fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.ASKED)
         self._take_in(PendingAsk(ask, next(self._numbers), application, state=state))
         self._event_log.asked(application, ask)
 
     def replace(self, earlier: PendingAsk, ask: Ask) -> None:
-        """Let ``ask`` wait in place of ``earlier``, if it wants more than was made already.
+        """Replace ``earlier`` with ``ask``, if it wants more than was already allocated.
 
-        It waits for the same placeholders, as long as it is of their task group, and for the same
-        victims, as long as it is of the same size and for the same node.
+        It waits for the same placeholders if its task group is the same, and for the same victims
+        if its size and required node are the same.
         """
         if ask.max_allocations <= earlier.made:
             self.drop(earlier)
@@ -82,7 +82,7 @@ class PendingAsks:
         self._take_in(later)
 
     def with_key(self, key: str) -> list[Application]:
-        """The applications that have a pending ask with that key, in the order they came."""
+        """Return the applications with a pending ask with that key, in order of submission."""
         applications = self._by_key.get(key)
         return sorted(applications, key=attrgetter("number")) if applications else []
 
@@ -101,7 +101,7 @@ class PendingAsks:
             self.enqueue(pending)
 
     def enqueue(self, pending: PendingAsk) -> None:
-        """Let ``pending`` wait in the group it belongs in."""
+        """Add ``pending`` to its group."""
         application = pending.application
         key = pending.key
         ask_group = application.ask_groups.get(key)
@@ -122,7 +122,7 @@ class PendingAsks:
                 ask_group.waits_in.moved_up(ask_group)
 
     def drop(self, pending: PendingAsk, trigger: AskTrigger = AskTrigger.WITHDRAWN) -> None:
-        """Let ``pending`` wait no more; a placeholder it waited for is replaced by nobody."""
+        """Remove ``pending``; no ask replaces a placeholder it waited for."""
         self._remove(pending, trigger)
         self._event_log.over(pending, trigger)
 
@@ -147,7 +147,7 @@ class PendingAsks:
             application.moved()
 
     def _let_go(self, pending: PendingAsk) -> None:
-        """Whatever was to be preempted for it: it does not need it any more."""
+        """End any preemption for it, which it does not need."""
         preemption = self._preemptions.of(pending)
         if preemption is not None:
             self._preemptions.end(preemption)
@@ -156,7 +156,7 @@ class PendingAsks:
         self._preemptors.forget(pending)
 
     def served(self, pending: PendingAsk) -> None:
-        """Count an allocation made for ``pending``; with the last one the ask is over."""
+        """Count an allocation of ``pending``; the last one ends the ask."""
         pending.made += 1
         if pending.made >= pending.ask.max_allocations:
             self.drop(pending, AskTrigger.ALL_ALLOCATED)
@@ -171,7 +171,7 @@ class PendingAsks:
         self.tidy(pending.ask_group)
 
     def tidy(self, ask_group: AskGroup | None) -> None:
-        """Remove ``ask_group`` if there is no ask in it."""
+        """Remove ``ask_group`` if it is empty."""
         if ask_group is None or ask_group.first() is not None:
             return
         ask_group.unblock()

@@ -1,4 +1,4 @@
-"""What asks may have in common, so that they are looked at together: above all where they fit."""
+"""Placement profiles: what asks that are searched for together have in common."""
 
 from typing import NamedTuple
 
@@ -8,22 +8,22 @@ from sireference.core.state.node_exclusions import NodeExclusions
 
 
 class PlacementProfile(NamedTuple):
-    """What decides which nodes an ask may go to; asks of one profile are looked for together."""
+    """What decides which nodes an ask may use; asks of one profile are searched for together."""
 
     need: frozenset[tuple[str, int]]
     required_node: str
     constraint: PlacementConstraint | None = None
-    counts_itself: bool = False  # among the allocations that its affinity is about
+    counts_itself: bool = False  # among the allocations that its affinity counts
     exclusions: NodeExclusions | None = None  # by the RM, for one ask alone
 
     @property
     def affinity(self) -> AllocationAffinity | None:
-        """What it wants of the allocations around it."""
+        """Return its affinity, if any."""
         return None if self.constraint is None else self.constraint.affinity
 
 
 class Order(NamedTuple):
-    """Which ask is served first: that of higher priority, then the one that came earlier."""
+    """The order of asks: higher priority first, then the earlier one."""
 
     descending_priority: int
     number: int
@@ -38,7 +38,7 @@ class AskGroupKey(NamedTuple):
 
 
 def profile_of(ask: Ask, exclusions: NodeExclusions | None) -> PlacementProfile:
-    """The profile of ``ask``, which the RM does not want on the nodes of ``exclusions``."""
+    """Return the profile of ``ask``, excluding the nodes of ``exclusions``."""
     constraint = ask.constraint
     if constraint is None:
         return PlacementProfile(ask.resource.key, ask.required_node, exclusions=exclusions)

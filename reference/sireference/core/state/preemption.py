@@ -1,4 +1,4 @@
-"""Preemption: room reserved for asks, victims that are to go, and asks that may preempt."""
+"""Preemption state: reservations, victims, and asks that may preempt."""
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.timers import Timer, cancel
 from sireference.core.states import NodeState, TerminationType
 
-_PAUSE: Final = 1.0  # seconds until those tried in vain are looked at again, at the least
-_PAUSE_FOR_EACH: Final = 0.00005  # what a look costs is a small part of this
+_PAUSE: Final = 1.0  # seconds at least until failed ones are tried again
+_PAUSE_FOR_EACH: Final = 0.00005  # limits the share of time spent on retries
 
 
 @dataclass(slots=True, eq=False)
 class Preemption:
-    """An ask for which others have to go, the node reserved for it, and who is still there.
+    """An open preemption: the ask, its reserved node and the remaining victims.
 
-    ``needs_all`` says that the ask is not served before all of them are gone, whatever else comes
-    free: the RM said that it fits then.
+    ``needs_all`` requires the end of all victims before the ask is served, whatever else is freed:
+    the RM agreed to exactly that.
     """
 
     pending: PendingAsk
@@ -35,10 +35,10 @@ class Preemption:
 class Preemptions:
     """The open preemptions of a partition.
 
-    The room that is reserved for an ask counts as used on its node and in its queues from the first
-    moment, while the victims still count as well. So nobody else gets it, whatever ends in which
-    order, and a node may have less than nothing free until the victims are gone. What victims hold
-    is counted apart as yielding: it will be free without any further preemption.
+    A reservation counts as used on its node and in its queues from the first moment, while the
+    victims still count as well. So no other ask gets these resources, in whatever order victims
+    end, and a node may have negative free resources until they are gone. What victims hold is
+    counted separately as yielding: it is freed without further preemption.
     """
 
     __slots__ = ("_by_ask", "_by_node", "_by_victim", "_event_log", "_node_index", "_states")
@@ -53,19 +53,19 @@ class Preemptions:
 
     @property
     def open(self) -> Iterable[Preemption]:
-        """All preemptions, the oldest first unless an ask was sent again."""
+        """Return all preemptions, the oldest first unless an ask was sent again."""
         return self._by_ask.values()
 
     def of(self, pending: PendingAsk) -> Preemption | None:
-        """The one that is open for ``pending``."""
+        """Return the open preemption for ``pending``."""
         return self._by_ask.get(pending)
 
     def on(self, node: Node) -> list[Preemption]:
-        """Those for which room on ``node`` is reserved, the oldest first."""
+        """Return those with a reservation on ``node``, the oldest first."""
         return list(self._by_node.get(node, ()))
 
     def begin(self, preemption: Preemption) -> None:
-        """Reserve the room for the ask."""
+        """Reserve resources for the ask."""
         pending, node = preemption.pending, preemption.node
         resource = pending.ask.resource
         self._by_ask[pending] = preemption
@@ -82,14 +82,14 @@ class Preemptions:
             self.expect(victim)
 
     def expect(self, victim: Allocation) -> None:
-        """``victim`` is to go: what it holds will be free."""
+        """Count ``victim`` as yielding."""
         freed = victim.record.ask.resource
         victim.node.yielding += freed
         for quota in victim.application.quotas:
             quota.yielding += freed
 
     def end(self, preemption: Preemption) -> None:
-        """Nothing is reserved any more; victims that are still there go nevertheless."""
+        """End the reservation; remaining victims must end nevertheless."""
         pending, node = preemption.pending, preemption.node
         resource = pending.ask.resource
         del self._by_ask[pending]
@@ -107,7 +107,7 @@ class Preemptions:
         pending.application.quotas.unreserve(resource)
 
     def take_over(self, preemption: Preemption, later: PendingAsk) -> None:
-        """The ask was sent again, for as much: what is reserved is for ``later`` now."""
+        """Transfer the reservation to ``later``, which replaces the ask with the same size."""
         del self._by_ask[preemption.pending]
         preemption.pending.is_reserved = False
         preemption.pending = later
@@ -116,14 +116,14 @@ class Preemptions:
         self._states.moved(later)
 
     def resized(self, allocation: Allocation, more: Resource) -> None:
-        """``allocation`` holds so much more; that is to come free as well, if it was to."""
+        """Adjust the yielding amount if ``allocation`` is a victim."""
         if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
             allocation.node.yielding += more
             for quota in allocation.application.quotas:
                 quota.yielding += more
 
     def gone(self, allocation: Allocation) -> Preemption | None:
-        """``allocation`` has ended; the preemption it was a victim of, if it was."""
+        """Return the preemption that ``allocation``, which has ended, was a victim of, if any."""
         if allocation.open_release is TerminationType.PREEMPTED_BY_SCHEDULER:
             resource = allocation.record.ask.resource
             allocation.node.yielding -= resource
@@ -135,49 +135,49 @@ class Preemptions:
         return preemption
 
     def clear(self) -> None:
-        """Forget all reservations and victims: the partition is over."""
+        """Remove all reservations and victims: the partition ends."""
         self._by_ask.clear()
         self._by_node.clear()
         self._by_victim.clear()
 
 
 class Preemptors:
-    """Asks that may preempt: those that wait until they may, and those that have waited enough."""
+    """Asks that may preempt, now or after a delay."""
 
     __slots__ = ("_node_index", "_timers", "fresh", "next_look", "paused", "seen", "tried")
 
     def __init__(self, node_index: NodeIndex) -> None:
         self._node_index = node_index
-        self.fresh: dict[PendingAsk, None] = {}  # to be looked at now
-        self.tried: dict[PendingAsk, None] = {}  # in vain: to be looked at when things have changed
+        self.fresh: dict[PendingAsk, None] = {}  # to be tried now
+        self.tried: dict[PendingAsk, None] = {}  # without victims: to be tried again after changes
         self.paused: dict[Hashable, Iterator[tuple[int, Node]]] = {}  # nodes left, by search
-        self.seen = 0  # changes of the node index when those tried were looked at
-        self.next_look = 0.0  # not earlier again
+        self.seen = 0  # changes of the node index at the last attempt
+        self.next_look = 0.0  # earliest time of the next attempt
         self._timers: dict[PendingAsk, Timer] = {}  # until they may preempt
 
     @property
     def has_changed(self) -> bool:
-        """Whether something is different since those tried were looked at."""
+        """Return whether anything changed since the last attempt."""
         return self._node_index.changes != self.seen
 
     def has_timer(self, pending: PendingAsk) -> bool:
-        """Whether ``pending`` may preempt some time."""
+        """Return whether ``pending`` may preempt later."""
         return pending in self._timers
 
     def wait(self, pending: PendingAsk, timer: Timer) -> None:
-        """``pending`` may preempt when ``timer`` is due, which calls ``add``."""
+        """Let ``pending`` preempt when ``timer`` is due, which calls ``add``."""
         self._timers[pending] = timer
 
     def add(self, pending: PendingAsk) -> None:
-        """Have ``pending`` looked at by the next cycle."""
+        """Have ``pending`` tried by the next cycle."""
         self._timers.pop(pending, None)
         self.tried.pop(pending, None)
         self.fresh[pending] = None
 
     def worth_a_look(self, now: float) -> list[PendingAsk]:
-        """Those to look at now, in order; those tried before only if that may make a difference.
+        """Return the asks to try now, in order; failed ones only after changes.
 
-        That is not done too often: the more there are, the more time passes in between.
+        Failed asks are not tried too often: the more there are, the longer the pause.
         """
         due = self.fresh
         if not due:
@@ -189,7 +189,7 @@ class Preemptors:
         return sorted(due, key=lambda pending: pending.order)
 
     def look_at(self, pending: PendingAsk) -> None:
-        """``pending`` is looked at; if that is in vain, there is no hurry to do it again."""
+        """Mark ``pending`` as tried; if it fails, it is not urgent."""
         if not self.tried:
             self.seen = self._node_index.changes
         self.fresh.pop(pending, None)
@@ -198,21 +198,21 @@ class Preemptors:
     def pause(
         self, pending: PendingAsk, search: Hashable, left: Iterator[tuple[int, Node]]
     ) -> None:
-        """Have the next cycle go on with the nodes that are ``left`` for ``pending``."""
+        """Have the next cycle continue with the nodes that are ``left`` for ``pending``."""
         self.add(pending)
         self.paused[search] = left
 
     def try_again(self, pending: PendingAsk) -> None:
-        """``pending``, if it was tried in vain, is worth a look although nothing has changed."""
+        """Retry ``pending``, if it failed before, although nothing has changed."""
         if pending in self.tried:
             self.add(pending)
 
     def limits_changed(self) -> None:
-        """A queue may have more room: those tried are worth a look although no node has changed."""
+        """Retry failed asks: a queue may have more capacity."""
         self.seen = -1
 
     def forget(self, pending: PendingAsk) -> None:
-        """``pending`` waits no more."""
+        """Remove ``pending``, which waits no more."""
         timer = self._timers.pop(pending, None)
         cancel(timer)
         self.fresh.pop(pending, None)

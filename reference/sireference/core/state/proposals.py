@@ -1,4 +1,4 @@
-"""Proposals: what is to be done for an ask once the RM has agreed to it."""
+"""Proposals: actions for an ask that need the approval of the RM."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,19 +12,19 @@ from sireference.core.state.node import Node
 class Placement:
     """One allocation of ``pending`` on ``node``.
 
-    ``is_second_choice`` says that it comes from a placeholder: if it cannot be placed here, it is
-    placed like any other.
+    ``is_second_choice``: its placeholder is gone; if it cannot be placed here, it is placed like
+    any other ask.
     """
 
     pending: PendingAsk
     node: Node
     is_second_choice: bool = False
-    serves: ClassVar[bool] = True  # with one of the allocations that were asked for
+    serves: ClassVar[bool] = True  # uses one of the requested allocations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replacement:
-    """``pending`` takes the place of ``placeholder``, which is to be released for it."""
+    """``pending`` replaces ``placeholder``, which is to be released for it."""
 
     pending: PendingAsk
     placeholder: Allocation
@@ -32,16 +32,15 @@ class Replacement:
 
     @property
     def node(self) -> Node:
-        """Where the ask is to be then."""
+        """Return the node of the placeholder."""
         return self.placeholder.node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapacityOfVictims:
-    """Room on ``node`` for ``pending``, once some of those there are gone.
+    """Capacity on ``node`` for ``pending``, after the end of some allocations there.
 
-    ``listed`` are all that may go, in the order in which they would; the first ``enough`` of them
-    give back as much as is needed.
+    ``listed`` are all possible victims in order of eviction; the first ``enough`` of them suffice.
     """
 
     pending: PendingAsk

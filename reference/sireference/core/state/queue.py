@@ -1,4 +1,4 @@
-"""The queue tree: limits, usage kept on the whole path, and the order in which all is served."""
+"""Queue tree: limits, usage along the path, and the order of service."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -14,13 +14,13 @@ from sireference.core.state.wait_queue import Bucket
 
 
 class Served(Protocol):
-    """Who is served below a queue: a queue, or in a leaf an application."""
+    """A member below a queue: a child queue, or in a leaf an application."""
 
     sort_key: SortKey | None
-    priority: int  # of the ask that would be served
+    priority: int  # of the next ask to be served
 
     def next_sort_key(self) -> SortKey | None:
-        """Among its siblings as things are, None if it has nothing to be served."""
+        """Return its current sort key among siblings, None if it has nothing to serve."""
 
 
 class LeafApplication(Applicant, Served, Protocol):
@@ -28,29 +28,29 @@ class LeafApplication(Applicant, Served, Protocol):
 
     @property
     def used(self) -> Resource:
-        """By all of its allocations."""
+        """Return the usage of all of its allocations."""
 
     @property
     def held(self) -> int:
-        """How many allocations it has."""
+        """Return the number of its allocations."""
 
     def pass_turn(self) -> None:
         """Let the next gang of the leaf gather: this one got nothing in its turn."""
 
 
 class Queue(Quota):
-    """One queue; ``number`` counts siblings in the order of the configuration.
+    """One queue; ``number`` counts siblings in configuration order.
 
-    Who is served next is found from the root down, see `service_order`. Among siblings, and among
-    the applications of a leaf, the one comes first that would have an ask of higher priority
-    served; then, among queues and in a fair leaf, the one with the smaller share; then the queue
-    configured or the application submitted first. Where parent or leaf do not sort by priority,
-    priority only decides between equal shares.
+    The next ask is found from the root down, see `service_order`. Among siblings, and among the
+    applications of a leaf, the member whose next ask has the higher priority comes first; then,
+    among queues and in a fair leaf, the one with the smaller share; then the first configured or
+    submitted. If parent or leaf do not sort by priority, priority only decides between equal
+    shares.
     """
 
     __slots__ = (
+        "_behind_fence",
         "_born",
-        "_is_fenced",
         "_sorts_by_priority",
         "_total",
         "applications",
@@ -84,32 +84,32 @@ class Queue(Quota):
         self.parent = parent
         self.root: Queue = parent.root if parent else self
         self.total = NOTHING  # of all nodes; at the root
-        self._total = NOTHING  # of which the sort keys of those below are shares
+        self._total = NOTHING  # base of the shares in sort keys below
         self.number = number
-        self.is_dynamic = False  # made by a placement rule
-        self.is_draining = False  # takes no new applications
+        self.is_dynamic = False  # created by a placement rule
+        self.is_draining = False  # accepts no applications
         self.applications = 0  # in this leaf
-        self.timer: Timer | None = None  # until an empty queue goes
+        self.timer: Timer | None = None  # until an empty queue is removed
         self.name: str = config.name if parent is None else f"{parent.name}.{config.name}"
         self.path: tuple[Queue, ...] = (self, *(parent.path if parent else ()))  # up to the root
         self.user_quotas: dict[Holder, UserQuota] = {}
         self.gathering: AdmissionOrder[LeafApplication] = AdmissionOrder()  # of gangs
         self.beginning: AdmissionOrder[LeafApplication] = AdmissionOrder()  # if it is state-aware
-        self.starting: set[int] = set()  # applications in state Starting, by their numbers
+        self.starting: set[int] = set()  # applications in state Starting, by number
         self.sort_key: SortKey | None = None
-        self.priority = 0  # as it is seen from outside, of the ask that would be served
-        # with something worth a look: the children of a parent, the applications of a leaf
+        self.priority = 0  # of the next ask to be served, as seen from outside
+        # members with something to serve: children of a parent, applications of a leaf
         self.served: LazyHeap[Queue | LeafApplication] = LazyHeap()
         self.changed_buckets: dict[Bucket[Any], None] = {}  # of all leaves; at the root
-        self.gangs_moved: dict[Queue, None] = {}  # leaves with gangs to look at; at the root
+        self.gangs_moved: dict[Queue, None] = {}  # leaves with gangs to check; at the root
         self.children: dict[str, Queue] = {}
-        self._born = 0  # children there have been
+        self._born = 0  # children created so far
         self.configure(config)
         for child in config.queues:
             self.add(child)
 
     def configure(self, config: QueueConfig) -> None:
-        """Take limits and properties from ``config``."""
+        """Set limits and properties from ``config``."""
         self.config = config
         self.maximum = None if config.max is None else Resource(config.max)
         self.guaranteed = None if config.guaranteed is None else Resource(config.guaranteed)
@@ -118,7 +118,7 @@ class Queue(Quota):
         # its applications begin one after the other
         self.is_state_aware = config.properties.sort_policy is SortPolicy.STATE_AWARE
         self._sorts_by_priority = config.properties.sort_priority
-        self._is_fenced = config.properties.priority_policy is PriorityPolicy.FENCE
+        self._behind_fence = config.properties.priority_policy is PriorityPolicy.FENCE
 
     def limit(
         self,
@@ -126,7 +126,7 @@ class Queue(Quota):
         guaranteed: Resource | None,
         most_applications: int | None,
     ) -> None:
-        """Take these limits; what fits below them now is worth a look, and its share is another."""
+        """Set limits; wake what fits below them now and update the share."""
         self.maximum, self.guaranteed = maximum, guaranteed
         self.most_applications = most_applications
         self.wake_those_with_capacity()
@@ -136,33 +136,31 @@ class Queue(Quota):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is neither an application nor a queue in it."""
+        """Return whether there is neither an application nor a queue in it."""
         return not self.applications and not self.children
 
     def all(self) -> Iterator["Queue"]:
-        """This queue and everything below it, parents first."""
+        """Yield this queue and everything below it, parents first."""
         yield self
         for child in self.children.values():
             yield from child.all()
 
-    # Queues come and go
-
     def add(self, config: QueueConfig) -> "Queue":
-        """Take a queue in below this one."""
+        """Add a child queue."""
         child = Queue(config, self, self._born)
         self._born += 1
         self.children[config.name] = child
         return child
 
     def remove(self, child: "Queue") -> None:
-        """Take ``child`` out, which is gone."""
+        """Remove ``child``, which is gone."""
         child.stop_timer()
         del self.children[child.config.name]
         self.served.remove(child)
         child.let_go()
 
     def sort_children(self, names: Iterable[str]) -> None:
-        """Bring the children into the order of ``names``, those not named after them."""
+        """Sort the children in the order of ``names``, others last."""
         place = {name: number for number, name in enumerate(names)}
         last = len(place)
         children = list(self.children.values())
@@ -173,7 +171,7 @@ class Queue(Quota):
             child.number = number
 
     def let_go(self) -> None:
-        """Drop all references of a queue that is gone, and of all below it."""
+        """Drop all references of a removed queue and its children."""
         super().let_go()
         self.forget_user_quotas()
         for child in self.children.values():
@@ -186,12 +184,12 @@ class Queue(Quota):
         del self.root
 
     def drain(self, *, keeps_dynamic: bool) -> None:
-        """It takes no new applications, nor does what is below; dynamic queues may go on."""
+        """Drain the queue and its children except dynamic queues."""
         for queue in self.all():
             queue.is_draining = not (keeps_dynamic and queue.is_dynamic)
 
     def forget_user_quotas(self) -> None:
-        """Nobody counts against them any more."""
+        """Remove user quotas, which no application counts against any more."""
         for user_quota in self.user_quotas.values():
             user_quota.let_go()
         self.user_quotas.clear()
@@ -201,10 +199,8 @@ class Queue(Quota):
         cancel(self.timer)
         self.timer = None
 
-    # The order in which all is served
-
     def first_served(self) -> "Queue | LeafApplication | None":
-        """Who of those below comes first, None if there is nothing to be served."""
+        """Return the member to serve first, None if there is nothing to serve."""
         total = self.root.total
         if self._total is not total and (self.children or self.is_fair):
             self._total = total
@@ -212,36 +208,36 @@ class Queue(Quota):
         return self.served.first()
 
     def awakens(self, application: LeafApplication) -> None:
-        """``application`` of this leaf has something worth a look, or uses less."""
+        """Handle that ``application`` has something to serve, or uses less."""
         self._update(application)
 
     def shrunk(self) -> None:
-        """Somebody below uses less: among its siblings the queue may come earlier."""
+        """Handle lower usage below: the queue may come earlier among its siblings."""
         super().shrunk()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too
 
     def _update(self, member: "Queue | LeafApplication") -> None:
-        """``member``, one of those below, may come earlier, and so may all above it."""
+        """Move up ``member``, and all parents, if they come earlier now."""
         above: Queue | None = self
         while above is not None and above.served.update(member):
             member, above = above, above.parent
 
     def forget(self, application: LeafApplication) -> None:
-        """Take ``application`` out of this leaf."""
+        """Remove ``application`` from this leaf."""
         self.served.remove(application)
 
     def changed(self, bucket: Bucket[Any]) -> None:
-        """Have the first of ``bucket`` notified before somebody is chosen to be served."""
+        """Have the first of ``bucket`` notified before the next ask is chosen."""
         self.root.changed_buckets[bucket] = None
 
     def next_sort_key(self) -> SortKey | None:
-        """The place of the queue among its siblings, as it is now; None with nobody to serve."""
+        """Return its current sort key among its siblings; None with nothing to serve."""
         first = self.first_served()
         if first is None or self.parent is None:
             return None
         offset = self.config.properties.priority_offset
-        self.priority = offset + (0 if self._is_fenced else first.priority)
+        self.priority = offset + (0 if self._behind_fence else first.priority)
         share = 0.0
         if len(self.parent.children) > 1:
             share = share_of_right(self.used, self.guaranteed, self.root.total)
@@ -251,13 +247,13 @@ class Queue(Quota):
 
     @property
     def sort_basis(self) -> tuple[object, ...]:
-        """What the sort keys of its applications rest on besides these, to see if it changed."""
+        """Return what sort keys of its applications depend on besides them, to detect changes."""
         if not self.is_fair:
             return (self._sorts_by_priority,)
         return self._sorts_by_priority, self.guaranteed, self.root.total
 
     def sort_key_of(self, application: LeafApplication, priority: int) -> SortKey:
-        """When ``application`` would be served with an ask of this priority, the lowest first."""
+        """Return the sort key of ``application`` with an ask of this priority, the lowest first."""
         share = 0.0
         if self.is_fair:
             share = share_of_right(application.used, self.guaranteed, self.root.total)

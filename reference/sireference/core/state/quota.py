@@ -1,4 +1,4 @@
-"""A quota: what those who share it may use together, and who waits for it."""
+"""Quotas: shared maxima of resources and running applications, and what waits for them."""
 
 from typing import Final, Protocol
 
@@ -8,26 +8,30 @@ from sireference.core.state.need_index import NeedIndex
 from sireference.core.state.wait_queue import Waiter, WaitQueue, never
 from sireference.core.state.wait_reason import WaitReason
 
-_FULL: Final = WaitReason(SchedulingState.SKIPPED, "its queue, user or group has all it may have")
-_TAKEN: Final = WaitReason(
-    SchedulingState.SKIPPED, "as many applications of its queue, user or group run as may run"
+_FULL: Final = WaitReason(
+    SchedulingState.SKIPPED, "its queue, user or group has reached its maximum"
 )
-_TOO_SMALL: Final = WaitReason(SchedulingState.SKIPPED, "there is no room yet for all of its gang")
+_TAKEN: Final = WaitReason(
+    SchedulingState.SKIPPED, "its queue, user or group has no free running slot"
+)
+_TOO_SMALL: Final = WaitReason(
+    SchedulingState.SKIPPED, "there is not enough capacity for its whole gang"
+)
 
 
 class QuotaWaiter(Waiter, Protocol):
-    """Who may wait for room below a quota, or for a place among those that run."""
+    """A waiter for capacity within a quota, or for a running slot."""
 
     @property
     def gang_need(self) -> Resource | None:
-        """What the whole gang of its application announced to need."""
+        """Return the total need that the gang of its application announced."""
 
 
 class Quota:
-    """A maximum of resources and of running applications; None is no maximum.
+    """A maximum of resources and of running applications; None means no maximum.
 
-    An application counts against several: those of its leaf and the queues above, and the limits
-    its user and group have there.
+    An application counts against several: those of its leaf and the parent queues, and the limits
+    of its user and group there.
     """
 
     __slots__ = (
@@ -45,34 +49,34 @@ class Quota:
     def __init__(self) -> None:
         self.maximum: Resource | None = None
         self.most_applications: int | None = None
-        self.used = NOTHING  # by allocations, and what is reserved
-        self.reserved = NOTHING  # for asks whose victims are to go
+        self.used = NOTHING  # by allocations and reservations
+        self.reserved = NOTHING  # for asks whose victims must end
         self.yielding = NOTHING  # held by victims of preemption
         self.running = 0  # applications that count
-        # those turned away by the maximum, and because enough applications run
+        # those held back by the maximum, and by the number of running applications
         self.full: WaitQueue[QuotaWaiter] = WaitQueue(
             _FULL, lambda waiter: self.has_capacity(waiter.need), NeedIndex()
         )
         self.slots_taken: WaitQueue[QuotaWaiter] = WaitQueue(
             _TAKEN, lambda _: self.has_slot(), is_gate=True
         )
-        # placeholder asks until there is room for their whole gang
+        # placeholder asks, until there is capacity for their whole gang
         self.too_small: WaitQueue[QuotaWaiter] = WaitQueue(
             _TOO_SMALL, self._has_capacity_for_gang, is_gate=True
         )
 
     def let_go(self) -> None:
-        """Drop the references of a quota nobody counts against, so that it is freed at once."""
+        """Drop the references of an unused quota, so that it is freed at once."""
         self.full.may_go = self.slots_taken.may_go = self.too_small.may_go = never
 
     def has_capacity(self, need: Resource) -> bool:
-        """Whether ``need`` fits below the maximum."""
+        """Return whether ``need`` fits below the maximum."""
         return self.maximum is None or need.stays_within(self.used, self.maximum)
 
     def can_take(self, need: Resource, reserved: Resource = NOTHING) -> bool:
-        """Whether ``need`` fits now, and what is reserved for others still fits after it.
+        """Return whether ``need`` fits now and other reservations still fit after it.
 
-        ``reserved`` is what is reserved for the one who asks.
+        ``reserved`` is what is reserved for the asker.
         """
         return self.maximum is None or (
             need.stays_within(self.used - self.reserved, self.maximum)
@@ -80,24 +84,24 @@ class Quota:
         )
 
     def has_slot(self) -> bool:
-        """Whether one more application may run."""
+        """Return whether one more application may run."""
         return self.most_applications is None or self.running < self.most_applications
 
     def book(self, resource: Resource) -> None:
-        """Count ``resource``."""
+        """Add ``resource`` to the usage."""
         self.used += resource
 
     def unbook(self, resource: Resource) -> None:
-        """Count ``resource`` no more."""
+        """Subtract ``resource`` from the usage."""
         self.used -= resource
         self.shrunk()
 
     def shrunk(self) -> None:
-        """Somebody uses less than before, which is counted already."""
+        """Handle lower usage, which is counted already."""
         self.wake_those_with_capacity()
 
     def wake_those_with_capacity(self) -> None:
-        """Notify those that the maximum turned away and that would fit now."""
+        """Notify waiters that fit below the maximum now."""
         self.full.notify_those(self.has_capacity)
         self.too_small.wake_those_that_may_go()
 
@@ -105,12 +109,12 @@ class Quota:
         return waiter.gang_need is None or self.has_capacity(waiter.gang_need)
 
     def reserve(self, resource: Resource) -> None:
-        """Keep ``resource`` for somebody, even if it has to come free first."""
+        """Reserve ``resource``, even if it must be freed first."""
         self.reserved += resource
         self.book(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Give back what was reserved."""
+        """Undo a reservation."""
         self.reserved -= resource
         self.unbook(resource)
 
@@ -119,53 +123,53 @@ class Quota:
         self.running += 1
 
     def application_rests(self) -> None:
-        """Count one running application less, and look again at those that waited for its place."""
+        """Count one running application less, and notify waiters for its slot."""
         self.running -= 1
         self.wake_those_with_slot()
 
     def wake_those_with_slot(self) -> None:
-        """Notify those that wait for a place, if there is one."""
+        """Notify waiters for a running slot, if one is free."""
         if self.has_slot():
             self.slots_taken.notify_all()
 
 
 class Quotas(tuple[Quota, ...]):
-    """All that an application counts against."""
+    """All quotas that an application counts against."""
 
     __slots__ = ()
 
     def can_take(
         self, need: Resource, reserved: Resource = NOTHING, *, is_counted: bool = True
     ) -> bool:
-        """Whether all can take ``need`` more, of which ``reserved`` is kept already.
+        """Return whether all allow ``need`` more, of which ``reserved`` is counted already.
 
-        An application that is not counted needs a place among those that run as well.
+        An application that is not counted needs a running slot as well.
         """
         return all(
             quota.can_take(need, reserved) and (is_counted or quota.has_slot()) for quota in self
         )
 
     def book(self, resource: Resource) -> None:
-        """Count ``resource`` in each."""
+        """Add ``resource`` to the usage of each."""
         for quota in self:
             quota.book(resource)
 
     def unbook(self, resource: Resource) -> None:
-        """Count ``resource`` no more."""
+        """Subtract ``resource`` from the usage of each."""
         for quota in self:
             quota.unbook(resource)
 
     def shrunk(self) -> None:
-        """Somebody uses less of each than before, which is counted already."""
+        """Handle lower usage of each, which is counted already."""
         for quota in self:
             quota.shrunk()
 
     def reserve(self, resource: Resource) -> None:
-        """Keep ``resource`` in each, even if it has to come free first."""
+        """Reserve ``resource`` in each, even if it must be freed first."""
         for quota in self:
             quota.reserve(resource)
 
     def unreserve(self, resource: Resource) -> None:
-        """Give back what was reserved, in each."""
+        """Undo a reservation in each."""
         for quota in self:
             quota.unreserve(resource)

@@ -1,4 +1,4 @@
-"""One resource manager: its life, and the partitions of its present registration."""
+"""Resource manager: its state, and the partitions of its current registration."""
 
 from sireference.configuration.model import Configuration, PartitionConfig
 from sireference.core.model import Register, Settings
@@ -12,12 +12,12 @@ from sireference.core.states import RM_TRANSITIONS, RMState, RMTrigger, fire
 
 
 class ResourceManager:
-    """Everything a registration began; another registration of the RM begins another one."""
+    """The state of one registration; registering again creates another instance."""
 
     def __init__(
         self, register: Register, settings: Settings, identities: Identities, number: int = 0
     ) -> None:
-        """``number`` counts registrations, of all resource managers."""
+        """Create it; ``number`` counts registrations of all resource managers."""
         self.rm_id = register.rm_id
         self.number = number
         self.register = register
@@ -31,7 +31,7 @@ class ResourceManager:
             self.add(config)
 
     def add(self, config: PartitionConfig) -> None:
-        """Take a partition in."""
+        """Add a partition."""
         self.partitions[config.name] = Partition(
             self.rm_id,
             config,
@@ -43,16 +43,16 @@ class ResourceManager:
         )
 
     def drop(self, partition: Partition) -> None:
-        """``partition`` is over, with all that is in it."""
+        """Remove ``partition`` with everything in it."""
         del self.partitions[partition.name]
         dissolve(partition)
 
     def move(self, trigger: RMTrigger) -> None:
-        """Change the state as the table says."""
+        """Change the state by the table."""
         self.state = fire(RM_TRANSITIONS, self.state, trigger)
 
     def node(self, node_id: str) -> tuple[Partition, Node] | None:
-        """The node of that id with its partition; ids are unique in all of an RM."""
+        """Return the node with that id and its partition; ids are unique within an RM."""
         for partition in self.partitions.values():
             node = partition.nodes.get(node_id)
             if node is not None:
@@ -60,9 +60,9 @@ class ResourceManager:
         return None
 
     def clear(self) -> None:
-        """Drop everything the registration began, its deadlines too.
+        """Drop everything of the registration, including deadlines.
 
-        What is left says who it is and in which state, nothing that grows with what it had.
+        Only identity and state remain, nothing that grows with what the RM had.
         """
         self.timers.clear()
         for partition in self.partitions.values():

@@ -1,8 +1,8 @@
-"""Scheduling states: what an RM is told of asks that have to wait, and no state twice in a row.
+"""Scheduling states: the reported states of waiting asks, without repetition.
 
-SKIPPED is an ask that nobody looked for a node for, because something else stands in its way.
-FAILED is one that no node is suitable for. RESERVED is one for which room on a node is kept until
-others are gone. SCHEDULED is said only of asks that had to wait, with their last allocation.
+SKIPPED: no node was searched for, because something else holds the ask back. FAILED: no node is
+suitable. RESERVED: capacity on a node is reserved until victims are gone. SCHEDULED is reported
+only for asks that had to wait, with their last allocation.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from sireference.core.state.application import AskGroup, PendingAsk
 from sireference.core.state.wait_reason import WaitReason
 from sireference.core.states import AskState
 
-_RESERVED: Final = WaitReason(SchedulingState.RESERVED, "others have to go from its node first")
+_RESERVED: Final = WaitReason(SchedulingState.RESERVED, "waiting for victims on its node")
 _SCHEDULED: Final = WaitReason(SchedulingState.SCHEDULED, "it has all of its allocations")
 
 
 class SchedulingStates:
-    """What there may be to tell one RM; nothing is gathered unless it is read."""
+    """Possible reports for one RM; nothing is collected unless it is read."""
 
     __slots__ = ("_asks", "_groups", "_rm_id", "is_read")
 
@@ -26,27 +26,27 @@ class SchedulingStates:
         self._rm_id = rm_id
         self.is_read = False
         self._groups: dict[AskGroup, None] = {}  # that began to wait
-        self._asks: dict[PendingAsk, None] = {}  # that may go on in another way
+        self._asks: dict[PendingAsk, None] = {}  # whose state may have changed
 
     def has_to_wait(self, ask_group: AskGroup) -> None:
-        """Note that ``ask_group`` has to wait, to be told of its asks."""
+        """Note that ``ask_group`` waits, to report its asks."""
         if self.is_read:
             self._groups[ask_group] = None
 
     def joined(self, ask_group: AskGroup, pending: PendingAsk) -> None:
-        """Note that ``pending`` is in ``ask_group``; unless that waits, its state is not known."""
+        """Note that ``pending`` is in ``ask_group``; its state is known only if that waits."""
         if ask_group.waits_in is None or ask_group.is_notified:
             ask_group.reported = None
         else:
             self.moved(pending)
 
     def moved(self, pending: PendingAsk) -> None:
-        """Note that ``pending`` had room reserved, or lost it, or got what it wants."""
+        """Note that ``pending`` gained or lost a reservation, or is fully served."""
         if self.is_read:
             self._asks[pending] = None
 
     def take(self) -> Iterator[ContainerState]:
-        """What is to be told now. A group is gone through only if there is news for it."""
+        """Return and clear the reports. A group is visited only if it has changed."""
         for ask_group in self._groups:
             if ask_group.waits_in is not None and ask_group.waits_in.reason != ask_group.reported:
                 ask_group.reported = ask_group.waits_in.reason
@@ -59,7 +59,7 @@ class SchedulingStates:
         self.forget()
 
     def forget(self) -> None:
-        """Forget everything that was to be told."""
+        """Drop all pending reports."""
         self._groups.clear()
         self._asks.clear()
 
@@ -69,7 +69,7 @@ class SchedulingStates:
 
 
 def _reason(pending: PendingAsk) -> WaitReason | None:
-    """What can be said of ``pending`` now, None if that is nothing."""
+    """Return the state of ``pending`` to report now, None if there is none."""
     if pending.state is AskState.ALLOCATED:
         return _SCHEDULED if pending.reported is not None else None
     if pending.state is not AskState.PENDING:

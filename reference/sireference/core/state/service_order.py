@@ -1,13 +1,13 @@
-"""The order in which asks are served: from the root of the queues down to an ask group."""
+"""Service order: from the root queue down to the next ask group."""
 
 from sireference.core.state.application import Application, AskGroup
 from sireference.core.state.queue import Queue
 
 
 def next_ask_group(root: Queue) -> AskGroup | None:
-    """The group that is served next below ``root``, None when all wait.
+    """Return the group to serve next below ``root``, None when all wait.
 
-    A group that was notified goes on waiting if it may not go any more by now.
+    A notified group that cannot be placed any more goes on waiting.
     """
     while True:
         while root.changed_buckets:

@@ -1,4 +1,4 @@
-"""What an application lacks to run, because enough others do."""
+"""Running slots that an application lacks."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Affinities and allocations by tag, so that those are found that may match each other."""
+"""Index of affinities and allocations by tag, to find possible matches."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -10,35 +10,35 @@ from sireference.core.state.allocation import Allocation
 Kind = TypeVar("Kind")
 Targets = tuple[TargetExpression, ...]
 
-# Operators that only allocations with the tag can satisfy; the one that tells most comes first
+# Operators that only allocations with the tag can satisfy; the most selective first
 _OF_A_TAG: Final = (TargetOperator.IN, TargetOperator.EXIST)
 
 
 def _telling(targets: Targets) -> TargetExpression | None:
-    """The target to find by what may match all of them, None if there is no such."""
+    """Return the most selective target to search by, None if there is none."""
     of_tags = (each for operator in _OF_A_TAG for each in targets if each.operator is operator)
     return next(of_tags, None)
 
 
 class TaggedAllocations:
-    """Allocations, to be found by their tags."""
+    """Allocations indexed by their tags."""
 
     __slots__ = ("_all", "_by_tag")
 
     def __init__(self, allocations: Mapping[str, Allocation]) -> None:
-        self._all = allocations  # without who just went and with who just came
+        self._all = allocations  # without the one just removed or just added
         self._by_tag: dict[str, dict[str, dict[str, Allocation]]] = {}  # key, value, identity
         for allocation in allocations.values():
             self.add(allocation)
 
     def add(self, allocation: Allocation) -> None:
-        """Take an allocation in."""
+        """Add an allocation."""
         for key, value in allocation.record.ask.tags.items():
             by_value = self._by_tag.setdefault(key, {})
             by_value.setdefault(value, {})[allocation.record.identity] = allocation
 
     def discard(self, allocation: Allocation) -> None:
-        """Take an allocation out."""
+        """Remove an allocation."""
         for key, value in allocation.record.ask.tags.items():
             by_value = self._by_tag[key]
             del by_value[value][allocation.record.identity]
@@ -48,7 +48,7 @@ class TaggedAllocations:
                 del self._by_tag[key]
 
     def matching(self, targets: Targets) -> Iterator[Allocation]:
-        """Those that all of ``targets`` are true of."""
+        """Yield those that match all of ``targets``."""
         return (
             allocation
             for allocation in self._that_may_match(targets)
@@ -67,7 +67,7 @@ class TaggedAllocations:
 
 
 class ByTargets(Generic[Kind]):
-    """Members with targets, to be found by the tags that those may be true of."""
+    """Members with targets, indexed by the tags that may match."""
 
     __slots__ = ("_any", "_by_key", "_by_tag")
 
@@ -77,7 +77,7 @@ class ByTargets(Generic[Kind]):
         self._any: dict[Kind, None] = {}
 
     def add(self, member: Kind, targets: Targets) -> None:
-        """Take ``member`` in."""
+        """Add ``member``."""
         target = _telling(targets)
         if target is None:
             self._any[member] = None
@@ -88,7 +88,7 @@ class ByTargets(Generic[Kind]):
                 self._by_tag.setdefault((target.key, value), {})[member] = None
 
     def discard(self, member: Kind, targets: Targets) -> None:
-        """Take ``member`` out."""
+        """Remove ``member``."""
         target = _telling(targets)
         if target is None:
             del self._any[member]
@@ -104,7 +104,7 @@ class ByTargets(Generic[Kind]):
                     del self._by_tag[tag]
 
     def that_may_match(self, tags: Mapping[str, str]) -> Iterator[Kind]:
-        """Each that may have targets which are all true of ``tags``, once."""
+        """Yield each member whose targets may all match ``tags``, once."""
         yield from self._any
         for tag in tags.items():
             yield from self._by_key.get(tag[0], ())

@@ -1,4 +1,4 @@
-"""Deadlines in the order they come due, with what to do then."""
+"""Timers: deadlines in order of time, with their actions."""
 
 import heapq
 from collections.abc import Callable
@@ -13,19 +13,19 @@ Due = Callable[[float], list[Effect]]
 
 @dataclass(slots=True, order=True)
 class Timer:
-    """One deadline; those set earlier come first among equals."""
+    """One deadline; among equal deadlines the one set earlier comes first."""
 
     deadline: float
     number: int
     due: Due | None = field(compare=False)
 
     def cancel(self) -> None:
-        """Cancel the deadline: nothing happens when it comes."""
+        """Cancel the deadline."""
         self.due = None
 
 
 def cancel(timer: Timer | None) -> None:
-    """Nothing happens when the deadline of ``timer`` comes, if there is one."""
+    """Cancel ``timer``, if there is one."""
     if timer is not None:
         timer.cancel()
 
@@ -38,11 +38,11 @@ class Timers:
     def __init__(self) -> None:
         self._heap: list[Timer] = []
         self._count = 0
-        self._pass_at: float | None = None  # when somebody wants a pass, whatever is due then
+        self._pass_at: float | None = None  # time of a requested pass, whatever else is due then
         self._worth_tidying = _SMALL  # half of the length at which it is tidied
 
     def set(self, deadline: float, due: Due) -> Timer:
-        """A timer that calls ``due(now)`` once ``deadline`` has come."""
+        """Return a timer that calls ``due(now)`` once ``deadline`` has come."""
         self._count += 1
         timer = Timer(deadline, self._count, due)
         if len(self._heap) > 2 * self._worth_tidying:
@@ -51,7 +51,7 @@ class Timers:
         return timer
 
     def request_pass(self, at: float) -> None:
-        """Let ``at`` be a deadline: whenever one has come, there is a scheduling pass."""
+        """Request a scheduling pass at ``at``, as after any deadline."""
         self._pass_at = at if self._pass_at is None else min(self._pass_at, at)
 
     def clear(self) -> None:
@@ -62,13 +62,13 @@ class Timers:
         self._heap.clear()
 
     def _tidy(self) -> None:
-        """Throw away cancelled timers, at a cost that is spread over as many new ones."""
+        """Remove cancelled timers, at amortised constant cost per timer."""
         self._heap = [timer for timer in self._heap if timer.due is not None]
         heapq.heapify(self._heap)
         self._worth_tidying = max(_SMALL, len(self._heap))
 
     def next_deadline(self) -> float | None:
-        """When the next timer comes due, or the next pass; None without any."""
+        """Return the time of the next timer or requested pass; None without any."""
         timer = self._next()
         if timer is None or self._pass_at is None:
             return self._pass_at if timer is None else timer.deadline
@@ -81,7 +81,7 @@ class Timers:
         return heap[0] if heap else None
 
     def fire(self, now: float) -> list[Effect]:
-        """The effects of every timer that is due; a timer set meanwhile may be among them."""
+        """Return the effects of every timer that is due, including timers set meanwhile."""
         effects: list[Effect] = []
         if self._pass_at is not None and self._pass_at <= now:
             self._pass_at = None

@@ -1,4 +1,4 @@
-"""Profiles that found no node, and the nodes that gained room since: no others need a look."""
+"""Unplaced profiles: those that found no node, with the nodes that gained capacity since."""
 
 from collections.abc import Iterable
 
@@ -9,26 +9,20 @@ from sireference.core.state.placement_profile import PlacementProfile
 
 
 class Unplaced:
-    """What was looked for in vain.
+    """Profiles that found no node.
 
-    Who requires a node is asked of that node alone; all others by what they need.
+    Profiles that require a node are indexed by that node, all others by need.
     """
 
     __slots__ = ("_by_node", "_gained", "_profiles")
 
     def __init__(self) -> None:
-        self._gained: dict[
-            PlacementProfile, dict[Node, None]
-        ] = {}  # since it was looked for in vain
-        self._profiles: dict[
-            Node, dict[PlacementProfile, None]
-        ] = {}  # the same from the other side
-        self._by_node: dict[
-            str, NeedIndex[PlacementProfile]
-        ] = {}  # by the node they require, if they do
+        self._gained: dict[PlacementProfile, dict[Node, None]] = {}  # since the last search
+        self._profiles: dict[Node, dict[PlacementProfile, None]] = {}  # the inverse
+        self._by_node: dict[str, NeedIndex[PlacementProfile]] = {}  # by required node, if any
 
     def add(self, profile: PlacementProfile, need: Resource) -> None:
-        """``profile`` was looked for in vain, on all nodes or on those that had gained room."""
+        """Add ``profile``, which found no node among all or among those that gained capacity."""
         if profile in self._gained:
             self._part(profile)
         else:
@@ -36,7 +30,7 @@ class Unplaced:
         self._gained[profile] = {}
 
     def forget(self, profile: PlacementProfile) -> None:
-        """Forget that a place for ``profile`` was looked for."""
+        """Remove ``profile``."""
         if profile not in self._gained:
             return
         self._part(profile)
@@ -57,11 +51,11 @@ class Unplaced:
             del self._profiles[node]
 
     def gained(self, profile: PlacementProfile) -> Iterable[Node] | None:
-        """The nodes that may have room for it now; None if it was not looked for in vain."""
+        """Return the nodes that may have capacity for it now; None if it is not in here."""
         return self._gained.get(profile)
 
     def may_fit(self, profile: PlacementProfile, need: Resource) -> bool:
-        """Whether it is not certain that ``profile`` would be looked for in vain."""
+        """Return False only if ``profile`` certainly finds no node."""
         gained = self._gained.get(profile)
         if gained is None:
             return True
@@ -69,12 +63,12 @@ class Unplaced:
             node = next(iter(gained))
             if need.fits(node.free):
                 return True
-            del gained[node]  # others were quicker
+            del gained[node]  # others took the capacity
             self._drop(profile, node)
         return False
 
     def that_fit(self, node: Node) -> list[PlacementProfile]:
-        """Those that have room on ``node``, if it is no other that they require."""
+        """Return those that have capacity on ``node`` and do not require another one."""
         free = node.free
 
         def has_capacity(need: Resource) -> bool:
@@ -87,12 +81,12 @@ class Unplaced:
         return fitting
 
     def gains(self, profile: PlacementProfile, node: Node) -> None:
-        """Have ``node`` looked at for ``profile``."""
+        """Have ``node`` examined for ``profile``."""
         self._gained[profile][node] = None
         self._profiles.setdefault(node, {})[profile] = None
 
     def closed(self, node: Node) -> None:
-        """Nothing may be placed on ``node`` any more."""
+        """Remove ``node``, which is closed for placements."""
         for profile in self._profiles.pop(node, ()):
             del self._gained[profile][node]
 

@@ -1,7 +1,7 @@
-"""What the event log says of users and groups: their limits, their applications, their usage.
+"""Event records of users and groups: limits, applications and usage.
 
-The records come with 2024-10 (SI-EVT-014). Their objects are names; what a limit says of all
-others (`*`) has none. Usage is told of every user, and of the group that an application counts for.
+The records exist from 2024-10 on (SI-EVT-014). Their objects are names; limits for `*` have none.
+Usage is recorded for every user, and for the group that an application counts for.
 """
 
 from collections.abc import Iterable
@@ -26,13 +26,10 @@ _USAGE: Final = {
 }
 
 
-# Limits
-
-
 def limits_changed(
     log: EventLog, queue: Queue, before: Iterable[Limit], after: Iterable[Limit]
 ) -> None:
-    """The limits of ``queue`` are others than before."""
+    """Record changes of the limits of ``queue``."""
     if not log.is_read:
         return
     old, new = _by_holder(before), _by_holder(after)
@@ -45,7 +42,7 @@ def limits_changed(
 
 
 def _by_holder(limits: Iterable[Limit]) -> dict[Holder, Limit]:
-    """The limit of each user and group, which is the first that names it."""
+    """Return the limit of each user and group, which is the first that names it."""
     by_holder: dict[Holder, Limit] = {}
     for limit in limits:
         named = [Holder(HolderKind.USER, name) for name in limit.users]
@@ -67,11 +64,8 @@ def _limit(log: EventLog, queue: Queue, holder: Holder, change: ChangeType, limi
     _write(log, holder, change, (detail, message), other=queue.name, resource=resource)
 
 
-# Applications
-
-
 def group_of(application: Application) -> Holder | None:
-    """The group that ``application`` counts for, if it does for one."""
+    """Return the group that ``application`` counts for, if any."""
     for quota in application.quotas:
         if isinstance(quota, UserQuota) and quota.holder.kind is HolderKind.GROUP:
             return quota.holder
@@ -79,12 +73,12 @@ def group_of(application: Application) -> Holder | None:
 
 
 def linked(log: EventLog, application: Application) -> None:
-    """``application`` counts for its group from now on."""
+    """Record that ``application`` counts for its group from now on."""
     _link(log, application, ChangeType.SET, "an application counts for it")
 
 
 def unlinked(log: EventLog, application: Application) -> None:
-    """``application`` does not count for its group any more."""
+    """Record that ``application`` no longer counts for its group."""
     _link(log, application, ChangeType.REMOVE, "an application does not count for it any more")
 
 
@@ -96,7 +90,7 @@ def _link(log: EventLog, application: Application, change: ChangeType, message: 
 
 
 def group_changed(log: EventLog, application: Application, before: Holder | None) -> None:
-    """``application``, with all that it uses, may count for another group than before."""
+    """Record that ``application``, with all its usage, may count for another group."""
     after = group_of(application)
     if not log.is_read or before == after:
         return
@@ -109,11 +103,8 @@ def group_changed(log: EventLog, application: Application, before: Holder | None
         _usage(log, application, group, comes, application.used)
 
 
-# Usage
-
-
 def used(log: EventLog, application: Application, change: ChangeType, amount: Resource) -> None:
-    """The user and the group of ``application`` use ``amount`` more (ADD) or less (REMOVE)."""
+    """Record that user and group of ``application`` use ``amount`` more (ADD) or less (REMOVE)."""
     if log.is_read:
         user = Holder(HolderKind.USER, application.submitted.user)
         _usage(log, application, user, change, amount)
@@ -125,13 +116,13 @@ def used(log: EventLog, application: Application, change: ChangeType, amount: Re
 def usage_changed(
     log: EventLog, application: Application, before: Resource, after: Resource
 ) -> None:
-    """One of the allocations of ``application`` holds ``after`` where it held ``before``."""
+    """Record that an allocation of ``application`` changed from ``before`` to ``after``."""
     used(log, application, ChangeType.REMOVE, _more(before, after))
     used(log, application, ChangeType.ADD, _more(after, before))
 
 
 def _more(one: Resource, other: Resource) -> Resource:
-    """By how much ``one`` is more than ``other``, of the types of which it is."""
+    """Return by how much ``one`` exceeds ``other``, for the types where it does."""
     left = one - other
     return Resource({name: amount for name, amount in left.amounts.items() if amount > 0})
 
@@ -154,7 +145,7 @@ def _write(
     other: str,
     resource: Resource | None = None,
 ) -> None:
-    """Write one record; ``other`` is the queue, or the application, that it is about as well."""
+    """Write one record; ``other`` is the queue or application that is also concerned."""
     if holder.name not in ("", _ANYBODY):
         about = Subject(RecordType.USERGROUP, holder.name)
         log.write(about, change, *what, reference_id=other, resource=resource)

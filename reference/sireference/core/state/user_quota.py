@@ -1,4 +1,4 @@
-"""What one user, or one group, may use in one queue and below."""
+"""User quotas: what one user or group may use in one queue and below."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -10,21 +10,21 @@ from sireference.core.state.quota import Quota
 
 
 class HolderKind(Enum):
-    """Whom a limit is for."""
+    """The kind of holder of a limit."""
 
     USER = "user"
     GROUP = "group"
 
 
 class Holder(NamedTuple):
-    """A user, or a group, by name."""
+    """A user or a group, by name."""
 
     kind: HolderKind
     name: str
 
 
 class UserQuota(Quota):
-    """The quota of a limit for ``holder``; ``unused`` is called when nobody needs it."""
+    """The quota of a limit for ``holder``; ``unused`` is called with its last application gone."""
 
     __slots__ = ("_unused", "applications", "holder")
 
@@ -37,11 +37,11 @@ class UserQuota(Quota):
         self.most_applications = limit.max_applications
 
     def join(self) -> None:
-        """One application more."""
+        """Count one more application."""
         self.applications += 1
 
     def leave(self) -> None:
-        """Count an application less; without any the quota is forgotten: users may be many."""
+        """Count an application less; without any the quota is dropped, as users may be many."""
         self.applications -= 1
         if not self.applications:
             self._unused()

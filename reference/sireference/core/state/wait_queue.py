@@ -1,12 +1,12 @@
-"""Wait queues: who waits for one thing to change, in buckets of which one member is let go first.
+"""Wait queues: waiters for one change, in buckets of which one member is notified first.
 
-Those who need the same and are served in the same order wait in one bucket. When something has
-changed for them, the member of the bucket that would be served first is notified; once it was
-served or turned away the next one is, for as long as it still may go. So a change costs what comes
-of it, however many wait in a bucket.
+Waiters with the same need and service order share a bucket. After a change, the member of the
+bucket that would be served first is notified; once it was served or rejected the next one is, as
+long as it can still be placed. So the cost of a change does not depend on the number of waiters in
+a bucket.
 
-Who is notified goes on waiting until it would be served, and stays if it may not go any more by
-then. So a bucket that others were quicker than costs two looks at its first member.
+A notified member goes on waiting until its turn, and stays if it cannot be placed any more by then.
+So a bucket that gets nothing costs two checks of its first member.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -19,55 +19,55 @@ from sireference.core.state.wait_reason import WaitReason
 
 
 class Lane(Protocol):
-    """Where those are served one after the other who wait in one bucket: a leaf queue."""
+    """The service order shared by the waiters of one bucket: a leaf queue."""
 
     @property
     def sort_basis(self) -> tuple[object, ...]:
-        """What the sort keys rest on besides their owners, to see whether it has changed."""
+        """Return what sort keys depend on besides their owners, to detect changes."""
 
     def changed(self, bucket: "Bucket[Any]") -> None:
-        """Have ``bucket.notify_first()`` called before somebody is chosen to be served."""
+        """Have ``bucket.notify_first()`` called before the next ask is chosen."""
 
 
 class Waiter(Protocol):
-    """What a wait queue knows of those who wait in it."""
+    """A member of a wait queue."""
 
     @property
     def profile(self) -> Hashable:
-        """What those have in common for whom a change matters alike."""
+        """Return what is common to waiters that a change affects alike."""
 
     @property
     def lane(self) -> Lane:
-        """Where it is served."""
+        """Return where it is served."""
 
     @property
     def need(self) -> Resource:
-        """The room it needs."""
+        """Return the capacity it needs."""
 
     def sort_key_in_lane(self) -> SortKey | None:
-        """When it would be served, the lowest first; None if it has nothing to be served."""
+        """Return its sort key, the lowest first; None if it has nothing to serve."""
 
     def wake(self) -> None:
-        """End the wait: it is worth a look now."""
+        """End the wait, so that the next pass examines it."""
 
     def notify(self) -> None:
-        """Have it looked at when it would be served, if it still may go then."""
+        """Have it checked at its turn, if it can still be placed then."""
 
 
 W = TypeVar("W", bound=Waiter)
 
 
 def never(_: Waiter) -> bool:
-    """Notify nobody: who changes something wakes those it concerns."""
+    """Notify no waiter: the code that makes the change wakes those concerned."""
     return False
 
 
 class WaitQueue(Generic[W]):
-    """Those who wait for the same thing to change.
+    """Waiters for the same change.
 
-    ``reason`` says what that is; ``may_go`` whether it has changed for one of them. Only with
-    ``needs`` are they notified by what they need. With ``is_gate`` they are held back by what their
-    application is and has: `Application.moved` wakes them.
+    ``reason`` names the change; ``may_go`` returns whether it has happened for a waiter. Only with
+    ``needs`` are waiters notified by need. With ``is_gate`` they are held back by the state of
+    their application: `Application.moved` wakes them.
     """
 
     __slots__ = ("_buckets", "_needs", "is_gate", "may_go", "reason")
@@ -87,7 +87,7 @@ class WaitQueue(Generic[W]):
         self._buckets: dict[Hashable, dict[Lane, Bucket[W]]] = {}  # by profile
 
     def add(self, waiter: W) -> None:
-        """``waiter`` waits here."""
+        """Add ``waiter``."""
         lane, profile = waiter.lane, waiter.profile
         buckets = self._buckets.get(profile)
         if buckets is None:
@@ -99,7 +99,7 @@ class WaitQueue(Generic[W]):
         buckets[lane].add(waiter)
 
     def discard(self, waiter: W) -> None:
-        """``waiter`` does not wait here any more."""
+        """Remove ``waiter``."""
         lane, profile = waiter.lane, waiter.profile
         buckets = self._buckets[profile]
         buckets[lane].discard(waiter)
@@ -116,39 +116,39 @@ class WaitQueue(Generic[W]):
                 yield from bucket
 
     def wake_those_that_may_go(self) -> None:
-        """Something has changed: who may go now waits no more."""
+        """Wake all waiters that can be placed now."""
         for waiter in [waiter for waiter in self if self.may_go(waiter)]:
             waiter.wake()
 
     def notify(self, profile: Hashable) -> None:
-        """Something has changed for those of this profile."""
+        """Notify the waiters of this profile."""
         for bucket in self._buckets.get(profile, {}).values():
             bucket.changed()
 
     def notify_all(self) -> None:
-        """Something has changed for all."""
+        """Notify all waiters."""
         for profile in self._buckets:
             self.notify(profile)
 
     def notify_those(self, serves: Callable[[Resource], bool]) -> None:
-        """Something has changed for those whose need ``serves``, and for any smaller need."""
+        """Notify waiters whose need satisfies ``serves``; it must hold for smaller needs."""
         if self._needs is not None:
             for profile in self._needs.served_by(serves):
                 self.notify(profile)
 
     def notify_next(self, waiter: W) -> None:
-        """``waiter`` was notified and had its chance: now whoever is first in its bucket."""
+        """Notify the next in the bucket of ``waiter``, which had its turn."""
         bucket = self._buckets.get(waiter.profile, {}).get(waiter.lane)
         if bucket is not None:
             bucket.changed()
 
     def moved_up(self, waiter: W) -> None:
-        """``waiter``, which waits here, may have got a lower sort key."""
+        """Handle a possibly lower sort key of ``waiter``."""
         self._buckets[waiter.profile][waiter.lane].moved_up(waiter)
 
 
 class Bucket(Generic[W]):
-    """Those of one profile who are served in one lane."""
+    """Waiters of one profile in one lane."""
 
     __slots__ = ("_lane", "_order", "_places", "_sort_basis", "_wait_queue")
 
@@ -160,25 +160,25 @@ class Bucket(Generic[W]):
         self._sort_basis = lane.sort_basis
 
     def add(self, waiter: W) -> None:
-        """``waiter`` waits in here."""
+        """Add ``waiter``."""
         self._places[waiter] = place = _Place(waiter)
         self._order.update(place)
 
     def discard(self, waiter: W) -> None:
-        """``waiter`` waits in here no more."""
+        """Remove ``waiter``."""
         self._order.remove(self._places.pop(waiter))
 
     def moved_up(self, waiter: W) -> None:
-        """``waiter`` may have got a lower sort key."""
+        """Handle a possibly lower sort key of ``waiter``."""
         self._order.update(self._places[waiter])
         self.changed()
 
     def changed(self) -> None:
-        """Have the first one notified before somebody is chosen to be served."""
+        """Have the first one notified before the next ask is chosen."""
         self._lane.changed(self)
 
     def notify_first(self) -> None:
-        """Notify the one that would be served first, if it may go."""
+        """Notify the member that would be served first, if it can be placed."""
         if not self._places:
             return  # its lane may be gone as well
         basis = self._lane.sort_basis
@@ -198,7 +198,7 @@ class Bucket(Generic[W]):
 
 
 class _Place(Generic[W]):
-    """The place of one who waits in the order of a bucket."""
+    """The place of one waiter in the order of a bucket."""
 
     __slots__ = ("sort_key", "waiter")
 
@@ -207,5 +207,5 @@ class _Place(Generic[W]):
         self.sort_key: SortKey | None = None
 
     def next_sort_key(self) -> SortKey | None:
-        """When it would be served."""
+        """Return its sort key."""
         return self.waiter.sort_key_in_lane()

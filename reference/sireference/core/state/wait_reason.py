@@ -1,4 +1,4 @@
-"""Why an ask waits, as the RM is told."""
+"""Wait reasons: why an ask waits, as reported to the RM."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from sireference.core.model import SchedulingState
 
 
 class WaitReason(NamedTuple):
-    """How the scheduling of an ask goes, and why."""
+    """A scheduling state and its reason."""
 
     state: SchedulingState
     reason: str

@@ -1,1 +1,1 @@
-"""The extension siconform.ext.v1: what a test wants to know or do and the SI has no call for."""
+"""The extension siconform.ext.v1: test operations for which the SI has no call."""

@@ -1,4 +1,4 @@
-"""The call Callbacks: an RM offers to take some, and answers them."""
+"""The call Callbacks: an RM offers callbacks and answers them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from sireference.shell.unexpected import report_leftovers
 
 
 class CallbackService:
-    """Serves the stream of one RM after the other, or side by side."""
+    """Serves the callback streams of all RMs."""
 
     def __init__(self, engine: Engine, places: StreamLimit, limits: Limits) -> None:
         self._engine = engine
@@ -25,7 +25,7 @@ class CallbackService:
         self._limits = limits
 
     async def callbacks(self, requests: AsyncIterator[ext.FromRm], context: Any) -> None:
-        """One stream, from its offer to its end."""
+        """Serve one stream, from its offer to its end."""
         owner: str | None = None
         try:
             async with self._places.one(context):
@@ -40,7 +40,7 @@ class CallbackService:
                 self._places.give_back(owner)
 
     async def _offer(self, requests: AsyncIterator[ext.FromRm], context: Any) -> ext.FromRm.Offer:
-        """What the RM offers; it has a place of its own from now on."""
+        """Read the RM's offer; it takes a slot of the stream limit."""
         first = await self._first(requests, context)
         if not first.HasField("offer"):
             problem = "the first message has to be an offer"
@@ -68,7 +68,7 @@ class CallbackService:
     ) -> Ending:
         self._engine.report(OfferCallbacks(stream.owner, self._engine.callbacks.bind(stream)))
         try:
-            await context.send_initial_metadata(())  # the offer holds
+            await context.send_initial_metadata(())  # the offer is accepted
             await _converse(stream, requests, context)
         finally:
             if self._engine.callbacks.unbind(stream):
@@ -79,7 +79,7 @@ class CallbackService:
 async def _converse(
     stream: CallbackStream, requests: AsyncIterator[ext.FromRm], context: Any
 ) -> None:
-    """Make calls and take answers, until one of the two ends it."""
+    """Send calls and read answers until either side ends the stream."""
     reader = asyncio.create_task(_read(stream, requests))
     writer = stream.begin_writing(context)
     try:

@@ -1,4 +1,4 @@
-"""What Describe says: which facets work, and how long the timers run."""
+"""Answer to Describe: supported facets and timer durations."""
 
 from siwire import Revision
 from siwire.ext import extension_pb2 as ext
@@ -8,7 +8,7 @@ from sireference.seconds import LONGEST_SECONDS
 
 
 def facets(revision: Revision, settings: Settings, *, is_virtual: bool) -> ext.Facets:
-    """The answer to Describe; ``is_virtual`` says that time moves by AdvanceClock only."""
+    """Return the answer to Describe; ``is_virtual``: time moves by AdvanceClock only."""
     return ext.Facets(
         si_profile=revision.name,
         configuration=True,
@@ -28,8 +28,5 @@ def facets(revision: Revision, settings: Settings, *, is_virtual: bool) -> ext.F
 
 
 def milliseconds(seconds: float) -> int:
-    """Whole milliseconds; what is shorter than one is one, because zero would be unknown.
-
-    What is longer than anything can take is the longest there is.
-    """
+    """Return whole milliseconds within range, at least 1, because zero means unknown."""
     return max(1, round(min(seconds, LONGEST_SECONDS) * 1000))

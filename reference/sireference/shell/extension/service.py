@@ -1,4 +1,4 @@
-"""The service ``siconform.ext.v1.SchedulerExtension``, beside the scheduler's on one address."""
+"""The service ``siconform.ext.v1.SchedulerExtension``, on the scheduler's address."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ Behaviour = Callable[[Any, Any], Awaitable[Any]]
 
 
 class ExtensionService:
-    """What each call does. A call that is not offered is answered UNIMPLEMENTED by gRPC."""
+    """The calls of the extension. gRPC answers others UNIMPLEMENTED."""
 
     def __init__(self, engine: Engine, callbacks: CallbackService, access: Access) -> None:
         self._engine = engine
@@ -38,7 +38,7 @@ class ExtensionService:
         self._serialized: Sharing[int, bytes] = Sharing()  # by identity of what is held
 
     def behaviours(self) -> dict[str, Behaviour]:
-        """The methods by name."""
+        """Return the methods by name."""
         behaviours: dict[str, Behaviour] = {
             "Describe": self.describe,
             "Snapshot": self.snapshot,
@@ -51,7 +51,7 @@ class ExtensionService:
         return behaviours
 
     async def describe(self, request: ext.DescribeQuery, _context: Any) -> ext.Facets:
-        """Which facets work, and the timers."""
+        """Return the supported facets and the timers."""
         is_virtual = isinstance(self._engine.clock, VirtualClock)
         scheduler = self._engine.scheduler
         rm = scheduler.rms.known(request.rm_id)
@@ -63,14 +63,14 @@ class ExtensionService:
         return described
 
     async def snapshot(self, request: ext.SnapshotQuery, _context: Any) -> bytes:
-        """What is held for one RM, and what the RM says of itself if it has a state dump.
+        """Return the state of one RM, with the RM's own state dump if it has one.
 
-        It may be large: it is put into bytes beside the loop.
+        It may be large, so it is serialised outside the loop.
         """
         held = await self._engine.snapshot(request.rm_id)
         given = await self._serialized.get(id(held), partial(self._serialize, held))
         dump = await self._engine.callbacks.state_dump(request.rm_id)
-        if dump is not None:  # a message put after another one adds what it has
+        if dump is not None:  # concatenated messages are merged
             given += ext.SnapshotResult(raw_json=state_dump(dump)).SerializeToString()
         return given
 
@@ -79,7 +79,7 @@ class ExtensionService:
         return await self._engine.in_thread(serialized, snapshot)
 
     async def read_metrics(self, request: ext.MetricsQuery, context: Any) -> ext.MetricsResult:
-        """Outstanding demand of one RM, and counters."""
+        """Return the outstanding demand of one RM, and counters."""
         await self._known(request.rm_id, context)
         scheduler = self._engine.scheduler
         (known,) = (one for one in scheduler.rms.all() if one.rm_id == request.rm_id)
@@ -94,7 +94,7 @@ class ExtensionService:
     async def apply_configuration(
         self, request: ext.ConfigurationChange, context: Any
     ) -> ext.ConfigurationOutcome:
-        """Replace the configuration of one RM, or say what is against it."""
+        """Replace the configuration of one RM, or return what is wrong with it."""
         read = self._engine.codec.policies.configuration
         group, extra = request.policy_group, dict(request.extra)
         try:
@@ -111,11 +111,11 @@ class ExtensionService:
         return ext.ConfigurationOutcome(applied=True)
 
     async def advance_clock(self, request: ext.ClockStep, context: Any) -> ext.ClockResult:
-        """Move time on, every deadline when it comes."""
+        """Advance time, handling every deadline at its moment."""
         if request.milliseconds < 0:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time does not go back")
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "time cannot go back")
         moment = self._engine.clock.now() + request.milliseconds / 1000
-        if moment > LONGEST_SECONDS:  # as nanoseconds since 1970 it cannot be told
+        if moment > LONGEST_SECONDS:  # it does not fit into nanoseconds since 1970
             problem = f"{quoted(str(request.milliseconds))} milliseconds lead beyond the year 2262"
             await context.abort(grpc.StatusCode.OUT_OF_RANGE, problem)
         await self._engine.advance_to(moment)

@@ -1,4 +1,4 @@
-"""What the core shows of itself as messages of the extension."""
+"""Conversion of core snapshots to messages of the extension."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ from sireference.core.snapshot import (
 from sireference.core.states import RMState
 from sireference.shell.counters import Counters
 
-# Registration is one step here, nobody ever sees an RM between init and Running
+# Registration is one step here, so init is never visible
 _PHASES: Final[Mapping[RMState | None, ext.SnapshotResult.RmPhase.ValueType]] = {
     None: ext.SnapshotResult.UNKNOWN_RM,
     RMState.INIT: ext.SnapshotResult.UNKNOWN_RM,
@@ -30,15 +30,15 @@ _MOST: Final = 2**63 - 1
 
 
 def serialized(snapshot: Snapshot) -> bytes:
-    """The answer to Snapshot in bytes.
+    """Return the serialised answer to Snapshot.
 
-    It is put together from small pieces: who else waits for Python gets it between them.
+    It is assembled from small pieces, so that other threads can run in between.
     """
     return b"".join(piece.SerializeToString() for piece in _pieces(snapshot))
 
 
 def _pieces(snapshot: Snapshot) -> Iterator[ext.SnapshotResult]:
-    """Messages which are the answer, one put after the other."""
+    """Yield messages that together are the answer."""
     phase = _PHASES[snapshot.state]
     yield ext.SnapshotResult(phase=phase, extra_config=snapshot.extra_config)
     for node in snapshot.nodes:
@@ -52,7 +52,7 @@ def _pieces(snapshot: Snapshot) -> Iterator[ext.SnapshotResult]:
 def metrics_result(
     outstanding: Iterable[OutstandingRequest], counts: Counts, counters: Counters
 ) -> ext.MetricsResult:
-    """The answer to ReadMetrics; what was heard and told counts all RMs."""
+    """Return the answer to ReadMetrics; the message counts cover all RMs."""
     return ext.MetricsResult(
         outstanding=[
             ext.Outstanding(
@@ -74,18 +74,18 @@ def metrics_result(
 
 
 def state_dump(answer: ext.FromRm.Answer) -> str:
-    """What the RM says of its own state, as JSON; or why it does not."""
+    """Return the RM's state dump as JSON, or the reason why there is none."""
     given: Any = {"error": answer.text}
     if answer.ok:
         try:
             given = msgspec.json.decode(answer.text)
         except msgspec.DecodeError as why:
-            given = {"error": f"the state dump is no JSON: {why}"}
+            given = {"error": f"the state dump is not JSON: {why}"}
     return msgspec.json.encode({"resource_manager": given}).decode()
 
 
 def wire_amounts(amounts: Mapping[str, int]) -> dict[str, int]:
-    """``amounts`` within what an int64 holds; sums in the core may be larger."""
+    """Limit ``amounts`` to int64; sums in the core may be larger."""
     return {name: max(-_MOST, min(amount, _MOST)) for name, amount in amounts.items()}
 
 

@@ -1,4 +1,4 @@
-"""The page with the state as people look at it: queues, nodes, applications, the last events."""
+"""State page for people: queues, nodes, applications and recent events."""
 
 from sireference.shell.state_page.rendering import Page, renderer
 from sireference.shell.state_page.view import Seen

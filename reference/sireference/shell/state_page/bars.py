@@ -1,4 +1,4 @@
-"""Bars: how much of a resource is used, where a guarantee and the end of the scale are."""
+"""Usage bars of resources, with guarantee and scale."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,42 +6,42 @@ from typing import Final
 
 Amounts = Mapping[str, int]
 
-_FIRST: Final = ("memory", "vcore")  # what people look for first
+_FIRST: Final = ("memory", "vcore")  # shown first
 _EXACT_BELOW: Final = 100_000
 _PREFIXES: Final = "kMGTPEZY"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One resource. Shares are per cent of ``scale``, which may be the room somewhere above."""
+    """One resource. Shares are per cent of ``scale``, which may be the capacity of a parent."""
 
     resource: str
     used: int
-    others: int = 0  # on a node: what does not belong to the scheduler
+    others: int = 0  # on a node: usage outside the scheduler
     guaranteed: int | None = None
-    most: int | None = None  # None: as much as there is
+    most: int | None = None  # None: unlimited
     scale: int = 0
 
     @property
     def used_share(self) -> float:
-        """How long the bar is."""
+        """Return the length of the bar."""
         return _share(self.used, self.scale)
 
     @property
     def others_share(self) -> float:
-        """How long the rest of it is, no longer than to the end."""
+        """Return the length of usage by others, within the scale."""
         return min(_share(self.others, self.scale), 100 - self.used_share)
 
     @property
     def guaranteed_share(self) -> float:
-        """Where the guarantee ends."""
+        """Return where the guarantee ends."""
         return _share(self.guaranteed or 0, self.scale)
 
 
 def bars(
     used: Amounts, most: Amounts, guaranteed: Amounts, capacity: Amounts
 ) -> tuple[tuple[Bar, ...], Amounts]:
-    """Return the bars of a queue, and the scales for the queues below it."""
+    """Return the bars of a queue, and the scales for its children."""
     scales = {**capacity, **most}
     made = tuple(
         Bar(
@@ -57,7 +57,7 @@ def bars(
 
 
 def node_bars(allocated: Amounts, others: Amounts, capacity: Amounts) -> tuple[Bar, ...]:
-    """The bars of a node."""
+    """Return the bars of a node."""
     return tuple(
         Bar(
             name,
@@ -71,12 +71,12 @@ def node_bars(allocated: Amounts, others: Amounts, capacity: Amounts) -> tuple[B
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Types of resources: those people know first, the others by name."""
+    """Sort resource types: familiar ones first, the others by name."""
     return sorted(names, key=lambda name: (_FIRST.index(name) if name in _FIRST else 9, name))
 
 
 def short(amount: int) -> str:
-    """``amount`` to be read at a glance: exact while it is short, else with four digits."""
+    """Format ``amount`` for reading: exact while it is short, else with four digits."""
     if abs(amount) < _EXACT_BELOW:
         return f"{amount:,}"
     thousands = min((len(str(abs(amount))) - 1) // 3, len(_PREFIXES))

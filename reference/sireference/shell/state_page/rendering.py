@@ -1,4 +1,4 @@
-"""The page as HTML, made by Jinja with everything escaped: names come from resource managers."""
+"""The page as HTML from a Jinja template, with everything escaped: RMs choose the names."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ _FOLDER: Final = Path(__file__).parent
 
 
 class Page:
-    """The page, from a template; ``headers`` go with every answer that has it."""
+    """The page from a template; ``headers`` are sent with every answer that contains it."""
 
     def __init__(self) -> None:
         style, script = (_text(name) for name in ("page.css", "page.js"))
@@ -28,7 +28,7 @@ class Page:
             lstrip_blocks=True,
         )
         made.filters["short"] = short
-        # The only text of the page that is not escaped: our own, which the policy names by its hash
+        # The only unescaped text of the page: our own, which the policy names by its hash
         made.globals.update(style=style, script=script, version=__version__)
         self._template = made.get_template("page.html")
         self.headers: tuple[tuple[str, str], ...] = (
@@ -36,21 +36,21 @@ class Page:
         )
 
     def html(self, seen: Seen) -> str:
-        """The page of what is seen."""
+        """Return the page for a view."""
         return self._template.render(view=view(seen))
 
 
 def renderer() -> Page:
-    """What makes pages."""
+    """Return the renderer."""
     return Page()
 
 
 def _policy(style: str, script: str) -> Iterator[str]:
-    """Nothing but the page itself is loaded, and nothing in it runs that is not its own."""
+    """Return a content security policy that allows only the page itself."""
     yield "default-src 'none'"
     yield f"style-src {_source(style)}"
     yield f"script-src {_source(script)}"
-    yield "img-src data:"  # the empty icon, which is not asked for then
+    yield "img-src data:"  # the empty icon, which avoids a request
     yield "connect-src 'self'"
     yield "form-action 'self'"
     yield "base-uri 'none'"

@@ -1,4 +1,4 @@
-"""What the page shows: the state in the order and the portions in which people look at it."""
+"""View model of the page: the state in display order, limited in length."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from sireference.shell.state_page.bars import Amounts, Bar, bars, in_order, node
 from sireference.shell.state_page.words import words
 
 _MOST: Final = 200  # of each kind; /state.json has all
-_MOST_OF_AN_APPLICATION: Final = 30  # allocations, and asks that wait
+_MOST_OF_AN_APPLICATION: Final = 30  # allocations, and pending asks
 
 Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What there is to show; with ``only`` just what has this text in its name or state."""
+    """The state to show; ``only`` filters by name or state."""
 
     revision: str
     now: float
@@ -36,7 +36,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Shown]):
-    """The first of a list, and how many more there are."""
+    """The first elements of a list, and the number of others."""
 
     shown: tuple[Shown, ...] = ()
     more: int = 0
@@ -44,13 +44,13 @@ class Part(Generic[Shown]):
 
 @dataclass(frozen=True, slots=True)
 class QueueLine:
-    """A queue in its place in the tree, which is written from top to bottom."""
+    """A queue in its place in the tree, which is listed from top to bottom."""
 
     queue: QueueView
-    name: str  # without those above
+    name: str  # without parents
     bars: tuple[Bar, ...]
     is_parent: bool
-    closes: int  # of the queues above it, how many end here
+    closes: int  # how many parent queues end here
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class ApplicationLine:
 
 @dataclass(frozen=True, slots=True)
 class PartitionPart:
-    """What belongs to one partition."""
+    """The contents of one partition."""
 
     name: str
     queues: Part[QueueLine]
     nodes: Part[NodeLine]
     applications: Part[ApplicationLine]
-    states: Mapping[str, int]  # how many applications are in each
+    states: Mapping[str, int]  # number of applications by state
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,13 @@ class RMPart:
     applications: int
     allocations: int  # without placeholders
     placeholders: int
-    pending: int  # asks that wait
+    pending: int  # pending asks
     partitions: tuple[PartitionPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EventLine:
-    """One of the last events."""
+    """One recent event."""
 
     number: int
     at: datetime
@@ -119,7 +119,7 @@ class View:
 
 
 def view(seen: Seen) -> View:
-    """What there is to show, arranged."""
+    """Return the view of what is to be shown."""
     lines = (EventLine(r.number, _time(r.at), r.rm_id, words(r.news)) for r in seen.recent)
     return View(
         seen.revision,
@@ -176,7 +176,7 @@ def _partition(snapshot: Snapshot, name: str, only: str) -> PartitionPart:
 
 
 def _tree(queues: Sequence[QueueView], capacity: Amounts) -> Iterable[QueueLine]:
-    """Parents come before what is below them; a queue that has lost its own stands at the top."""
+    """Order queues with parents first; a queue without its parent is at the top."""
     below: dict[str, list[QueueView]] = {}
     known = {queue.name for queue in queues}
     for queue in queues:

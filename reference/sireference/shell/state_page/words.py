@@ -1,4 +1,4 @@
-"""The last events in words."""
+"""Descriptions of recent events."""
 
 from sireference.core.model import (
     AcceptedApplication,
@@ -20,7 +20,7 @@ from sireference.shell.recent import News
 
 
 def words(news: News) -> str:
-    """What happened, in one line."""
+    """Describe an event in one line."""
     match news:
         case str():
             return news
