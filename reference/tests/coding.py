@@ -1,4 +1,4 @@
-"""Messages of a revision read and written by its codec."""
+"""Reading and writing messages of a revision through its codec."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from siwire import Revision
 
 
 def resource(si: Any, **amounts: int) -> Any:
-    """A Resource of that revision."""
+    """Return a Resource of that revision."""
     return si.Resource(resources={name: si.Quantity(value=v) for name, v in amounts.items()})
 
 
 def read(revision: Revision, method: str, **fields: Any) -> Any:
-    """The one event in a request with these fields."""
+    """Return the one event in a request with these fields."""
     message = getattr(revision.si, method.removeprefix("Update") + "Request")(rmID="rm", **fields)
     (event,) = codec_for(revision).events(method, message)
     assert event.rm_id == "rm"
@@ -21,7 +21,7 @@ def read(revision: Revision, method: str, **fields: Any) -> Any:
 
 
 def write(revision: Revision, *answers: model.Answer) -> list[Any]:
-    """The responses that say these answers of one stream."""
+    """Return the responses that carry these answers of one stream."""
     codec = codec_for(revision)
     (method,) = {codec.method_of(answer) for answer in answers}
     return list(codec.responses(method, answers))

@@ -1,4 +1,4 @@
-"""Configurations of the tests, and what an RM does with them."""
+"""Test configurations, and an RM that uses them."""
 
 import sys
 from types import FrameType
@@ -27,13 +27,13 @@ partitions:
 
 
 def tree(*queues: str, rest: str = "", root: str = "") -> str:
-    """A configuration with ``queues`` below the root; ``rest`` is about the partition."""
+    """Return a configuration with ``queues`` below the root; ``rest`` belongs to the partition."""
     text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
     return text + "".join(f"          - {queue}\n" for queue in queues) + rest
 
 
 def read(text: str) -> None:
-    """Read it, and list its problems if it has any."""
+    """Read a configuration; return its problems."""
     try:
         parse_configuration(text)
     except ConfigurationError as why:
@@ -41,7 +41,7 @@ def read(text: str) -> None:
 
 
 def calls(text: str) -> int:
-    """How many functions are called to read the text, those of Python itself included."""
+    """Return how many functions, Python's own included, are called to read the document."""
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: Any) -> None:

@@ -1,4 +1,4 @@
-"""A resource manager for tests of the pure core: says things, gets the effects as a list."""
+"""A resource manager for tests of the pure core: sends events, returns the effects as a list."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -46,32 +46,32 @@ TIMEOUT = TerminationType.TIMEOUT
 
 
 def of(effects: Iterable[Effect], kind: type[Kind]) -> list[Kind]:
-    """The effects of one kind."""
+    """Return the effects of one kind."""
     return [effect for effect in effects if isinstance(effect, kind)]
 
 
 def states(effects: Iterable[Effect]) -> list[str]:
-    """The states reported, in order."""
+    """Return the states reported, in order."""
     return [update.state.value for update in of(effects, UpdatedApplication)]
 
 
 def keys(effects: Iterable[Effect]) -> list[str]:
-    """The keys of new allocations, in order."""
+    """Return the keys of new allocations, in order."""
     return [new.allocation.ask.key for new in of(effects, NewAllocation)]
 
 
 def placed(effects: Iterable[Effect]) -> list[tuple[str, str]]:
-    """Key and node of new allocations, in order."""
+    """Return key and node of new allocations, in order."""
     return [(n.allocation.ask.key, n.allocation.node_id) for n in of(effects, NewAllocation)]
 
 
 def released(effects: Iterable[Effect]) -> list[tuple[str, TerminationType]]:
-    """Identity and type of released allocations, in order."""
+    """Return identity and type of released allocations, in order."""
     return [(r.release.identity, r.release.termination) for r in of(effects, ReleasedAllocation)]
 
 
 def refused_keys(effects: Iterable[Effect]) -> list[str]:
-    """The keys of rejected asks, in order."""
+    """Return the keys of rejected asks, in order."""
     return [rejected.key for rejected in of(effects, RejectedAsk)]
 
 
@@ -82,7 +82,7 @@ def of_allocations(
     partition: str = "default",
     key: str = "",
 ) -> ReleaseRequest:
-    """The release of one allocation, without identity of all that the application has."""
+    """Return the release of one allocation; without identity, of all of the application."""
     one = OneAllocation(application_id, identity, key or None)
     subject = one if identity else AllOfApplication(application_id)
     return ReleaseRequest(partition, subject, termination)
@@ -94,7 +94,7 @@ def of_asks(
     termination: TerminationType = STOPPED,
     partition: str = "default",
 ) -> AskReleaseRequest:
-    """The release of the pending asks that key and application leave, of all without both."""
+    """Return the release of pending asks by key and application; of all asks without both."""
     subject: AskSubject
     match bool(application_id), bool(key):
         case True, True:
@@ -109,7 +109,7 @@ def of_asks(
 
 
 class RM:
-    """One resource manager of one scheduler, with a clock that tests move."""
+    """One resource manager of one scheduler, with a clock that tests advance."""
 
     def __init__(
         self,
@@ -136,13 +136,13 @@ class RM:
         )
 
     def reconfigures(self, queues: str, **more: Any) -> list[Effect]:
-        """Update the configuration, to the default one without a text."""
+        """Update the configuration; without an argument, to the default one."""
         configuration = parse_configuration(queues) if queues else default_configuration()
         event = UpdateConfiguration(self.rm_id, configuration, **more)
         return self.scheduler.handle(event, self.now)
 
     def offers(self, *callbacks: Callback) -> list[Effect]:
-        """Take these callbacks from now on, and no others."""
+        """Take exactly these callbacks from now on."""
         return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
     # Nodes
@@ -251,7 +251,7 @@ class RM:
     # Time
 
     def waits(self, seconds: float) -> list[Effect]:
-        """Let time pass; every deadline on the way is kept when it comes."""
+        """Advance the clock; every deadline on the way fires at its time."""
         end = self.now + seconds
         effects: list[Effect] = []
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= end:
@@ -262,5 +262,5 @@ class RM:
 
 
 def identities(effects: Iterable[Effect]) -> list[str]:
-    """The identities of new allocations, in order."""
+    """Return the identities of new allocations, in order."""
     return [new.allocation.identity for new in of(effects, NewAllocation)]

@@ -1,4 +1,4 @@
-"""A resource manager in the same process as the scheduler, for tests of the API."""
+"""A resource manager in the scheduler's process, for tests of the API."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -22,13 +22,13 @@ partitions:
 
 
 class Recorder:
-    """Takes what it is told, one call at a time."""
+    """Records callbacks; only one may be active at a time."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, Any]] = []
         self.threads: set[str] = set()
         self.reacts: Mapping[str, Callable[[Any], Any]] = {}  # by method
-        self.overlaps = 0  # calls while another one was not over
+        self.overlaps = 0  # calls made while another one was active
         self.has_news = threading.Condition()
         self._is_being_notified = False
 
@@ -52,7 +52,7 @@ class Recorder:
 
 
 class EmbeddedRM(Recorder):
-    """A callback with all that the SI has from 2023-04 on; what it is asked is all right."""
+    """A callback with all methods the SI has since 2023-04; it agrees to every question."""
 
     def update_allocation(self, response: Any) -> None:
         self.take("update_allocation", response)
@@ -80,16 +80,16 @@ class EmbeddedRM(Recorder):
         return '{"pods": 3}'
 
     def allocations(self) -> list[Any]:
-        """New allocations, in order."""
+        """Return new allocations, in order."""
         return [new for sent in self.messages("update_allocation") for new in sent.new]
 
     def released(self) -> list[Any]:
-        """Released allocations, in order."""
+        """Return released allocations, in order."""
         return [gone for sent in self.messages("update_allocation") for gone in sent.released]
 
 
 class Embedding:
-    """What an RM says to the API, with node n1 and application a1 if it is settled."""
+    """An RM that calls the API, with node n1 and application a1 if it is settled."""
 
     def __init__(self, api: SchedulerAPI, rm: EmbeddedRM, rm_id: str = "rm") -> None:
         self.api = api
@@ -153,10 +153,10 @@ class Embedding:
 
 
 def refuse(_: Any) -> None:
-    """Say no to whatever is asked."""
+    """Refuse every question."""
     raise SIError("not here")
 
 
 def settled(revision: Revision, **more: Any) -> Embedding:
-    """An RM with a node and an application, and a clock that nobody moves."""
+    """An RM with a node and an application, and a clock that never advances."""
     return Embedding(SchedulerAPI(revision, **more), EmbeddedRM()).settles()

@@ -1,4 +1,4 @@
-"""How many examples tests of random histories and of bad messages try."""
+"""Number of examples for tests of random histories and bad messages."""
 
 import os
 
@@ -7,7 +7,7 @@ from hypothesis_profiles import CI, QUICK, examples
 
 
 def example_settings(variable: str, in_ci: int) -> settings:
-    """The settings of the profile, or new examples, as many as the environment variable says."""
+    """Return the profile's settings, or those for the number in the environment variable."""
     wanted = os.environ.get(variable, "")
     if wanted:
         return settings(settings.get_profile(CI), max_examples=int(wanted))
@@ -15,5 +15,5 @@ def example_settings(variable: str, in_ci: int) -> settings:
 
 
 def is_quick() -> bool:
-    """Whether this is the profile with few examples; the others try all."""
+    """Return whether the profile tries few examples."""
     return settings.get_current_profile_name() == QUICK

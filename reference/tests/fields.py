@@ -1,4 +1,4 @@
-"""Which fields a revision has."""
+"""Fields that each revision has."""
 
 from typing import Any
 
@@ -6,29 +6,29 @@ from siwire import Capability, Revision
 
 
 def has_field(revision: Revision, message: str, field: str) -> bool:
-    """Whether ``message`` of the revision has that field."""
+    """Return whether ``message`` of the revision has that field."""
     declared = revision.si.DESCRIPTOR.message_types_by_name.get(message)
     return declared is not None and field in declared.fields_by_name
 
 
 def identity_in(revision: Revision) -> str:
-    """The field of an allocation's identity."""
+    """Return the field of an allocation's identity."""
     fields = ("allocationID", "UUID", "allocationKey")
     return next(field for field in fields if has_field(revision, "Allocation", field))
 
 
 def identified(revision: Revision, identity: str) -> dict[str, str]:
-    """The fields with key and identity of an allocation."""
+    """Return the fields with key and identity of an allocation."""
     return {"allocationKey": identity, identity_in(revision): identity}
 
 
 def recovers_by_allocations(revision: Revision) -> bool:
-    """Whether an AllocationRequest brings existing allocations."""
+    """Return whether an AllocationRequest carries existing allocations."""
     return has_field(revision, "AllocationRequest", "allocations")
 
 
 def asked(revision: Revision, resource: Any, **fields: Any) -> tuple[str, Any]:
-    """The field of an AllocationRequest for what is asked for, and an element of it."""
+    """Return the field of an AllocationRequest for asks, and an element of it."""
     if revision.can(Capability.ASKS_APART):
         return "asks", revision.si.AllocationAsk(resourceAsk=resource, maxAllocations=1, **fields)
     if "tags" in fields:
@@ -37,13 +37,13 @@ def asked(revision: Revision, resource: Any, **fields: Any) -> tuple[str, Any]:
 
 
 def refused_keys(response: Any) -> list[str]:
-    """The keys of the asks that an AllocationResponse of any revision rejects."""
+    """Return the keys of the asks that an AllocationResponse of any revision rejects."""
     lists = ("rejected", "rejectedAllocations")
     return [one.allocationKey for name in lists for one in getattr(response, name, ())]
 
 
 def withdrawal(revision: Revision, application_id: str, key: str) -> Any:
-    """An AllocationReleasesRequest of any revision that withdraws an ask."""
+    """Return an AllocationReleasesRequest of any revision that withdraws an ask."""
     of_ask = {"applicationID": application_id, "allocationKey": key}
     request = revision.si.AllocationReleasesRequest
     if revision.can(Capability.ASKS_APART):
@@ -52,5 +52,5 @@ def withdrawal(revision: Revision, application_id: str, key: str) -> Any:
 
 
 def begun(revision: Revision) -> str:
-    """The state of an application with its first allocation."""
+    """Return the state of an application with its first allocation."""
     return "Starting" if revision.can(Capability.ASKS_APART) else "Running"

@@ -1,4 +1,4 @@
-"""A resource manager that speaks of gangs: members have nothing but memory."""
+"""A resource manager with gang applications, whose members use only memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ WAITING = 30.0  # of an application that has nothing
 
 
 class Gangs(RM):
-    """An RM whose applications come with task groups; g1 and tg are meant unless told otherwise."""
+    """An RM whose applications have task groups; g1 and tg are the defaults."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Gangs(RM):
         style: str = "",
         execution_timeout: float = 0.0,
     ) -> list[Effect]:
-        """``memory`` is that of all placeholders together."""
+        """Add a gang; ``memory`` is the total of its placeholders."""
         return self.submits(
             application_id,
             queue,
@@ -99,9 +99,9 @@ class Gangs(RM):
     def has_gang(
         self, members: int = 1, application_id: str = "g1", *, memory: int = 2, **more: object
     ) -> list[str]:
-        """An application with ``members`` placeholders, each on a node it fills; their identities.
+        """Place ``members`` placeholders, each filling a node; return their identities.
 
-        The nodes are called after the application: g1-n0, g1-n1 and so on.
+        The nodes are named after the application: g1-n0, g1-n1 and so on.
         """
         self.submits_gang(application_id, memory=members * memory, **more)  # type: ignore[arg-type]
         placeholders: list[str] = []
@@ -113,7 +113,7 @@ class Gangs(RM):
         return placeholders
 
     def has_half_a_gang(self, **more: object) -> list[str]:
-        """Two of three placeholders on nodes they fill; the third, p2, fits nowhere."""
+        """Place two of three placeholders on nodes they fill; the third, p2, fits nowhere."""
         self.submits_gang(**more)  # type: ignore[arg-type]
         made: list[str] = []
         for number in range(3):
@@ -132,13 +132,13 @@ class Gangs(RM):
         return [effect for identity in placeholders for effect in self.confirms(identity, TIMEOUT)]
 
     def replaces(self, placeholder: str, key: str) -> str:
-        """A real ask takes the place of ``placeholder``; the identity of its allocation."""
+        """Replace ``placeholder`` by a real ask; return the identity of its allocation."""
         self.asks_member(key)
         (identity,) = identities(self.confirms(placeholder))
         return identity
 
     def state(self, application_id: str = "g1") -> str:
-        """Where the application stands, also if it is over."""
+        """Return the state of the application, finished or not."""
         partition = self.scheduler.rms.all()[0].partitions["default"]
         application = partition.applications.get(application_id)
         over = partition.finished.get(application_id)
@@ -146,7 +146,7 @@ class Gangs(RM):
         return where.state.value if where else "gone"
 
     def is_empty(self) -> bool:
-        """Whether every node and queue is."""
+        """Return whether every node and queue is empty."""
         partition = self.scheduler.rms.all()[0].partitions["default"]
         return all(
             used.is_zero()
@@ -166,7 +166,7 @@ def existing(
     memory: int = 2,
     application_id: str = "g1",
 ) -> AllocationRecord:
-    """An allocation the RM knows from before."""
+    """Return an allocation from before the restart."""
     ask = Ask(
         f"k-{identity}",
         application_id,

@@ -1,4 +1,4 @@
-"""The queues of arbitrary histories, and what an update of the configuration makes of them."""
+"""The queues of random histories, and configurations that replace them."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ partitions:
 """)
 
 OTHER_QUEUES: Final = (
-    # smaller, which is enforced, without the leaf few and the second partition; other policies
+    # smaller, and enforced; without the leaf few and the second partition; other policies
     parse_configuration("""
 partitions:
   - name: default
@@ -58,7 +58,7 @@ partitions:
             resources: {max: {memory: 3}}
             properties: {application.sort.policy: stateaware}
 """),
-    # a leaf becomes a parent, if that is possible; queues are made as they are named
+    # a leaf becomes a parent where possible; queues are created on demand
     parse_configuration("""
 partitions:
   - name: default
@@ -76,6 +76,6 @@ partitions:
   - name: other
     queues: [{name: root, submitacl: "*"}]
 """),
-    # hardly anything is left
+    # almost nothing is left
     parse_configuration("partitions: [{name: other, queues: [{name: root}]}]"),
 )

@@ -1,4 +1,4 @@
-"""A resource manager of a text in which the key identifies an allocation, for tests of the core."""
+"""A resource manager for revisions where the key identifies an allocation, for core tests."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,7 +26,7 @@ BY_KEY = Rules(identification=Identification.BY_KEY, application_transitions=WIT
 
 
 def refused_entries(effects: Iterable[Effect]) -> list[str]:
-    """The keys that were rejected, of whatever, in order."""
+    """Return the rejected keys of all kinds, in order."""
     return [one.key for one in effects if isinstance(one, RejectedAllocation | RejectedAsk)]
 
 
@@ -52,13 +52,13 @@ def foreign(key: str, node_id: str = "n1", **amounts: int) -> ForeignAllocation:
 
 
 class Keyed(RM):
-    """Says all that it asks for, updates, reports and gives back by key."""
+    """Asks, updates, reports and releases by key."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(rules=BY_KEY, **more)
 
     def lists(self, *entries: Entry) -> list[Effect]:
-        """One message with this list."""
+        """Send one message with this list."""
         return self.send(entries=entries)
 
     def wants(self, key: str, application_id: str = "a1", **more: Any) -> list[Effect]:
@@ -67,11 +67,11 @@ class Keyed(RM):
     def runs(
         self, key: str, node_id: str = "n1", application_id: str = "a1", **more: Any
     ) -> list[Effect]:
-        """Name the node as well: an update, a placement, or what has run before."""
+        """Name the node as well: an update, a placement, or an existing allocation."""
         return self.lists(running(key, node_id, application_id, **more))
 
     def sees(self, key: str, node_id: str = "n1", **amounts: int) -> list[Effect]:
-        """Report what somebody else has on a node."""
+        """Report a foreign allocation on a node."""
         return self.lists(foreign(key, node_id, **amounts))
 
     def ends(

@@ -1,7 +1,7 @@
-"""Restarts, spelled by bytes: an RM that comes back and says what there is, in any order.
+"""Restarts, encoded as bytes: an RM reports its state again, in any order.
 
-A node has room for all there is, and brings what runs on it; its messages follow each other, and
-so do those of each application. Nothing orders them otherwise.
+A node has capacity for everything and brings what runs on it. The node's messages are in order, and
+so are those of each application; there is no other order between them.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _WHOLE: Final = 30  # capacity of the node, more than all of it together
 
 @dataclass(frozen=True)
 class Restart:
-    """Applications that are there, and what is said of them and of the node; ``order`` mixes it."""
+    """Existing applications, and the messages that report them; ``order`` interleaves these."""
 
     queues: Configuration
     applications: tuple[NewApplication, ...]
@@ -34,12 +34,12 @@ class Restart:
     order: tuple[int, ...]
 
     def in_order(self) -> Iterator[Any]:
-        """The node, then one application after the other."""
+        """Return the node's messages, then one application after the other."""
         for stream in self.streams:
             yield from stream
 
     def mixed(self) -> Iterator[Any]:
-        """Each stream in its own order, and the streams among each other as ``order`` says."""
+        """Interleave the streams as ``order`` says; each keeps its own order."""
         streams = [list(stream) for stream in self.streams]
         order = iter(self.order)
         while streams := [stream for stream in streams if stream]:
@@ -47,10 +47,10 @@ class Restart:
 
 
 def restart(data: bytes) -> Restart:
-    """What ``data`` spells.
+    """Decode ``data``.
 
-    Placeholders come with the node: one that came after the member whose place it keeps was served
-    elsewhere would make it a matter of order how much is used.
+    Placeholders come with the node: if one came after the member it was reserved for had been
+    placed elsewhere, usage would depend on the order.
     """
     sent = Bytes(data)
     queues, leaf = sent.of(CONFIGURATIONS), sent.of(LEAVES)
@@ -80,7 +80,7 @@ def restart(data: bytes) -> Restart:
 
 
 def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication:
-    """It says what all of its placeholders need, those that are there already included."""
+    """Submit it with the total of its placeholders, existing ones included."""
     whole = sum((ask.resource for ask in asks if ask.is_placeholder), NOTHING)
     return NewApplication(
         name,
@@ -92,15 +92,15 @@ def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication
 
 
 def _ask(sent: Bytes, application_id: str, key: str, size: Resource) -> Ask:
-    """All of an application are of one size, so that it does not matter who replaces whom."""
+    """All members of an application have one size, so it does not matter which replaces which."""
     group, is_placeholder = sent.of(_KINDS)
     return Ask(key, application_id, resource=size, task_group=group, placeholder=is_placeholder)
 
 
 def left_over(restart: Restart, messages: Iterator[Any]) -> list[tuple[str, str]]:
-    """The asks, by application and key, that are still pending after all of this and some time.
+    """Return the asks, by application and key, that are still pending afterwards.
 
-    The RM confirms at once whatever it is asked to release.
+    The RM confirms every release at once.
     """
     player = Player(Scheduler(_SETTINGS), queues=restart.queues)
     confirmed = 0

@@ -1,7 +1,7 @@
-"""Small histories, spelled by bytes: few nodes and applications, and all that holds asks back.
+"""Small histories, encoded as bytes: few nodes and applications, and everything that blocks asks.
 
-Each decision takes one byte, so a history costs next to nothing to draw, and Hypothesis makes one
-that fails small by making the bytes fewer and smaller.
+Each decision takes one byte, so a history is cheap to draw, and Hypothesis minimises a failing one
+by making the bytes fewer and smaller.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +86,7 @@ Kind = TypeVar("Kind")
 
 
 class Bytes:
-    """Decisions, a byte each; when there are none left, the first of what there is."""
+    """Decisions, one byte each; when they run out, the first option."""
 
     def __init__(self, data: bytes) -> None:
         self._rest = iter(data)
@@ -98,11 +98,11 @@ class Bytes:
         return number or 0
 
     def of(self, those: Sequence[Kind]) -> Kind:
-        """One of those."""
+        """Choose one of those."""
         return those[self.number() % len(those)]
 
     def amount(self, most: int) -> Resource:
-        """From 1 to ``most`` of memory."""
+        """Choose from 1 to ``most`` of memory."""
         return Resource({"memory": 1 + self.number() % most})
 
 
@@ -111,19 +111,19 @@ Move = Callable[[Bytes, str, Iterator[str]], object]
 
 @dataclass(frozen=True)
 class World:
-    """What a history begins with, and its moves."""
+    """The start of a history, and its moves."""
 
     queues: Configuration
     moves: tuple[Any, ...]
 
 
 def world(data: bytes) -> World:
-    """The history that ``data`` spells: applications that are mostly in one leaf, then anything."""
+    """Decode ``data``: applications, mostly in one leaf, then arbitrary moves."""
     return spelled(data, _MOVES)
 
 
 def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
-    """The history that ``data`` spells, out of these moves."""
+    """Decode ``data`` into a history of these moves."""
     sent = Bytes(data)
     queues = sent.of(CONFIGURATIONS)
     leaf = sent.of(LEAVES)
@@ -137,7 +137,7 @@ def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
 
 
 def _application(sent: Bytes, name: str, leaf: str) -> NewApplication:
-    """Mostly a gang that says what it needs in all, in the one leaf."""
+    """Choose an application, mostly a gang in the one leaf with its total placeholder size."""
     traits = sent.number()
     queue = sent.of(LEAVES) if traits % 4 == 3 else leaf
     is_gang = queue != "fair" and traits // 4 % 4 < 3
@@ -158,7 +158,7 @@ def _quota(sent: Bytes) -> str:
 
 
 def member(sent: Bytes, key: str) -> Ask:
-    """Mostly a placeholder or a member of a group, mostly small, now and then for one node."""
+    """Choose an ask, mostly a placeholder or member, mostly small, sometimes for one node."""
     traits, where = sent.number(), sent.number()
     is_large = traits % 8 == 7
     return Ask(

@@ -1,9 +1,9 @@
-"""Writes docs/state-machines.md: the state tables of the core, beside what the texts draw.
+"""Generator of docs/state-machines.md: the core's state tables next to the SI's diagrams.
 
 python reference/tests/state_machines.py [--check]
 
-What the texts draw, and why a table differs from it, is data: fixtures/drawn-states.yaml. With
-`--check` nothing is written; the exit code is 1 when the committed page differs.
+The SI's diagrams, and why a table differs, are data: fixtures/drawn-states.yaml. With `--check`
+nothing is written; the exit code is 1 when the committed page differs.
 """
 
 import argparse
@@ -39,19 +39,19 @@ that are final for its monitors (`COMPLETED`, `FAILED`) no edge leads back to on
 
 
 class Edge(NamedTuple):
-    """One way from a state to the next, by the names of the table."""
+    """A transition, by the state names of the table."""
 
     state: str
     trigger: str
     after: str
 
     def __str__(self) -> str:
-        """As a sentence of the page."""
+        """Return it as a sentence of the page."""
         return f"{self.state} → {self.after} ({self.trigger})"
 
 
 class DrawnEdge(NamedTuple):
-    """An edge of a text and what it writes on it."""
+    """An edge of a diagram in the specification, and its label."""
 
     state: str
     trigger: str
@@ -60,7 +60,7 @@ class DrawnEdge(NamedTuple):
 
     @property
     def edge(self) -> Edge:
-        """The edge alone."""
+        """Return the edge without its label."""
         return Edge(self.state, self.trigger, self.after)
 
 
@@ -72,7 +72,7 @@ class Difference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the texts draw of the life that one table of the core describes."""
+    """What the specification draws for the lifecycle in one table of the core."""
 
     table: str
     title: str
@@ -84,25 +84,25 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remark: str = ""
 
     def transitions(self) -> states.Table[Enum, Enum]:
-        """The table of the core."""
+        """Return the table of the core."""
         table: states.Table[Enum, Enum] = getattr(states, self.table)
         return table
 
     def edges(self) -> Iterator[Edge]:
-        """The edges of the table, in its order."""
+        """Return the edges of the table, in its order."""
         for state, ways in self.transitions().items():
             for trigger, after in ways.items():
                 yield Edge(state.value, trigger.name, after.value)
 
 
 def machines(text: str | None = None) -> tuple[Machine, ...]:
-    """The machines of the data file, or of this text."""
+    """Return the machines of the data file, or of this YAML."""
     text = DRAWN.read_text("utf-8") if text is None else text
     return msgspec.yaml.decode(text, type=tuple[Machine, ...])
 
 
 def problems(machine: Machine) -> list[str]:
-    """A sentence for each difference without a reason, and for each reason without a difference."""
+    """Return a line for each unexplained difference and each obsolete explanation."""
     ours, theirs = set(machine.edges()), {one.edge for one in machine.drawn}
     sent = []
     for kind, differing, reasons in (
@@ -116,7 +116,7 @@ def problems(machine: Machine) -> list[str]:
 
 
 def page() -> str:
-    """The whole page in Markdown."""
+    """Return the whole page in Markdown."""
     blocks = [
         _HEADER,
         "# State machines",
@@ -144,7 +144,7 @@ def _section(machine: Machine) -> Iterator[str]:
 
 
 def _diagram(machine: Machine) -> Iterator[str]:
-    """A mermaid diagram; what the text does not draw has a star."""
+    """Return a mermaid diagram; edges the specification does not draw have a star."""
     drawn = {one.edge for one in machine.drawn}
     table = machine.transitions()
     value_of = {trigger.name: trigger.value for ways in table.values() for trigger in ways}
@@ -170,7 +170,7 @@ def _rows(machine: Machine) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the page, or with `--check` compares it; the exit code."""
+    """Write the page, or with `--check` compare it; return the exit code."""
     parser = argparse.ArgumentParser(prog=COMMAND, description="Write docs/state-machines.md.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args(arguments).check

@@ -1,4 +1,4 @@
-"""One bad field at a time: an answer or silence, no crash, and nothing is half done."""
+"""One bad field at a time: an answer or silence, no crash, and no partial change."""
 
 import asyncio
 from collections import Counter
@@ -56,7 +56,7 @@ def is_key_the_identity(revision: Revision) -> bool:
 
 
 def names_in(revision: Revision, kind: str) -> Names:
-    """Names of this kind; where the key is the identity it is the key that is known."""
+    """Return names of this kind; where the key is the identity, the known key."""
     names = NAMES[kind]
     is_known = names.get("allocationID") == "1"
     return {**names, "allocationKey": "p1"} if is_known and is_key_the_identity(revision) else names
@@ -68,15 +68,15 @@ def elements(message: Any) -> int:
 
 
 def very_many(revision: Revision) -> int:
-    """As many as there may be; for all revisions but the last, fewer in quick runs."""
+    """Return the maximum repeat count; smaller for older revisions in quick runs."""
     return VERY_MANY if revision == LAST else examples(VERY_MANY)
 
 
 def share_of(revision: Revision, names: str) -> slice:
-    """All ways to spoil a field; in quick runs a third, another one by revision and by names.
+    """Return all defects; in quick runs a third, selected by revision and names.
 
-    So each way is tried in every revision, with two kinds of names, and with each kind of names, in
-    two revisions.
+    So each defect is tried in every revision, with two kinds of names, and with each kind of names,
+    in two revisions.
     """
     if not is_quick():
         return slice(None)
@@ -89,7 +89,7 @@ def share_of(revision: Revision, names: str) -> slice:
 def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
     served = begun(revision)
     before = served.held()
-    most = very_many(revision) if names == "new node" else 20  # once is enough for what takes long
+    most = very_many(revision) if names == "new node" else 20  # once is enough for slow cases
     share = share_of(revision, names)
     nothing_listening = Speaker(revision).asks("nobody", "k", placeholder=False)
     for method, message in requests(revision, names_in(revision, names)):
@@ -110,7 +110,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
 
 
 @every_revision
-def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) -> None:
+def test_unspoilt_messages_have_an_effect(revision: Revision) -> None:
     kinds: set[type] = set()
     for names in NAMES:
         for method, message in requests(revision, names_in(revision, names)):

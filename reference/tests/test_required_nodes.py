@@ -1,4 +1,4 @@
-"""Required nodes: a request for one node waits for just that, and no longer than it has to."""
+"""Required nodes: a request for one node waits for just that node, and no longer than needed."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -54,7 +54,7 @@ def _ends(key: str, application_id: str = "other") -> Step:
     return lambda rm: rm.ends(key, application_id)
 
 
-# what keeps the node n1, of 4, from having room for 4, and what puts an end to that
+# what keeps the node n1, of 4, from having capacity for 4, and what ends that
 _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
     "not there": ((), _creates),
     "gone": ((_creates, lambda rm: rm.decommissions("n1")), _creates),
@@ -83,7 +83,7 @@ _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
 
 # requirement: SI-CONST-003
 @pytest.mark.parametrize(("hinders", "ends"), _HINDRANCES.values(), ids=_HINDRANCES)
-def test_a_request_for_a_node_is_served_as_soon_as_nothing_hinders_it(
+def test_request_for_a_node_is_served_once_nothing_blocks_it(
     hinders: tuple[Step, ...], ends: Step
 ) -> None:
     rm = Keyed(queues=_queues())

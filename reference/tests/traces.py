@@ -1,8 +1,8 @@
-"""Traces: sessions as they went over gRPC, written to fixtures/traces and played again.
+"""Traces: sessions recorded over gRPC in fixtures/traces, and their replay.
 
-``python -m tests.traces`` writes them anew. A trace has one JSON object a line: either what is done
-to the scheduler (`start`, `wait`), or a message with who said it, the call it travelled on, its
-proto3 JSON and its bytes.
+``python -m tests.traces`` records them again. A trace has one JSON object per line: either an
+action on the scheduler (`start`, `wait`), or a message with its sender, its call, its proto3 JSON
+and its bytes.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
 REGISTER: Final = "RegisterResourceManager"
 _LOOK_AGAIN: Final = 0.001  # seconds
 _IDENTITIES: Final = ("UUID", "allocationID")
-_TEXTS: Final = ("message", "reason")  # for people: they are there, whatever they say
+_TEXTS: Final = ("message", "reason")  # human-readable: only their presence is compared
 
 
 class _SameClock(VirtualClock):
-    """A clock that begins at the same moment every time, so that a trace can be written again."""
+    """A clock with a fixed start, so that traces are reproducible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class _SameClock(VirtualClock):
 
 @asynccontextmanager
 async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
-    """A scheduler with a clock of its own and, where the RM cannot send them, with the queues."""
+    """A scheduler with its own clock and, where the RM cannot send them, with the queues."""
     groups = {POLICY_GROUP: parse_configuration(QUEUES)}
     sends = revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
     policies = Policies() if sends else Policies(groups=groups)
@@ -52,7 +52,7 @@ async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
 
 
 class _Connection:
-    """One RM at one scheduler, its streams being read all the time."""
+    """One RM at one scheduler; its streams are read all the time."""
 
     def __init__(self, wire: Wire, revision: Revision) -> None:
         self.wire = wire
@@ -62,7 +62,7 @@ class _Connection:
         self._readers: dict[str, asyncio.Task[None]] = {}
         self._sent: Counter[str] = Counter()  # messages by method
         self._received: Counter[str] = Counter()
-        self._delivered: Counter[str] = Counter()  # by the scheduler, to be received
+        self._delivered: Counter[str] = Counter()  # from the scheduler, not yet expected
         self._count_deliveries(wire.server._streams)
 
     def _count_deliveries(self, table: StreamTable) -> None:
@@ -96,9 +96,9 @@ class _Connection:
             pass  # the scheduler is gone
 
     async def is_quiet(self) -> None:
-        """Wait until the scheduler has taken all that was said, and all its answers are here."""
+        """Wait until the scheduler has handled all messages and all its answers are here."""
         async with asyncio.timeout(TIMEOUT):
-            while not self._has_sent_everything():  # noqa: ASYNC110  # it tells nobody
+            while not self._has_sent_everything():  # noqa: ASYNC110  # no event
                 await asyncio.sleep(_LOOK_AGAIN)
 
     def _has_sent_everything(self) -> bool:
@@ -125,7 +125,7 @@ class _Connection:
 
 
 class _Player:
-    """Schedulers one after the other, and the connection to the present one."""
+    """Successive schedulers, and the connection to the present one."""
 
     def __init__(self, revision: Revision) -> None:
         self.revision = revision
@@ -154,7 +154,7 @@ class _Player:
 
 
 class Recorder:
-    """Plays a session and writes down what is said."""
+    """Plays a session and records its messages."""
 
     def __init__(self, revision: Revision) -> None:
         self.lines: list[dict[str, Any]] = []
@@ -218,10 +218,10 @@ class Recorder:
 
 
 class Replayer:
-    """Says what the RM of a trace said, and compares what a scheduler answers.
+    """Sends the RM's messages of a trace, and compares the scheduler's answers.
 
-    Identities are the scheduler's own: those of the trace are translated, one to one. Of texts for
-    people only their presence is compared. Nothing may be said before its line in the trace.
+    Identities of the trace are mapped one to one to the scheduler's own. Of human-readable fields
+    only the presence is compared. No message may come before its line in the trace.
     """
 
     def __init__(self, revision: Revision) -> None:
@@ -230,7 +230,7 @@ class Replayer:
         self._registered: Message | None = None  # the answer to the registration
 
     async def replays(self, lines: list[dict[str, Any]]) -> None:
-        """Play all of it; AssertionError at the first line that goes otherwise."""
+        """Play all of it; raise AssertionError at the first difference."""
         try:
             for number, line in enumerate(lines, start=1):
                 await self._plays(line, f"line {number}: {line}")
@@ -297,18 +297,18 @@ class Replayer:
 
 
 def path(revision: Revision) -> Path:
-    """Where the trace of ``revision`` is."""
+    """Return the path of the trace of ``revision``."""
     return FOLDER / f"{revision}.jsonl"
 
 
 def read(revision: Revision) -> list[dict[str, Any]]:
-    """The lines of its trace."""
+    """Return the lines of its trace."""
     with path(revision).open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 async def record(revision: Revision) -> list[dict[str, Any]]:
-    """Play the session and write down what is said."""
+    """Play the session and record it."""
     recorder = Recorder(revision)
     try:
         await play(recorder, Speaker(revision))
@@ -318,7 +318,7 @@ async def record(revision: Revision) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write all traces anew."""
+    """Record all traces again."""
     FOLDER.mkdir(exist_ok=True)
     for revision in REVISIONS.values():
         lines = asyncio.run(record(revision))

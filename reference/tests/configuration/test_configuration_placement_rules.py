@@ -1,4 +1,4 @@
-"""The rules on placement rules: each has a text that breaks it and a twin that does not."""
+"""The rules on placement rules: for each a document that breaks it and one that does not."""
 
 from collections.abc import Callable
 
@@ -177,7 +177,7 @@ FILTERS = {
     ),
 }
 
-# What an engine in linear time cannot do, what Go's package regexp does not know, what is too large
+# Not possible in a linear-time engine, unknown to Go's package regexp, or too large
 IMPOSSIBLE = {
     r"(a)\1": r'invalid escape sequence, as in "\\1"',
     "a(?=b)": 'invalid perl operator, as in "(?="',
@@ -194,7 +194,7 @@ RULES = ALONE | TARGETS | FILTERS
 
 
 @pytest.mark.parametrize("case", RULES.values(), ids=RULES)
-def test_breaking_the_rule_is_one_problem_in_its_place(
+def test_broken_rule_is_one_problem_with_its_position(
     case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
     text, bad, good, path, problem = case
@@ -208,7 +208,7 @@ def test_breaking_the_rule_is_one_problem_in_its_place(
 
 
 @pytest.mark.parametrize("expression", IMPOSSIBLE, ids=lambda expression: expression[:30])
-def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expression: str) -> None:
+def test_expression_without_linear_time_search_is_a_problem(expression: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse_configuration(
             f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n"
@@ -220,5 +220,5 @@ def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expre
 
 
 @pytest.mark.parametrize("expression", [r"^\pL+$", "[[:alpha:]]+", r"a+\z", "(?i)a|b", "(?s:.*)"])
-def test_an_expression_that_go_knows_is_taken(expression: str) -> None:
+def test_expression_supported_by_go_is_accepted(expression: str) -> None:
     parse_configuration(f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n")
