@@ -1,10 +1,9 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How the cost of one step of the core grows with what waits for it, shape by shape.
+"""Growth of the cost of one core step with the amount of waiting work, by shape of load.
 
-Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape is a load
-that some structure of the state has to carry, measured at three sizes, each twice the one before.
-Every measurement is a process of its own. ``--before PATH`` measures another checkout in turn with
-this one. Time is that of the processor.
+Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape loads one
+data structure of the state, at three sizes, each twice the previous one. Every measurement is a
+separate process. ``--before PATH`` alternates with another checkout. Time is processor time.
 """
 
 import argparse
@@ -82,13 +81,13 @@ partitions:
 ALLOWED: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 LEAF: Final = "{{name: leaf-{n}, properties: {{application.sort.policy: {policy}}}}}"
 REPEATS: Final = 20  # of a step that is measured alone; the median counts
-HOSTS: Final = 50  # that distinct affinities are about
+HOSTS: Final = 50  # distinct affinities among the asks
 HUGE: Final = 10**9
 WIDE: Final = 10**6
 
 
 class Cluster:
-    """An RM that has registered; all messages are made beforehand, they are the RM's work."""
+    """A registered RM; messages are built before the measurement."""
 
     def __init__(
         self,
@@ -104,14 +103,14 @@ class Cluster:
         self.send(Register("rm", queues, callbacks=callbacks))
 
     def send(self, event: Event) -> list[Effect]:
-        """Say it, and let every pass that is due for it have its turn."""
+        """Send it, and run every pass that is due."""
         effects = self.scheduler.handle(event, self.now)
         while (due := self.scheduler.next_deadline()) is not None and due <= self.now:
             effects += self.scheduler.handle_timeout(self.now)
         return effects
 
     def waits(self) -> list[Effect]:
-        """Until a deadline has effects; nothing if none has within a minute."""
+        """Wait until a deadline has effects; return none if there are none within a minute."""
         end, effects = self.now + 60.0, list[Effect]()
         while not effects and (due := self.scheduler.next_deadline()) is not None and due <= end:
             self.now = max(self.now, due)
@@ -119,7 +118,7 @@ class Cluster:
         return effects
 
     def has_nodes(self, count: int, memory: int) -> None:
-        """So many nodes, each a host of its own."""
+        """Add so many nodes, each with its own hostname."""
         capacity = Resource({"memory": memory})
         self.send(
             UpdateNodes(
@@ -132,16 +131,16 @@ class Cluster:
         )
 
     def has_applications(self, count: int, leaves: int = 1) -> None:
-        """So many, in the leaves by turns."""
+        """Add so many applications, in turn to each leaf."""
         new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
         self.send(UpdateApplications("rm", tuple(new)))
 
     def asks(self, asks: Iterable[Ask]) -> list[AllocationRecord]:
-        """All of them in one message; what was allocated."""
+        """Send all of them in one message; return the allocations."""
         return allocated(self.send(UpdateAllocations("rm", asks=tuple(asks))))
 
     def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
-        """Say it, and the same to whatever is asked for then; what was allocated."""
+        """Send it and confirm every release requested; return the allocations."""
         effects = self.send(event)
         made: list[AllocationRecord] = []
         while effects:
@@ -153,7 +152,7 @@ class Cluster:
         return made
 
     def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
-        """One ask for so many allocations, which are all made."""
+        """Send one ask for so many allocations, which are all made."""
         ask = Ask("fill", application, resource=Resource({"memory": memory}), max_allocations=most)
         made = self.asks([ask])
         expect(len(made), most)
@@ -161,18 +160,18 @@ class Cluster:
 
 
 def allocated(effects: Iterable[Effect]) -> list[AllocationRecord]:
-    """The new allocations among them."""
+    """Return the new allocations."""
     return [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
 
 
 def expect(found: object, wanted: object) -> None:
-    """Stop if the load is not what it is meant to be."""
+    """Exit if the load is not as intended."""
     if found != wanted:
         raise SystemExit(f"{found} where {wanted} were expected")
 
 
 def timed(step: Callable[[], object]) -> float:
-    """Seconds of the processor for one step."""
+    """Return the processor seconds of one step."""
     gc.collect()
     began = time.process_time()
     step()
@@ -180,19 +179,19 @@ def timed(step: Callable[[], object]) -> float:
 
 
 def of_memory(amount: int) -> Resource:
-    """So much memory."""
+    """Return so much memory."""
     return Resource({"memory": amount})
 
 
 def stop(live: AllocationRecord) -> UpdateAllocations:
-    """The RM ends it."""
+    """Return the RM's release of it."""
     named = OneAllocation(live.ask.application_id, live.identity)
     release = ReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
     return UpdateAllocations("rm", releases=(release,))
 
 
 def sizes_asked(size: int) -> float:
-    """A message with so many asks, each of its own size, that fit on none of as many full nodes."""
+    """A message with so many asks of distinct sizes, which fit on none of as many full nodes."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(1)
@@ -202,7 +201,7 @@ def sizes_asked(size: int) -> float:
 
 
 def sizes_fit(size: int) -> float:
-    """A release that any of so many asks, each of its own size, could use; one of them does."""
+    """A release that any of so many asks of distinct sizes could use; one of them does."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, WIDE)
     cluster.has_applications(size + 1)
@@ -215,7 +214,7 @@ def sizes_fit(size: int) -> float:
 
 
 def sizes_do_not_fit(size: int) -> float:
-    """A release that is of no use to so many asks, each of its own size."""
+    """A release too small for any of so many asks of distinct sizes."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, 10)
     cluster.has_applications(size + 1)
@@ -228,7 +227,7 @@ def sizes_do_not_fit(size: int) -> float:
 
 
 def affinities(size: int) -> float:
-    """A message with so many asks for four hosts each, away from others of their own kind."""
+    """A message with so many asks for four hosts each, with anti-affinity to their own kind."""
     cluster = Cluster()
     cluster.has_nodes(HOSTS, WIDE)
     cluster.has_applications(1)
@@ -254,7 +253,7 @@ def affinities(size: int) -> float:
 
 
 def required_nodes(size: int) -> float:
-    """So many asks, each for a full node of its own, and the releases that make room for them."""
+    """So many asks, each bound to its own full node, and the releases that free them."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(2)
@@ -274,7 +273,7 @@ def required_nodes(size: int) -> float:
 
 
 def exclusions(size: int) -> float:
-    """So many asks that the RM refuses on one of two nodes each, until all are placed."""
+    """So many asks, each refused by the RM on one of two nodes, until all are placed."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_nodes(2, WIDE)
     cluster.has_applications(1)
@@ -296,7 +295,7 @@ def exclusions(size: int) -> float:
 
 
 def refused_everywhere(size: int) -> float:
-    """A release, of no use to anybody, while the RM refuses so many asks on all nodes with room."""
+    """A release that serves no ask, while the RM refuses so many asks on all usable nodes."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_applications(1)
     cluster.has_nodes(REPEATS, 1)
@@ -314,7 +313,7 @@ def refused_everywhere(size: int) -> float:
 
 
 def leaf_queues(size: int) -> float:
-    """A release into so many leaf queues with an ask each that wait for as much; one is served."""
+    """A release into so many leaf queues with equal waiting asks; one is served."""
     cluster = Cluster(leaves=size + 1)
     cluster.has_nodes(1, 10 * REPEATS)
     cluster.has_applications(size + 1, size + 1)
@@ -327,7 +326,7 @@ def leaf_queues(size: int) -> float:
 
 
 def withdrawals(size: int) -> float:
-    """The withdrawal of an ask by its key alone where so many applications have one."""
+    """A withdrawal by key alone where so many applications have an ask."""
     cluster = Cluster()
     cluster.has_nodes(1, 1)
     cluster.has_applications(size)
@@ -362,12 +361,12 @@ def all_full(size: int) -> float:
 
 
 def preempts(size: int) -> float:
-    """Asks, each of its own size, and as many nodes with one victim each of its own size."""
+    """Preemptors of distinct sizes, and as many nodes with one victim of distinct size each."""
     return _preempts(size, spare=0)
 
 
 def preempts_below_maximum(size: int) -> float:
-    """The same where there is room on the nodes, and none below the maximum of the queue."""
+    """The same with capacity on the nodes, but none below the maximum of the queue."""
     return _preempts(size, spare=WIDE)
 
 
@@ -409,19 +408,19 @@ def _preempts(size: int, spare: int) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is measured, at the largest size and at a half and a quarter of it."""
+    """A measurement, at the largest size and at a half and a quarter of it."""
 
     measure: Callable[[int], float]
     largest: int
 
     @property
     def name(self) -> str:
-        """How it is called in the table and on the command line."""
+        """Return its name in the table and on the command line."""
         return self.measure.__name__.replace("_", "-")
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Three, each twice the one before."""
+        """Return three sizes, each twice the previous one."""
         return self.largest // 4, self.largest // 2, self.largest
 
 
@@ -446,7 +445,7 @@ SHAPES: Final = {
 
 
 def elsewhere(checkout: Path, name: str, size: int) -> float:
-    """Seconds for a shape in a process of its own, with the packages of ``checkout``."""
+    """Return seconds for a shape in a separate process, with the packages of ``checkout``."""
     parts = (str(checkout / part) for part in ("reference", "proto", "conformance"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts)}
     command = [sys.executable, __file__, "--alone", str(size), "--shapes", name]
@@ -455,18 +454,18 @@ def elsewhere(checkout: Path, name: str, size: int) -> float:
     )
     seconds = json.loads(done.stdout)
     if not isinstance(seconds, float):
-        raise SystemExit(f"{name} did not say how long it took")
+        raise SystemExit(f"{name} did not print its duration")
     return seconds
 
 
 def exponent(seconds: dict[int, float]) -> float:
-    """To which power of the size the time grows, from the smallest to the largest."""
+    """Return the power of the size by which the time grows, from the smallest to the largest."""
     smallest, *_, largest = seconds
     return math.log(seconds[largest] / seconds[smallest]) / math.log(largest / smallest)
 
 
 def shown(seconds: float) -> str:
-    """In a unit that is easy to read."""
+    """Format it in a readable unit."""
     for unit, least in (("s ", 1.0), ("ms", 1e-3)):
         if seconds >= least:
             return f"{seconds / least:7.2f} {unit}"
@@ -474,7 +473,7 @@ def shown(seconds: float) -> str:
 
 
 def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
-    """One line a checkout: medians at each size, and how they grow."""
+    """Print one line per checkout: medians at each size, and their growth."""
     found: dict[str, dict[int, list[float]]] = {
         title: {size: [] for size in shape.sizes} for title in checkouts
     }
@@ -485,11 +484,11 @@ def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
     for title, by_size in found.items():
         medians = {size: statistics.median(seconds) for size, seconds in by_size.items()}
         times = "  ".join(f"{size:>6,}: {shown(spent)}" for size, spent in medians.items())
-        say(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
+        show(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
 
 
-def say(line: str) -> None:
-    """One line of the result."""
+def show(line: str) -> None:
+    """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -499,16 +498,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=3, help="runs of which the median counts")
     parser.add_argument("--shapes", choices=SHAPES, nargs="+", default=tuple(SHAPES))
-    parser.add_argument("--before", type=Path, help="another checkout to measure in turn")
-    parser.add_argument("--alone", type=int, metavar="SIZE", help="one size of one shape, in here")
+    parser.add_argument("--before", type=Path, help="another checkout to compare with")
+    parser.add_argument(
+        "--alone", type=int, metavar="SIZE", help="one size of one shape, in this process"
+    )
     sent = parser.parse_args()
     if sent.alone is not None:
         gc_tuning.look_seldom()
-        say(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
+        show(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
         return
     checkouts = {"before": sent.before.resolve()} if sent.before is not None else {}
     checkouts["now"] = HERE
-    say(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
+    show(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
     for name in sent.shapes:
         compare(SHAPES[name], checkouts, sent.runs)
 

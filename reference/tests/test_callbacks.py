@@ -156,7 +156,7 @@ def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
                 await result
                 assert (await callbacks.ends())[0] is grpc.StatusCode.OK
 
-            assert await allocated(allocations) == [("k1", "n1")], "nobody is there to be asked"
+            assert await allocated(allocations) == [("k1", "n1")], "no client to ask"
             assert wire.taken_by() == frozenset()
             await allocations.asks(wire.ask("k2", memory=3))
             assert await allocated(allocations) == [("k2", "n2")]
@@ -169,7 +169,7 @@ def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
     [
         (ext.FromRm(answer=ext.FromRm.Answer(call_id=1)), grpc.StatusCode.INVALID_ARGUMENT),
         (ext.FromRm(), grpc.StatusCode.INVALID_ARGUMENT),
-        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="nobody")), grpc.StatusCode.FAILED_PRECONDITION),
+        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="unknown")), grpc.StatusCode.FAILED_PRECONDITION),
         (None, grpc.StatusCode.INVALID_ARGUMENT),
     ],
     ids=["answer", "empty", "stranger", "nothing"],

@@ -134,7 +134,7 @@ async def test_sums_beyond_int64_are_capped(wire: Wire) -> None:
     ]
     allocations = await wire.opens("UpdateAllocation")
     await allocations.send(allocations=running)
-    await allocations.asks(wire.ask("fence", "nobody"))
+    await allocations.asks(wire.ask("fence", "unknown"))
     assert refused_keys(await allocations.receives()) == ["fence"]
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")

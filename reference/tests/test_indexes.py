@@ -344,7 +344,7 @@ def test_withdrawal_by_key_alone_visits_applications_in_order() -> None:
         "a1",
         "a3",
     ]
-    assert partition.asks.with_key("nobody's") == []
+    assert partition.asks.with_key("unused") == []
 
 
 def test_release_wakes_one_of_many_waiting_leaf_queues(

@@ -269,7 +269,7 @@ def test_next_callback_stream_gets_open_questions_again(rm: Asked) -> None:
     (second,) = questions(rm.offers(PREDICATES))
 
     assert (second.key, second.node_id) == ("k1", "n1")
-    assert rm.answers(first.number) == [], "nobody waits for that any more"
+    assert rm.answers(first.number) == [], "the question is closed"
     assert placed(rm.answers(second.number)) == [("k1", "n1")]
 
 

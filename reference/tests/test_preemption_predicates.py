@@ -97,7 +97,7 @@ def test_exactly_the_victims_named_by_the_rm_go(rm: Consulted, index: int) -> No
 @pytest.mark.parametrize(
     ("fits", "index"),
     [(False, 1), (False, 6), (True, -1), (True, -7), (True, 0), (True, 7), (True, 2**31 - 1)],
-    ids=["no", "no, whatever the index", "nobody", "below nobody", "too few", "not listed", "most"],
+    ids=["no", "no, with an index", "none", "below none", "too few", "not listed", "most"],
 )
 def test_no_preemption_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
     question = question_in(rm.claims("k1", memory=2))

@@ -194,7 +194,7 @@ partitions:
           - {name: plain}
           - {name: other}
           - {name: offset, properties: {priority.offset: "10"}}
-          - {name: fenced, properties: {priority.policy: fence}}
+          - {name: barrier, properties: {priority.policy: fence}}
           - {name: low, properties: {priority.policy: fence, priority.offset: "-10"}}
           - name: parent
             properties: {priority.offset: "2"}
@@ -229,8 +229,8 @@ def test_offset_is_added_to_the_priorities_in_a_queue() -> None:
 
 
 def test_priorities_are_hidden_outside_a_barrier() -> None:
-    assert in_queues(BY_PRIORITY, fenced=100, plain=1) == ["plain", "fenced"]
-    assert in_queues(BY_PRIORITY, fenced=-5, plain=-1) == ["fenced", "plain"]
+    assert in_queues(BY_PRIORITY, barrier=100, plain=1) == ["plain", "barrier"]
+    assert in_queues(BY_PRIORITY, barrier=-5, plain=-1) == ["barrier", "plain"]
     assert in_queues(BY_PRIORITY, low=5, plain=-9) == ["plain", "low"]
 
 
@@ -243,7 +243,7 @@ def test_offsets_add_up_to_the_common_parent() -> None:
 def test_priorities_count_inside_a_barrier() -> None:
     rm = RM(queues=BY_PRIORITY)
     for application in ("a1", "a2"):
-        rm.submits(application, "root.fenced")
+        rm.submits(application, "root.barrier")
     rm.asks("low", "a1", memory=1, more={"priority": 1})
     rm.asks("high", "a2", memory=1, more={"priority": 2})
 

@@ -419,7 +419,7 @@ def test_stream_without_rm_id_needs_no_binding(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
-        async with clients.of("nobody.test") as wire:
+        async with clients.of("unbound.test") as wire:
             silent = await wire.opens("UpdateNode", greets=False)
             await silent.half_closes()
             assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")

@@ -189,7 +189,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
     """Assert that the RM is still served: it gets a rejection."""
-    await allocations.asks(wire.ask("sentinel", "nobody", memory=1))
+    await allocations.asks(wire.ask("sentinel", "unknown", memory=1))
     assert refused_keys(await allocations.receives()) == ["sentinel"]
 
 

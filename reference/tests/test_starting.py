@@ -74,7 +74,7 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
         ("taken", "something else listens there; stop it, or choose another port"),
         ("by name", "something else listens there; stop it, or choose another port"),
         ("192.0.2.1:0", "this machine has no such address; 0.0.0.0 and [::] are all it has"),
-        ("nobody.invalid:0", "the host has no address"),
+        ("unknown.invalid:0", "the host has no address"),
         ("no folder", "its folder is not there; create it, or choose another path"),
         ("in a file", "its folder is none; choose another path"),
         ("a file", "there is a file that is no socket; remove it, or choose another path"),

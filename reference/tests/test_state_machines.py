@@ -61,7 +61,7 @@ def test_extra_edge_needs_a_reason() -> None:
     rm = of("RM_TRANSITIONS")
     undrawn = tuple(one for one in rm.drawn if one.edge != LOST)
     without = msgspec.structs.replace(rm, drawn=undrawn)
-    sentence = f"RM_TRANSITIONS: {LOST} is not drawn in the text, without a reason"
+    sentence = f"RM_TRANSITIONS: {LOST} is not in the specification, without a reason"
 
     assert problems(without) == [sentence]
     unexplained = msgspec.structs.replace(without, not_drawn=(Difference(LOST, ""),))
@@ -75,7 +75,7 @@ def test_missing_edge_needs_a_reason() -> None:
     more = msgspec.structs.replace(rm, drawn=(*rm.drawn, state_machines.DrawnEdge(*BACK, "again")))
 
     assert problems(more) == [
-        f"RM_TRANSITIONS: {BACK} is drawn in the text and left out, without a reason"
+        f"RM_TRANSITIONS: {BACK} is in the specification and left out, without a reason"
     ]
     explained = msgspec.structs.replace(more, left_out=(Difference(BACK, "why"),))
     assert problems(explained) == []

@@ -151,7 +151,7 @@ async def test_reader_of_both_streams_receives_everything_once_and_in_order(wire
     assert before + after == [*keys, "last"]
 
 
-@pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
+@pytest.mark.parametrize("end", ["is cancelled", "stays open, unread"])
 def test_unsent_messages_go_to_the_replacement_stream(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

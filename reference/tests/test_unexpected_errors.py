@@ -163,7 +163,7 @@ def test_deadline_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Re
         await allocations.asks(wire.ask("k1", memory=1))
         await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
         await becomes(received, 1)
-        await allocations.asks(wire.ask("k2", "nobody", memory=1))
+        await allocations.asks(wire.ask("k2", "unknown", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
 

@@ -1,1 +1,1 @@
-"""The soak: very many short lives beside what waits for ever, and what is kept of them."""
+"""Soak test: very many short lifecycles next to waiting asks, and the memory they leave behind."""

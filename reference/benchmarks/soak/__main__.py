@@ -1,7 +1,7 @@
-"""Does memory stay flat under very many short lives beside asks that wait for ever?
+"""Check that memory stays flat under very many short lifecycles next to waiting asks.
 
-``core`` leads them in this process, ``grpc`` says them to ``sireference serve``. Both print a table
-and end with 1 where more is left than the bound they state.
+``core`` runs them in this process, ``grpc`` against ``sireference serve``. Both print a table and
+exit with 1 where memory grew beyond the printed bound.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from benchmarks.soak import in_process, over_grpc
 
 
 def main() -> int:
-    """Soak; the exit code."""
+    """Run the soak test; return the exit code."""
     parser = argparse.ArgumentParser(prog="soak", description=__doc__.partition("\n")[0])
     modes = parser.add_subparsers(dest="mode", required=True)
     core = modes.add_parser("core", help="in this process, no wire")

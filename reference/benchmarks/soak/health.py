@@ -1,7 +1,6 @@
-"""Asks a server for its health again and again, and prints how many seconds each answer took.
+"""Repeated health checks of a server, which prints the seconds each answer took.
 
-It is a process of its own, so that nothing else keeps it from looking at the clock. It ends when
-its standard input does.
+It is a separate process, so that other work does not delay it. It ends with its standard input.
 """
 
 import sys
@@ -20,7 +19,7 @@ TIMEOUT: Final = 30.0  # seconds until the server counts as dead
 
 
 def main() -> None:
-    """Ask the server at the address that is the only argument."""
+    """Check the server at the address that is the only argument."""
     over = threading.Event()
 
     def listen() -> None:

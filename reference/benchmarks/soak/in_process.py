@@ -1,4 +1,4 @@
-"""The soak of the core alone: very many short lives in this process, and what is left of them."""
+"""Soak test of the core alone: very many short lifecycles in this process."""
 
 import gc
 import time
@@ -10,29 +10,29 @@ from typing import Final
 
 import psutil
 from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
-from benchmarks.soak.samples import MIB, Bound, Growth, growth, say, verdict
+from benchmarks.soak.samples import MIB, Bound, Growth, growth, show, verdict
 
-AT_A_TIME: Final = 40  # lives that are led
-RESOURCE_MANAGERS: Final = 25  # lives of applications for one of an RM
+AT_A_TIME: Final = 40  # lifecycles to run
+RESOURCE_MANAGERS: Final = 25  # application lifecycles per RM lifecycle
 SAMPLES: Final = 40
 OBJECTS: Final = Bound(share=0.02, on_top=500)
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
-IN_CYCLES: Final = 1.0  # objects a life
+IN_CYCLES: Final = 1.0  # objects per lifecycle
 SHOWN: Final = 8  # kinds of objects that grew most
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is at one moment; objects are those that Python's collector of cycles knows."""
+    """A memory sample; objects are those that Python's cycle collector tracks."""
 
     lives: int
-    in_cycles: int  # freed by the collector and by nothing else, since the sample before
+    in_cycles: int  # freed only by the cycle collector since the previous sample
     objects: Counter[str]
     memory: int
 
 
 def lives(cluster: Cluster) -> Iterator[Life]:
-    """One of each kind after the other, in every leaf, of every RM."""
+    """Yield one of each kind after the other, in every leaf, of every RM."""
     for number in count():
         name = f"n-{number}"
         if number % RESOURCE_MANAGERS == 0:
@@ -46,7 +46,7 @@ def lives(cluster: Cluster) -> Iterator[Life]:
 
 
 def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
-    """Lead all of them, many at a time; how many are over, after each."""
+    """Run all of them, many at a time; yield how many are over, after each."""
     led = deque(islice(coming, AT_A_TIME))
     over = 0
     while led:
@@ -61,22 +61,22 @@ def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
 
 
 def sample(number: int, process: psutil.Process) -> Sample:
-    """What there is now."""
+    """Take a sample."""
     in_cycles = gc.collect()
     objects = Counter(type(one).__name__ for one in gc.get_objects())
     return Sample(number, in_cycles, objects, process.memory_info().rss)
 
 
 def soak(many: int) -> int:
-    """Lead so many lives and say what they leave behind; the exit code.
+    """Run so many lifecycles and print what they leave behind; return the exit code.
 
-    Cycles are looked for with the samples only: who looks seldom must not need it.
+    Cycles are collected only at samples: objects must not depend on frequent collection.
     """
     gc.disable()
     cluster, process = Cluster(), psutil.Process()
-    say(f"{many:,} lives in this process, {AT_A_TIME} at a time, beside asks that wait for ever")
-    say(
-        f"{'lives':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
+    show(f"{many:,} lifecycles in this process, {AT_A_TIME} at a time, next to waiting asks")
+    show(
+        f"{'lifecycles':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
         f" {'in cycles':>10} {'RSS MiB':>8}"
     )
     each = max(1, many // SAMPLES)
@@ -87,7 +87,7 @@ def soak(many: int) -> int:
             continue
         samples.append(one := sample(over, process))
         spent = time.monotonic() - began
-        say(
+        show(
             f"{over:10,} {spent:8,.0f} {cluster.allocations:12,}"
             f" {one.objects.total():10,} {one.in_cycles:10,} {one.memory / MIB:8.1f}"
         )
@@ -95,7 +95,7 @@ def soak(many: int) -> int:
 
 
 def evaluated(samples: list[Sample], each: int) -> int:
-    """Say whether it is flat, and where it is not, what there is more of; the exit code."""
+    """Print whether memory is flat and which objects grew; return the exit code."""
     in_cycles = max(one.in_cycles for one in samples[1:])
     code = verdict(
         (
@@ -107,5 +107,5 @@ def evaluated(samples: list[Sample], each: int) -> int:
     if code:
         more = samples[-1].objects - samples[len(samples) // 4].objects
         for kind, by in more.most_common(SHOWN):
-            say(f"{by:10,} more of {kind}")
+            show(f"{by:10,} more of {kind}")
     return code

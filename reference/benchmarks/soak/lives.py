@@ -1,6 +1,6 @@
-"""Short lives of applications, asks, nodes and resource managers, each in steps.
+"""Short lifecycles of applications, asks, nodes and resource managers, each in steps.
 
-Many are led at a time, a step of one after a step of another, so that they overlap in every way.
+Many run at a time, with interleaved steps, so that they overlap in every way.
 """
 
 from collections import deque
@@ -44,7 +44,7 @@ from sireference.core.states import NodeAction, TerminationType
 
 PARTITION: Final = "default"
 STOPPED_BY_RM: Final = TerminationType.STOPPED_BY_RM
-STEADY: Final = ("plain", "questioned")  # resource managers that stay, with asks that wait
+STEADY: Final = ("plain", "questioned")  # resource managers that stay, with waiting asks
 SHORT: Final = tuple(f"short-{number}" for number in range(10))  # those that come and go
 LEAVES: Final = ("fifo", "fair", "stateaware", "limited")
 NODES: Final = 20
@@ -77,7 +77,7 @@ Life = Iterator[None]
 
 
 class Cluster:
-    """A scheduler, and resource managers that confirm and answer whatever they are asked."""
+    """A scheduler, and resource managers that confirm and answer every request."""
 
     def __init__(self) -> None:
         self.scheduler = Scheduler(Settings(max_finished=200))
@@ -90,14 +90,14 @@ class Cluster:
             self._backlog(rm_id)
 
     def begin(self, rm_id: str) -> None:
-        """The RM registers, with nodes; one of those that stay answers questions, too."""
+        """Register an RM with nodes; one of those that stay answers questions, too."""
         offers = frozenset(Callback) if rm_id == "questioned" else frozenset()
         self.send(Register(rm_id, QUEUES, callbacks=offers))
         for number in range(NODES):
             self.creates(rm_id, f"node-{number}")
 
     def _backlog(self, rm_id: str) -> None:
-        """What waits for ever: in each leaf an ask of each size that lives ask for, and gangs."""
+        """Add items that wait for ever: in each leaf an ask of each size in use, and gangs."""
         for leaf in LEAVES:
             self.submits(rm_id, f"waits-{leaf}", f"root.{leaf}", user="waiting")
             for size in (NEVER, NEVER + 1):
@@ -107,14 +107,14 @@ class Cluster:
             self.submits(rm_id, application_id, "root.gangs", placeholders=NEVER)
             self.asks(rm_id, application_id, "p", NEVER, placeholder=True, task_group="tg")
 
-    # What is said
+    # Requests
 
     def send(self, event: Event) -> None:
-        """Tell the scheduler, and take what comes of it."""
+        """Send it to the scheduler, and handle the effects."""
         self._receive(self.scheduler.handle(event, self.now))
 
     def passes(self) -> None:
-        """A moment passes: what was asked for is confirmed and answered, deadlines are kept."""
+        """Advance the clock: confirm and answer open requests, fire deadlines."""
         for _ in range(len(self._replies)):
             self.send(self._replies.popleft())
         end = self.now + TICK
@@ -124,7 +124,7 @@ class Cluster:
         self.now = end
 
     def creates(self, rm_id: str, node_id: str) -> None:
-        """A node."""
+        """Add a node."""
         capacity, zone = Resource({"memory": NODE}), {"zone": node_id[-1]}
         node = NodeInfo(node_id, NodeAction.CREATE, capacity=capacity, attributes=zone)
         self.send(UpdateNodes(rm_id, (node,)))
@@ -138,31 +138,31 @@ class Cluster:
         placeholders: int = 0,
         user: str = "",
     ) -> None:
-        """An application; ``placeholders`` is the memory of all of them."""
+        """Submit an application; ``placeholders`` is the memory of all of them."""
         total = Resource({"memory": placeholders}) if placeholders else None
         new = NewApplication(application_id, queue, user=user, placeholder_ask=total)
         self.send(UpdateApplications(rm_id, (new,)))
 
     def removes(self, rm_id: str, application_id: str) -> None:
-        """It is taken out with all it has."""
+        """Remove it with everything it has."""
         self.send(UpdateApplications(rm_id, (), (RemoveApplication(application_id),)))
         self._identities.pop((rm_id, application_id), None)
 
     def asks(
         self, rm_id: str, application_id: str, key: str, memory: int, most: int = 1, **more: Any
     ) -> None:
-        """An ask, or another one in its place."""
+        """Send an ask, new or as a replacement."""
         need = Resource({"memory": memory})
         ask = Ask(key, application_id, resource=need, max_allocations=most, **more)
         self.send(UpdateAllocations(rm_id, asks=(ask,)))
 
     def withdraws(self, rm_id: str, application_id: str, key: str) -> None:
-        """It does not ask any more."""
+        """Withdraw its ask."""
         release = AskReleaseRequest(PARTITION, OneOfKey(application_id, key), STOPPED_BY_RM)
         self.send(UpdateAllocations(rm_id, ask_releases=(release,)))
 
     def releases(self, rm_id: str, application_id: str) -> None:
-        """All it has ends."""
+        """Release all its allocations."""
         identities = self._identities.pop((rm_id, application_id), [])
         ended = (
             ReleaseRequest(PARTITION, OneAllocation(application_id, one), STOPPED_BY_RM)
@@ -170,7 +170,7 @@ class Cluster:
         )
         self.send(UpdateAllocations(rm_id, releases=tuple(ended)))
 
-    # What is heard
+    # Effects
 
     def _receive(self, effects: list[Effect]) -> None:
         for effect in effects:
@@ -203,7 +203,7 @@ class Cluster:
 
 
 def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application that is served, or gives up, and has nothing more to do."""
+    """An application that is served, or gives up, and completes."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     yield
     cluster.asks(rm_id, name, "k", 5, most=2, execution_timeout=60.0)
@@ -213,7 +213,7 @@ def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def removed(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application that is taken out while it has something and waits for something."""
+    """An application that is removed with an allocation and a waiting ask."""
     cluster.submits(rm_id, name, f"root.{leaf}", user=name)
     yield
     cluster.asks(rm_id, name, "small", 5)
@@ -232,7 +232,7 @@ def withdrawn(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An ask that is sent again and again, of one size and of another."""
+    """An ask that is replaced again and again, with changing sizes."""
     for size in (NEVER, NEVER, NEVER + 1, NEVER):
         cluster.asks(rm_id, f"waits-{leaf}", name, size, priority=size % 2)
         yield
@@ -240,7 +240,7 @@ def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def gang(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """A gang whose members take the places of placeholders."""
+    """A gang whose members replace placeholders."""
     cluster.submits(rm_id, name, f"root.{leaf}", placeholders=20)
     cluster.asks(rm_id, name, "p", 10, most=2, placeholder=True, task_group="tg")
     yield
@@ -253,7 +253,7 @@ def gang(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def gang_in_vain(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
-    """A gang that waits behind others until it is taken out."""
+    """A gang that waits behind others until it is removed."""
     cluster.submits(rm_id, name, "root.gangs", placeholders=NEVER)
     cluster.asks(rm_id, name, "p", NEVER, placeholder=True, task_group="tg")
     cluster.asks(rm_id, name, "m", NEVER, task_group="tg")
@@ -262,7 +262,7 @@ def gang_in_vain(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
 
 
 def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
-    """An application in a queue that is made for it."""
+    """An application in a dynamic queue."""
     cluster.submits(rm_id, name, f"root.dynamic.{name}", user=name)
     cluster.asks(rm_id, name, "k", 5)
     cluster.asks(rm_id, name, "large", NEVER)
@@ -271,7 +271,7 @@ def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
 
 
 def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application whose allocations keep away from each other."""
+    """An application whose allocations have anti-affinity to each other."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     of_its_own = TargetExpression("of", values=frozenset((name,)))
     alone = AllocationAffinity("zone", (of_its_own,), max_cardinality=1, required=True)
@@ -284,7 +284,7 @@ def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An ask that may preempt, on a node that has no room for it."""
+    """An ask that may preempt, on a full node."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     cluster.asks(rm_id, name, "k", NODE, priority=10, required_node="node-0")
     yield
@@ -295,7 +295,7 @@ def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
-    """A node that comes, is drained and goes."""
+    """A node that is created, drained and removed."""
     cluster.creates(rm_id, name)
     yield
     for action in (NodeAction.DRAIN_NODE, NodeAction.DECOMMISSION):
@@ -304,7 +304,7 @@ def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
 
 
 def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An RM that registers anew with something that waits, and shuts down or is lost."""
+    """An RM that registers again with a waiting ask, and shuts down or is lost."""
     cluster.begin(rm_id)
     cluster.submits(rm_id, name, f"root.{leaf}")
     cluster.asks(rm_id, name, "small", 5)
