@@ -162,7 +162,7 @@ def test_ask_is_served_when_all_named_victims_have_ended(rm: Consulted) -> None:
     gone = preempted(rm.answers(question_in(rm.claims("k1", memory=2)), 2))
 
     early = [effect for identity in gone[:2] for effect in rm.confirms(identity)]
-    assert keys(early) == [], "there is room, but the RM said that it is not enough"
+    assert keys(early) == [], "there is capacity, but not enough for the RM"
     assert placed(rm.confirms(gone[2])) == [("k1", "n1")]
 
 

@@ -69,7 +69,7 @@ _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
     "held, then less": ((_creates, _updates(5), _holds(2)), _holds(1)),
     "held by others": ((_creates, _sees(1)), _ends("f", "")),
     "held by others, then less": ((_creates, _updates(5), _sees(2)), _sees(1)),
-    "held by others who move": ((_creates, _sees(1)), _sees(1, "n2")),
+    "held by others that move": ((_creates, _sees(1)), _sees(1, "n2")),
     "queue full": ((_creates, _holds(6, "n2"), _configures(maximum=9)), _ends("held")),
     "low maximum": ((_creates, _holds(6, "n2"), _configures(maximum=9)), _configures(maximum=10)),
     "low limit": ((_creates, _holds(6, "n2"), _configures(limit=9)), _configures(limit=10)),

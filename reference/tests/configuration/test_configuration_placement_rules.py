@@ -35,7 +35,7 @@ ALONE = {
         f"{RULE}.name",
         '"usr" is no rule; did you mean user?',
     ),
-    "a rule far from any is told the choice": (
+    "an unknown rule lists the choices": (
         RULES_OF + "      - {name: ^@}\n",
         "recovery",
         "provided",
@@ -102,7 +102,7 @@ TARGETS = {
         f"{RULE}.value",
         "root.top is a parent, and applications run in leaf queues",
     ),
-    "an empty parent is no leaf either": (
+    "an empty parent is not a leaf": (
         RULES_OF + "      - {name: fixed, create: true, value: ^@}\n",
         "empty",
         "empty.x",
@@ -116,7 +116,7 @@ TARGETS = {
         f"{RULE}.value",
         "root.leaf is a leaf, so there is no queue x below it",
     ),
-    "a fixed parent of another rule is no leaf": (
+    "a fixed parent of another rule is not a leaf": (
         RULES_OF + "      - {name: user, create: true, parent: {name: fixed, value: ^@}}\n",
         "root.leaf",
         "root.top",
@@ -140,7 +140,7 @@ FILTERS = {
         f"{RULE}.filter.type",
         '"forbid" is unknown: the choice is allow, deny',
     ),
-    "a filter that does not say so allows": (
+    "a filter without a type allows": (
         RULES_OF + "      - {name: user, filter: {type: ^@}}\n",
         "no",
         '""',
