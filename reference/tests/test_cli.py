@@ -92,7 +92,7 @@ def test_typing_error_gives_one_line_without_help(arguments: list[str], message:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_wrong_start_ends_with_the_documented_code_and_message() -> None:
+def test_usage_error_has_its_exit_code_and_message_in_a_process() -> None:
     code, received, errors = ended("serve", "--nonsense")
 
     assert (code, received) == (4, "")

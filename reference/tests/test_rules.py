@@ -104,7 +104,9 @@ def test_key_that_identifies_another_allocation_is_refused(by_key: RM) -> None:
     assert keys(by_key.asks("waits", memory=1)) == ["waits"]
 
 
-def test_pending_ask_of_another_application_does_not_block_the_key(by_key: RM) -> None:
+def test_existing_allocation_under_a_pending_key_of_another_application_is_refused(
+    by_key: RM,
+) -> None:
     by_key.submits("a2")
     by_key.asks("k1", memory=1_000)
     existing = Ask("k1", "a2", resource=Resource({"memory": 1}))
