@@ -1,4 +1,4 @@
-"""What all tests of the project share: limits, how many examples, and where the time went."""
+"""Settings shared by all tests: time limits, number of examples, and timing report."""
 
 import time
 from collections import defaultdict
@@ -10,14 +10,14 @@ import pytest
 
 hypothesis_profiles.register()
 
-SLOW: Final = 2.0  # seconds; a test that takes longer says why: @pytest.mark.slow("reason")
+SLOW: Final = 2.0  # seconds; a slower test needs a reason: @pytest.mark.slow("reason")
 _SLOWEST: Final = 10
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Scale the limit of a test, and add up where the time goes."""
+    """Scale the time limit of tests, and register the markers and the timing report."""
     config.addinivalue_line("markers", "end_to_end: starts whole runs; nox -s end-to-end")
-    config.addinivalue_line("markers", "slow(reason): takes more than 2 s, and why it must")
+    config.addinivalue_line("markers", "slow(reason): takes more than 2 s, for this reason")
     if config.getoption("timeout", None) is None:
         config.option.timeout = patience.patient(float(config.getini("timeout") or 0))
     if not hasattr(config, "workerinput"):
@@ -25,14 +25,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Tell the controller why a test is slow."""
+    """Report to the controller why a test is slow."""
     marker = item.get_closest_marker("slow")
     if marker is not None and call.when == "call":
         item.user_properties.append(("slow", str(marker.args[0])))
 
 
 class _Times:
-    """How long tests took, in the process that prints it."""
+    """Durations of tests, in the process that prints them."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -51,13 +51,13 @@ class _Times:
         if len(self._tests) <= _SLOWEST:
             return
         write = terminalreporter.write_line
-        terminalreporter.section("where the time went")
+        terminalreporter.section("test durations")
         packages: defaultdict[str, list[float]] = defaultdict(list)
         for test, seconds in self._tests.items():
             packages["/".join(test.split("/")[:2])].append(seconds)
         for package, times in sorted(packages.items(), key=lambda pair: -sum(pair[1])):
             write(f"{sum(times):8.1f} s  {len(times):5} tests  {package}")
-        write(f"{time.monotonic() - self._began:8.1f} s  on the clock")
+        write(f"{time.monotonic() - self._began:8.1f} s  wall clock")
         slowest = sorted(self._tests.items(), key=lambda pair: -pair[1])
         for number, (test, seconds) in enumerate(slowest):
             reason = self._reasons.get(test, "")

@@ -1,4 +1,4 @@
-"""What a person or CI runs; ``nox -l`` lists it, ``nox`` alone runs everything CI checks."""
+"""Development and CI sessions; ``nox -l`` lists them, ``nox`` runs the default checks."""
 
 import os
 import shutil
@@ -29,10 +29,10 @@ EVALUATED = (
     ("yunikorn-core@1.8.0", "2024-10"),
     ("yunikorn-core@1.9.0", "2026-04"),
 )
-"""The schedulers in the table of docs/results, and the revisions they are tested by."""
+"""The schedulers in the table of docs/results, with the revisions they are tested against."""
 
 AXE = "axe-core@4.14.1"
-"""The accessibility checker that looks at our pages, from npm."""
+"""The accessibility checker for our pages, from npm."""
 
 KIT_COVERAGE = "conformance/coverage.toml"
 PYTEST = ("pytest", "-n", "2", "--dist", "worksteal")
@@ -42,27 +42,27 @@ GROUPS = {
     "kit": (),
     "dev": ("tests", "proto", "lint", "typing", "docs", "browser", "packaging", "nox"),
 }
-"""The virtual environments that sessions share, and the dependency groups of each."""
+"""Shared virtual environments of the sessions, and their dependency groups."""
 
 AS_BYTECODE = {"PYTHONDONTWRITEBYTECODE": None}
 """A run starts twenty processes: compiling every module in each of them doubles its time."""
 
 ENDS_WITHIN = 15.0
-"""Seconds a command has to end in order after Ctrl-C, and after SIGTERM, before nox kills it."""
+"""Seconds a command has to exit after Ctrl-C, and after SIGTERM, before nox kills it."""
 
 
 def kit(session: nox.Session, *command: str, **env: str) -> None:
-    """Run a command with what users of the kit install."""
+    """Run a command in the environment that users of the kit have."""
     run(session, "kit", *command, **env)
 
 
 def dev(session: nox.Session, *command: str, **env: str) -> None:
-    """Run a command with all tools of a developer."""
+    """Run a command in the development environment."""
     run(session, "dev", *command, **env)
 
 
 def run(session: nox.Session, environment: str, *command: str, **env: str) -> None:
-    """Run a command in one of the environments, which is made first if it is missing or old."""
+    """Run a command in an environment, creating it first if it is missing or outdated."""
     programs = installed(session, environment)
     path = os.pathsep.join((str(programs), os.environ.get("PATH", os.defpath)))
     program = str(programs / command[0]) if (programs / command[0]).exists() else command[0]
@@ -78,7 +78,7 @@ def run(session: nox.Session, environment: str, *command: str, **env: str) -> No
 
 
 def installed(session: nox.Session, environment: str) -> Path:
-    """Return the folder of programs of an environment, installed as pyproject.toml has it now."""
+    """Return the program folder of an environment that matches the current pyproject.toml."""
     folder = Path(".nox", environment).absolute()
     stamp = folder / "installed.txt"
     state = "\n".join((sys.version, str(folder), Path("pyproject.toml").read_text("utf-8")))
@@ -94,13 +94,13 @@ def installed(session: nox.Session, environment: str) -> Path:
 
 @nox.session
 def conformance(session: nox.Session) -> None:
-    """Judge the embedded reference, or any scheduler: nox -s conformance -- --target HOST:PORT."""
+    """Run the conformance suite: the reference, or -- --target HOST:PORT."""
     kit(session, "python", "-m", "siconform", "run", *session.posargs)
 
 
 @nox.session(name="every-revision")
 def every_revision(session: nox.Session) -> None:
-    """Judge the embedded reference in every revision of the SI."""
+    """Run the conformance suite against the reference in every revision of the SI."""
     for revision in REVISIONS:
         results = f"build/reference-{revision}"
         run = ["python", "-m", "siconform", "run", "--revision", revision, "--results", results]
@@ -109,7 +109,7 @@ def every_revision(session: nox.Session) -> None:
 
 @nox.session
 def results(session: nox.Session) -> None:
-    """Run the schedulers of docs/results again and write the table: -- yunikorn-core@1.5.1."""
+    """Test the schedulers of docs/results again and update the table: -- yunikorn-core@1.5.1."""
     chosen = [run for run in EVALUATED if not session.posargs or run[0] in session.posargs]
     folders = []
     for target, revision in chosen:
@@ -123,20 +123,20 @@ def results(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests of the wire, the reference and the kit, and print where the time went."""
+    """Run the tests of the wire, the reference and the kit, without whole runs."""
     chosen = session.posargs or ["-m", f"not {WHOLE_RUNS}"]
     dev(session, *PYTEST, *chosen)
 
 
 @nox.session(name="end-to-end")
 def end_to_end(session: nox.Session) -> None:
-    """Run the tests that start whole runs as processes, and wait for them a third of the time."""
+    """Run the tests that start whole runs as processes."""
     dev(session, *PYTEST, "-n", "3", "-m", WHOLE_RUNS, *session.posargs)
 
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Run all tests and a run in the oldest and newest revision; print what they leave untested."""
+    """Measure coverage of all tests and of runs in the oldest and newest revision."""
     reference = ["--cov", "--cov-report=term", "--hypothesis-profile=ci"]
     dev(session, *PYTEST, "proto/tests", "reference/tests", *reference)
     rules = f"--rcfile={KIT_COVERAGE}"
@@ -151,15 +151,15 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session
 def steady(session: nox.Session) -> None:
-    """Run the tests in random order, half of the runs under load; name what is ever red: -- 10."""
+    """Find flaky tests: repeat them in random order, every second time under load: -- 10."""
     dev(session, "python", "fixtures/testing/steady.py", *session.posargs)
 
 
 @nox.session
 def liveness(session: nox.Session) -> None:
-    """Play 120,000 small histories, or as many as told: no ask waits that could be placed: -- 5000.
+    """Check liveness of the reference in 120,000 random histories, or in a given number: -- 5000.
 
-    There are two laws, and half of the histories are for each.
+    There are two properties, and half of the histories are for each.
     """
     histories = int(session.posargs[0]) if session.posargs else 120_000
     pytest = ["pytest", "-p", "no:cacheprovider", "--timeout", "0"]
@@ -169,10 +169,10 @@ def liveness(session: nox.Session) -> None:
 
 @nox.session
 def browser(session: nox.Session) -> None:
-    """Look at our pages in a headless Chromium, by keyboard, at three widths, with axe-core."""
+    """Test our pages in a headless Chromium: keyboard, three widths, accessibility (axe-core)."""
     chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     if shutil.which(chromium) is None:
-        session.error(f"no {chromium}: apt-get install chromium, or say in CHROMIUM where one is")
+        session.error(f"no {chromium}: apt-get install chromium, or set CHROMIUM to its path")
     if shutil.which("npm") is None:
         session.error("no npm, which fetches axe-core: apt-get install npm")
     name, _, version = AXE.partition("@")
@@ -185,7 +185,7 @@ def browser(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site of docs to build/docs; pages show what their commands print: -- --write."""
+    """Build the documentation in build/docs and check command output; update it: -- --write."""
     check = [] if "--write" in session.posargs else ["--check"]
     dev(session, "python", "-m", "documentation.commands", *check)
     dev(session, "python", "-m", "documentation.mermaid", "build/docs-programs")
@@ -196,7 +196,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and format (ruff); -- --fix mends what can be mended."""
+    """Check style and format (ruff); fix what can be fixed: -- --fix."""
     if "--fix" in session.posargs:
         dev(session, "ruff", "check", "--fix", ".")
         dev(session, "ruff", "format", ".")
@@ -208,19 +208,19 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """Check types (mypy --strict) over all three packages and their tests."""
+    """Check types (mypy --strict) of all three packages and their tests."""
     dev(session, "mypy")
 
 
 @nox.session
 def contracts(session: nox.Session) -> None:
-    """Check that the arrows between the packages point one way (import-linter)."""
+    """Check the import rules between packages (import-linter)."""
     dev(session, "lint-imports", "--no-cache")
 
 
 @nox.session
 def shape(session: nox.Session) -> None:
-    """Print the longest files and functions; fail where modules import each other in a circle."""
+    """Print the longest files and functions; fail on circular imports."""
     dev(session, "python", "fixtures/testing/shape.py")
 
 
@@ -235,31 +235,31 @@ def generate(session: nox.Session) -> None:
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Judge faulty schedulers, and legal ones of another manner: nox -s mutation -- [NAME ...]."""
+    """Run mutation testing: mutants must be killed, permitted variants must pass: -- [NAME ...]."""
     kit(session, "python", "-m", "mutation.matrix", *session.posargs)
 
 
 @nox.session
 def trivial(session: nox.Session) -> None:
-    """Judge schedulers that schedule nothing: nearly nothing may pass: nox -s trivial -- silent."""
+    """Check that schedulers that schedule nothing pass almost nothing: -- silent."""
     kit(session, "python", "-m", "mutation.trivial", *session.posargs)
 
 
 @nox.session
 def mixes(session: nox.Session) -> None:
-    """Judge legal schedulers made by chance, minutes each: nox -s mixes -- --of by_key 17."""
+    """Test random combinations of permitted variants, minutes each: -- --of by_key 17."""
     kit(session, "python", "-m", "mutation.mixes", *session.posargs)
 
 
 @nox.session(name="same-verdicts")
 def same_verdicts(session: nox.Session) -> None:
-    """Compare verdicts in order, shuffled, by one and two workers, and alone: -- --revision R."""
+    """Check that verdicts do not depend on test order or workers: -- --revision R."""
     dev(session, "python", "-m", "mutation.same_verdicts", *session.posargs)
 
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """See whether memory stays flat: -- core --lives 1000000, or -- grpc --minutes 30."""
+    """Check that memory stays flat: -- core --lives 1000000, or -- grpc --minutes 30."""
     modes = [session.posargs] if session.posargs else [["core"], ["grpc"]]
     for mode in modes:
         kit(session, "python", "-m", "benchmarks.soak", *mode)
@@ -269,14 +269,14 @@ def soak(session: nox.Session) -> None:
 def wheel(session: nox.Session) -> None:
     """Build wheel and sdist, install them with two Pythons, and use them offline: -- --core.
 
-    With --core a real yunikorn-core is built and judged by the wheel alone, too.
+    With --core the installed wheel also builds and tests a real yunikorn-core.
     """
     dev(session, "python", "-m", "packaged", *session.posargs)
 
 
 @nox.session
 def adapter(session: nox.Session) -> None:
-    """Test the Go program that makes yunikorn-core a target, against all real cores."""
+    """Test the Go adapter for yunikorn-core against all real cores."""
     build_cores(session, *CORES)
     tests = "fixtures/targets/yunikorn-core/tests"
     dev(session, "pytest", "-n", "4", tests, *session.posargs)  # they wait most of the time
@@ -284,12 +284,12 @@ def adapter(session: nox.Session) -> None:
 
 @nox.session(name="yunikorn-core")
 def yunikorn_core(session: nox.Session) -> None:
-    """Build the adapters that make Apache yunikorn-core a target: nox -s yunikorn-core -- 1.5.1."""
+    """Build the adapters for Apache yunikorn-core: -- 1.5.1."""
     build_cores(session, *(session.posargs or CORES))
 
 
 def build_cores(session: nox.Session, *versions: str) -> None:
-    """Build the adapter of each version, unless it is there already."""
+    """Build the adapter of each version, unless it is up to date."""
     for version in versions:
         build = "fixtures/targets/yunikorn-core/build.py"
         kit(session, "python", build, version, "--output", "build/targets")

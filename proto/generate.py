@@ -1,7 +1,7 @@
-"""Writes siwire's descriptor sets and typed stubs from the .proto files.
+"""Generator of siwire's descriptor sets and typed stubs from the .proto files.
 
-``python proto/generate.py`` rewrites them, ``--check`` only says which committed file differs
-and then exits with 1. Needs grpcio-tools and mypy-protobuf (dependency group ``proto``).
+``python proto/generate.py`` rewrites them; ``--check`` lists the committed files that differ and
+then exits with 1. Needs grpcio-tools and mypy-protobuf (dependency group ``proto``).
 """
 
 import argparse
@@ -27,9 +27,9 @@ globals().update(pool.load(__package__, "{file}", "{data}"))
 
 @dataclass(frozen=True)
 class Source:
-    """One .proto file, where imports are looked up, and the package of siwire it becomes."""
+    """A .proto file, its import path, and the package of siwire generated from it."""
 
-    root: Path  # relative to proto/, the name in the descriptor is relative to it
+    root: Path  # relative to proto/; the name in the descriptor is relative to it
     file: str
     package: str
     what: str
@@ -47,9 +47,9 @@ SOURCES = (
 
 
 def generated(source: Source) -> Mapping[str, bytes]:
-    """The files of one package of siwire by their path below ``siwire/``.
+    """Return the files of one package of siwire by path below ``siwire/``.
 
-    Raises CalledProcessError where protoc refuses the .proto file; its complaint is on stderr.
+    Raises CalledProcessError where protoc refuses the .proto file; its message is on stderr.
     """
     stem = Path(source.file).stem
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +76,7 @@ def generated(source: Source) -> Mapping[str, bytes]:
 
 
 def differences(expected: Mapping[str, bytes], package: Path) -> list[str]:
-    """One sentence for each file of ``package`` that is not what the .proto file gives."""
+    """Yield a line for each file of ``package`` that differs from the generated one."""
     found = {
         f"{package.name}/{path.name}": path.read_bytes()
         for path in sorted(package.glob("*"))
@@ -96,7 +96,7 @@ def differences(expected: Mapping[str, bytes], package: Path) -> list[str]:
 def main() -> int:
     """Regenerate everything, or only compare with ``--check``."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, name what differs")
+    parser.add_argument("--check", action="store_true", help="write nothing, list the differences")
     check = parser.parse_args().check
     message: list[str] = []
     for source in SOURCES:

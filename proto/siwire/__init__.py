@@ -1,4 +1,4 @@
-"""The wire: the messages of every SI revision, typed, one private descriptor pool each."""
+"""Wire messages of every SI revision, typed, each in a separate descriptor pool."""
 
 from siwire.revisions import (
     DEFAULT_REVISION,

@@ -1,6 +1,6 @@
-"""The constants of the SI, by the names the texts give them (section "constant of spec").
+"""The constants of the SI, named as in the specification (section "constant of spec").
 
-No constant ever changed its value; ``KNOWN_IN`` says, by revision name, which values a text knows.
+No constant ever changed its value; ``KNOWN_IN`` maps a revision to the values it defines.
 """
 
 from collections.abc import Mapping

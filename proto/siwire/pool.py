@@ -1,8 +1,8 @@
-"""Loads one revision's descriptor set into a descriptor pool of its own.
+"""Loading of a revision's descriptor set into a separate descriptor pool.
 
-All revisions call themselves ``si.v1`` and their file ``si.proto``. In protobuf's default pool
-the second one would collide with the first; in private pools they live side by side, and a
-message of one never passes for a message of another (protobuf raises TypeError).
+All revisions use the package ``si.v1`` and the file ``si.proto``. In protobuf's default pool the
+second one would collide with the first; in separate pools they coexist, and protobuf refuses a
+message of one in place of another (TypeError).
 """
 
 from importlib import resources
@@ -15,11 +15,11 @@ SI_FILE = "si.proto"
 
 
 def load(package: str, file_name: str = SI_FILE, data_name: str = "si.binpb") -> dict[str, Any]:
-    """Contents of a generated module: messages, enums, values, extensions, DESCRIPTOR, POOL.
+    """Return the contents of a generated module: messages, enums, extensions, DESCRIPTOR, POOL.
 
     ``package`` holds the serialized FileDescriptorSet ``data_name``, imports first. Raises
-    RuntimeError where protobuf runs in pure Python: 60 to 180 times slower, too slow to judge
-    a deadline fairly.
+    RuntimeError where protobuf runs in pure Python: it is 60 to 180 times slower, too slow to test
+    deadlines fairly.
     """
     if api_implementation.Type() == "python":
         message = (
@@ -31,9 +31,9 @@ def load(package: str, file_name: str = SI_FILE, data_name: str = "si.binpb") ->
 
 
 def contents(data: bytes, file_name: str = SI_FILE) -> dict[str, Any]:
-    """The same from a serialized FileDescriptorSet, imports first: each call has its own pool.
+    """Return the same from a serialized FileDescriptorSet, imports first, in a new pool.
 
-    Raises DecodeError where the bytes are none, TypeError where its files do not fit together.
+    Raises DecodeError for invalid bytes, TypeError where its files do not fit together.
     """
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:

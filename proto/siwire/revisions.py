@@ -1,7 +1,7 @@
-"""The revisions of the SI, and what each one can say.
+"""The revisions of the SI and their capabilities.
 
-A revision is named by the date of its text and is told, never guessed from bytes. Code asks a
-revision for a capability; it does not compare names. A new revision is one folder with its
+A revision is named by the date of its specification; it is configured, never guessed from bytes.
+Code checks a capability and does not compare names. A new revision is one folder with its
 ``si.proto``, one record here, and at most one codec and one dialect.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 
 class Capability(Enum):
-    """Something one revision can say and another one cannot, and that somebody asks for."""
+    """A feature that some revisions have and others have not, and that code depends on."""
 
     ONE_UPDATE_STREAM = auto()  # nodes, applications and allocations share the stream Update
     THREE_UPDATE_STREAMS = auto()  # UpdateAllocation, UpdateApplication, UpdateNode
@@ -31,10 +31,10 @@ class Capability(Enum):
 
 @dataclass(frozen=True)
 class Revision:
-    """One text of the SI: its name, the names users know it by, and what it can say."""
+    """A revision of the SI: its name, its aliases, and its capabilities."""
 
-    name: str  # date of the text, YYYY-MM
-    aliases: tuple[str, ...]  # release lines whose schema and constants are this text's
+    name: str  # date of the specification, YYYY-MM
+    aliases: tuple[str, ...]  # release lines with exactly this schema and these constants
     package: str  # the package with its si_pb2
     capabilities: frozenset[Capability]
 
@@ -44,11 +44,11 @@ class Revision:
         return import_module(f"{self.package}.si_pb2")
 
     def can(self, capability: Capability) -> bool:
-        """Whether this text has what ``capability`` names."""
+        """Return whether this revision has ``capability``."""
         return capability in self.capabilities
 
     def __str__(self) -> str:
-        """The name, as in ``--revision``."""
+        """Return the name, as in ``--revision``."""
         return self.name
 
 
@@ -95,11 +95,11 @@ DEFAULT_REVISION: Final = REVISIONS["2024-10"]
 
 @dataclass(frozen=True)
 class NearLine:
-    """A release line whose schema is no text here, and the text it is taken as."""
+    """A release line that no revision matches exactly, and the revision used for it."""
 
     name: str
     taken_as: str  # name of the revision
-    differs: str  # what the line has otherwise than that text
+    differs: str  # differences of the line from that revision
 
 
 NEAR_LINES: Final[Mapping[str, NearLine]] = {
@@ -139,10 +139,10 @@ NEAR_LINES: Final[Mapping[str, NearLine]] = {
 
 
 def find_revision(name: str) -> Revision:
-    """The revision called ``name``, known under that alias, or near to that release line.
+    """Return the revision with this name or alias, or the one used for this release line.
 
-    What a near line has otherwise ``note_on`` says. Raises LookupError with the nearest name and
-    the list of known ones if there is none.
+    ``note_on`` returns the differences of an approximate release line. Raises LookupError with the
+    nearest name and the known ones if there is none.
     """
     if name in NEAR_LINES:
         return REVISIONS[NEAR_LINES[name].taken_as]
@@ -158,7 +158,7 @@ def find_revision(name: str) -> Revision:
 
 
 def note_on(name: str) -> str | None:
-    """How the release line ``name`` differs from the text it is taken as; None if that is exact."""
+    """Return how the release line ``name`` differs from the revision used for it; None if exact."""
     line = NEAR_LINES.get(name)
     if line is None:
         return None

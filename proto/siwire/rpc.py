@@ -1,7 +1,7 @@
-"""The calls of a revision, read from its descriptor: to open them as a client, to serve them.
+"""The RPC methods of a revision, read from its descriptor, for clients and servers.
 
-The method paths are ``/si.v1.Scheduler/...`` in every revision, so a caller has to know which
-revision the other side speaks.
+The method paths are ``/si.v1.Scheduler/...`` in every revision, so a caller has to know the
+revision of the other side.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ Deserializer = Callable[[bytes], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """One call of a service: its path and what travels on it."""
+    """One method of a service: its path and its messages."""
 
     name: str
     path: str
@@ -34,14 +34,14 @@ class Method:
 
     @property
     def kind(self) -> str:
-        """``unary_unary``, ``stream_stream`` and so on, as gRPC spells it."""
+        """Return ``unary_unary``, ``stream_stream`` and so on, as gRPC spells it."""
         client = "stream" if self.client_streaming else "unary"
         server = "stream" if self.server_streaming else "unary"
         return f"{client}_{server}"
 
 
 def methods_of(service: ServiceDescriptor) -> Mapping[str, Method]:
-    """Every method of ``service`` by name, in the order of the text."""
+    """Return every method of ``service`` by name, in the order of the specification."""
     return {
         m.name: Method(
             name=m.name,
@@ -56,7 +56,7 @@ def methods_of(service: ServiceDescriptor) -> Mapping[str, Method]:
 
 
 def methods(revision: Revision) -> Mapping[str, Method]:
-    """The methods of ``si.v1.Scheduler`` in this revision."""
+    """Return the methods of ``si.v1.Scheduler`` in this revision."""
     return methods_of(revision.si.DESCRIPTOR.services_by_name["Scheduler"])
 
 
@@ -67,7 +67,7 @@ def callable_for(
     serializer: Serializer | None = None,
     deserializer: Deserializer | None = None,
 ) -> Any:
-    """A gRPC multi-callable for ``method``; pass identity functions to speak raw bytes."""
+    """Return a gRPC multi-callable for ``method``; pass identity functions for raw bytes."""
     make = getattr(channel, method.kind)
     return make(
         method.path,
@@ -79,11 +79,10 @@ def callable_for(
 def handlers(
     service: ServiceDescriptor, behaviours: Mapping[str, Callable[..., Any]]
 ) -> grpc.GenericRpcHandler:
-    """What a gRPC server (threaded or aio) needs to serve ``service`` by these functions.
+    """Return the handlers with which a gRPC server (threaded or aio) serves ``service``.
 
-    ``behaviours`` go by method name; a method without one is answered UNIMPLEMENTED by gRPC
-    itself. What they answer may be serialized already. Raises LookupError for a name the service
-    does not have.
+    ``behaviours`` go by method name; gRPC answers UNIMPLEMENTED for a method without one. Their
+    answers may already be serialized. Raises LookupError for a name the service does not have.
     """
     table: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
     known = methods_of(service)
@@ -112,10 +111,10 @@ def _serializer(kind: type[Message]) -> Serializer:
 def scheduler_handlers(
     revision: Revision, behaviours: Mapping[str, Callable[..., Any]]
 ) -> grpc.GenericRpcHandler:
-    """``handlers`` for ``si.v1.Scheduler`` of this revision."""
+    """Return ``handlers`` for ``si.v1.Scheduler`` of this revision."""
     return handlers(revision.si.DESCRIPTOR.services_by_name["Scheduler"], behaviours)
 
 
 def full_names(revision: Revision) -> list[str]:
-    """Names of the services to list in server reflection."""
+    """Return the names of the services to list in server reflection."""
     return [s.full_name for s in revision.si.DESCRIPTOR.services_by_name.values()]

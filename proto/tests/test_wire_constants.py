@@ -1,4 +1,4 @@
-"""The constants have the names, values and revisions of their table, both ways."""
+"""Constants have the names, values and revisions of their table, and no others."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ COUNTS = {
 
 
 def ours(name: str) -> str:
-    """The text's name in Python's spelling: ``DomainYuniKorn`` is ``DOMAIN_YUNIKORN``."""
+    """Return the Python name of a constant: ``DomainYuniKorn`` is ``DOMAIN_YUNIKORN``."""
     plain = name.replace("YuniKorn", "Yunikorn")
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain).upper()
 
@@ -38,7 +38,7 @@ def test_names_and_values_are_those_of_the_table() -> None:
 
 # requirement: SI-CONST-001
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_a_revision_knows_the_constants_of_its_text(revision: Revision) -> None:
+def test_revision_has_the_constants_of_its_specification(revision: Revision) -> None:
     known = {
         row["value"]
         for row in TABLE.values()
@@ -49,7 +49,7 @@ def test_a_revision_knows_the_constants_of_its_text(revision: Revision) -> None:
     assert len(known) == COUNTS[revision.name]
 
 
-def test_a_window_of_the_table_begins_and_ends_with_a_revision() -> None:
+def test_ranges_in_the_table_begin_and_end_with_a_revision() -> None:
     ends = {row[end] for row in TABLE.values() for end in ("since", "until") if end in row}
 
     assert ends <= set(REVISIONS)

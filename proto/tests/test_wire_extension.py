@@ -1,4 +1,4 @@
-"""The optional extension: its calls, its own pool, and SI messages passed on as they are."""
+"""The optional extension: its calls, its own pool, and embedded SI messages."""
 
 import pytest
 from google.protobuf import descriptor_pool
@@ -6,7 +6,7 @@ from siwire import REVISIONS, Revision, rpc
 from siwire.ext import extension_pb2 as ext
 
 
-def test_the_scheduler_extension_has_its_calls() -> None:
+def test_scheduler_extension_has_its_calls() -> None:
     service = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 
     calls = {name: method.kind for name, method in rpc.methods_of(service).items()}
@@ -21,20 +21,20 @@ def test_the_scheduler_extension_has_its_calls() -> None:
     }
 
 
-def test_the_driver_of_an_rm_has_one_call() -> None:
+def test_driver_of_an_rm_has_one_call() -> None:
     method = rpc.methods_of(ext.DESCRIPTOR.services_by_name["RmDriver"])["Drive"]
 
     assert (method.path, method.kind) == ("/siconform.ext.v1.RmDriver/Drive", "unary_unary")
     assert (method.request, method.response) == (ext.DriveCommand, ext.DriveOutcome)
 
 
-def test_nothing_of_the_extension_is_in_the_default_pool() -> None:
+def test_extension_is_not_in_the_default_pool() -> None:
     with pytest.raises(KeyError):
         descriptor_pool.Default().FindMessageTypeByName("siconform.ext.v1.Facets")
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_a_message_of_any_revision_is_carried_unchanged(revision: Revision) -> None:
+def test_message_of_any_revision_is_carried_unchanged(revision: Revision) -> None:
     asked = revision.si.PredicatesArgs(allocationKey="key-1", nodeID="node-1", allocate=True)
     payload = ext.SiPayload(
         full_name=asked.DESCRIPTOR.full_name, data=asked.SerializeToString(deterministic=True)

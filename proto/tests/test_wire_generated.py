@@ -1,4 +1,4 @@
-"""The committed messages and stubs are what the .proto files give, and a difference is named."""
+"""The committed messages and stubs match the .proto files, and differences are named."""
 
 import shutil
 import subprocess
@@ -28,13 +28,13 @@ def copy(tmp_path: Path) -> Path:
     return target
 
 
-def test_the_committed_files_are_what_the_proto_files_give() -> None:
+def test_committed_files_match_the_proto_files() -> None:
     checked = generate(PROTO, "--check")
 
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_a_changed_proto_file_is_detected_and_named(copy: Path) -> None:
+def test_changed_proto_file_is_detected_and_named(copy: Path) -> None:
     proto = copy / "si" / "2023-08" / "si.proto"
     text = proto.read_text(encoding="utf-8")
     proto.write_text(text.replace("string UUID = 3;", "string UUID = 4;", 1), encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_changed_proto_file_is_detected_and_named(copy: Path) -> None:
     )
 
 
-def test_a_missing_and_a_stray_file_are_named(copy: Path) -> None:
+def test_missing_and_extra_files_are_named(copy: Path) -> None:
     package = copy / "siwire" / "r2021_02"
     (package / "si_pb2.pyi").rename(package / "old_pb2.pyi")
 
@@ -61,7 +61,7 @@ def test_a_missing_and_a_stray_file_are_named(copy: Path) -> None:
     ]
 
 
-def test_generating_repairs_what_was_changed_by_hand(copy: Path) -> None:
+def test_generating_repairs_manual_changes(copy: Path) -> None:
     stub = copy / "siwire" / "r2023_04" / "si_pb2.pyi"
     before = stub.read_bytes()
     stub.write_text("", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The golden messages: bytes written without siwire, read and written by it to the letter."""
+"""Golden messages: bytes written without siwire, read and written by it identically."""
 
 import json
 import re
@@ -62,28 +62,28 @@ def messages_within(message: Message) -> Iterator[Message]:
 
 
 @each_case
-def test_the_bytes_are_read_as_the_message(case: Case) -> None:
+def test_bytes_are_parsed_as_the_message(case: Case) -> None:
     read = case.message.FromString(case.wire)
 
     assert read == json_format.ParseDict(case.sent, case.message())
 
 
 @each_case
-def test_the_message_is_written_as_the_bytes(case: Case) -> None:
+def test_message_is_serialised_to_the_bytes(case: Case) -> None:
     message = json_format.ParseDict(case.sent, case.message())
 
     assert message.SerializeToString(deterministic=True).hex(" ") == case.wire.hex(" ")
 
 
 @each_case
-def test_the_message_is_rendered_as_its_json(case: Case) -> None:
+def test_message_is_rendered_as_its_json(case: Case) -> None:
     read = case.message.FromString(case.wire)
 
     assert json_format.MessageToDict(read) == case.sent
 
 
 @each_case
-def test_nothing_in_the_bytes_is_unknown(case: Case) -> None:
+def test_bytes_have_no_unknown_fields(case: Case) -> None:
     read = case.message.FromString(case.wire)
 
     unknown = [
@@ -95,7 +95,7 @@ def test_nothing_in_the_bytes_is_unknown(case: Case) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_field_of_the_revision_travels_in_some_golden_message(revision: Revision) -> None:
+def test_every_field_of_the_revision_is_in_a_golden_message(revision: Revision) -> None:
     travelled = {
         field.full_name
         for case in CASES
@@ -112,7 +112,7 @@ def test_every_field_of_the_revision_travels_in_some_golden_message(revision: Re
     assert travelled == declared
 
 
-def test_every_golden_message_has_its_bytes_and_the_other_way_round() -> None:
+def test_every_golden_message_has_bytes_and_vice_versa() -> None:
     written = {path.with_suffix("") for path in GOLDEN.rglob("*.hex")}
     sent = {path.with_suffix("") for path in GOLDEN.rglob("*.json")}
 

@@ -1,4 +1,4 @@
-"""In JSON every name stays as the text spells it, and int64 travels as a string."""
+"""JSON keeps every name as in the specification, and int64 as a string."""
 
 import json
 from typing import Any
@@ -62,7 +62,7 @@ def test_no_field_has_another_name_in_json(revision: Revision) -> None:
 # requirement: SI-WIRE-014
 @each_revision
 @pytest.mark.parametrize(("message", "key", "value", "known_in"), IRREGULAR)
-def test_an_irregular_name_is_read_and_written_where_the_text_has_it(
+def test_irregular_name_is_read_and_written_in_its_revisions(
     revision: Revision, message: str, key: str, value: Any, known_in: set[str]
 ) -> None:
     kinds = revision.si.DESCRIPTOR.message_types_by_name
@@ -82,7 +82,7 @@ def reserved_names(revision: Revision, message: str) -> list[str]:
     return list(proto.reserved_name)
 
 
-def test_every_reserved_name_of_a_message_is_tried() -> None:
+def test_every_reserved_name_of_a_message_is_tested() -> None:
     reserved = {
         (message, key, revision.name)
         for revision in REVISIONS.values()
@@ -96,7 +96,7 @@ def test_every_reserved_name_of_a_message_is_tried() -> None:
 # requirement: SI-WIRE-008
 @each_revision
 @pytest.mark.parametrize(("message", "key", "reserved_in"), RESERVED)
-def test_a_reserved_name_is_no_key(
+def test_reserved_name_is_not_a_key(
     revision: Revision, message: str, key: str, reserved_in: set[str]
 ) -> None:
     if revision.name not in reserved_in:
@@ -111,7 +111,7 @@ def test_a_reserved_name_is_no_key(
 # requirement: SI-WIRE-008
 @each_revision
 @pytest.mark.parametrize("detail", ["APP_STARTING", "NODE_READY"])
-def test_a_reserved_name_is_no_value_of_an_enum(revision: Revision, detail: str) -> None:
+def test_reserved_name_is_not_an_enum_value(revision: Revision, detail: str) -> None:
     record = revision.si.EventRecord
     named = {"eventChangeDetail": detail}
     if revision.name in {"2023-08", "2023-12"}:
@@ -124,7 +124,7 @@ def test_a_reserved_name_is_no_value_of_an_enum(revision: Revision, detail: str)
 
 @each_revision
 @pytest.mark.parametrize("regular", ["rmId", "rm_id", "RmID"])
-def test_a_name_made_regular_is_not_accepted(revision: Revision, regular: str) -> None:
+def test_camel_case_variant_of_a_name_is_refused(revision: Revision, regular: str) -> None:
     with pytest.raises(json_format.ParseError, match=regular):
         json_format.ParseDict({regular: "rm"}, revision.si.RegisterResourceManagerRequest())
 
@@ -132,7 +132,7 @@ def test_a_name_made_regular_is_not_accepted(revision: Revision, regular: str) -
 # requirement: SI-WIRE-014
 @each_revision
 @pytest.mark.parametrize("amount", [2**63 - 1, -(2**63), 2**53 + 1])
-def test_an_amount_is_a_string_and_loses_nothing(revision: Revision, amount: int) -> None:
+def test_amount_is_a_string_without_loss_of_precision(revision: Revision, amount: int) -> None:
     sent = json_format.MessageToJson(revision.si.Quantity(value=amount), indent=None)
 
     assert sent == f'{{"value": "{amount}"}}'
@@ -140,7 +140,7 @@ def test_an_amount_is_a_string_and_loses_nothing(revision: Revision, amount: int
 
 
 @each_revision
-def test_an_int32_is_a_number_and_an_enum_its_name(revision: Revision) -> None:
+def test_int32_is_a_number_and_an_enum_its_name(revision: Revision) -> None:
     names = ("Allocation", "priority"), ("AllocationAsk", "maxAllocations")
     kind, field = names[revision.name == "2021-02"]  # where priority is a message
     message = getattr(revision.si, kind)(**{field: -1})

@@ -1,4 +1,4 @@
-"""What one revision makes of another one's bytes: why a revision is told and never guessed."""
+"""Bytes of one revision parsed as another: why the revision is configured and never guessed."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_a_placement_constraint_of_2021_02_reads_as_a_task_group_in_2023_04() ->
     assert read.taskGroupName.encode() == constraint.SerializeToString()
 
 
-def test_a_placement_constraint_that_is_no_text_ends_the_reading_in_2023_04() -> None:
+def test_placement_constraint_with_invalid_utf8_fails_to_parse_in_2023_04() -> None:
     constraint = si_2021_02.PlacementConstraint()
     constraint.simpleConstraint.allocationAffinityAttribute.maxCardinality = -1
     sent = si_2021_02.AllocationAsk(placementConstraint=constraint)
@@ -83,7 +83,7 @@ WITH_TASK_GROUPS = [
 
 
 @pytest.mark.parametrize("revision", WITH_TASK_GROUPS, ids=str)
-def test_a_task_group_of_2023_ends_the_reading_in_2021_02(revision: Revision) -> None:
+def test_task_group_of_2023_fails_to_parse_in_2021_02(revision: Revision) -> None:
     sent = revision.si.AllocationAsk(allocationKey="key", taskGroupName="tg")
 
     with pytest.raises(DecodeError):
@@ -131,8 +131,8 @@ def test_the_message_of_an_ask_release_of_2021_02_is_lost_in_2023_04() -> None:
     assert unknown_numbers(read) == [4]
 
 
-def test_an_operator_of_a_corrected_2021_02_arrives_as_an_unknown_number() -> None:
-    not_in = bytes.fromhex("0801")  # varint 1 on number 1, where the text has a message
+def test_operator_of_a_corrected_2021_02_becomes_an_unknown_enum_number() -> None:
+    not_in = bytes.fromhex("0801")  # varint 1 on field 1, where the specification has a message
     key = bytes.fromhex("12046469736b")  # targetKey "disk"
 
     read = si_2021_02.AffinityTargetExpression.FromString(not_in + key)
@@ -179,7 +179,7 @@ def test_existing_allocations_of_2023_08_are_not_seen_by_2023_04() -> None:
     assert (read.rmID, unknown_numbers(read)) == ("rm", [4])
 
 
-def test_an_ask_of_2023_12_is_silence_in_2024_10() -> None:
+def test_ask_of_2023_12_is_not_seen_in_2024_10() -> None:
     sent = si_2023_12.AllocationRequest(rmID="rm")
     sent.asks.add(allocationKey="key", applicationID="app", maxAllocations=1)
 
@@ -206,7 +206,7 @@ def test_a_release_of_2023_12_that_has_its_key_too_reads_as_that_key_in_2024_10(
     assert (read.applicationID, read.allocationKey) == ("app", "key")
 
 
-def test_a_withdrawal_of_2023_12_is_silence_in_2024_10() -> None:
+def test_withdrawal_of_2023_12_is_not_seen_in_2024_10() -> None:
     sent = si_2023_12.AllocationRequest()
     sent.releases.allocationAsksToRelease.add(applicationID="app", allocationKey="key")
 
@@ -223,7 +223,7 @@ def test_a_withdrawal_of_2023_12_is_silence_in_2024_10() -> None:
         (si_2023_12.Allocation(allocationKey="key", allocationID="id-1", nodeID="node"), 13),
     ],
 )
-def test_an_older_allocation_is_its_key_alone_in_2024_10(sent: Message, number: int) -> None:
+def test_allocation_of_2023_12_is_only_its_key_in_2024_10(sent: Message, number: int) -> None:
     read = si_2024_10.Allocation.FromString(sent.SerializeToString())
 
     assert (read.allocationKey, read.nodeID) == ("key", "node")
@@ -243,7 +243,7 @@ def test_a_node_of_2023_12_has_all_its_capacity_free_in_2024_10() -> None:
     assert unknown_numbers(read) == [5, 6]
 
 
-def test_what_a_scheduler_of_2023_12_states_of_asks_is_silence_in_2024_10() -> None:
+def test_ask_results_of_a_2023_12_scheduler_are_not_seen_in_2024_10() -> None:
     sent = si_2023_12.AllocationResponse()
     sent.rejected.add(allocationKey="key-1", applicationID="app", reason="no queue")
     sent.releasedAsks.add(allocationKey="key-2", applicationID="app")
@@ -279,7 +279,7 @@ def test_an_update_of_2024_10_reads_as_one_more_allocation_without_identity_in_2
     assert existing.resourcePerAlloc.resources["memory"].value == 20
 
 
-def test_a_foreign_allocation_of_2024_10_is_of_no_application_in_2023_12() -> None:
+def test_foreign_allocation_of_2024_10_has_no_application_in_2023_12() -> None:
     sent = si_2024_10.AllocationRequest()
     tags = {constants.FOREIGN: constants.ALLOC_TYPE_DEFAULT}
     sent.allocations.add(allocationKey="pod", nodeID="node", allocationTags=tags)
@@ -299,11 +299,11 @@ def test_a_release_by_key_of_2024_10_reads_as_release_all_in_2023_12() -> None:
 
     (release,) = read.releases.allocationsToRelease
     assert (release.applicationID, release.allocationID) == ("app", "")
-    assert release.allocationKey == "key"  # beside the identity, and no substitute for it
+    assert release.allocationKey == "key"  # in addition to the identity, not instead of it
     assert list(read.releases.allocationAsksToRelease) == []  # so no pending ask is withdrawn
 
 
-def test_what_a_scheduler_of_2024_10_announces_has_no_identity_in_2023_12() -> None:
+def test_allocations_of_a_2024_10_scheduler_have_no_identity_in_2023_12() -> None:
     sent = si_2024_10.AllocationResponse()
     sent.new.add(allocationKey="key", applicationID="app", nodeID="node")
     sent.released.add(allocationKey="key", applicationID="app", terminationType=si_2024_10.TIMEOUT)
@@ -312,7 +312,7 @@ def test_what_a_scheduler_of_2024_10_announces_has_no_identity_in_2023_12() -> N
 
     assert [one.allocationID for one in read.new] == [""]
     assert [one.allocationID for one in read.released] == [""]
-    assert list(read.releasedAsks) == []  # also where what timed out was pending
+    assert list(read.releasedAsks) == []  # even where a pending ask timed out
 
 
 def test_a_refused_request_of_2024_10_reads_as_a_refused_allocation_in_2023_12() -> None:
@@ -338,7 +338,7 @@ def test_a_refused_request_of_2024_10_reads_as_a_refused_allocation_in_2023_12()
         ),
     ],
 )
-def test_an_event_the_other_text_does_not_know_is_a_number_without_a_name(
+def test_event_unknown_to_the_other_revision_is_an_unnamed_number(
     sent: Message, receiver: Any
 ) -> None:
     read = receiver.EventRecord.FromString(sent.SerializeToString())
@@ -348,7 +348,7 @@ def test_an_event_the_other_text_does_not_know_is_a_number_without_a_name(
     assert read.SerializeToString() == sent.SerializeToString()
 
 
-def test_one_event_detail_is_all_that_2026_04_adds_to_2024_10() -> None:
+def test_only_difference_of_2026_04_from_2024_10_is_one_event_detail() -> None:
     older, newer = (descriptor_pb2.FileDescriptorProto() for _ in range(2))
     si_2024_10.DESCRIPTOR.CopyToProto(older)
     si_2026_04.DESCRIPTOR.CopyToProto(newer)
@@ -364,7 +364,7 @@ def test_one_event_detail_is_all_that_2026_04_adds_to_2024_10() -> None:
 
 @pytest.mark.parametrize("sender", REVISIONS.values(), ids=str)
 @pytest.mark.parametrize("receiver", REVISIONS.values(), ids=str)
-def test_a_registration_is_read_alike_everywhere_and_so_warns_no_one(
+def test_registration_is_parsed_identically_everywhere_so_gives_no_warning(
     sender: Revision, receiver: Revision
 ) -> None:
     sent = sender.si.RegisterResourceManagerRequest(rmID="rm", version="1", policyGroup="queues")

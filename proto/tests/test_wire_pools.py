@@ -1,4 +1,4 @@
-"""All revisions of one package live in one process and never pass for one another."""
+"""All revisions of one package coexist in one process and are never mixed up."""
 
 import ast
 import os
@@ -21,7 +21,7 @@ each_pair = pytest.mark.parametrize(("one", "other"), PAIRS, ids=str)
 
 
 @each_revision
-def test_all_revisions_carry_the_same_package_and_file_name(revision: Revision) -> None:
+def test_all_revisions_have_the_same_package_and_file_name(revision: Revision) -> None:
     sent = (revision.si.DESCRIPTOR.package, revision.si.DESCRIPTOR.name)
 
     assert sent == ("si.v1", "si.proto")
@@ -34,7 +34,7 @@ def test_two_revisions_share_neither_pool_nor_classes(one: Revision, other: Revi
 
 
 @each_revision
-def test_nothing_of_a_revision_is_in_the_default_pool(revision: Revision) -> None:
+def test_no_revision_is_in_the_default_pool(revision: Revision) -> None:
     name = revision.si.Allocation.DESCRIPTOR.full_name
 
     with pytest.raises(KeyError):
@@ -42,16 +42,14 @@ def test_nothing_of_a_revision_is_in_the_default_pool(revision: Revision) -> Non
 
 
 @each_revision
-def test_the_pool_of_a_revision_finds_its_service_for_reflection(revision: Revision) -> None:
+def test_pool_of_a_revision_finds_its_service_for_reflection(revision: Revision) -> None:
     service = revision.si.POOL.FindServiceByName("si.v1.Scheduler")
 
     assert service is revision.si.DESCRIPTOR.services_by_name["Scheduler"]
 
 
 @each_pair
-def test_a_message_of_one_revision_does_not_fit_into_another(
-    one: Revision, other: Revision
-) -> None:
+def test_message_of_one_revision_is_refused_by_another(one: Revision, other: Revision) -> None:
     asked = one.si.Resource(resources={"memory": one.si.Quantity(value=1)})
 
     with pytest.raises(TypeError):
@@ -65,14 +63,12 @@ def test_a_message_of_one_revision_does_not_fit_into_another(
 
 
 @each_pair
-def test_equal_contents_of_two_revisions_are_not_equal_messages(
-    one: Revision, other: Revision
-) -> None:
+def test_messages_of_two_revisions_are_never_equal(one: Revision, other: Revision) -> None:
     assert one.si.AcceptedNode(nodeID="n") != other.si.AcceptedNode(nodeID="n")
 
 
 @each_revision
-def test_a_message_fits_into_its_own_revision(revision: Revision) -> None:
+def test_message_is_accepted_by_its_own_revision(revision: Revision) -> None:
     asked = revision.si.Resource(resources={"memory": revision.si.Quantity(value=1)})
 
     application = revision.si.AddApplicationRequest(placeholderAsk=asked)
@@ -81,7 +77,7 @@ def test_a_message_fits_into_its_own_revision(revision: Revision) -> None:
 
 
 @each_pair
-def test_what_a_revision_does_not_know_survives_it(one: Revision, other: Revision) -> None:
+def test_unknown_fields_of_another_revision_are_preserved(one: Revision, other: Revision) -> None:
     sent = one.si.Allocation(
         allocationKey="key-1", nodeID="node-1", taskGroupName="tg", placeholder=True
     )
@@ -95,7 +91,7 @@ def test_what_a_revision_does_not_know_survives_it(one: Revision, other: Revisio
 
 
 @each_revision
-def test_a_field_number_of_the_future_survives(revision: Revision) -> None:
+def test_unknown_field_number_is_preserved(revision: Revision) -> None:
     from_the_future = bytes.fromhex("0a026e31 a21f06667574757265")  # 500: "future"
 
     read = revision.si.AcceptedNode.FromString(from_the_future)
@@ -105,7 +101,7 @@ def test_a_field_number_of_the_future_survives(revision: Revision) -> None:
 
 
 @each_revision
-def test_an_enum_number_of_the_future_survives(revision: Revision) -> None:
+def test_unknown_enum_number_is_preserved(revision: Revision) -> None:
     event = revision.si.EventRecord.FromString(bytes.fromhex("0863"))
 
     assert event.type == 99
@@ -113,7 +109,7 @@ def test_an_enum_number_of_the_future_survives(revision: Revision) -> None:
 
 
 @each_revision
-def test_a_mark_si_secret_can_be_read_back_through_the_pool_of_the_revision(
+def test_si_secret_option_is_readable_through_the_pool_of_the_revision(
     revision: Revision,
 ) -> None:
     descriptor = revision.si.POOL.FindMessageTypeByName("google.protobuf.FieldOptions")
@@ -125,7 +121,7 @@ def test_a_mark_si_secret_can_be_read_back_through_the_pool_of_the_revision(
 
 
 def stub_names(body: list[ast.stmt], scope: str = "") -> Iterator[str]:
-    """Dotted names a stub promises, without protobuf's own and the type checker's helpers."""
+    """Return the dotted names in a stub, without protobuf's own and type-checking helpers."""
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield f"{scope}{node.name}"
@@ -140,7 +136,7 @@ MODULES = [f"{revision.package}.si_pb2" for revision in REVISIONS.values()]
 
 
 @pytest.mark.parametrize("module", [*MODULES, "siwire.ext.extension_pb2"])
-def test_what_the_typed_stub_promises_is_there_at_run_time(module: str) -> None:
+def test_names_in_the_typed_stub_exist_at_run_time(module: str) -> None:
     package, _, name = module.rpartition(".")
     stub = resources.files(package).joinpath(f"{name}.pyi").read_text(encoding="utf-8")
 
@@ -156,7 +152,7 @@ def test_what_the_typed_stub_promises_is_there_at_run_time(module: str) -> None:
             value = getattr(holder, part)
 
 
-def test_the_slow_python_implementation_of_protobuf_is_refused() -> None:
+def test_pure_python_implementation_of_protobuf_is_refused() -> None:
     environment = os.environ | {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}
 
     ended = subprocess.run(

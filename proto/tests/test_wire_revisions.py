@@ -13,8 +13,8 @@ from siwire import (
     note_on,
 )
 
-# What has to be declared for a capability: names below si.v1, "Service.Method" for a call; an
-# enum value stands in its enum. Each tuple is one way of having it.
+# Declarations that a capability requires: names below si.v1, "Service.Method" for a call, an
+# enum value below its enum. Each tuple is one alternative.
 DECLARED: dict[Capability, list[tuple[str, ...]]] = {
     Capability.ONE_UPDATE_STREAM: [("Scheduler.Update", "UpdateRequest", "UpdateResponse")],
     Capability.THREE_UPDATE_STREAMS: [
@@ -39,7 +39,7 @@ DECLARED: dict[Capability, list[tuple[str, ...]]] = {
     Capability.CREATE_DRAIN: [("NodeInfo.ActionFromRM.CREATE_DRAIN",)],
     Capability.GANG_STYLE: [("AddApplicationRequest.gangSchedulingStyle",)],
     Capability.PLACEMENT_CONSTRAINTS: [("AllocationAsk.placementConstraint",)],
-    # No message has to do with it; records of users and groups came in the same release line, 1.5
+    # No message depends on it; records of users and groups came in the same release line, 1.5
     Capability.API_STOP: [("EventRecord.Type.USERGROUP",)],
 }
 
@@ -47,7 +47,7 @@ each_revision = pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
 
 
 def names_of(revision: Revision) -> set[str]:
-    """Every message, field, method and enum value of the revision by its name below si.v1."""
+    """Return every message, field, method and enum value of the revision by name below si.v1."""
     file: Any = revision.si.DESCRIPTOR
     enums = [(enum.name, enum) for enum in file.enum_types_by_name.values()]
     names = set()
@@ -62,7 +62,7 @@ def names_of(revision: Revision) -> set[str]:
 
 
 @pytest.mark.parametrize("capability", Capability, ids=lambda c: c.name.lower())
-def test_a_capability_is_claimed_by_exactly_the_revisions_that_declare_it(
+def test_capability_is_claimed_by_exactly_the_revisions_that_declare_it(
     capability: Capability,
 ) -> None:
     declaring = {
@@ -86,12 +86,12 @@ def test_no_revision_declares_half_of_a_capability(capability: Capability) -> No
 
 
 @each_revision
-def test_a_revision_is_found_by_its_name_and_by_each_alias(revision: Revision) -> None:
+def test_revision_is_found_by_name_and_alias(revision: Revision) -> None:
     for name in (revision.name, *revision.aliases):
         assert find_revision(name) is revision
 
 
-def test_a_release_line_is_an_alias_only_where_it_is_exactly_the_text() -> None:
+def test_release_line_is_an_alias_only_where_it_matches_exactly() -> None:
     aliases = {
         alias: revision.name for revision in REVISIONS.values() for alias in revision.aliases
     }
@@ -99,7 +99,7 @@ def test_a_release_line_is_an_alias_only_where_it_is_exactly_the_text() -> None:
     assert aliases == {"1.7": "2024-10", "1.8": "2024-10", "1.9": "2026-04"}
 
 
-def test_a_release_line_near_a_text_is_taken_as_that() -> None:
+def test_approximate_release_line_is_mapped_to_a_revision() -> None:
     taken = {line: find_revision(line).name for line in NEAR_LINES}
 
     assert taken == {
@@ -121,7 +121,7 @@ def test_a_release_line_near_a_text_is_taken_as_that() -> None:
         ("1.6", "occupiedResource as 5"),
     ],
 )
-def test_a_near_line_is_not_passed_off_as_the_text(line: str, differs: str) -> None:
+def test_approximate_release_line_is_not_an_exact_match(line: str, differs: str) -> None:
     note = note_on(line)
 
     assert note is not None
@@ -130,13 +130,13 @@ def test_a_near_line_is_not_passed_off_as_the_text(line: str, differs: str) -> N
     assert "\n" not in note
 
 
-def test_there_is_nothing_to_state_on_an_exact_name() -> None:
+def test_exact_name_has_no_note() -> None:
     names = [name for r in REVISIONS.values() for name in (r.name, *r.aliases)]
 
     assert [name for name in (*names, "", "latest") if note_on(name)] == []
 
 
-def test_the_default_is_a_revision() -> None:
+def test_default_is_a_revision() -> None:
     assert DEFAULT_REVISION is REVISIONS["2024-10"]
 
 
@@ -144,7 +144,7 @@ def test_the_default_is_a_revision() -> None:
     ("name", "nearest"),
     [("2023-11", "2023-12"), ("202308", "2023-08"), ("1.5.1", "1.5"), ("1.8.0", "1.8")],
 )
-def test_a_near_miss_is_reported_the_nearest_name(name: str, nearest: str) -> None:
+def test_misspelled_name_gets_the_nearest_suggestion(name: str, nearest: str) -> None:
     with pytest.raises(LookupError) as refused:
         find_revision(name)
 
@@ -152,7 +152,7 @@ def test_a_near_miss_is_reported_the_nearest_name(name: str, nearest: str) -> No
     assert message.startswith(f'"{name}" is no revision of the SI. Did you mean "{nearest}"?')
 
 
-def test_a_name_like_no_other_is_reported_all_known_ones() -> None:
+def test_unknown_name_gets_the_list_of_known_ones() -> None:
     with pytest.raises(LookupError) as refused:
         find_revision("latest")
 
@@ -164,5 +164,5 @@ def test_a_name_like_no_other_is_reported_all_known_ones() -> None:
 
 
 @each_revision
-def test_a_revision_prints_as_its_name(revision: Revision) -> None:
+def test_revision_prints_as_its_name(revision: Revision) -> None:
     assert f"{revision}" == revision.name

@@ -1,4 +1,4 @@
-"""The calls of a revision: their paths and kinds, and how they are opened and served."""
+"""RPC methods of a revision: paths, kinds, clients and servers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent import futures
@@ -43,7 +43,7 @@ def serving(
 
 # requirement: SI-WIRE-001
 @each_revision
-def test_the_methods_have_the_paths_of_the_text_in_its_order(revision: Revision) -> None:
+def test_methods_have_the_specified_paths_and_order(revision: Revision) -> None:
     streams = ["Update"] if revision.name == "2021-02" else []
     streams = streams or ["UpdateAllocation", "UpdateApplication", "UpdateNode"]
 
@@ -56,7 +56,9 @@ def test_the_methods_have_the_paths_of_the_text_in_its_order(revision: Revision)
 
 # requirement: SI-WIRE-003
 @each_revision
-def test_registration_is_unary_and_all_else_streams_both_ways(revision: Revision) -> None:
+def test_registration_is_unary_and_all_other_methods_are_bidirectional_streams(
+    revision: Revision,
+) -> None:
     kinds = {name: method.kind for name, method in rpc.methods(revision).items()}
 
     assert kinds.pop("RegisterResourceManager") == "unary_unary"
@@ -72,7 +74,7 @@ def test_requests_and_responses_are_the_classes_of_the_revision(revision: Revisi
 
 
 @each_revision
-def test_a_registration_is_carried_to_its_behaviour_and_back(revision: Revision) -> None:
+def test_registration_reaches_its_behaviour_and_is_answered(revision: Revision) -> None:
     seen: list[Any] = []
 
     def register(request: Any, _context: grpc.ServicerContext) -> Any:
@@ -89,7 +91,7 @@ def test_a_registration_is_carried_to_its_behaviour_and_back(revision: Revision)
 
 
 @pytest.mark.parametrize(("revision", "name"), STREAMS)
-def test_a_stream_carries_messages_both_ways(revision: Revision, name: str) -> None:
+def test_stream_carries_messages_both_ways(revision: Revision, name: str) -> None:
     method = rpc.methods(revision)[name]
 
     def answer_each(requests: Iterator[Any], _context: grpc.ServicerContext) -> Iterator[Any]:
@@ -105,9 +107,7 @@ def test_a_stream_carries_messages_both_ways(revision: Revision, name: str) -> N
 
 
 @pytest.mark.parametrize(("revision", "name"), STREAMS)
-def test_a_method_without_behaviour_is_answered_unimplemented(
-    revision: Revision, name: str
-) -> None:
+def test_method_without_behaviour_is_unimplemented(revision: Revision, name: str) -> None:
     with serving(revision, {"RegisterResourceManager": echo_nothing}) as channel:
         call = rpc.callable_for(channel, rpc.methods(revision)[name])
         with pytest.raises(grpc.RpcError) as ended:
@@ -117,14 +117,14 @@ def test_a_method_without_behaviour_is_answered_unimplemented(
 
 
 @each_revision
-def test_a_behaviour_for_a_method_the_service_does_not_have_is_refused(
+def test_behaviour_for_an_unknown_method_is_refused(
     revision: Revision,
 ) -> None:
     with pytest.raises(LookupError, match=r"si\.v1\.Scheduler has no method UpdateConfig\."):
         rpc.scheduler_handlers(revision, {"UpdateConfig": echo_nothing})
 
 
-def test_raw_bytes_pass_through_a_callable_untouched() -> None:
+def test_raw_bytes_pass_through_a_callable_unchanged() -> None:
     revision = REVISIONS["2023-12"]
     method = rpc.methods(revision)["UpdateNode"]
     with_unknown_field = bytes.fromhex("1204726d2d31 a21f0178")  # rmID "rm-1", and a field 500
@@ -143,5 +143,5 @@ def test_raw_bytes_pass_through_a_callable_untouched() -> None:
 
 
 @each_revision
-def test_the_scheduler_is_what_reflection_lists(revision: Revision) -> None:
+def test_scheduler_is_the_service_for_reflection(revision: Revision) -> None:
     assert rpc.full_names(revision) == [rpc.SERVICE] == ["si.v1.Scheduler"]

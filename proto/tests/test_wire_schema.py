@@ -1,4 +1,4 @@
-"""Every revision's descriptor says exactly what the tables of the requirements say, both ways."""
+"""Every revision's descriptor matches the schema tables exactly."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -41,7 +41,7 @@ def descriptor_of(revision: Revision) -> FileDescriptor:
 
 
 def messages_in(scope: FileDescriptor | Descriptor) -> Iterator[Descriptor]:
-    """All messages, nested ones too, without the entries protobuf makes up for maps."""
+    """Return all messages, nested ones too, without protobuf's map entries."""
     if isinstance(scope, FileDescriptor):
         messages = list(scope.message_types_by_name.values())
     else:
@@ -74,7 +74,7 @@ def type_of(field: FieldDescriptor) -> str:
 
 
 def cell(field: FieldDescriptor) -> str:
-    """The field in the notation of the tables: "number type (oneof name)"."""
+    """Return the field in the notation of the tables: "number type (oneof name)"."""
     kind = type_of(field)
     label = "repeated " if field.is_repeated and not kind.startswith("map<") else ""
     member = f" (oneof {field.containing_oneof.name})" if field.containing_oneof else ""
@@ -100,7 +100,7 @@ def enum_proto_of(enum: EnumDescriptor) -> descriptor_pb2.EnumDescriptorProto:
 
 
 @each_revision
-def test_the_file_is_proto3_in_package_si_v1_with_the_go_package_of_its_text(
+def test_file_is_proto3_in_package_si_v1_with_its_go_package(
     revision: Revision,
 ) -> None:
     proto = descriptor_pb2.FileDescriptorProto()
@@ -124,7 +124,7 @@ def test_si_secret_extends_field_options_under_its_number(revision: Revision) ->
 
 
 @each_revision
-def test_no_field_is_marked_or_has_any_other_option(revision: Revision) -> None:
+def test_no_field_has_the_secret_or_another_option(revision: Revision) -> None:
     marked = [
         field.full_name
         for message in messages_in(descriptor_of(revision))
@@ -136,7 +136,7 @@ def test_no_field_is_marked_or_has_any_other_option(revision: Revision) -> None:
 
 
 @each_revision
-def test_the_scheduler_is_the_only_service_and_has_the_methods_of_the_table(
+def test_scheduler_is_the_only_service_and_has_the_methods_of_the_table(
     revision: Revision,
 ) -> None:
     services = descriptor_of(revision).services_by_name
@@ -158,7 +158,7 @@ def test_messages_and_fields_are_those_of_the_table(revision: Revision) -> None:
 
 
 @each_revision
-def test_no_oneof_is_empty_or_made_up_by_an_optional(revision: Revision) -> None:
+def test_no_oneof_is_empty_or_synthetic(revision: Revision) -> None:
     oneofs = {
         (short(message), oneof.name)
         for message in messages_in(descriptor_of(revision))
@@ -210,13 +210,13 @@ def test_enums_and_their_values_are_those_of_the_table(revision: Revision) -> No
 
 
 @each_revision
-def test_no_enum_gives_one_number_two_names(revision: Revision) -> None:
+def test_no_enum_has_two_names_for_one_number(revision: Revision) -> None:
     for enum in enums_in(descriptor_of(revision)):
         assert not enum_proto_of(enum).options.allow_alias, enum.full_name
 
 
 @each_revision
-def test_the_table_has_as_many_entries_as_the_text(revision: Revision) -> None:
+def test_table_has_the_specified_number_of_entries(revision: Revision) -> None:
     golden = table(revision)
     counted = {
         "methods": len(golden["methods"]),
@@ -229,7 +229,7 @@ def test_the_table_has_as_many_entries_as_the_text(revision: Revision) -> None:
     assert counted == golden["counts"]
 
 
-def test_every_revision_has_a_table_and_every_table_a_revision() -> None:
+def test_every_revision_has_a_table_and_vice_versa() -> None:
     tables = {path.stem for path in GOLDEN.glob("*.yaml")} - {"constants"}
 
     assert tables == set(REVISIONS)

@@ -1,11 +1,11 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""Latency of other clients while one RM sends a large load: health checks under each load.
+"""Latency for other clients while one resource manager sends a large load: health checks.
 
 Run it with the project installed: ``python reference/benchmarks/attention.py``. It starts the
-reference for each load, on loopback and a free port, and stops it. A separate process checks the
-health of the server every ten milliseconds, without waiting for earlier answers, from the moment
-the load is sent until the server is done with it. ``--before FOLDER`` also measures the reference
-of another checkout, alternating with this one.
+reference for each load, on loopback and a port the system chooses, and stops it. A separate process
+sends a health check every ten milliseconds, whether or not the last one was answered, from the
+moment the load is sent until the server has handled it. ``--before FOLDER`` alternates with the
+reference of another checkout.
 """
 
 import argparse
@@ -40,8 +40,8 @@ REVISION: Final = REVISIONS["2023-12"]
 SI: Final[Any] = REVISION.si
 METHODS: Final = rpc.methods(REVISION)
 EXTENSION: Final = rpc.methods_of(ext.DESCRIPTOR.services_by_name["SchedulerExtension"])
-TIMEOUT: Final = 300.0  # seconds until a load is aborted
-BUSY: Final = 50.0  # percent of a core used by a server with pending work
+TIMEOUT: Final = 300.0  # seconds until a load is given up
+BUSY: Final = 50.0  # percent of a core above which a server counts as busy
 INTERVAL: Final = 0.01  # seconds between two health checks
 REQUIRED_NODE: Final = constants.DOMAIN_YUNIKORN + constants.KEY_REQUIRED_NODE
 LARGE: Final = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
@@ -61,7 +61,7 @@ PREEMPTION_BEGINS: Final = 1.5  # seconds after an ask of the entitled queue
 
 
 class Client:
-    """A resource manager that waits for one answer to each step: a rejection."""
+    """A resource manager that sends the load and waits for one answer: a rejection."""
 
     def __init__(self, address: str, http: str) -> None:
         self.http = http
@@ -90,13 +90,13 @@ class Client:
             with suppress(grpc.RpcError):
                 for answer in answers:
                     for rejected in answer.rejected:
-                        if "fence" in str(rejected):
+                        if "barrier" in str(rejected):
                             self._passed.release()
 
         threading.Thread(target=listen, daemon=True).start()
 
     def has(self, nodes: int, amount: int, applications: int = 1) -> None:
-        """Add nodes with memory ``amount`` each, and applications."""
+        """Add so many nodes with capacity for ``amount`` each, and applications."""
         capacity = resource(amount)
         for first in range(0, nodes, 1000):
             infos = [
@@ -104,14 +104,14 @@ class Client:
                 for n in range(first, min(first + 1000, nodes))
             ]
             self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=infos))
-        fence = SI.NodeInfo(nodeID="fence", action="UPDATE")
-        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[fence]))
+        barrier = SI.NodeInfo(nodeID="barrier", action="UPDATE")
+        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[barrier]))
         self.passes()
         new = [
             SI.AddApplicationRequest(
                 applicationID=name, queueName="root.leaf", partitionName="default"
             )
-            for name in (*(f"a{n}" for n in range(applications)), "fence", "fence")
+            for name in (*(f"a{n}" for n in range(applications)), "barrier", "barrier")
         ]
         self.send("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=new))
         self.passes()
@@ -121,13 +121,13 @@ class Client:
         self._streams[stream].put(message.SerializeToString())
 
     def asks(self, *asks: Any) -> None:
-        """Send all of these in one message, and wait until it is handled."""
-        fence = ask("fence", 1, application="nobody")
-        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
+        """Ask for all of these in one message, and wait until it is handled."""
+        barrier = ask("barrier", 1, application="unknown")
+        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, barrier]))
         self.passes()
 
     def decommissions(self, nodes: int) -> None:
-        """Decommission nodes in one message."""
+        """Ask for so many, in one message."""
         gone = [SI.NodeInfo(nodeID=f"n{n}", action="DECOMISSION") for n in range(nodes)]
         self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=gone))
         self.asks()
@@ -139,7 +139,7 @@ class Client:
         self.asks()
 
     def preempts(self) -> None:
-        """Send an ask that preempts a victim on one of all nodes."""
+        """Ask for capacity that a victim has to free, on one of all nodes."""
         policy = SI.PreemptionPolicy(allowPreemptOther=True)
         new = SI.AddApplicationRequest(
             applicationID="entitled", queueName="root.entitled", partitionName="default"
@@ -152,7 +152,7 @@ class Client:
         time.sleep(PREEMPTION_BEGINS)
 
     def withdraws_everything(self) -> None:
-        """Withdraw all asks with one element."""
+        """Withdraw all asks of application a0 in one release."""
         withdrawal = SI.AllocationAskRelease(
             partitionName="default", applicationID="a0", terminationType="STOPPED_BY_RM"
         )
@@ -178,12 +178,12 @@ class Client:
 
 
 def resource(amount: int) -> Any:
-    """Return an amount of memory."""
+    """Return so much memory."""
     return SI.Resource(resources={"memory": SI.Quantity(value=amount)})
 
 
 def ask(key: str, amount: int, *, application: str = "a0", most: int = 1, node: str = "") -> Any:
-    """Return an ask, optionally for a required node."""
+    """Return an ask, optionally for one node."""
     return SI.AllocationAsk(
         allocationKey=key,
         applicationID=application,
@@ -195,7 +195,7 @@ def ask(key: str, amount: int, *, application: str = "a0", most: int = 1, node: 
 
 
 def fills(client: Client, nodes: int, each: int = 1) -> None:
-    """Add nodes that are full."""
+    """Fill all nodes."""
     client.has(nodes, each)
     client.asks(ask("fill", 1, most=nodes * each))
 
@@ -208,14 +208,14 @@ def wait_in_vain(client: Client) -> None:
 
 
 def wait_for_a_maximum(client: Client) -> None:
-    """Add applications with an ask each that exceeds the maximum of their queue."""
+    """Add applications, each with an ask that exceeds its queue."""
     client.configures(QUEUES.replace("leaf,", "leaf, resources: {max: {memory: 1}},"))
     client.has(1, 1_000_000, applications=20_000)
     client.asks(*(ask(f"k{n}", 2, application=f"a{n}") for n in range(20_000)))
 
 
 def at_once(work: Callable[[int], None], times: int) -> None:
-    """Run it concurrently."""
+    """Do it so many times concurrently."""
     with ThreadPoolExecutor(times) as pool:
         list(pool.map(work, range(times)))
 
@@ -228,7 +228,7 @@ def queues_of(megabytes: float) -> str:
 
 @dataclass(frozen=True)
 class Load:
-    """What exists before, and the request that others are delayed by."""
+    """A load: its setup, and what is sent while others are measured."""
 
     name: str
     prepare: Callable[[Client], object]
@@ -306,7 +306,7 @@ LOADS: Final = (
 
 
 def probe(address: str, begin: Event, end: Event, results: Any) -> None:
-    """Check the health at each interval until ``end``; return seconds to each answer."""
+    """Check the server's health at each interval until ``end``; return seconds to each answer."""
 
     async def once(stub: Any, spent: list[float]) -> None:
         asked = time.perf_counter()
@@ -331,13 +331,13 @@ def probe(address: str, begin: Event, end: Event, results: Any) -> None:
 
 @contextmanager
 def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
-    """Start a reference; yield the addresses of gRPC and HTTP and its process."""
+    """A reference started for this: its gRPC address, its HTTP address, its process."""
     environment = dict(os.environ)
     if checkout is not None:
         paths = (str(checkout / part) for part in ("reference", "proto"))
         environment["PYTHONPATH"] = os.pathsep.join(paths)
     here = "127.0.0.1:0"
-    process = subprocess.Popen(  # noqa: S603  # our own words
+    process = subprocess.Popen(  # noqa: S603  # fixed arguments
         [
             *(sys.executable, "-m", "sireference", "serve", "--revision", REVISION.name),
             *("--listen", here, "--http", here),
@@ -351,7 +351,7 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
         sent = process.stdout
         lines = [sent.readline().strip() for _ in range(2)] if sent is not None else [""]
         if not lines[0].startswith("listening on "):
-            raise SystemExit("the reference does not say where it listens")
+            raise SystemExit("the reference does not print its address")
         address, http = (line.rpartition(" ")[2].removeprefix("http://") for line in lines)
         yield address, http, psutil.Process(process.pid)
     finally:
@@ -360,7 +360,7 @@ def served(checkout: Path | None) -> Iterator[tuple[str, str, psutil.Process]]:
 
 
 def rests(process: psutil.Process) -> None:
-    """Wait until it only answers the health checks."""
+    """Wait until it is busy only with the checks."""
     process.cpu_percent()
     time.sleep(0.3)
     while process.cpu_percent() > BUSY:
@@ -368,7 +368,7 @@ def rests(process: psutil.Process) -> None:
 
 
 def measure(load: Load, checkout: Path | None) -> tuple[list[float], float]:
-    """Return seconds to each health answer under ``load``, and its duration."""
+    """Return the seconds to each health answer under ``load``, and its duration."""
     context = multiprocessing.get_context("spawn")
     begin, end, results = context.Event(), context.Event(), context.Queue()
     with served(checkout) as (address, http, process):
@@ -392,8 +392,12 @@ def measure(load: Load, checkout: Path | None) -> tuple[list[float], float]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout")
-    parser.add_argument("-k", default="", metavar="WORDS", help="only loads with these words")
+    parser.add_argument(
+        "--before", type=Path, metavar="FOLDER", help="another checkout to compare with"
+    )
+    parser.add_argument(
+        "-k", default="", metavar="WORDS", help="only loads whose name contains WORDS"
+    )
     sent = parser.parse_args()
     sides = {"now": None} if sent.before is None else {"before": sent.before, "now": None}
     line = "{:48} {:6} {:>7} {:>8} {:>8} {:>9} {:>7}\n"

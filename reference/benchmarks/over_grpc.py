@@ -1,15 +1,15 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""Allocation rate of schedulers over gRPC, side by side with the same client.
+"""Allocation throughput of schedulers over gRPC, side by side with the same client.
 
 Run it with the project installed: ``python reference/benchmarks/over_grpc.py``. It starts the
-reference and a yunikorn-core (``--core VERSION``, built first if needed), fresh for every run and
-alternating, on loopback and free ports, and stops them; both use the revision of that core.
-``--before FOLDER`` also measures the reference of another checkout. ``--target HOST:PORT``,
-repeatable, measures running schedulers instead, by ``--revision``. The client depends only on the
-wire format.
+reference and a yunikorn-core (``--core VERSION``, built first if needed) alternately, afresh for
+every run, on loopback and ports the system chooses, and stops them; both use the revision of that
+core. ``--before FOLDER`` adds the reference of another checkout. ``--target HOST:PORT``, which may
+be repeated, measures running servers instead, in ``--revision``. The client uses only the wire
+protocol and no code of either side.
 
-Processor time is that of the scheduler process while the asks were served, user and system
-together: it depends less than the rate on other load of the machine.
+Processor time is that of the scheduler's process while the asks were served, user and system
+together: it depends less than throughput on other load of the machine.
 """
 
 import argparse
@@ -53,13 +53,13 @@ Launch = Callable[[], Any]  # a context manager of a running scheduler
 
 @dataclass(frozen=True)
 class Running:
-    """Where a scheduler listens, and its process if it was started for this."""
+    """The address of a scheduler, and its process if it was started for this."""
 
     address: str
     process: psutil.Process | None = None
 
     def processor_time(self) -> float:
-        """Return seconds since it was started, nan without a process."""
+        """Return its processor seconds since the start, nan without a process."""
         if self.process is None:
             return math.nan
         times = self.process.cpu_times()
@@ -68,7 +68,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Load:
-    """The asks of a run; ``singles`` asks follow one by one, each after the previous allocation."""
+    """The workload; ``singles`` asks come one by one afterwards, each when the last is met."""
 
     nodes: int
     asks: int
@@ -78,9 +78,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Result:
-    """One run: allocations a second, and seconds.
+    """One run: allocations per second, and seconds.
 
-    Those of the processor for one allocation, and those from ask to allocation.
+    Processor seconds per allocation, and seconds from ask to allocation.
     """
 
     rate: float
@@ -90,7 +90,7 @@ class Result:
 
 
 class Stream:
-    """One update stream: sends requests as bytes, passes every answer to ``receive``."""
+    """An update stream: sends requests as bytes, passes every answer to ``receive``."""
 
     def __init__(
         self, channel: grpc.Channel, method: rpc.Method, receive: Callable[[Any], None]
@@ -104,7 +104,7 @@ class Stream:
         self._listener.start()
 
     def send(self, request: bytes) -> None:
-        """Send it when the stream is ready."""
+        """Send it, waiting while the queue is full."""
         self._requests.put(request)
 
     def ends(self) -> None:
@@ -125,7 +125,7 @@ class Stream:
 
 
 class Client:
-    """A resource manager with its three streams, and counts of received messages."""
+    """A resource manager with its three streams, which counts what it receives."""
 
     def __init__(self, channel: grpc.Channel, revision: Revision, rm_id: str) -> None:
         self._si: Any = revision.si
@@ -134,7 +134,7 @@ class Client:
         self._news = threading.Condition()
         self._nodes = 0
         self._applications = 0
-        self.allocated: dict[str, float] = {}  # time of the answer by allocation key
+        self.allocated: dict[str, float] = {}  # time of the answer, by allocation key
         methods = rpc.methods(revision)
         register = rpc.callable_for(channel, methods["RegisterResourceManager"])
         request = self._si.RegisterResourceManagerRequest
@@ -146,7 +146,7 @@ class Client:
         self.allocation.send(self._si.AllocationRequest(rmID=rm_id).SerializeToString())
 
     def prepares(self, load: Load) -> None:
-        """Register nodes with a quarter more capacity than needed, and the application."""
+        """Register nodes with 25 % more capacity than needed, and the application."""
         each = (load.asks + load.singles) * 5 // (4 * load.nodes) + 1
         capacity = self._resource({name: amount * each for name, amount in NEED.items()})
         for first in range(0, load.nodes, NODES_A_MESSAGE):
@@ -184,7 +184,7 @@ class Client:
         return whole
 
     def waits_for(self, allocations: int) -> None:
-        """Wait until there are so many."""
+        """Wait for that count."""
         self._wait(lambda: len(self.allocated) >= allocations, "the allocations")
 
     def ends(self) -> None:
@@ -220,7 +220,7 @@ class Client:
 
 
 def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
-    """Run once against ``scheduler``, which must be fresh for this rmID."""
+    """Run once against ``scheduler``, which must be new to this rmID."""
     with grpc.insecure_channel(scheduler.address) as channel:
         client = Client(channel, revision, f"rm-{time.time_ns()}")
         client.prepares(load)
@@ -250,12 +250,12 @@ def measure(scheduler: Running, revision: Revision, load: Load) -> Result:
 
 @contextmanager
 def running(command: list[str], checkout: Path | None = None) -> Iterator[Running]:
-    """Start a scheduler, optionally of another checkout, and stop it afterwards."""
+    """Start a scheduler for this, possibly of another checkout, and stop it afterwards."""
     environment = dict(os.environ)
     if checkout is not None:
         paths = (str(checkout / part) for part in ("reference", "proto"))
         environment["PYTHONPATH"] = os.pathsep.join(paths)
-    process = subprocess.Popen(  # noqa: S603  # our own words
+    process = subprocess.Popen(  # noqa: S603  # fixed arguments
         [*command, "--listen", "127.0.0.1:0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -265,7 +265,7 @@ def running(command: list[str], checkout: Path | None = None) -> Iterator[Runnin
     try:
         sent = process.stdout.readline() if process.stdout is not None else ""
         if not sent.startswith("listening on "):
-            raise SystemExit(f"{command[0]} does not say where it listens")
+            raise SystemExit(f"{command[0]} does not print its address")
         address = sent.removeprefix("listening on ").strip()
         yield Running(address, psutil.Process(process.pid))
     finally:
@@ -280,12 +280,12 @@ def there(address: str) -> Iterator[Running]:
 
 
 def alongside(version: str, checkout: Path | None) -> tuple[Revision, dict[str, Launch]]:
-    """Return the revision of this core, and the reference, ``checkout`` and core by name."""
+    """Return the revision of this core, and the schedulers to compare by name."""
     versions = yaml.safe_load((CORES / "target.yaml").read_text("utf-8"))["versions"]
     if version not in versions:
-        raise SystemExit(f"there is no yunikorn-core {version}, there are {', '.join(versions)}")
+        raise SystemExit(f"unknown yunikorn-core {version}; known are {', '.join(versions)}")
     revision = find_revision(versions[version]["revision"])
-    built = subprocess.run(  # noqa: S603  # our own words
+    built = subprocess.run(  # noqa: S603  # fixed arguments
         [sys.executable, str(CORES / "build.py"), version],
         stdout=subprocess.PIPE,
         text=True,
@@ -308,7 +308,7 @@ def milliseconds(seconds: list[float]) -> str:
     return f"{statistics.median(seconds) * 1e3:9.2f} {cuts[98] * 1e3:9.2f}"
 
 
-def say(line: str) -> None:
+def show(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -316,48 +316,50 @@ def say(line: str) -> None:
 
 def report(results: dict[str, list[Result]]) -> None:
     """Print rates, latencies, and the ratio of the first to the others."""
-    say("")
-    say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
+    show("")
+    show(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
     medians = {}
     for name, runs in results.items():
         rates = [run.rate for run in runs]
         medians[name] = statistics.median(rates)
         processor = statistics.median(run.processor for run in runs) * 1e6
         figures = (min(rates), medians[name], max(rates))
-        say(f"{name:20} {' '.join(f'{one:10,.0f}' for one in figures)} {processor:14.1f}")
-    say("")
-    say(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
-    say(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
+        show(f"{name:20} {' '.join(f'{one:10,.0f}' for one in figures)} {processor:14.1f}")
+    show("")
+    show(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
+    show(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
     for name, runs in results.items():
         under_load = [spent for run in runs for spent in run.under_load]
         alone = [spent for run in runs for spent in run.alone]
-        say(f"{name:20} {milliseconds(under_load)} {milliseconds(alone)}")
+        show(f"{name:20} {milliseconds(under_load)} {milliseconds(alone)}")
     first, *others = results
     for other in others:
-        say(f"{first} is {medians[first] / medians[other]:.1f} x ahead of {other}")
+        show(f"{first} is {medians[first] / medians[other]:.1f} x ahead of {other}")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--core", default=CORE, metavar="VERSION", help="beside the reference")
+    parser.add_argument(
+        "--core", default=CORE, metavar="VERSION", help="core to compare with the reference"
+    )
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="another checkout")
     parser.add_argument("--target", action="append", default=[], metavar="HOST:PORT")
-    parser.add_argument("--revision", default=DEFAULT_REVISION.name, help="of the targets")
-    parser.add_argument("--runs", type=int, default=5, help="of each, in turn")
+    parser.add_argument("--revision", default=DEFAULT_REVISION.name, help="revision of the targets")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each scheduler, alternating")
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--asks", type=int, default=20_000)
     parser.add_argument("--asks-a-message", type=int, default=100)
     parser.add_argument("--singles", type=int, default=200, help="asks one by one, for latency")
     sent = parser.parse_args()
     load = Load(sent.nodes, sent.asks, sent.asks_a_message, sent.singles)
-    say(f"{load}, {sent.runs} runs of each in turn")
+    show(f"{load}, {sent.runs} runs of each, alternating")
     if sent.target:
         revision = find_revision(sent.revision)
         schedulers: dict[str, Launch] = {one: partial(there, one) for one in sent.target}
     else:
         revision, schedulers = alongside(sent.core, sent.before)
-    say(f"SI {revision.name}")
+    show(f"SI {revision.name}")
     results: dict[str, list[Result]] = {name: [] for name in schedulers}
     for _ in range(sent.runs):
         for name, launch in schedulers.items():
@@ -365,7 +367,7 @@ def main() -> None:
                 result = measure(scheduler, revision, load)
             results[name].append(result)
             processor = f"{result.processor * 1e6:.1f} us of processor"
-            say(f"{name:20} {result.rate:10,.0f} allocations/s {processor}")
+            show(f"{name:20} {result.rate:10,.0f} allocations/s {processor}")
     report(results)
 
 

@@ -1,8 +1,8 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""Placement rate of the core, its growth with the cluster, and the memory of its state.
+"""Placement speed of the core, its growth with the cluster, and the memory of the state.
 
 Run it with the project installed: ``python reference/benchmarks/placing.py``. Everything runs in
-this process: no codec, no gRPC, no scheduler clock. Python's cycle collector is set as in
+this process, without codec, gRPC or a real clock. Python's cycle collector is configured as in
 ``sireference serve``.
 """
 
@@ -61,21 +61,21 @@ LEAF: Final = "{{name: {name}, properties: {{application.sort.policy: {policy}}}
 
 @dataclass(frozen=True)
 class Load:
-    """What is placed where."""
+    """The workload: nodes and asks."""
 
     nodes: int
     asks: int
     policy: str
 
     def node_infos(self) -> Iterator[NodeInfo]:
-        """Return nodes with a quarter more capacity than all asks need."""
+        """Return nodes with 25 % more capacity than all asks need."""
         each = math.ceil(self.asks * 1.25 / self.nodes)
         for number in range(self.nodes):
             capacity = Resource({name: amount * each for name, amount in NEED.items()})
             yield NodeInfo(f"node-{number}", NodeAction.CREATE, capacity=capacity)
 
     def messages(self) -> Iterator[UpdateAllocations]:
-        """Return the asks, alternating between applications."""
+        """Return the asks, from one application after the other."""
         for first in range(0, self.asks, ASKS_A_MESSAGE):
             yield UpdateAllocations(
                 "rm",
@@ -98,7 +98,7 @@ def opened(load: Load, applications: int = APPLICATIONS, leaves: int = 1) -> Sch
 
 
 def place(scheduler: Scheduler, messages: Iterator[UpdateAllocations]) -> int:
-    """Place every ask as it arrives; return how many were placed."""
+    """Place every ask as it comes; return how many were placed."""
     placed = 0
     for message in messages:
         effects = scheduler.handle(message, 1.0)
@@ -107,9 +107,9 @@ def place(scheduler: Scheduler, messages: Iterator[UpdateAllocations]) -> int:
 
 
 def seconds(load: Load) -> float:
-    """Return the time to place everything; messages are made beforehand.
+    """Return the time to place everything; messages are built beforehand.
 
-    It is processor time of one thread, so other load of the machine matters little.
+    It is processor time of the one thread, so other processes on the machine do not count.
     """
     scheduler = opened(load)
     scheduler.handle(UpdateNodes("rm", tuple(load.node_infos())), 0.0)
@@ -139,7 +139,7 @@ def unplaceable(nodes: int, asks: int) -> tuple[float, float]:
 
 
 def release(policy: str, applications: int, leaves: int) -> float:
-    """Return seconds for a release into a backlog of applications with a waiting ask each."""
+    """Return seconds for a release with so many waiting applications of one ask each."""
     load = Load(1, RELEASES, policy)
     scheduler = opened(load, applications + RELEASES, leaves)
     capacity = Resource({name: amount * RELEASES for name, amount in NEED.items()})
@@ -158,12 +158,12 @@ def release(policy: str, applications: int, leaves: int) -> float:
         effects = scheduler.handle(UpdateAllocations("rm", releases=(stop,)), 1.0)
         spent.append(time.process_time() - began)
         if sum(isinstance(effect, NewAllocation) for effect in effects) != 1:
-            raise SystemExit("what came free was not given to one who waited")
+            raise SystemExit("freed capacity was not allocated to a waiting ask")
     return statistics.median(spent)
 
 
 def weights() -> tuple[float, float]:
-    """Return bytes for one node, and for one allocation with its ask."""
+    """Return the bytes for one node, and for one allocation with its ask."""
     nodes, asks = WEIGHED
     load = Load(nodes, asks, "fifo")
     scheduler = opened(load)
@@ -179,16 +179,16 @@ def weights() -> tuple[float, float]:
     return with_nodes / nodes, (with_all - with_nodes) / asks
 
 
-def say(line: str) -> None:
+def show(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> None:
-    """Print one line per size: the median of the runs, and the growth since the size before.
+    """Print one line per size: the median of the runs, and the growth from the previous size.
 
-    Growth is the exponent: time per allocation grows like the number of nodes to that power.
+    Growth is an exponent: time per allocation grows as the number of nodes to that power.
     """
     medians = {
         nodes: statistics.median(seconds(Load(nodes, asks, policy)) for _ in range(runs))
@@ -201,11 +201,11 @@ def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> No
     for nodes, spent in medians.items():
         exponent = f"{grown[nodes]:+9.3f}" if nodes in grown else " " * 9
         rate = f"{asks / spent:10,.0f}"
-        say(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
+        show(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
     if len(sizes) == 1:
         return
     whole = medians[sizes[-1]] / medians[sizes[0]]
-    say(f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x")
+    show(f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x")
 
 
 def main() -> None:
@@ -218,15 +218,15 @@ def main() -> None:
     sent = parser.parse_args()
     sizes = tuple(sent.nodes)
     gc_tuning.look_seldom()
-    say(f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
-    say(f"goal: {GOAL}")
-    say(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
+    show(f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
+    show(f"goal: {GOAL}")
+    show(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
     for policy in sent.policy:
         for asks in sent.asks:
             print_speed(policy, asks, sizes, sent.runs)
     for nodes in sizes:
         first, later = unplaceable(nodes, 1_000)
-        say(
+        show(
             f"an ask that fits on none of {nodes:,} nodes: {first * 1e6:,.0f} us,"
             f" the next ones {later * 1e6:.1f} us"
         )
@@ -234,9 +234,9 @@ def main() -> None:
         for applications, leaves in BACKLOG:
             spent = release(policy, applications, leaves)
             waiting = f"{applications:,} applications wait in {leaves} {policy} leaf queues"
-            say(f"{waiting}: {spent * 1e6:,.0f} us for a release and the allocation after it")
+            show(f"{waiting}: {spent * 1e6:,.0f} us for a release and the allocation after it")
     node, allocation = weights()
-    say(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
+    show(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""Growth of the cost of one core step with the number of waiters, by shape.
+"""Growth of the cost of one core step with the amount of waiting work, by shape of load.
 
 Run it with the project installed: ``python reference/benchmarks/shapes.py``. Each shape loads one
-structure of the state and is measured at three sizes, each twice the one before, in separate
-processes. ``--before PATH`` also measures another checkout, alternating. Time is processor time.
+data structure of the state, at three sizes, each twice the previous one. Every measurement is a
+separate process. ``--before PATH`` alternates with another checkout. Time is processor time.
 """
 
 import argparse
@@ -80,14 +80,14 @@ partitions:
 """
 ALLOWED: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 LEAF: Final = "{{name: leaf-{n}, properties: {{application.sort.policy: {policy}}}}}"
-REPEATS: Final = 20  # of a step measured alone; the median counts
-HOSTS: Final = 50  # for distinct affinities
+REPEATS: Final = 20  # of a step that is measured alone; the median counts
+HOSTS: Final = 50  # distinct affinities among the asks
 HUGE: Final = 10**9
 WIDE: Final = 10**6
 
 
 class Cluster:
-    """A registered RM; all messages are made beforehand."""
+    """A registered RM; messages are built before the measurement."""
 
     def __init__(
         self,
@@ -103,14 +103,14 @@ class Cluster:
         self.send(Register("rm", queues, callbacks=callbacks))
 
     def send(self, event: Event) -> list[Effect]:
-        """Send an event and run every pass that is due for it."""
+        """Send it, and run every pass that is due."""
         effects = self.scheduler.handle(event, self.now)
         while (due := self.scheduler.next_deadline()) is not None and due <= self.now:
             effects += self.scheduler.handle_timeout(self.now)
         return effects
 
     def waits(self) -> list[Effect]:
-        """Advance to the next deadline with effects; none within a minute gives nothing."""
+        """Wait until a deadline has effects; return none if there are none within a minute."""
         end, effects = self.now + 60.0, list[Effect]()
         while not effects and (due := self.scheduler.next_deadline()) is not None and due <= end:
             self.now = max(self.now, due)
@@ -118,7 +118,7 @@ class Cluster:
         return effects
 
     def has_nodes(self, count: int, memory: int) -> None:
-        """Add nodes, each with its own host."""
+        """Add so many nodes, each with its own hostname."""
         capacity = Resource({"memory": memory})
         self.send(
             UpdateNodes(
@@ -131,16 +131,16 @@ class Cluster:
         )
 
     def has_applications(self, count: int, leaves: int = 1) -> None:
-        """Add applications to the leaves in turn."""
+        """Add so many applications, in turn to each leaf."""
         new = (NewApplication(f"app-{n}", f"root.leaf-{n % leaves}") for n in range(count))
         self.send(UpdateApplications("rm", tuple(new)))
 
     def asks(self, asks: Iterable[Ask]) -> list[AllocationRecord]:
-        """Send all asks in one message; return what was allocated."""
+        """Send all of them in one message; return the allocations."""
         return allocated(self.send(UpdateAllocations("rm", asks=tuple(asks))))
 
     def answers(self, event: Event, *, suits: bool) -> list[AllocationRecord]:
-        """Send an event and answer all questions; return what was allocated."""
+        """Send it and confirm every release requested; return the allocations."""
         effects = self.send(event)
         made: list[AllocationRecord] = []
         while effects:
@@ -152,7 +152,7 @@ class Cluster:
         return made
 
     def fills(self, memory: int, most: int, application: str = "app-0") -> list[AllocationRecord]:
-        """Make many allocations with one ask."""
+        """Send one ask for so many allocations, which are all made."""
         ask = Ask("fill", application, resource=Resource({"memory": memory}), max_allocations=most)
         made = self.asks([ask])
         expect(len(made), most)
@@ -160,18 +160,18 @@ class Cluster:
 
 
 def allocated(effects: Iterable[Effect]) -> list[AllocationRecord]:
-    """Return the new allocations among the effects."""
+    """Return the new allocations."""
     return [effect.allocation for effect in effects if isinstance(effect, NewAllocation)]
 
 
 def expect(found: object, wanted: object) -> None:
-    """Stop if the load is not as intended."""
+    """Exit if the load is not as intended."""
     if found != wanted:
         raise SystemExit(f"{found} where {wanted} were expected")
 
 
 def timed(step: Callable[[], object]) -> float:
-    """Return seconds of processor time for one step."""
+    """Return the processor seconds of one step."""
     gc.collect()
     began = time.process_time()
     step()
@@ -179,19 +179,19 @@ def timed(step: Callable[[], object]) -> float:
 
 
 def of_memory(amount: int) -> Resource:
-    """Return an amount of memory."""
+    """Return so much memory."""
     return Resource({"memory": amount})
 
 
 def stop(live: AllocationRecord) -> UpdateAllocations:
-    """Release it by the RM."""
+    """Return the RM's release of it."""
     named = OneAllocation(live.ask.application_id, live.identity)
     release = ReleaseRequest("default", named, TerminationType.STOPPED_BY_RM)
     return UpdateAllocations("rm", releases=(release,))
 
 
 def sizes_asked(size: int) -> float:
-    """Measure a message with asks of different sizes that fit on none of as many full nodes."""
+    """A message with so many asks of distinct sizes, which fit on none of as many full nodes."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(1)
@@ -201,7 +201,7 @@ def sizes_asked(size: int) -> float:
 
 
 def sizes_fit(size: int) -> float:
-    """Measure a release that any of the asks could use; one is served."""
+    """A release that any of so many asks of distinct sizes could use; one of them does."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, WIDE)
     cluster.has_applications(size + 1)
@@ -214,7 +214,7 @@ def sizes_fit(size: int) -> float:
 
 
 def sizes_do_not_fit(size: int) -> float:
-    """Measure a release that no ask can use."""
+    """A release too small for any of so many asks of distinct sizes."""
     cluster = Cluster(policy="fair")
     cluster.has_nodes(REPEATS, 10)
     cluster.has_applications(size + 1)
@@ -227,7 +227,7 @@ def sizes_do_not_fit(size: int) -> float:
 
 
 def affinities(size: int) -> float:
-    """Measure asks for four hosts each with an anti-affinity to their own kind."""
+    """A message with so many asks for four hosts each, with anti-affinity to their own kind."""
     cluster = Cluster()
     cluster.has_nodes(HOSTS, WIDE)
     cluster.has_applications(1)
@@ -253,7 +253,7 @@ def affinities(size: int) -> float:
 
 
 def required_nodes(size: int) -> float:
-    """Measure asks that each require a full node, and the releases for them."""
+    """So many asks, each bound to its own full node, and the releases that free them."""
     cluster = Cluster()
     cluster.has_nodes(size, 10)
     cluster.has_applications(2)
@@ -273,7 +273,7 @@ def required_nodes(size: int) -> float:
 
 
 def exclusions(size: int) -> float:
-    """Measure asks that the RM refuses on one of two nodes each, until all are placed."""
+    """So many asks, each refused by the RM on one of two nodes, until all are placed."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_nodes(2, WIDE)
     cluster.has_applications(1)
@@ -295,7 +295,7 @@ def exclusions(size: int) -> float:
 
 
 def refused_everywhere(size: int) -> float:
-    """Measure an unusable release while the RM refuses asks on all nodes with capacity."""
+    """A release that serves no ask, while the RM refuses so many asks on all usable nodes."""
     cluster = Cluster(callbacks=frozenset([Callback.PREDICATES]))
     cluster.has_applications(1)
     cluster.has_nodes(REPEATS, 1)
@@ -313,7 +313,7 @@ def refused_everywhere(size: int) -> float:
 
 
 def leaf_queues(size: int) -> float:
-    """Measure a release into leaf queues with one equal waiting ask each; one is served."""
+    """A release into so many leaf queues with equal waiting asks; one is served."""
     cluster = Cluster(leaves=size + 1)
     cluster.has_nodes(1, 10 * REPEATS)
     cluster.has_applications(size + 1, size + 1)
@@ -326,7 +326,7 @@ def leaf_queues(size: int) -> float:
 
 
 def withdrawals(size: int) -> float:
-    """Measure the withdrawal of an ask by key alone with one in each application."""
+    """A withdrawal by key alone where so many applications have an ask."""
     cluster = Cluster()
     cluster.has_nodes(1, 1)
     cluster.has_applications(size)
@@ -361,12 +361,12 @@ def all_full(size: int) -> float:
 
 
 def preempts(size: int) -> float:
-    """Measure asks and victims of different sizes, one victim per node."""
+    """Preemptors of distinct sizes, and as many nodes with one victim of distinct size each."""
     return _preempts(size, spare=0)
 
 
 def preempts_below_maximum(size: int) -> float:
-    """Measure the same with free nodes but a full queue."""
+    """The same with capacity on the nodes, but none below the maximum of the queue."""
     return _preempts(size, spare=WIDE)
 
 
@@ -408,7 +408,7 @@ def _preempts(size: int, spare: int) -> float:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is measured, at the largest size and at a half and a quarter of it."""
+    """A measurement, at the largest size and at a half and a quarter of it."""
 
     measure: Callable[[int], float]
     largest: int
@@ -420,7 +420,7 @@ class Shape:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Return three sizes, each twice the one before."""
+        """Return three sizes, each twice the previous one."""
         return self.largest // 4, self.largest // 2, self.largest
 
 
@@ -445,7 +445,7 @@ SHAPES: Final = {
 
 
 def elsewhere(checkout: Path, name: str, size: int) -> float:
-    """Return seconds for a shape in a separate process with the packages of ``checkout``."""
+    """Return seconds for a shape in a separate process, with the packages of ``checkout``."""
     parts = (str(checkout / part) for part in ("reference", "proto", "conformance"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts)}
     command = [sys.executable, __file__, "--alone", str(size), "--shapes", name]
@@ -454,18 +454,18 @@ def elsewhere(checkout: Path, name: str, size: int) -> float:
     )
     seconds = json.loads(done.stdout)
     if not isinstance(seconds, float):
-        raise SystemExit(f"{name} did not say how long it took")
+        raise SystemExit(f"{name} did not print its duration")
     return seconds
 
 
 def exponent(seconds: dict[int, float]) -> float:
-    """Return the exponent of the growth of time with size."""
+    """Return the power of the size by which the time grows, from the smallest to the largest."""
     smallest, *_, largest = seconds
     return math.log(seconds[largest] / seconds[smallest]) / math.log(largest / smallest)
 
 
 def shown(seconds: float) -> str:
-    """Format in a readable unit."""
+    """Format it in a readable unit."""
     for unit, least in (("s ", 1.0), ("ms", 1e-3)):
         if seconds >= least:
             return f"{seconds / least:7.2f} {unit}"
@@ -484,10 +484,10 @@ def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
     for title, by_size in found.items():
         medians = {size: statistics.median(seconds) for size, seconds in by_size.items()}
         times = "  ".join(f"{size:>6,}: {shown(spent)}" for size, spent in medians.items())
-        say(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
+        show(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
 
 
-def say(line: str) -> None:
+def show(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -498,16 +498,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=3, help="runs of which the median counts")
     parser.add_argument("--shapes", choices=SHAPES, nargs="+", default=tuple(SHAPES))
-    parser.add_argument("--before", type=Path, help="another checkout to measure in turn")
-    parser.add_argument("--alone", type=int, metavar="SIZE", help="one size of one shape, in here")
+    parser.add_argument("--before", type=Path, help="another checkout to compare with")
+    parser.add_argument(
+        "--alone", type=int, metavar="SIZE", help="one size of one shape, in this process"
+    )
     sent = parser.parse_args()
     if sent.alone is not None:
         gc_tuning.look_seldom()
-        say(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
+        show(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
         return
     checkouts = {"before": sent.before.resolve()} if sent.before is not None else {}
     checkouts["now"] = HERE
-    say(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
+    show(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
     for name in sent.shapes:
         compare(SHAPES[name], checkouts, sent.runs)
 

@@ -1,4 +1,4 @@
-"""Codec and core of one revision in process, an RM for them, and checks of the state."""
+"""Codec and core of one revision in process, with an RM that uses them and state checks."""
 
 from typing import Any
 
@@ -44,12 +44,12 @@ class Served:
         self.identities: list[str] = []
         self.to_confirm: list[Release] = []
         self.kinds: set[type] = set()
-        self.effects: list[Effect] = []  # of the last message
+        self.effects: list[Effect] = []  # of the last request
         self.longest_reason = 0
         self.scheduler.handle(Register("rm", QUEUES, rules=self.codec.rules), self.now)
 
     def opens(self) -> None:
-        """Add a node, applications and asks, as a base for failures."""
+        """Add a node, applications and asks, so that later messages have something to affect."""
         rm = Speaker(self.revision)
         self.receives(*rm.node("n1", 12))
         for application_id in ("a1", "g1"):
@@ -73,7 +73,7 @@ class Served:
         self.answers(self.scheduler.handle_timeout(self.now))
 
     def finishes(self) -> None:
-        """Continue passes that stopped before everything was placed."""
+        """Continue passes that ended before everything was placed."""
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= self.now:
             self.answers(self.scheduler.handle_timeout(self.now))
 
@@ -100,7 +100,7 @@ class Served:
             assert type(response).FromString(response.SerializeToString()) == response
 
     def confirms(self, number: int) -> None:
-        """Confirm releases as the RM, in the messages of the revision."""
+        """Have the RM do what it was asked to do and report it in messages of the revision."""
         waiting = [r for r in self.to_confirm if r.termination is not TerminationType.STOPPED_BY_RM]
         if waiting:
             received = ReleasedAllocation("rm", waiting[number % len(waiting)])
@@ -114,7 +114,7 @@ class Served:
         return self.scheduler.snapshot("rm")
 
     def make_sense(self) -> None:
-        """Check everything; if one pass could not serve all, another must be due."""
+        """Check all invariants; a pass that reached its limit must have scheduled another one."""
         for rm in self.scheduler.rms.all():
             for partition in rm.partitions.values():
                 pass_at = partition.timers._pass_at

@@ -1,4 +1,4 @@
-"""A resource manager that takes callbacks and answers them or not."""
+"""A resource manager that takes callbacks and answers questions, or does not."""
 
 from collections.abc import Callable, Iterable
 
@@ -16,7 +16,7 @@ Suits = Callable[[PredicatesQuestion], bool]
 
 
 class Asked(RM):
-    """It has nodes n1 and n2 with memory 10, the first a little larger, and application a1."""
+    """An RM with nodes n1 (slightly larger) and n2 of memory 10, and application a1."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class Asked(RM):
     def answers_all(
         self, effects: list[Effect], suits: Suits = lambda _: True
     ) -> tuple[list[Effect], list[PredicatesQuestion]]:
-        """Answer all questions; return the effects and the questions."""
+        """Answer every question; return the effects that follow and the questions."""
         every, asked = list(effects), questions(effects)
-        for question in asked:  # grows during iteration
+        for question in asked:  # grows during the loop
             more = self.answers(question.number, suits=suits(question))
             every += more
             asked += questions(more)
@@ -50,10 +50,10 @@ class Asked(RM):
 
 
 def questions(effects: Iterable[Effect]) -> list[PredicatesQuestion]:
-    """Return the questions."""
+    """Return the questions asked."""
     return of(effects, PredicatesQuestion)
 
 
 def asked(effects: Iterable[Effect]) -> list[tuple[str, str, bool]]:
-    """Return key, node and whether it is about an allocation."""
+    """Return key, node and whether the question is about an allocation."""
     return [(one.key, one.node_id, one.allocate) for one in questions(effects)]

@@ -1,6 +1,6 @@
-"""One bad field at a time: missing, empty, unknown, huge, odd, very many.
+"""Every field of a message, one at a time: missing, empty, unknown, huge, odd, repeated often.
 
-The messages are made from the descriptors, so new fields of a revision are included automatically.
+Messages are built from the descriptors, so fields of a new revision are included automatically.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +13,7 @@ from siwire import Revision, rpc
 
 VERY_MANY: Final = 10_000
 _ALL: Final = slice(None)
-_DEPTH: Final = 6  # of nested messages; one of 2021-02 contains itself
+_DEPTH: Final = 6  # of nested messages; one message of 2021-02 contains itself
 _INT32: Final = 2**31 - 1
 _INT64: Final = 2**63 - 1
 _ODD_TEXTS: Final = ("nope", "\x00", "ä/€ 😀\u2028", "a.b..c", "%s{}", "1" * 40, "m" * 1_000_000)
@@ -36,7 +36,7 @@ _KEYS: Final = {"resources": "memory", "attributes": "zone"}
 _TAGS: Final = ("tags", "allocationTags")  # their keys may be among the names
 
 Names = Mapping[str, Any]
-Path = tuple[tuple[str, Any], ...]  # field, and the index or key in it
+Path = tuple[tuple[str, Any], ...]  # the field, and its index or key
 Spoil = Callable[[Any], None]
 
 
@@ -48,9 +48,9 @@ class Spoilt(NamedTuple):
 
 
 def requests(revision: Revision, names: Names) -> Iterator[tuple[str, Message]]:
-    """Return each kind of request element in a separate request, with every field set.
+    """Yield each kind of request element in its own request, with every field set.
 
-    ``names`` gives the contents of fields, before the defaults.
+    ``names`` are field values to use before the defaults.
     """
     for name, method in rpc.methods(revision).items():
         for field in method.request.DESCRIPTOR.fields:
@@ -68,9 +68,9 @@ def registration(revision: Revision) -> Message:
 
 
 def spoilt(message: Message, most: int = VERY_MANY, share: slice = _ALL) -> Iterator[Spoilt]:
-    """Yield ``message`` with one bad field, for each field at every depth and each kind.
+    """Yield ``message`` with one bad field, for each field at every depth and each kind of defect.
 
-    "Very many" means ``most`` times. ``share`` selects the kinds that are made.
+    Repeated fields get up to ``most`` elements. ``share`` selects which of the defects are made.
     """
     ways = [
         (path, field, what, spoil)
@@ -153,7 +153,7 @@ def _follow(message: Any, path: Path) -> Any:
 
 
 def _spoils(field: Any, most: int) -> Iterator[tuple[str, Spoil]]:
-    """Return the ways in which a field can be bad: a name and a function for its message."""
+    """Yield the possible defects of a field: a name, and a function that applies it."""
     name, inner = field.name, field.message_type
     yield "is missing", partial(_drop, name)
     if _is_map(inner):
@@ -217,7 +217,7 @@ def _add_empty(name: str, holder: Any) -> None:
 
 
 def _copy(name: str, count: int, holder: Any) -> None:
-    """Append copies of the first one."""
+    """Append copies of the first element."""
     items = getattr(holder, name)
     items.extend(items[:1] * count)
 

@@ -1,7 +1,7 @@
 """Random messages of any revision: fields missing, unset, unknown, huge or odd.
 
-They are made from the descriptors, so new fields of a revision are included automatically. Most
-fields have usual values, so that messages refer to each other's nodes and applications.
+They are built from the descriptors, so fields of a new revision are included automatically. Most
+values are ordinary, so that messages refer to each other's nodes and applications.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from siwire import Capability, Revision, rpc
 INT32: Final = 2**31 - 1
 INT64: Final = 2**63 - 1
 HUGE: Final = "x" * 300_000
-_DEPTH: Final = 7  # of nested messages; one of 2021-02 contains itself
-_ODD: Final = 0.02  # how often a field is odd
+_DEPTH: Final = 7  # of nested messages; one message of 2021-02 contains itself
+_ODD: Final = 0.02  # probability that a field is odd
 _MISSING: Final = 0.03
 _UNKNOWN: Final = (
-    b"\xa2\x1f\x03abc",  # a field 500 that no revision has
+    b"\xa2\x1f\x03abc",  # field 500, which no revision defines
     b"\x98\x1f\x07",  # field 499, a number
 )
 
@@ -61,10 +61,10 @@ _SELDOM: Final = {"removeApplications", "remove", "existingAllocations", _RELEAS
 
 
 class Maker:
-    """Makes requests of one revision; ``identities`` are those of known allocations."""
+    """Builds requests of one revision; ``identities`` are those of known allocations."""
 
     def __init__(self, revision: Revision, seed: int, identities: Sequence[str]) -> None:
-        self._random = Random(seed)  # noqa: S311  # the same seed makes the same message
+        self._random = Random(seed)  # noqa: S311  # deterministic with a seed
         self._identities = identities
         self._asks_apart = revision.can(Capability.ASKS_APART)
         self._methods = rpc.methods(revision)
@@ -133,7 +133,7 @@ class Maker:
         elif kind == FieldDescriptor.CPPTYPE_STRING:
             usual = self._identities if name in ("UUID", "allocationID") else _USUAL.get(name)
             if not self._asks_apart and field.full_name == _NODE_OF_ALLOCATION:
-                usual = ["", "", "n1", "n2"]  # the most frequent choice
+                usual = ["", "", "n1", "n2"]  # usually an ask
             options = _ODD_TEXTS if odd or not usual else usual
         else:
             most = INT64 if kind == FieldDescriptor.CPPTYPE_INT64 else INT32

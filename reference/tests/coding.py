@@ -1,4 +1,4 @@
-"""Messages of a revision read and written by its codec."""
+"""Reading and writing messages of a revision through its codec."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def read(revision: Revision, method: str, **fields: Any) -> Any:
 
 
 def write(revision: Revision, *answers: model.Answer) -> list[Any]:
-    """Return the responses with these answers of one stream."""
+    """Return the responses that carry these answers of one stream."""
     codec = codec_for(revision)
     (method,) = {codec.method_of(answer) for answer in answers}
     return list(codec.responses(method, answers))

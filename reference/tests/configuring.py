@@ -1,4 +1,4 @@
-"""Configurations for tests, and an RM that uses them."""
+"""Test configurations, and an RM that uses them."""
 
 import sys
 from types import FrameType
@@ -27,13 +27,13 @@ partitions:
 
 
 def tree(*queues: str, rest: str = "", root: str = "") -> str:
-    """Return a configuration with ``queues`` below the root; ``rest`` is for the partition."""
+    """Return a configuration with ``queues`` below the root; ``rest`` belongs to the partition."""
     text = TOP.replace('submitacl: "*"', f'submitacl: "*"\n        {root}') if root else TOP
     return text + "".join(f"          - {queue}\n" for queue in queues) + rest
 
 
 def read(text: str) -> None:
-    """Read it and return its problems, if any."""
+    """Read a configuration; return its problems."""
     try:
         parse_configuration(text)
     except ConfigurationError as why:
@@ -41,7 +41,7 @@ def read(text: str) -> None:
 
 
 def calls(text: str) -> int:
-    """Return the number of function calls to read the text, including Python's own."""
+    """Return how many functions, Python's own included, are called to read the document."""
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: Any) -> None:

@@ -1,4 +1,4 @@
-"""Resource managers for tests of the core, and fixtures for all tests of the shell."""
+"""Resource managers for tests of the core, and fixtures for every test of the shell."""
 
 import logging
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from sireference.shell import http_server
 from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
-_LOOKS_AGAIN: Final = 0.01  # polling interval of an HTTP server for its shutdown in seconds
+_LOOKS_AGAIN: Final = 0.01  # seconds between an HTTP server's checks for shutdown
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _pages_stop_soon() -> Iterator[None]:
-    """Shorten the half second that HTTP servers take to stop."""
+    """Stop HTTP servers of tests without their default delay of half a second."""
     with pytest.MonkeyPatch.context() as patch:
         serve = partialmethod(BaseServer.serve_forever, poll_interval=_LOOKS_AGAIN)
         patch.setattr(http_server._BoundedThreads, "serve_forever", serve, raising=False)
@@ -27,8 +27,8 @@ def _pages_stop_soon() -> Iterator[None]:
 def _quiet_about_earlier_loops() -> Iterator[None]:
     """Drop log records about the event loop of an earlier test.
 
-    gRPC's poller is shared by the process: the loop of a test may get leftovers of the previous
-    one, which is closed. A scheduler has one loop.
+    gRPC has one poller per process: a test's loop may receive events left by the closed loop of the
+    test before. A scheduler has one loop.
     """
     for logger in _LOGGERS:
         logger.addFilter(_is_of_this_loop)
@@ -46,13 +46,13 @@ def _is_of_this_loop(record: logging.LogRecord) -> bool:
 
 @pytest.fixture
 def rm() -> RM:
-    """Registered, with the default queues and nothing else."""
+    """A registered RM with the default queues and nothing else."""
     return RM()
 
 
 @pytest.fixture
 def busy() -> RM:
-    """Registered, with node n1 (memory 10, vcore 10) and the application a1."""
+    """A registered RM with node n1 (memory 10, vcore 10) and application a1."""
     rm = RM()
     rm.creates("n1", memory=10, vcore=10)
     rm.submits("a1")

@@ -1,4 +1,4 @@
-"""A resource manager for tests of the pure core: sends events and returns their effects."""
+"""A resource manager for tests of the pure core: sends events, returns the effects as a list."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -82,7 +82,7 @@ def of_allocations(
     partition: str = "default",
     key: str = "",
 ) -> ReleaseRequest:
-    """Return the release of one allocation, without identity of all in the application."""
+    """Return the release of one allocation; without identity, of all of the application."""
     one = OneAllocation(application_id, identity, key or None)
     subject = one if identity else AllOfApplication(application_id)
     return ReleaseRequest(partition, subject, termination)
@@ -94,7 +94,7 @@ def of_asks(
     termination: TerminationType = STOPPED,
     partition: str = "default",
 ) -> AskReleaseRequest:
-    """Return the release of the asks with key and application, of all without both."""
+    """Return the release of pending asks by key and application; of all asks without both."""
     subject: AskSubject
     match bool(application_id), bool(key):
         case True, True:
@@ -109,7 +109,7 @@ def of_asks(
 
 
 class RM:
-    """One resource manager of one scheduler, with a clock that tests move."""
+    """One resource manager of one scheduler, with a clock that tests advance."""
 
     def __init__(
         self,
@@ -136,13 +136,13 @@ class RM:
         )
 
     def reconfigures(self, queues: str, **more: Any) -> list[Effect]:
-        """Update the configuration, to the default one without a text."""
+        """Update the configuration; without an argument, to the default one."""
         configuration = parse_configuration(queues) if queues else default_configuration()
         event = UpdateConfiguration(self.rm_id, configuration, **more)
         return self.scheduler.handle(event, self.now)
 
     def offers(self, *callbacks: Callback) -> list[Effect]:
-        """Take these callbacks from now on, and no others."""
+        """Take exactly these callbacks from now on."""
         return self.scheduler.handle(OfferCallbacks(self.rm_id, frozenset(callbacks)), self.now)
 
     def send_node_action(
@@ -243,7 +243,7 @@ class RM:
         return self.send(allocations=allocations)
 
     def waits(self, seconds: float) -> list[Effect]:
-        """Advance time; every deadline on the way is handled at its time."""
+        """Advance the clock; every deadline on the way fires at its time."""
         end = self.now + seconds
         effects: list[Effect] = []
         while (deadline := self.scheduler.next_deadline()) is not None and deadline <= end:

@@ -22,13 +22,13 @@ partitions:
 
 
 class Recorder:
-    """Records its calls, which must not overlap."""
+    """Records callbacks; only one may be active at a time."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, Any]] = []
         self.threads: set[str] = set()
         self.reacts: Mapping[str, Callable[[Any], Any]] = {}  # by method
-        self.overlaps = 0  # calls during another one
+        self.overlaps = 0  # calls made while another one was active
         self.has_news = threading.Condition()
         self._is_being_notified = False
 
@@ -52,7 +52,7 @@ class Recorder:
 
 
 class EmbeddedRM(Recorder):
-    """A callback with all methods from 2023-04 on, which agrees to every question."""
+    """A callback with all methods the SI has since 2023-04; it agrees to every question."""
 
     def update_allocation(self, response: Any) -> None:
         self.take("update_allocation", response)
@@ -89,7 +89,7 @@ class EmbeddedRM(Recorder):
 
 
 class Embedding:
-    """API calls of an RM, with node n1 and application a1 if settled."""
+    """An RM that calls the API, with node n1 and application a1 if it is settled."""
 
     def __init__(self, api: SchedulerAPI, rm: EmbeddedRM, rm_id: str = "rm") -> None:
         self.api = api
@@ -158,5 +158,5 @@ def refuse(_: Any) -> None:
 
 
 def settled(revision: Revision, **more: Any) -> Embedding:
-    """Return an RM with a node and an application, and a clock that stands still."""
+    """An RM with a node and an application, and a clock that never advances."""
     return Embedding(SchedulerAPI(revision, **more), EmbeddedRM()).settles()

@@ -1,4 +1,4 @@
-"""Number of examples in tests of random histories and bad messages."""
+"""Number of examples for tests of random histories and bad messages."""
 
 import os
 
@@ -7,7 +7,7 @@ from hypothesis_profiles import CI, QUICK, examples
 
 
 def example_settings(variable: str, in_ci: int) -> settings:
-    """Return the settings of the profile, or the number of examples in the environment variable."""
+    """Return the profile's settings, or those for the number in the environment variable."""
     wanted = os.environ.get(variable, "")
     if wanted:
         return settings(settings.get_profile(CI), max_examples=int(wanted))
@@ -15,5 +15,5 @@ def example_settings(variable: str, in_ci: int) -> settings:
 
 
 def is_quick() -> bool:
-    """Return whether this is the profile with few examples."""
+    """Return whether the profile tries few examples."""
     return settings.get_current_profile_name() == QUICK

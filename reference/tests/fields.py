@@ -1,4 +1,4 @@
-"""Fields that differ between revisions."""
+"""Fields that each revision has."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def identified(revision: Revision, identity: str) -> dict[str, str]:
 
 
 def recovers_by_allocations(revision: Revision) -> bool:
-    """Return whether an AllocationRequest contains existing allocations."""
+    """Return whether an AllocationRequest carries existing allocations."""
     return has_field(revision, "AllocationRequest", "allocations")
 
 

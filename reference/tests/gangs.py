@@ -1,4 +1,4 @@
-"""A resource manager with gangs: members need only memory."""
+"""A resource manager with gang applications, whose members use only memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,7 +61,7 @@ class Gangs(RM):
         style: str = "",
         execution_timeout: float = 0.0,
     ) -> list[Effect]:
-        """Submit a gang; ``memory`` is that of all placeholders together."""
+        """Add a gang; ``memory`` is the total of its placeholders."""
         return self.submits(
             application_id,
             queue,
@@ -99,7 +99,7 @@ class Gangs(RM):
     def has_gang(
         self, members: int = 1, application_id: str = "g1", *, memory: int = 2, **more: object
     ) -> list[str]:
-        """Place ``members`` placeholders, each on a node it fills; return their identities.
+        """Place ``members`` placeholders, each filling a node; return their identities.
 
         The nodes are named after the application: g1-n0, g1-n1 and so on.
         """
@@ -132,13 +132,13 @@ class Gangs(RM):
         return [effect for identity in placeholders for effect in self.confirms(identity, TIMEOUT)]
 
     def replaces(self, placeholder: str, key: str) -> str:
-        """Replace ``placeholder`` with a real ask; return the identity of its allocation."""
+        """Replace ``placeholder`` by a real ask; return the identity of its allocation."""
         self.asks_member(key)
         (identity,) = identities(self.confirms(placeholder))
         return identity
 
     def state(self, application_id: str = "g1") -> str:
-        """Return the state of the application, also after its end."""
+        """Return the state of the application, finished or not."""
         partition = self.scheduler.rms.all()[0].partitions["default"]
         application = partition.applications.get(application_id)
         over = partition.finished.get(application_id)
@@ -166,7 +166,7 @@ def existing(
     memory: int = 2,
     application_id: str = "g1",
 ) -> AllocationRecord:
-    """Return an allocation that the RM had before."""
+    """Return an allocation from before the restart."""
     ask = Ask(
         f"k-{identity}",
         application_id,

@@ -1,4 +1,4 @@
-"""Player of random histories that checks the scheduler's messages."""
+"""A player that makes the moves of a history and checks what the scheduler reports."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ BY_IDENTITY = Rules()
 
 
 class Player:
-    """Plays a history as one RM and checks the effects."""
+    """Plays a history as one RM and checks what is reported."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Player:
         self.rm_id = rm_id
         self.now = now
         self.seen: list[tuple[str, str]] = []  # identity and application
-        self.asked_for: list[Release] = []  # releases requested by the scheduler
+        self.asked_for: list[Release] = []  # releases the scheduler asked for
         self.ended: set[str] = set()
         self.open_questions: list[int] = []
         self.effects: list[list[Effect]] = []
@@ -105,7 +105,7 @@ class Player:
         return self.message(move)
 
     def answer(self, move: Answer) -> Answered:
-        """Answer the oldest question, or one that does not exist."""
+        """Answer the oldest open question, or one that was never asked."""
         number = self.open_questions.pop(0) if self.open_questions and move.is_observed else 999_999
         return Answered(self.rm_id, number, move.suits, index=move.index)
 
@@ -123,7 +123,7 @@ class Player:
         )
 
     def brings(self, allocation: AllocationRecord) -> None:
-        """Record identities that the RM reports and may use later."""
+        """Expect an identity that the RM may report again later."""
         self.ended.discard(allocation.identity)
         self.asked_for = [r for r in self.asked_for if r.identity != allocation.identity]
         if allocation.identity:
@@ -151,7 +151,7 @@ class Player:
         self.seen.append(new)
 
     def watch_release(self, release: Release) -> None:
-        """Check that nothing is released twice or mentioned after its end."""
+        """Check that nothing is asked for twice and that no finished item is reported again."""
         assert release.identity not in self.ended
         if release.termination is TerminationType.STOPPED_BY_RM:
             self.ended.add(release.identity)

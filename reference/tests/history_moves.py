@@ -29,19 +29,19 @@ INT64: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The RM confirms a release by the scheduler, with its type by default."""
+    """The RM confirms a release of the scheduler, by default with its own type."""
 
-    choice: int  # among the known ones, the last first
+    choice: int  # into the known ones, latest first
     other_type: TerminationType | None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The RM answers a callback; ``index`` is the last victim that must go."""
+    """The RM answers a callback; ``index`` is the last victim that has to go."""
 
     suits: bool
     index: int
-    is_observed: bool  # False: to a question that was not asked
+    is_observed: bool  # False: answers a question that was never asked
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Together:
 
 
 def mostly(usual: list[object], *odd: object, times: int = 6) -> st.SearchStrategy[Any]:
-    """Return mostly usual values, sometimes odd ones."""
+    """Draw mostly a usual value, sometimes an odd one."""
     return st.sampled_from(usual * times + list(odd))
 
 
@@ -98,7 +98,7 @@ constraints = st.builds(
 )
 tags = mostly([{"app": "a"}], {"app": "b"}, {}, times=2)
 attributes = mostly([{}], {"zone": "a"}, {"zone": "b", "host": "h"}, times=1)
-# an identity is chosen among those seen: by its place, none, or an unknown one
+# an identity is drawn by its index among the known ones; or none, or an unknown one
 choices = st.one_of(st.integers(0, 50), st.integers(0, 50), mostly(["", "zzz"]))
 
 asks = st.builds(
@@ -157,7 +157,7 @@ bare_nodes = st.builds(
 
 
 def recovered(info: NodeInfo, allocations: list[AllocationRecord], *, is_sane: bool) -> NodeInfo:
-    """Return a node with allocations, its own if the RM is sane."""
+    """Draw a node that comes with allocations, its own if the RM is sane."""
     if is_sane:
         allocations = [replace(allocation, node_id=info.node_id) for allocation in allocations]
     return replace(info, allocations=tuple(allocations))
@@ -238,7 +238,7 @@ opening: list[Any] = [
         )
     ),
 ]
-begun: list[Any] = [  # g1 has a real member and an unused placeholder
+begun: list[Any] = [  # g1 has a real member and a placeholder that is not needed
     *opening,
     Ask("r", "g1", resource=Resource({"memory": 2}), task_group="tg"),
     Confirmation(0, None),
@@ -248,7 +248,7 @@ updates = st.sampled_from([QUEUES, *OTHER_QUEUES])
 
 
 def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    """Return moves after one of the openings."""
+    """Draw some of these moves after one of the openings."""
     rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
     return st.builds(lambda first, then: first + then, openings, rest)
 

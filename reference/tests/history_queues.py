@@ -1,4 +1,4 @@
-"""Queues of random histories, and configuration updates."""
+"""The queues of random histories, and configurations that replace them."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ partitions:
 """)
 
 OTHER_QUEUES: Final = (
-    # smaller (enforced), without the leaf few and the second partition; other policies
+    # smaller, and enforced; without the leaf few and the second partition; other policies
     parse_configuration("""
 partitions:
   - name: default
@@ -58,7 +58,7 @@ partitions:
             resources: {max: {memory: 3}}
             properties: {application.sort.policy: stateaware}
 """),
-    # a leaf becomes a parent, if possible; queues are created by name
+    # a leaf becomes a parent where possible; queues are created on demand
     parse_configuration("""
 partitions:
   - name: default

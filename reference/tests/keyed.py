@@ -1,4 +1,4 @@
-"""A resource manager of a revision in which the key identifies allocations, for core tests."""
+"""A resource manager for revisions where the key identifies an allocation, for core tests."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,7 +26,7 @@ BY_KEY = Rules(identification=Identification.BY_KEY, application_transitions=WIT
 
 
 def refused_entries(effects: Iterable[Effect]) -> list[str]:
-    """Return all rejected keys, in order."""
+    """Return the rejected keys of all kinds, in order."""
     return [one.key for one in effects if isinstance(one, RejectedAllocation | RejectedAsk)]
 
 
@@ -52,7 +52,7 @@ def foreign(key: str, node_id: str = "n1", **amounts: int) -> ForeignAllocation:
 
 
 class Keyed(RM):
-    """Sends requests, updates, reports and releases by key."""
+    """Asks, updates, reports and releases by key."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(rules=BY_KEY, **more)

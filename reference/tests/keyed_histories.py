@@ -1,4 +1,4 @@
-"""Player of histories in which the key is the identity and may be reused."""
+"""A player of histories in which the key is the identity and may be reused."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,10 +26,10 @@ from tests.keyed_moves import Again
 
 
 class KeyedPlayer(Player):
-    """Checks that a key names one allocation at a time through its lifecycles."""
+    """Checks that a key names one allocation at a time, even when it is reused."""
 
     def __init__(self, **more: Any) -> None:
-        self.on_nodes: dict[str, str] = {}  # the node the RM named in the current lifecycle
+        self.on_nodes: dict[str, str] = {}  # where the RM last reported each allocation
         super().__init__(rules=BY_KEY, **more)
 
     def event(self, move: object) -> Event:
@@ -66,7 +66,7 @@ class KeyedPlayer(Player):
                 yield from self.again(move)
 
     def again(self, move: Again) -> Iterator[Entry]:
-        """Return what is known under some key, with another size."""
+        """Return a known key with another size."""
         if move.lives:
             live = [one for p in self.partitions for one in p.allocations.all.values()]
             known = [(one.record.ask, [one.node.node_id]) for one in live]
@@ -86,7 +86,7 @@ class KeyedPlayer(Player):
                 yield AllocationRecord(ask.key, ask, nodes[move.node % len(nodes)])
 
     def brings(self, allocation: AllocationRecord) -> None:
-        """Start another lifecycle of the key unless it is live."""
+        """Start a new lifecycle of the key, unless it is live already."""
         if all(allocation.identity not in one.allocations.all for one in self.partitions):
             self.begins(allocation.identity)
 

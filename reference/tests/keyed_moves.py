@@ -21,27 +21,27 @@ from tests.history_moves import Together, mostly, nodes, partitions
 
 @dataclass(frozen=True)
 class Again:
-    """The RM sends a key again with another amount: of a live or pending one."""
+    """The RM names a key of a live or pending item again, with another amount."""
 
-    choice: int  # among the existing ones
+    choice: int  # among the known ones
     amount: Resource
-    node: int | None  # among the existing ones, default for a live one its own; None: no node
+    node: int | None  # index of a node; None names none, and for a live item means its own
     lives: bool
 
 
 def of_its_application(ask: Ask) -> Ask:
-    """Return the same with a key unique to its application and the fields of this revision."""
+    """Return the move with a key no other application uses and the fields of this revision."""
     key = ask.key and f"{ask.application_id}-{ask.key}"
     return replace(ask, key=key, max_allocations=1, execution_timeout=0.0)
 
 
 def under_any_key(ask: Ask) -> Ask:
-    """Return the same with a key that others may use as well."""
+    """Return the move with a key that other applications may use as well."""
     return replace(ask, max_allocations=1, execution_timeout=0.0)
 
 
 def one_by_one(move: object) -> tuple[object, ...]:
-    """Return the moves of this revision for a move of others."""
+    """Return this revision's equivalent of a common move."""
     if isinstance(move, Ask):
         several = (replace(move, key=f"{move.key}{one}") for one in range(move.max_allocations))
         return tuple(of_its_application(ask) for ask in several)
@@ -116,7 +116,7 @@ openings = history_moves.openings.map(
 
 
 def after_an_opening(*of: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    """Return moves after one of the openings."""
+    """Draw some of these moves after one of the openings."""
     rest = st.lists(st.one_of(*of), min_size=20, max_size=60)
     return st.builds(lambda first, then: first + then, openings, rest)
 

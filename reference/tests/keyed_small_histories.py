@@ -1,4 +1,4 @@
-"""Small histories, decoded from bytes, in which the key is the identity."""
+"""Small histories, encoded as bytes, in which the key is the identity."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ _STOPPED: Final = TerminationType.STOPPED_BY_RM
 
 
 def keyed_world(data: bytes) -> World:
-    """Decode ``data``: applications mostly in one leaf, then anything."""
+    """Decode ``data``: applications, mostly in one leaf, then arbitrary moves."""
     return small_histories.spelled(data, _MOVES)
 
 
@@ -30,7 +30,7 @@ def _asks(sent: Bytes, _: str, __: Iterator[str]) -> object:
 
 
 def _reports(sent: Bytes, _: str, __: Iterator[str]) -> object:
-    """Return a new or a known allocation."""
+    """Decode a new item or a known one."""
     ask = of_its_application(small_histories.member(sent, f"k{sent.number() % 9}"))
     return AllocationRecord(ask.key, ask, sent.of(small_histories.NODES))
 

@@ -1,4 +1,4 @@
-"""An RM of the revision with all details of event records."""
+"""An RM of a revision with all details of event records."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ Sent = tuple[str, str, str, str]  # object, change, detail, reference
 
 
 def sent(effects: Iterable[Effect], *details: ChangeDetail) -> list[Sent]:
-    """Return the records with these details."""
+    """Return what records with these details contain."""
     return [
         (r.object_id, r.change.name, r.detail.name, r.reference_id)
         for r in records(effects)
@@ -31,7 +31,7 @@ def sent(effects: Iterable[Effect], *details: ChangeDetail) -> list[Sent]:
 
 
 class Later(RM):
-    """Takes event records from its registration on; has a node n1 and no application."""
+    """Takes event records from its registration on; has node n1 and no application."""
 
     def __init__(self, *, queues: str, rules: Rules = RULES, memory: int = 100) -> None:
         super().__init__(queues=queues, rules=rules)
@@ -40,6 +40,6 @@ class Later(RM):
         self.creates("n1", memory=memory)
 
     def starts(self, application_id: str, queue: str, **more: object) -> list[Effect]:
-        """Submit an application with one ask whose key is the application id."""
+        """Add an application that asks for an allocation under its own id as key."""
         effects = self.submits(application_id, f"root.{queue}", **more)
         return effects + self.asks(application_id, application_id, memory=1)

@@ -1,4 +1,4 @@
-"""An RM for tests of preemption: queues with guarantees and entitlements."""
+"""An RM for tests of preemption: queues with guarantees."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -42,7 +42,7 @@ partitions:
 
 
 class Preempting(RM):
-    """An RM whose application a1 is entitled to memory 5."""
+    """An RM whose application a1 is guaranteed 5 of memory; the others have no claim."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Preempting(RM):
         most: int = 1,
         **more: Any,
     ) -> list[str]:
-        """Allocate for another application than the preemptor; return the identities."""
+        """Place allocations that are not the preemptor's; return their identities."""
         made = identities(self.asks(key, application_id, memory=memory, most=most, more=more))
         assert len(made) == most
         return made
@@ -83,7 +83,7 @@ class Preempting(RM):
         policy: PreemptionPolicy | None = ALLOWED,
         **more: Any,
     ) -> list[Effect]:
-        """Send an ask that may preempt; return the effects after its delay."""
+        """Send an ask that may preempt; return the effects once its delay is over."""
         sent: Mapping[str, Any] = {"preemption_policy": policy, **more}
         effects = self.asks(key, application_id, memory=memory, most=most, more=sent)
         return effects + self.waits(DELAY)
@@ -101,7 +101,7 @@ def preempted(effects: list[Effect]) -> list[str]:
 
 
 def of_two_types(rm: Preempting, **victims: tuple[int, int]) -> dict[str, str]:
-    """Return victims by key, with memory and vcore; only the parent queue lacks vcore."""
+    """Place victims by key, with memory and vcore; the parent has no vcore left, the node has."""
     rm.submits("g", "root.parent.greedy")
     made: dict[str, str] = {}
     for key, (memory, vcore) in victims.items():

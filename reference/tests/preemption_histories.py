@@ -1,4 +1,4 @@
-"""Small histories, decoded from bytes, of preempting asks without gangs."""
+"""Small histories, encoded as bytes, without gangs and with asks that may preempt others."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ from tests.small_histories import Bytes, Move, World
 
 
 def preemption_world(data: bytes) -> World:
-    """Decode ``data``: applications mostly in one leaf, then anything."""
+    """Decode ``data``: applications, mostly in one leaf, then arbitrary moves."""
     return small_histories.spelled(data, _MOVES)
 
 

@@ -1,4 +1,4 @@
-"""Quiescence: the RM has answered and confirmed everything, and all timeouts are over."""
+"""Quiescence: the RM has answered and confirmed everything, and all timeouts have passed."""
 
 from typing import Final
 
@@ -7,8 +7,8 @@ from sireference.core.states import ApplicationState
 from tests.histories import Player
 from tests.history_moves import Answer, Confirmation
 
-_PAUSE: Final = 61.0  # seconds: longer than any timeout and any exclusion
-_MOST: Final = 20  # rounds: each confirmation may cause another request
+_PAUSE: Final = 61.0  # seconds: longer than any timeout, and than any node stays excluded
+_MOST: Final = 20  # rounds: one confirmation may lead to another
 _OPEN: Final = (ApplicationState.FAILING, ApplicationState.RESUMING)
 _OVER: Final = (ApplicationState.COMPLETED, ApplicationState.FAILED)
 
@@ -30,7 +30,7 @@ def settle(player: Player) -> None:
 
 
 def _waits_for_the_rm(partition: Partition) -> bool:
-    """Return whether it waits for an answer or a confirmation.
+    """Return whether the scheduler waits for an answer or a confirmation.
 
     A failing application fails with its last confirmation, a resuming one continues (SI-GANG-035,
     SI-GANG-037).
@@ -43,7 +43,7 @@ def _waits_for_the_rm(partition: Partition) -> bool:
 
 
 def finished_applications_hold_nothing(partition: Partition) -> None:
-    """Check that no completed, failed or removed application has an allocation."""
+    """Assert that completed, failed and removed applications have no live allocation."""
     for live in partition.allocations.all.values():
         application = live.application
         assert application.state not in _OVER

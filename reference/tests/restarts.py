@@ -1,7 +1,7 @@
-"""Restarts, decoded from bytes: an RM returns and reports what exists, in any order.
+"""Restarts, encoded as bytes: an RM reports its state again, in any order.
 
-A node has capacity for everything and reports its allocations; its messages are ordered, and so are
-those of each application. There is no other order.
+A node has capacity for everything and brings what runs on it. The node's messages are in order, and
+so are those of each application; there is no other order between them.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _WHOLE: Final = 30  # capacity of the node, more than all of it together
 
 @dataclass(frozen=True)
 class Restart:
-    """Existing applications, and the messages about them and the node; ``order`` mixes them."""
+    """Existing applications, and the messages that report them; ``order`` interleaves these."""
 
     queues: Configuration
     applications: tuple[NewApplication, ...]
@@ -34,12 +34,12 @@ class Restart:
     order: tuple[int, ...]
 
     def in_order(self) -> Iterator[Any]:
-        """Return the node, then one application after the other."""
+        """Return the node's messages, then one application after the other."""
         for stream in self.streams:
             yield from stream
 
     def mixed(self) -> Iterator[Any]:
-        """Return the streams merged by ``order``, each in its own order."""
+        """Interleave the streams as ``order`` says; each keeps its own order."""
         streams = [list(stream) for stream in self.streams]
         order = iter(self.order)
         while streams := [stream for stream in streams if stream]:
@@ -49,8 +49,8 @@ class Restart:
 def restart(data: bytes) -> Restart:
     """Decode ``data``.
 
-    Placeholders come with the node: otherwise the usage would depend on whether a member is served
-    elsewhere before its placeholder is reported.
+    Placeholders come with the node: if one came after the member it was reserved for had been
+    placed elsewhere, usage would depend on the order.
     """
     sent = Bytes(data)
     queues, leaf = sent.of(CONFIGURATIONS), sent.of(LEAVES)
@@ -80,7 +80,7 @@ def restart(data: bytes) -> Restart:
 
 
 def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication:
-    """Return an application with the need of all of its placeholders, existing ones included."""
+    """Submit it with the total of its placeholders, existing ones included."""
     whole = sum((ask.resource for ask in asks if ask.is_placeholder), NOTHING)
     return NewApplication(
         name,
@@ -92,13 +92,13 @@ def _application(name: str, queue: str, asks: tuple[Ask, ...]) -> NewApplication
 
 
 def _ask(sent: Bytes, application_id: str, key: str, size: Resource) -> Ask:
-    """Return an ask; asks of an application are equal, so any may replace any placeholder."""
+    """All members of an application have one size, so it does not matter which replaces which."""
     group, is_placeholder = sent.of(_KINDS)
     return Ask(key, application_id, resource=size, task_group=group, placeholder=is_placeholder)
 
 
 def left_over(restart: Restart, messages: Iterator[Any]) -> list[tuple[str, str]]:
-    """Return the asks, by application and key, still pending after all of this and some time.
+    """Return the asks, by application and key, that are still pending afterwards.
 
     The RM confirms every release at once.
     """

@@ -1,6 +1,6 @@
-"""Scheduling rules by brute force: asks that could be served, over all nodes and quotas.
+"""A brute-force oracle of what could be placed, over asks, nodes and quotas.
 
-It uses no wait queues, indexes or caches.
+It uses no queues of waiters, no wake-up lists and no cached facts about nodes.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from sireference.core.states import ApplicationState, NodeState
 
 
 def could_be_served(partition: Partition) -> list[str]:
-    """Return the keys of pending asks that could get an allocation, or a placeholder.
+    """Return the keys of pending asks that could now get an allocation or a placeholder.
 
-    None while a question to the RM is open: what follows depends on its answer.
+    Returns none while a question to the RM is open: what is next depends on its answer.
     """
     if partition.proposals:
         return []
@@ -37,7 +37,7 @@ def could_be_served(partition: Partition) -> list[str]:
 
 
 def nothing_fits(partition: Partition) -> None:
-    """Return whether no pending ask could be served, as must hold after a pass."""
+    """Assert that no pending ask could be placed."""
     assert could_be_served(partition) == []
 
 
@@ -46,11 +46,11 @@ def _wants_more(pending: PendingAsk) -> bool:
 
 
 def _has_a_placeholder(partition: Partition, pending: PendingAsk) -> bool:
-    """Return whether there is a placeholder it could replace."""
+    """Return whether there is a placeholder that it could replace."""
     ask = pending.ask
     if ask.is_placeholder or not ask.task_group or pending.had_placeholder:
         return False
-    if _is_asked_about_again(pending):  # that may be about the node of the placeholder
+    if _is_asked_about_again(pending):  # possibly about the placeholder's node
         return False
     return any(
         live.is_placeholder
@@ -74,9 +74,9 @@ def _fits(pending: PendingAsk, partition: Partition) -> bool:
 
 
 def _fits_without_reservation(pending: PendingAsk, partition: Partition) -> bool:
-    """Return whether it fits ignoring its own reservation, and no pass is due.
+    """Return whether there is capacity apart from its own reservation, and no pass is due.
 
-    If the RM named the victims, it is not placed on their node before all are gone.
+    If the RM named the victims, it is not placed on their node before all of them are gone.
     """
     preemption = partition.preemptions.of(pending)
     if preemption is None or partition.timers._pass_at is not None:
@@ -95,13 +95,13 @@ def _fits_without_reservation(pending: PendingAsk, partition: Partition) -> bool
 
 
 def _has_slots(pending: PendingAsk) -> bool:
-    """Return whether its application runs, or may begin to."""
+    """Return whether its application runs or may start."""
     application = pending.application
     return application.is_counted or all(quota.has_slot() for quota in application.quotas)
 
 
 def _may_be_on(pending: PendingAsk, node: Node, partition: Partition) -> bool:
-    """Return whether it may use ``node``, capacity aside."""
+    """Return whether it may be on ``node``, given capacity."""
     return (
         node.state is NodeState.SCHEDULABLE
         and pending.ask.required_node in ("", node.node_id)
@@ -116,7 +116,7 @@ def _is_refused(pending: PendingAsk, node: Node) -> bool:
 
 
 def _is_asked_about_again(pending: PendingAsk) -> bool:
-    """Return whether the RM refused nodes for it and is asked again later."""
+    """Return whether the RM refused nodes for it, to be asked again after a timeout."""
     timer = pending.exclusions.timer if pending.exclusions is not None else None
     return timer is not None and timer.due is not None
 
@@ -126,13 +126,13 @@ def _of_its_leaf(application: Application, partition: Partition) -> Iterator[App
 
 
 def _gathers(application: Application) -> bool:
-    """Return whether it waits for placeholders before it begins."""
+    """Return whether it waits for placeholders before it starts."""
     asked = any(pending.ask.is_placeholder for pending in application.pending.values())
     return asked and application.state is ApplicationState.ACCEPTED
 
 
 def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
-    """Return whether the rules for gangs hold the ask back."""
+    """Return whether the rules of gangs make the ask wait."""
     application = pending.application
     if application.is_gang and application.state is ApplicationState.RESUMING:
         return True
@@ -153,12 +153,12 @@ def _is_held_back(pending: PendingAsk, partition: Partition) -> bool:
 
 
 def _has_passed(application: Application) -> bool:
-    """Return whether its turn is over without placeholders."""
+    """Return whether its turn is over and it has no placeholder."""
     return application.has_passed
 
 
 def _is_behind(application: Application, partition: Partition) -> bool:
-    """Return whether another application of a state-aware leaf has to begin first."""
+    """Return whether another application of a state-aware leaf has to start first."""
     policy = application.leaf.config.properties.sort_policy
     if policy is not SortPolicy.STATE_AWARE or application.state is not ApplicationState.ACCEPTED:
         return False
@@ -174,7 +174,7 @@ def _is_behind(application: Application, partition: Partition) -> bool:
 
 
 def is_allowed(ask: Ask, node: Node, partition: Partition) -> bool:
-    """Return whether the placement constraint of the ask allows the node, without caches."""
+    """Return whether the placement constraint of the ask allows the node, computed from scratch."""
     constraint = ask.constraint
     if constraint is None:
         return True

@@ -1,6 +1,6 @@
 """A scripted session: a gang through replacement and completion, and through a restart.
 
-It is written once; a `Speaker` translates it for each revision.
+It is written once; a `Speaker` sends it in messages of a revision.
 """
 
 from collections.abc import Mapping
@@ -26,26 +26,26 @@ Sent = tuple[str, dict[str, Any]]  # the stream, and the fields of the request
 
 
 class Stage(Protocol):
-    """The environment of a session."""
+    """The environment in which a session is played."""
 
     async def starts(self) -> None:
-        """Start a fresh scheduler and stop an earlier one."""
+        """Start a scheduler with empty state; an earlier one is stopped."""
 
     async def registers(self, fields: Mapping[str, Any]) -> None:
         """Register the RM and open its streams."""
 
     async def send(self, sent: Sent) -> None:
-        """Send as the RM and receive the responses."""
+        """Send this as the RM, and receive all that follows."""
 
     async def waits(self, milliseconds: int) -> None:
-        """Let time pass and receive the responses."""
+        """Let time pass, and receive all that follows."""
 
     def allocated(self, key: str) -> Any:
-        """Return the latest Allocation for that key."""
+        """Return the last Allocation announced for that key."""
 
 
 class Speaker:
-    """Requests of an RM in one revision."""
+    """Sends the RM's messages in one revision."""
 
     def __init__(self, revision: Revision) -> None:
         self.revision = revision
@@ -70,7 +70,7 @@ class Speaker:
         return NODE, {"nodes": [info(**sent, action=info.CREATE, **more)]}
 
     def recovers(self, node_id: str, memory: int, *existing: Any) -> list[Sent]:
-        """Return requests for a node with its existing allocations."""
+        """Add a node with existing allocations, in as many requests as it takes."""
         if self.recovers_with_nodes:
             return [self.node(node_id, memory, *existing)]
         return [self.node(node_id, memory), self.existing(*existing)]
@@ -138,7 +138,7 @@ class Speaker:
 
 
 async def play(stage: Stage, rm: Speaker) -> None:
-    """Play the session; responses only provide the identities it uses."""
+    """Play the session; received messages only supply the identities that the RM names."""
     await stage.starts()
     await stage.registers(rm.registration())
     await stage.send(rm.node("n1", 10))
@@ -172,7 +172,7 @@ async def _a_gang_that_survives_the_scheduler(stage: Stage, rm: Speaker) -> None
         await stage.send(rm.existing(left))
     else:
         await stage.send(rm.node("n1", 10, real, left))
-    for sent in rm.recovers("n1", 10, real, left):  # once more: it is known
+    for sent in rm.recovers("n1", 10, real, left):  # again: it is a duplicate
         await stage.send(sent)
     await stage.send(rm.asks("parted", "r4", placeholder=False))
     await stage.send(rm.confirms(left))

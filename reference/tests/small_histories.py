@@ -1,7 +1,7 @@
-"""Small histories, decoded from bytes: few nodes and applications, and everything that delays asks.
+"""Small histories, encoded as bytes: few nodes and applications, and everything that blocks asks.
 
 Each decision takes one byte, so a history is cheap to draw, and Hypothesis minimises a failing one
-by reducing the bytes.
+by making the bytes fewer and smaller.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +86,7 @@ Kind = TypeVar("Kind")
 
 
 class Bytes:
-    """Decisions, one byte each; after the last, the first choice."""
+    """Decisions, one byte each; when they run out, the first option."""
 
     def __init__(self, data: bytes) -> None:
         self._rest = iter(data)
@@ -98,11 +98,11 @@ class Bytes:
         return number or 0
 
     def of(self, those: Sequence[Kind]) -> Kind:
-        """Return one of those."""
+        """Choose one of those."""
         return those[self.number() % len(those)]
 
     def amount(self, most: int) -> Resource:
-        """Return 1 to ``most`` of memory."""
+        """Choose from 1 to ``most`` of memory."""
         return Resource({"memory": 1 + self.number() % most})
 
 
@@ -118,12 +118,12 @@ class World:
 
 
 def world(data: bytes) -> World:
-    """Decode ``data``: applications mostly in one leaf, then anything."""
+    """Decode ``data``: applications, mostly in one leaf, then arbitrary moves."""
     return spelled(data, _MOVES)
 
 
 def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
-    """Decode ``data`` with these moves."""
+    """Decode ``data`` into a history of these moves."""
     sent = Bytes(data)
     queues = sent.of(CONFIGURATIONS)
     leaf = sent.of(LEAVES)
@@ -137,7 +137,7 @@ def spelled(data: bytes, of_moves: Sequence[Move]) -> World:
 
 
 def _application(sent: Bytes, name: str, leaf: str) -> NewApplication:
-    """Return mostly a gang with its total need, in the one leaf."""
+    """Choose an application, mostly a gang in the one leaf with its total placeholder size."""
     traits = sent.number()
     queue = sent.of(LEAVES) if traits % 4 == 3 else leaf
     is_gang = queue != "fair" and traits // 4 % 4 < 3
@@ -158,7 +158,7 @@ def _quota(sent: Bytes) -> str:
 
 
 def member(sent: Bytes, key: str) -> Ask:
-    """Return mostly a small placeholder or group member, sometimes for a required node."""
+    """Choose an ask, mostly a placeholder or member, mostly small, sometimes for one node."""
     traits, where = sent.number(), sent.number()
     is_large = traits % 8 == 7
     return Ask(

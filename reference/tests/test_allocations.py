@@ -1,4 +1,4 @@
-"""Allocations: their fields, their nodes and their usage."""
+"""Allocations: fields, nodes, capacity."""
 
 from sireference.core.model import Ask, NewAllocation, PreemptionPolicy
 from sireference.core.resources import Resource
@@ -9,7 +9,7 @@ BIG = 2**62
 
 
 # requirement: SI-ALLOC-002, SI-ALLOC-003, SI-ALLOC-007
-def test_an_allocation_repeats_everything_of_its_ask(busy: RM) -> None:
+def test_allocation_repeats_all_fields_of_its_ask(busy: RM) -> None:
     ask = Ask(
         key="k1",
         application_id="a1",
@@ -29,7 +29,7 @@ def test_an_allocation_repeats_everything_of_its_ask(busy: RM) -> None:
     assert {new.allocation.node_id for new in made} == {"n1"}
 
 
-def test_a_change_of_state_is_reported_before_the_allocation_that_caused_it(busy: RM) -> None:
+def test_state_change_is_reported_before_the_allocation_that_caused_it(busy: RM) -> None:
     kinds = [type(effect).__name__ for effect in busy.asks("k", memory=1, most=2)]
 
     assert kinds == ["UpdatedApplication"] * 2 + [
@@ -54,7 +54,7 @@ def test_only_schedulable_nodes_of_the_same_rm_are_used(busy: RM) -> None:
 
 
 # requirement: SI-ALLOC-004, SI-ALLOC-005, SI-ALLOC-008
-def test_no_identity_comes_twice_not_even_after_another_registration(busy: RM) -> None:
+def test_identities_are_unique_even_across_registrations(busy: RM) -> None:
     seen: list[str] = []
     for registration in range(3):
         busy.registers()
@@ -69,7 +69,7 @@ def test_no_identity_comes_twice_not_even_after_another_registration(busy: RM) -
 
 
 # requirement: SI-ALLOC-010
-def test_the_capacity_of_an_ended_allocation_is_free(busy: RM) -> None:
+def test_capacity_of_an_ended_allocation_is_free(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     assert keys(busy.asks("k2", memory=10)) == []
 
@@ -77,7 +77,7 @@ def test_the_capacity_of_an_ended_allocation_is_free(busy: RM) -> None:
 
 
 # requirement: SI-RES-001, SI-RES-002
-def test_types_are_names_and_a_missing_one_is_none(rm: RM) -> None:
+def test_resource_types_are_arbitrary_names_and_a_missing_one_is_zero(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=10)
     rm.creates("n2", capacity={"memory": 10, "x.y/z": 1})
@@ -91,7 +91,7 @@ def test_types_are_names_and_a_missing_one_is_none(rm: RM) -> None:
 
 
 # requirement: SI-RES-003
-def test_amounts_use_all_of_int64(rm: RM) -> None:
+def test_amounts_use_the_full_range_of_int64(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=2**63 - 1)
 
@@ -110,7 +110,7 @@ def test_queue_usage_does_not_overflow_over_many_nodes(rm: RM) -> None:
 
 
 # requirement: SI-CONN-019
-def test_names_of_any_shape_work(rm: RM) -> None:
+def test_arbitrary_names_are_accepted(rm: RM) -> None:
     rm.creates("Node/1 (ä)", memory=1)
     rm.submits("Ünrein app\n")
 
@@ -120,7 +120,7 @@ def test_names_of_any_shape_work(rm: RM) -> None:
     assert new.allocation.ask.application_id == "Ünrein app\n"
 
 
-def test_a_required_node_is_the_only_one(busy: RM) -> None:
+def test_required_node_is_the_only_one_used(busy: RM) -> None:
     busy.creates("n2", memory=1)
     there = {"required_node": "n2"}
 
@@ -132,7 +132,7 @@ def test_a_required_node_is_the_only_one(busy: RM) -> None:
     assert placed(busy.undrains("n2")) == [("k2", "n2")]
 
 
-def test_an_unknown_required_node_blocks_no_one_else(busy: RM) -> None:
+def test_unknown_required_node_blocks_no_other_ask(busy: RM) -> None:
     assert placed(busy.asks("k1", memory=1, more={"required_node": "nX"})) == []
     assert placed(busy.asks("k2", memory=1)) == [("k2", "n1")]
     assert placed(busy.send_node_action("nX", NodeAction.CREATE, {"memory": 1})) == [("k1", "nX")]

@@ -1,4 +1,4 @@
-"""In-process API of the SI: calls and callbacks."""
+"""The SI as an in-process API: calls and callbacks."""
 
 import inspect
 import json
@@ -24,7 +24,7 @@ from tests.embedded import QUEUES, EmbeddedRM, Embedding, Recorder, refuse, sett
 LATER = [revision for name, revision in REVISIONS.items() if name != "2021-02"]
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 OLDEST = REVISIONS["2021-02"]
-TIMEOUT = patient()  # seconds, where another thread is involved
+TIMEOUT = patient()  # seconds, where another thread has to act
 
 of_later_revisions = pytest.mark.parametrize("revision", LATER, ids=str)
 
@@ -35,7 +35,7 @@ def rm() -> Embedding:
 
 
 def calls_of(kind: type) -> dict[str, list[str]]:
-    """Return the public methods that ``kind`` or its protocols define, with their parameters."""
+    """Return the public methods of ``kind`` and its protocols, with their parameters."""
     return {
         name: [
             parameter for parameter in inspect.signature(method).parameters if parameter != "self"
@@ -46,7 +46,7 @@ def calls_of(kind: type) -> dict[str, list[str]]:
 
 
 # requirement: SI-CB-012
-def test_the_api_has_the_six_calls_of_the_si() -> None:
+def test_api_has_the_six_calls_of_the_si() -> None:
     alongside = {"close", "keep_deadlines", "next_deadline", "state_dump"}
 
     calls = calls_of(SchedulerAPI)
@@ -62,7 +62,7 @@ def test_the_api_has_the_six_calls_of_the_si() -> None:
 
 
 # requirement: SI-CB-012
-def test_a_callback_has_the_seven_methods_of_the_si() -> None:
+def test_callback_has_the_seven_methods_of_the_si() -> None:
     assert calls_of(ResourceManagerCallback) == {
         "update_allocation": ["response"],
         "update_application": ["response"],
@@ -77,7 +77,7 @@ def test_a_callback_has_the_seven_methods_of_the_si() -> None:
 
 # requirement: SI-CB-012
 @of_later_revisions
-def test_a_call_is_answered_by_callback(revision: Revision) -> None:
+def test_call_is_answered_by_callback(revision: Revision) -> None:
     rm = Embedding(SchedulerAPI(revision, clock=VirtualClock()), EmbeddedRM())
 
     response = rm.registers()
@@ -98,7 +98,7 @@ def test_a_call_is_answered_by_callback(revision: Revision) -> None:
 
 # requirement: SI-CB-012
 @of_later_revisions
-def test_what_cannot_be_is_an_error_and_no_callback(revision: Revision) -> None:
+def test_invalid_call_raises_an_error_without_callback(revision: Revision) -> None:
     rm = Embedding(SchedulerAPI(revision, clock=VirtualClock()), EmbeddedRM())
 
     with pytest.raises(SIError, match="not registered"):
@@ -112,7 +112,7 @@ def test_what_cannot_be_is_an_error_and_no_callback(revision: Revision) -> None:
 
 
 # requirement: SI-CB-012
-def test_the_configuration_is_updated_as_a_whole_or_not_at_all(rm: Embedding) -> None:
+def test_configuration_is_updated_atomically(rm: Embedding) -> None:
     def updates(config: str, group: str = "") -> None:
         request = rm.si.UpdateConfigurationRequest(rmID="rm", config=config, policyGroup=group)
         rm.api.update_configuration(request)
@@ -142,7 +142,7 @@ def test_predicates_are_asked_and_an_error_excludes_the_node(rm: Embedding) -> N
 # requirement: SI-CB-005, SI-CB-007
 @of_later_revisions
 @pytest.mark.parametrize(("success", "index", "gone"), [(True, 1, 2), (True, 2, 3), (False, 2, 0)])
-def test_preemption_predicates_are_asked_and_heeded(
+def test_preemption_predicates_are_asked_and_followed(
     revision: Revision,
     success: bool,  # noqa: FBT001  # an answer
     index: int,
@@ -181,7 +181,7 @@ def test_events_and_container_states_are_reported(revision: Revision) -> None:
 
 
 # requirement: SI-CB-004
-def test_who_implements_less_is_not_called_for_the_rest() -> None:
+def test_unimplemented_callbacks_are_not_called() -> None:
     class Plain(Recorder):
         def update_allocation(self, response: Any) -> None:
             self.take("update_allocation", response)
@@ -202,7 +202,7 @@ def test_who_implements_less_is_not_called_for_the_rest() -> None:
 
 
 # requirement: SI-CB-001
-def test_a_new_registration_brings_another_callback(rm: Embedding) -> None:
+def test_new_registration_replaces_the_callback(rm: Embedding) -> None:
     first, second = rm.rm, EmbeddedRM()
     before = len(first.received)
 
@@ -214,7 +214,7 @@ def test_a_new_registration_brings_another_callback(rm: Embedding) -> None:
 
 
 # requirement: SI-CB-001
-def test_what_was_to_be_reported_of_the_earlier_registration_is_not(rm: Embedding) -> None:
+def test_pending_callbacks_of_the_earlier_registration_are_dropped(rm: Embedding) -> None:
     first, second = rm.rm, EmbeddedRM()
     first.reacts = {"update_application": lambda _: rm.registers(second)}
 
@@ -224,7 +224,7 @@ def test_what_was_to_be_reported_of_the_earlier_registration_is_not(rm: Embeddin
     assert "update_allocation" not in second.methods()
 
 
-def test_two_rms_observe_what_is_theirs(rm: Embedding) -> None:
+def test_two_rms_receive_only_their_own_callbacks(rm: Embedding) -> None:
     other = Embedding(rm.api, EmbeddedRM(), rm_id="other").settles()
 
     rm.asks("k1", memory=3)
@@ -234,7 +234,7 @@ def test_two_rms_observe_what_is_theirs(rm: Embedding) -> None:
     assert [new.allocationKey for new in other.rm.allocations()] == ["k2"]
 
 
-def test_the_scheduler_can_be_called_from_a_callback(rm: Embedding) -> None:
+def test_scheduler_can_be_called_from_a_callback(rm: Embedding) -> None:
     def ends(response: Any) -> None:
         for new in response.new:
             rm.releases(new)
@@ -248,7 +248,7 @@ def test_the_scheduler_can_be_called_from_a_callback(rm: Embedding) -> None:
     assert rm.rm.overlaps == 0
 
 
-def test_what_is_refused_inside_a_callback_is_an_error_there(rm: Embedding) -> None:
+def test_call_refused_inside_a_callback_raises_there(rm: Embedding) -> None:
     stranger = Embedding(rm.api, EmbeddedRM(), rm_id="stranger")
     errors: list[str] = []
 
@@ -263,7 +263,7 @@ def test_what_is_refused_inside_a_callback_is_an_error_there(rm: Embedding) -> N
     assert errors == ["resource manager 'stranger' is not registered"]
 
 
-def test_an_error_of_a_callback_is_written_down_and_changes_nothing(
+def test_callback_error_is_logged_and_changes_nothing(
     rm: Embedding, caplog: pytest.LogCaptureFixture
 ) -> None:
     rm.rm.reacts = {"update_allocation": refuse}
@@ -275,7 +275,7 @@ def test_an_error_of_a_callback_is_written_down_and_changes_nothing(
     assert "update_allocation of the resource manager: not here" in caplog.text
 
 
-def test_any_other_exception_comes_out_of_the_call_and_nothing_is_lost(rm: Embedding) -> None:
+def test_other_exception_leaves_the_call_and_loses_no_callback(rm: Embedding) -> None:
     def breaks(_: Any) -> None:
         rm.rm.reacts = {}
         raise ZeroDivisionError
@@ -289,7 +289,7 @@ def test_any_other_exception_comes_out_of_the_call_and_nothing_is_lost(rm: Embed
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k1", "k2"]
 
 
-def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
+def test_failing_predicate_is_a_refusal(rm: Embedding) -> None:
     def breaks(_: Any) -> None:
         raise ZeroDivisionError
 
@@ -303,7 +303,7 @@ def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k2"]
 
 
-def test_callbacks_come_one_at_a_time_any_calls(rm: Embedding) -> None:
+def test_callbacks_are_serialised_across_threads(rm: Embedding) -> None:
     another = threading.Thread(target=rm.asks, args=("k2",), kwargs={"memory": 3})
     waited: list[bool] = []
 
@@ -323,7 +323,7 @@ def test_callbacks_come_one_at_a_time_any_calls(rm: Embedding) -> None:
     assert rm.rm.overlaps == 0
 
 
-def test_a_message_of_another_revision_is_not_taken(rm: Embedding) -> None:
+def test_message_of_another_revision_is_refused(rm: Embedding) -> None:
     ours = DEFAULT_REVISION.name
     for other in (REVISIONS["2023-08"], OLDEST):
         with pytest.raises(TypeError, match=f"a RegisterResourceManagerRequest of {ours}"):
@@ -334,7 +334,7 @@ def test_a_message_of_another_revision_is_not_taken(rm: Embedding) -> None:
         rm.api.update_configuration(rm.si.NodeRequest())
 
 
-def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
+def test_state_dump_includes_that_of_the_rm(rm: Embedding) -> None:
     dump = json.loads(rm.api.state_dump())
 
     (held,) = dump["resource_managers"]
@@ -344,7 +344,7 @@ def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
 
 
 @pytest.mark.parametrize("sent", ["{", None], ids=["no JSON", "an error"])
-def test_a_state_dump_that_the_rm_cannot_give_states_why(
+def test_failed_state_dump_of_the_rm_has_a_reason(
     rm: Embedding, monkeypatch: pytest.MonkeyPatch, sent: str | None
 ) -> None:
     def dump(_: EmbeddedRM) -> str:
@@ -373,7 +373,7 @@ class OneStreamRM(Recorder):
 
 
 # requirement: SI-CB-011
-def test_the_api_of_the_oldest_revision_has_one_update_and_one_callback() -> None:
+def test_api_of_2021_02_has_one_update_and_one_callback() -> None:
     si: Any = OLDEST.si
     api, rm = OneStreamAPI(OLDEST, clock=VirtualClock()), OneStreamRM()
     quantity = si.Resource(resources={"memory": si.Quantity(value=3)})
@@ -400,16 +400,16 @@ def test_the_api_of_the_oldest_revision_has_one_update_and_one_callback() -> Non
         api.update(si.UpdateRequest(rmID="stranger"))
 
 
-def test_a_revision_has_one_of_the_two_apis() -> None:
+def test_revision_has_one_of_the_two_apis() -> None:
     with pytest.raises(ValueError, match="OneStreamAPI"):
         SchedulerAPI(OLDEST)
     with pytest.raises(ValueError, match="SchedulerAPI"):
         OneStreamAPI(DEFAULT_REVISION)
 
 
-def test_the_example_of_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_in_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
 
-    exec(compile(example, str(PAGE), "exec"), {})  # noqa: S102  # it is ours
+    exec(compile(example, str(PAGE), "exec"), {})  # noqa: S102  # our own code
 
     assert capsys.readouterr().out == "k1 runs on n2\n"

@@ -1,4 +1,4 @@
-"""Deadlines of the in-process API: by the caller's clock, or on a separate thread."""
+"""Deadlines of the API: driven by the caller's clock, or on a separate thread."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION, REVISIONS
 from tests.embedded import EmbeddedRM, Embedding, settled
 
-TIMEOUT = patient()  # seconds, where another thread is involved
+TIMEOUT = patient()  # seconds, where another thread has to act
 QUIET = 0.1  # seconds in which another thread would have failed
 
 
@@ -25,12 +25,12 @@ def rm() -> Embedding:
 
 
 def states(rm: EmbeddedRM) -> list[str]:
-    """Return the reported application states, in order."""
+    """Return the application states reported, in order."""
     received = rm.messages("update_application")
     return [update.state for sent in received for update in sent.updated]
 
 
-def test_deadlines_are_kept_when_the_callers_clock_states_so() -> None:
+def test_deadlines_follow_the_callers_clock() -> None:
     clock = VirtualClock()
     rm = settled(DEFAULT_REVISION, clock=clock, settings=Settings(completing_timeout=5))
     rm.asks("k1", memory=3)
@@ -44,7 +44,7 @@ def test_deadlines_are_kept_when_the_callers_clock_states_so() -> None:
     assert states(rm.rm)[-2:] == ["Completing", "Completed"]
 
 
-def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
+def test_without_a_clock_deadlines_run_on_a_thread() -> None:
     with SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01)) as api:
         rm = Embedding(api, EmbeddedRM()).settles()
         rm.asks("k1", memory=3)
@@ -58,7 +58,7 @@ def test_without_a_clock_deadlines_are_kept_on_a_thread_of_their_own() -> None:
     assert rm.rm.overlaps == 0
 
 
-def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() -> None:
+def test_far_future_deadline_blocks_no_other_deadline() -> None:
     before = set(threading.enumerate())
     settings = Settings(starting_timeout=0.0, completing_timeout=0.01)
     with SchedulerAPI(REVISIONS["2023-12"], settings=settings) as api:
@@ -74,7 +74,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
         with rm.rm.has_news:
             assert rm.rm.has_news.wait_for(lambda: "Running" in states(rm.rm), TIMEOUT)
         (thread,) = set(threading.enumerate()) - before
-        thread.join(QUIET)  # the only deadline is now that of the ask
+        thread.join(QUIET)  # from here on the only deadline is that of the ask
         rm.submits("a2")
         rm.asks("k2", "a2", memory=3)
         rm.releases(rm.rm.allocations()[-1])
@@ -85,7 +85,7 @@ def test_a_deadline_in_millions_of_years_keeps_no_other_one_from_being_kept() ->
     assert completed
 
 
-def test_after_it_is_closed_no_deadline_is_kept() -> None:
+def test_no_deadline_fires_after_close() -> None:
     before = set(threading.enumerate())
     api = SchedulerAPI(DEFAULT_REVISION, settings=Settings(completing_timeout=0.01))
     rm = Embedding(api, EmbeddedRM()).settles()
@@ -102,7 +102,7 @@ def test_after_it_is_closed_no_deadline_is_kept() -> None:
     assert rm.rm.threads == {threading.current_thread().name}
 
 
-def test_a_deadline_thread_survives_a_callback_that_breaks(
+def test_deadline_thread_survives_a_failing_callback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def breaks(response: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_deadline_thread_survives_a_callback_that_breaks(
     assert "a callback of the resource manager failed" in caplog.text
 
 
-def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
+def test_deadline_thread_survives_a_callback_that_raises_system_exit(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def exits(response: Any) -> None:
@@ -149,7 +149,7 @@ def test_a_deadline_thread_survives_a_callback_that_wants_to_exit(
     assert "a callback of the resource manager failed" in caplog.text
 
 
-def test_a_deadline_thread_survives_a_deadline_that_cannot_be_reported(
+def test_deadline_thread_survives_a_deadline_that_cannot_be_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     received: list[str] = []

@@ -1,4 +1,4 @@
-"""Stop of the in-process API: no callback begins after stop()."""
+"""End of the API's service: no callback after stop()."""
 
 import threading
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def embedded(revision: Revision) -> Embedding:
 
 
 # requirement: SI-CB-015
-def test_which_revisions_have_it() -> None:
+def test_which_revisions_have_stop() -> None:
     assert [revision.name for revision in STOPPING] == ["2024-10", "2026-04"]
 
 
@@ -42,7 +42,7 @@ def test_which_revisions_have_it() -> None:
     ],
     ids=["register", "node", "application", "allocation", "configuration"],
 )
-def test_further_calls_are_refused_and_lead_to_no_callback(
+def test_further_calls_are_refused_without_callback(
     revision: Revision, call: Callable[[Embedding], object]
 ) -> None:
     rm = embedded(revision)
@@ -57,7 +57,7 @@ def test_further_calls_are_refused_and_lead_to_no_callback(
 
 # requirement: SI-CB-015
 @of_those_that_stop
-def test_no_deadline_comes_any_more(revision: Revision) -> None:
+def test_no_deadline_fires_after_stop(revision: Revision) -> None:
     clock = VirtualClock()
     rm = settled(revision, clock=clock)
     rm.asks("k1", memory=1)
@@ -75,7 +75,7 @@ def test_no_deadline_comes_any_more(revision: Revision) -> None:
 
 # requirement: SI-CB-015
 @of_those_that_stop
-def test_a_callback_that_stops_is_the_last_one(revision: Revision) -> None:
+def test_callback_that_stops_is_the_last_one(revision: Revision) -> None:
     rm = embedded(revision)
     received = len(rm.rm.received)
 
@@ -90,7 +90,7 @@ def test_a_callback_that_stops_is_the_last_one(revision: Revision) -> None:
 
 # requirement: SI-CB-015
 @of_those_that_stop
-def test_what_is_left_of_an_answer_is_not_reported(revision: Revision) -> None:
+def test_rest_of_an_answer_is_not_reported(revision: Revision) -> None:
     rm = embedded(revision)
     for number in range(3):
         rm.asks(f"k{number}", memory=1)
@@ -110,7 +110,7 @@ def test_what_is_left_of_an_answer_is_not_reported(revision: Revision) -> None:
 
 # requirement: SI-CB-015
 @of_those_that_stop
-def test_it_waits_for_the_callback_that_is_going_on(revision: Revision) -> None:
+def test_stop_waits_for_the_running_callback(revision: Revision) -> None:
     rm = embedded(revision)
     expect, may_go_on = threading.Event(), threading.Event()
 
@@ -136,7 +136,7 @@ def test_it_waits_for_the_callback_that_is_going_on(revision: Revision) -> None:
 
 
 @of_those_that_stop
-def test_it_may_be_repeated_and_leaves_nothing(revision: Revision) -> None:
+def test_stop_may_be_repeated_and_leaves_nothing(revision: Revision) -> None:
     rm = embedded(revision)
     rm.asks("k1", memory=1)
 
@@ -150,7 +150,7 @@ def test_it_may_be_repeated_and_leaves_nothing(revision: Revision) -> None:
 
 # requirement: SI-CB-015
 @pytest.mark.parametrize("revision", OTHERS, ids=str)
-def test_other_revisions_have_no_such_call(revision: Revision) -> None:
+def test_other_revisions_have_no_stop(revision: Revision) -> None:
     with SchedulerAPI(revision, clock=VirtualClock()) as api:
         rm = Embedding(api, EmbeddedRM()).settles()
 

@@ -1,4 +1,4 @@
-"""Applications: submission, state transitions, removal."""
+"""Applications: submission, states, removal."""
 
 from collections.abc import Callable
 
@@ -44,13 +44,13 @@ def verdicts(effects: object) -> list[tuple[str, bool]]:
 
 
 # requirement: SI-APP-001, SI-APP-002, SI-APP-039
-def test_an_application_is_accepted_once(rm: RM) -> None:
+def test_application_is_accepted_once(rm: RM) -> None:
     assert rm.submits("a1") == [AcceptedApplication("rm", "a1")]
     assert verdicts(rm.submits("a1")) == [("a1", False)]
 
 
 # requirement: SI-APP-003
-def test_a_rejected_duplicate_changes_nothing(busy: RM) -> None:
+def test_rejected_duplicate_changes_nothing(busy: RM) -> None:
     busy.asks("k1", memory=10)
     busy.asks("k2", memory=5)
 
@@ -72,12 +72,12 @@ def test_every_submission_has_one_verdict(rm: RM) -> None:
     assert verdicts(effects) == [("a1", False), ("a2", True), ("a3", False), ("a4", True)]
 
 
-def test_an_application_without_id_is_rejected(rm: RM) -> None:
+def test_application_without_id_is_rejected(rm: RM) -> None:
     assert verdicts(rm.submits("")) == [("", False)]
 
 
 # requirement: SI-APP-007
-def test_an_application_of_an_unknown_partition_is_rejected(rm: RM) -> None:
+def test_application_of_an_unknown_partition_is_rejected(rm: RM) -> None:
     assert verdicts(rm.submits("a1", partition="nope")) == [("a1", False)]
 
 
@@ -89,14 +89,14 @@ def test_groups_user_and_tags_are_optional(rm: RM) -> None:
 
 
 # requirement: SI-APP-011
-def test_tags_of_the_application_do_not_steer_its_asks(busy: RM) -> None:
+def test_application_tags_do_not_affect_its_asks(busy: RM) -> None:
     busy.submits("a2", tags={"yunikorn.apache.org/requiredNode": "n2"})
 
     assert keys(busy.asks("k1", "a2", memory=1)) == ["k1"]
 
 
 # requirement: SI-APP-012, SI-APP-014, SI-REL-011
-def test_an_application_fails_when_it_ran_for_too_long(rm: RM) -> None:
+def test_application_fails_at_its_execution_timeout(rm: RM) -> None:
     rm.submits("a1", execution_timeout=3.0)
     rm.asks("k1", memory=5)
     rm.asks("k2", memory=99)
@@ -114,7 +114,7 @@ def test_an_application_fails_when_it_ran_for_too_long(rm: RM) -> None:
     assert verdicts(rm.submits("a1")) == [("a1", True)]
 
 
-def test_what_was_asked_to_end_already_is_not_asked_again(busy: RM) -> None:
+def test_open_release_is_not_requested_again_at_the_timeout(busy: RM) -> None:
     busy.submits("a2", execution_timeout=3.0)
     (expiring,) = identities(busy.asks("k1", "a2", memory=1, more={"execution_timeout": 1.0}))
     (lasting,) = identities(busy.asks("k2", "a2", memory=1))
@@ -123,7 +123,7 @@ def test_what_was_asked_to_end_already_is_not_asked_again(busy: RM) -> None:
     assert released(busy.waits(2)) == [(lasting, TIMEOUT)]
 
 
-def test_a_failing_application_keeps_its_place_until_it_has_failed() -> None:
+def test_failing_application_keeps_its_slot_until_it_has_failed() -> None:
     rm = RM(queues=ONE_AT_A_TIME)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.q", execution_timeout=3.0)
@@ -135,7 +135,7 @@ def test_a_failing_application_keeps_its_place_until_it_has_failed() -> None:
     assert keys(rm.releases(identity, termination=TIMEOUT)) == ["k2"]
 
 
-def test_an_application_that_ran_for_too_long_with_nothing_left_has_failed_at_once(
+def test_application_without_allocations_fails_at_once_at_the_timeout(
     busy: RM,
 ) -> None:
     busy.submits("a2", execution_timeout=3.0)
@@ -146,7 +146,7 @@ def test_an_application_that_ran_for_too_long_with_nothing_left_has_failed_at_on
     assert states(busy.waits(3)) == ["Failing", "Failed"]
 
 
-def test_waiting_is_not_running(busy: RM) -> None:
+def test_waiting_time_does_not_count_as_execution_time(busy: RM) -> None:
     busy.submits("a2", execution_timeout=3.0)
     (identity,) = identities(busy.asks("k1", "a2", memory=5))
     busy.waits(2)
@@ -160,7 +160,7 @@ def test_waiting_is_not_running(busy: RM) -> None:
 
 # requirement: SI-APP-013
 @pytest.mark.parametrize("timeout", [0.0, -5.0])
-def test_no_timeout_no_limit(busy: RM, timeout: float) -> None:
+def test_no_timeout_means_no_limit(busy: RM, timeout: float) -> None:
     busy.submits("a2", execution_timeout=timeout)
     busy.asks("k1", "a2", memory=1)
 
@@ -178,7 +178,7 @@ def test_removing_an_application_removes_its_asks(rm: RM) -> None:
 
 
 # requirement: SI-APP-018, SI-APP-035, SI-CONN-014
-def test_removing_an_application_ends_its_allocations_and_frees_their_capacity(busy: RM) -> None:
+def test_removing_an_application_releases_its_allocations_and_capacity(busy: RM) -> None:
     busy.submits("a2")
     ended = identities(busy.asks("k1", memory=3, most=3))
     busy.asks("k2", "a2", memory=10)
@@ -191,7 +191,7 @@ def test_removing_an_application_ends_its_allocations_and_frees_their_capacity(b
 
 
 # requirement: SI-APP-019
-def test_removing_what_is_not_there_is_harmless(busy: RM) -> None:
+def test_removing_an_unknown_application_is_ignored(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=3))
 
     assert busy.removes("nope") == []
@@ -201,7 +201,7 @@ def test_removing_what_is_not_there_is_harmless(busy: RM) -> None:
 
 
 # requirement: SI-APP-020
-def test_after_its_removal_the_id_is_free(busy: RM) -> None:
+def test_id_is_free_after_removal(busy: RM) -> None:
     busy.removes("a1")
 
     assert refused_keys(busy.asks("k1", memory=1)) == ["k1"]
@@ -209,7 +209,7 @@ def test_after_its_removal_the_id_is_free(busy: RM) -> None:
     assert keys(busy.asks("k2", memory=1)) == ["k2"]
 
 
-def test_additions_come_before_removals(rm: RM) -> None:
+def test_additions_are_handled_before_removals(rm: RM) -> None:
     event = UpdateApplications(
         "rm", (NewApplication("a1", "root.default"),), (RemoveApplication("a1"),)
     )
@@ -218,7 +218,7 @@ def test_additions_come_before_removals(rm: RM) -> None:
     assert verdicts(rm.submits("a1")) == [("a1", True)]
 
 
-def test_the_timers_of_a_removed_application_are_gone(busy: RM) -> None:
+def test_removal_cancels_the_timers_of_the_application(busy: RM) -> None:
     busy.submits("a2", execution_timeout=5.0)
     busy.asks("k1", "a2", memory=1, more={"execution_timeout": 1.0})
     busy.removes("a2")
@@ -228,7 +228,7 @@ def test_the_timers_of_a_removed_application_are_gone(busy: RM) -> None:
 
 
 # requirement: SI-APP-021, SI-APP-022, SI-APP-024, SI-APP-025, SI-APP-026, SI-APP-029
-def test_a_whole_life_is_reported(busy: RM) -> None:
+def test_full_lifecycle_is_reported(busy: RM) -> None:
     received: list[UpdatedApplication] = []
     steps: list[Callable[[], list[Effect]]] = [
         lambda: busy.asks("k0", memory=99),
@@ -254,7 +254,7 @@ def test_a_whole_life_is_reported(busy: RM) -> None:
     assert times == sorted(times)
 
 
-def test_one_allocation_makes_it_run_after_a_while(busy: RM) -> None:
+def test_application_with_one_allocation_runs_after_a_while(busy: RM) -> None:
     busy.asks("k1", memory=1)
 
     assert states(busy.waits(299)) == []
@@ -263,7 +263,7 @@ def test_one_allocation_makes_it_run_after_a_while(busy: RM) -> None:
 
 
 # requirement: SI-APP-027
-def test_a_pending_ask_or_an_allocation_keeps_it_from_waiting(busy: RM) -> None:
+def test_pending_ask_or_allocation_prevents_waiting(busy: RM) -> None:
     busy.submits("a2")
     one, _ = identities(busy.asks("k1", memory=1, most=2))
     other = identities(busy.asks("k2", "a2", memory=1))[0]
@@ -273,14 +273,14 @@ def test_a_pending_ask_or_an_allocation_keeps_it_from_waiting(busy: RM) -> None:
     assert states(busy.releases(other, "a2")) == []
 
 
-def test_a_new_application_does_not_wait_before_its_first_ask(rm: RM) -> None:
+def test_new_application_does_not_wait_before_its_first_ask(rm: RM) -> None:
     rm.submits("a1")
 
     assert rm.scheduler.next_deadline() is None
 
 
 # requirement: SI-APP-028, SI-APP-032
-def test_a_waiting_application_runs_again_with_a_new_ask(busy: RM) -> None:
+def test_waiting_application_runs_again_with_a_new_ask(busy: RM) -> None:
     busy.asks("k1", memory=1)
     busy.releases()
     busy.waits(29)
@@ -294,7 +294,7 @@ def test_a_waiting_application_runs_again_with_a_new_ask(busy: RM) -> None:
 
 
 # requirement: SI-APP-030
-def test_a_completed_application_gives_its_place_to_the_next() -> None:
+def test_completed_application_frees_its_slot() -> None:
     rm = RM(queues=ONE_AT_A_TIME)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.q")
@@ -307,7 +307,7 @@ def test_a_completed_application_gives_its_place_to_the_next() -> None:
 
 
 # requirement: SI-APP-031
-def test_a_completed_application_does_not_block_its_id(busy: RM) -> None:
+def test_completed_application_does_not_block_its_id(busy: RM) -> None:
     busy.asks("k1", memory=1)
     busy.releases()
     assert states(busy.waits(30)) == ["Completed"]
@@ -319,7 +319,7 @@ def test_a_completed_application_does_not_block_its_id(busy: RM) -> None:
     assert "Expired" not in states(busy.waits(1e9))
 
 
-def test_a_finished_application_is_forgotten_after_its_retention(busy: RM) -> None:
+def test_finished_application_is_forgotten_after_its_retention(busy: RM) -> None:
     busy.asks("k1", memory=1)
     busy.releases()
 

@@ -1,4 +1,4 @@
-"""Asks: accepted, replaced by key, rejected with a reason, withdrawn."""
+"""Asks: acceptance, replacement by key, rejection with a reason, withdrawal."""
 
 import pytest
 from sireference.core.model import Ask, NewAllocation, RejectedAsk, ReleasedAsk
@@ -40,12 +40,12 @@ STOPPED = TerminationType.STOPPED_BY_RM
 
 # requirement: SI-ASK-001, SI-ASK-002
 @pytest.mark.parametrize("key", ["k", " spaces in it ", "käfer", "0", "x" * 1024])
-def test_an_ask_that_fits_is_served_under_its_key(busy: RM, key: str) -> None:
+def test_ask_that_fits_is_allocated_under_its_key(busy: RM, key: str) -> None:
     assert keys(busy.asks(key, memory=1, more={"tags": {"d/x": "y"}})) == [key]
 
 
 # requirement: SI-ASK-003
-def test_the_same_key_adds_no_demand(rm: RM) -> None:
+def test_same_key_adds_no_demand(rm: RM) -> None:
     rm.submits("a1")
     for _ in range(3):
         rm.asks("k1", memory=1)
@@ -54,7 +54,7 @@ def test_the_same_key_adds_no_demand(rm: RM) -> None:
 
 
 # requirement: SI-ASK-004
-def test_the_values_of_the_replacing_ask_count(rm: RM) -> None:
+def test_replacement_takes_the_new_values(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=4)
     rm.asks("k1", memory=8)
@@ -64,7 +64,7 @@ def test_the_values_of_the_replacing_ask_count(rm: RM) -> None:
     assert new.allocation.ask == Ask("k1", "a1", resource=Resource({"memory": 3}), priority=7)
 
 
-def test_a_replacing_ask_keeps_its_place_in_line(rm: RM) -> None:
+def test_replacement_keeps_its_place_in_the_queue(rm: RM) -> None:
     rm.submits("a1")
     for key in ("k1", "k2"):
         rm.asks(key, memory=4)
@@ -74,7 +74,7 @@ def test_a_replacing_ask_keeps_its_place_in_line(rm: RM) -> None:
 
 
 # requirement: SI-ASK-005, SI-ASK-006
-def test_an_ask_yields_its_maximum_and_no_more(busy: RM) -> None:
+def test_ask_yields_its_maximum_and_no_more(busy: RM) -> None:
     effects = busy.asks("k1", memory=1, most=3)
 
     assert keys(effects) == ["k1"] * 3
@@ -82,7 +82,9 @@ def test_an_ask_yields_its_maximum_and_no_more(busy: RM) -> None:
 
 
 @pytest.mark.parametrize(("most", "more"), [(3, 2), (2, 1), (1, 0), (4, 3)])
-def test_allocations_made_before_a_replacement_count(rm: RM, most: int, more: int) -> None:
+def test_allocations_before_a_replacement_count_towards_the_maximum(
+    rm: RM, most: int, more: int
+) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=1)
     assert keys(rm.asks("k1", memory=1, most=3)) == ["k1"]
@@ -92,7 +94,7 @@ def test_allocations_made_before_a_replacement_count(rm: RM, most: int, more: in
     assert len(keys(rm.creates("n2", memory=9))) == more
 
 
-def test_a_replacement_that_asks_for_no_more_than_was_made_ends_the_ask(rm: RM) -> None:
+def test_replacement_with_an_exhausted_maximum_ends_the_ask(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=1)
     (identity,) = identities(rm.asks("k1", memory=1, most=3))
@@ -114,7 +116,7 @@ def test_a_replacement_that_asks_for_no_more_than_was_made_ends_the_ask(rm: RM) 
         ({"memory": 1, "vcore": -(2**63)}, 1, "negative: vcore"),
     ],
 )
-def test_an_impossible_ask_is_rejected(
+def test_impossible_ask_is_rejected(
     busy: RM, amounts: dict[str, int], most: int, message: str
 ) -> None:
     (verdict,) = busy.asks("k1", most=most, resource=amounts)
@@ -134,7 +136,9 @@ def test_an_impossible_ask_is_rejected(
         (Ask("", "a1", resource=Resource({"memory": 1})), "no allocation key"),
     ],
 )
-def test_an_ask_that_belongs_nowhere_is_rejected(busy: RM, ask: Ask, message: str) -> None:
+def test_ask_for_an_unknown_application_or_partition_is_rejected(
+    busy: RM, ask: Ask, message: str
+) -> None:
     (verdict,) = busy.send(asks=(ask,))
 
     assert isinstance(verdict, RejectedAsk)
@@ -142,13 +146,13 @@ def test_an_ask_that_belongs_nowhere_is_rejected(busy: RM, ask: Ask, message: st
     assert message in verdict.reason
 
 
-def test_a_reason_quotes_a_long_name_in_short(busy: RM) -> None:
+def test_reason_truncates_a_long_name(busy: RM) -> None:
     (verdict,) = of(busy.asks("k1", "a" * 1_000_000, memory=1), RejectedAsk)
 
     assert len(verdict.reason) < 200
 
 
-def test_a_bad_ask_does_not_spoil_its_neighbours(busy: RM) -> None:
+def test_invalid_ask_does_not_affect_others_in_the_message(busy: RM) -> None:
     one = Resource({"memory": 1})
     effects = busy.send(
         asks=(
@@ -162,7 +166,7 @@ def test_a_bad_ask_does_not_spoil_its_neighbours(busy: RM) -> None:
     assert keys(effects) == ["k1", "k3"]
 
 
-def test_a_rejected_replacement_leaves_the_pending_ask(rm: RM) -> None:
+def test_rejected_replacement_leaves_the_pending_ask(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=3)
 
@@ -172,7 +176,7 @@ def test_a_rejected_replacement_leaves_the_pending_ask(rm: RM) -> None:
 
 
 # requirement: SI-ASK-011
-def test_what_cannot_be_served_now_waits_for_capacity(rm: RM) -> None:
+def test_ask_that_does_not_fit_now_waits_for_capacity(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=4)
     assert keys(rm.asks("k1", memory=6)) == []
@@ -181,7 +185,7 @@ def test_what_cannot_be_served_now_waits_for_capacity(rm: RM) -> None:
 
 
 # requirement: SI-CFG-008, SI-CONST-009
-def test_a_limit_of_memory_holds_for_all_queues_below_together() -> None:
+def test_memory_limit_holds_for_all_child_queues_together() -> None:
     rm = RM(queues=TWO_SHARE)
     rm.creates("n1", memory=20, gpu=20)
     rm.submits("a1", "root.p.left")
@@ -195,7 +199,7 @@ def test_a_limit_of_memory_holds_for_all_queues_below_together() -> None:
 
 
 # requirement: SI-ASK-012
-def test_the_higher_priority_comes_first_then_who_asked_first(rm: RM) -> None:
+def test_higher_priority_comes_first_then_first_come(rm: RM) -> None:
     rm.submits("a1")
     for key, priority in (("low", -1), ("first", 0), ("high", 10), ("second", 0)):
         rm.asks(key, memory=1, more={"priority": priority})
@@ -215,7 +219,7 @@ def test_priority_counts_across_sizes_within_one_pass(rm: RM) -> None:
 
 
 # requirement: SI-ASK-017
-def test_a_rejected_ask_is_over_until_it_is_asked_again(busy: RM) -> None:
+def test_rejected_ask_stays_rejected_until_it_is_sent_again(busy: RM) -> None:
     busy.asks("k1", "a2", memory=1)
     assert keys(busy.submits("a2")) == []
 
@@ -223,7 +227,7 @@ def test_a_rejected_ask_is_over_until_it_is_asked_again(busy: RM) -> None:
 
 
 # requirement: SI-ASK-018, SI-REL-015, SI-REL-019
-def test_a_withdrawn_ask_is_confirmed_and_never_served(rm: RM) -> None:
+def test_withdrawn_ask_is_confirmed_and_never_allocated(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
     rm.asks("k2", memory=1)
@@ -233,7 +237,7 @@ def test_a_withdrawn_ask_is_confirmed_and_never_served(rm: RM) -> None:
     assert keys(rm.creates("n1", memory=9)) == ["k2"]
 
 
-def test_withdrawing_the_last_ask_lets_the_application_wait(rm: RM) -> None:
+def test_withdrawing_the_last_ask_makes_the_application_wait(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
@@ -243,7 +247,7 @@ def test_withdrawing_the_last_ask_lets_the_application_wait(rm: RM) -> None:
     assert states(effects) == ["Completing"]
 
 
-def test_an_ask_and_its_withdrawal_in_one_request_leave_nothing(busy: RM) -> None:
+def test_ask_and_its_withdrawal_in_one_request_leave_nothing(busy: RM) -> None:
     effects = busy.send(
         asks=(Ask("k1", "a1", resource=Resource({"memory": 1})),),
         ask_releases=(of_asks("a1", "k1"),),
@@ -265,7 +269,7 @@ def test_without_key_all_asks_of_the_application_are_withdrawn(rm: RM) -> None:
 
 
 # requirement: SI-REL-017, SI-REL-021
-def test_without_application_the_key_or_the_whole_partition_is_meant(rm: RM) -> None:
+def test_without_application_a_withdrawal_is_for_the_key_or_the_partition(rm: RM) -> None:
     for application, key in (("a1", "k1"), ("a1", "k2"), ("a2", "k3")):
         rm.submits(application)
         rm.asks(key, application, memory=1)
@@ -277,7 +281,7 @@ def test_without_application_the_key_or_the_whole_partition_is_meant(rm: RM) -> 
 
 
 # requirement: SI-REL-018
-def test_withdrawing_leaves_allocations_alone_and_unknown_keys_are_no_matter(rm: RM) -> None:
+def test_withdrawal_keeps_allocations_and_ignores_unknown_keys(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=1)
     rm.asks("k1", memory=1, most=3)
@@ -297,7 +301,9 @@ def test_withdrawing_leaves_allocations_alone_and_unknown_keys_are_no_matter(rm:
 @pytest.mark.parametrize(
     "termination", [t for t in TerminationType if t not in (STOPPED, TerminationType.UNSET)]
 )
-def test_types_of_the_scheduler_withdraw_nothing(rm: RM, termination: TerminationType) -> None:
+def test_termination_types_of_the_scheduler_withdraw_nothing(
+    rm: RM, termination: TerminationType
+) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
@@ -306,7 +312,7 @@ def test_types_of_the_scheduler_withdraw_nothing(rm: RM, termination: Terminatio
     assert keys(rm.creates("n1", memory=1)) == ["k1"]
 
 
-def test_an_unset_type_is_a_withdrawal_by_the_rm(rm: RM) -> None:
+def test_unset_type_is_a_withdrawal_by_the_rm(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
@@ -316,7 +322,7 @@ def test_an_unset_type_is_a_withdrawal_by_the_rm(rm: RM) -> None:
 
 
 # requirement: SI-ASK-014, SI-ASK-016, SI-REL-009, SI-REL-011
-def test_an_allocation_expires_when_its_time_is_over(rm: RM) -> None:
+def test_allocation_expires_at_its_execution_timeout(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=5, more={"execution_timeout": 2.0})
     assert rm.waits(4) == []
@@ -334,14 +340,14 @@ def test_an_allocation_expires_when_its_time_is_over(rm: RM) -> None:
 
 # requirement: SI-ASK-015
 @pytest.mark.parametrize("timeout", [0.0, -1.0])
-def test_no_timeout_no_expiry(busy: RM, timeout: float) -> None:
+def test_no_timeout_means_no_expiry(busy: RM, timeout: float) -> None:
     busy.asks("k1", memory=1, more={"execution_timeout": timeout})
 
     assert released(busy.waits(1e9)) == []
 
 
 # requirement: SI-ASK-019, SI-ASK-020, SI-ASK-024
-def test_a_served_ask_is_not_rejected_afterwards(busy: RM) -> None:
+def test_allocated_ask_is_not_rejected_later(busy: RM) -> None:
     effects = busy.asks("k1", memory=1, more={"originator": True})
     effects += busy.drains("n1") + busy.undrains("n1")
     effects += busy.asks("k2", memory=99) + busy.withdraws("k2")
@@ -350,7 +356,7 @@ def test_a_served_ask_is_not_rejected_afterwards(busy: RM) -> None:
 
 
 # requirement: SI-ASK-003 (C-43)
-def test_the_key_of_a_served_ask_is_a_fresh_ask(busy: RM) -> None:
+def test_key_of_an_allocated_ask_can_be_used_for_a_new_ask(busy: RM) -> None:
     first = identities(busy.asks("k1", memory=1))
 
     second = identities(busy.asks("k1", memory=1))
@@ -359,7 +365,7 @@ def test_the_key_of_a_served_ask_is_a_fresh_ask(busy: RM) -> None:
 
 
 # requirement: SI-CONST-003
-def test_an_ask_that_requires_a_node_waits_for_that_node(busy: RM) -> None:
+def test_ask_waits_for_its_required_node(busy: RM) -> None:
     busy.asks("full", memory=10)
     busy.creates("n2", memory=10)
 
@@ -369,7 +375,7 @@ def test_an_ask_that_requires_a_node_waits_for_that_node(busy: RM) -> None:
 
 
 # requirement: SI-CONN-015
-def test_an_ask_that_was_withdrawn_before_there_was_capacity_is_not_served(rm: RM) -> None:
+def test_ask_withdrawn_before_capacity_came_is_not_allocated(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
     assert withdrawn(rm.withdraws("k1")) == [("a1", "k1", STOPPED)]

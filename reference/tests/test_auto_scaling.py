@@ -1,4 +1,4 @@
-"""Auto-scaling metrics: demand that only lacks nodes."""
+"""Auto-scaling metrics: demand that is outstanding only because nodes lack resources."""
 
 import pytest
 from sireference.core.placement_constraints import PlacementConstraint, TargetExpression
@@ -21,7 +21,7 @@ partitions:
 
 @pytest.fixture
 def short() -> RM:
-    """Return an RM with a node of memory 10, a1 in root.wide and a2 in root.narrow."""
+    """An RM with a node of memory 10, and a1 and a2 in root.wide and root.narrow."""
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.wide")
@@ -37,7 +37,7 @@ def listed(rm: RM) -> list[tuple[str, int]]:
 
 
 # requirement: SI-AUTO-001
-def test_what_finds_no_capacity_on_nodes_is_listed(short: RM) -> None:
+def test_asks_without_capacity_on_nodes_are_listed(short: RM) -> None:
     short.asks("k1", memory=8)
     short.asks("k2", memory=9, more={"tags": {"a": "b"}})
     short.asks("k3", memory=11)
@@ -51,7 +51,7 @@ def test_what_finds_no_capacity_on_nodes_is_listed(short: RM) -> None:
 
 
 # requirement: SI-AUTO-001
-def test_every_missing_allocation_has_an_id_of_its_own(short: RM) -> None:
+def test_every_missing_allocation_has_its_own_id(short: RM) -> None:
     short.asks("k1", memory=6, most=3)
     short.submits("a3", "root.wide")
     short.asks("k1", "a3", memory=7)
@@ -60,7 +60,7 @@ def test_every_missing_allocation_has_an_id_of_its_own(short: RM) -> None:
 
 
 # requirement: SI-AUTO-001
-def test_an_id_that_is_made_is_no_one_elses_key(short: RM) -> None:
+def test_generated_id_differs_from_all_keys(short: RM) -> None:
     short.asks("k1", memory=6, most=3)
     short.submits("a3", "root.wide")
     for key in ("k1#2", "k1", "k1#3"):
@@ -70,7 +70,7 @@ def test_an_id_that_is_made_is_no_one_elses_key(short: RM) -> None:
 
 
 # requirement: SI-AUTO-002
-def test_what_a_queue_limit_holds_back_is_not_listed(short: RM) -> None:
+def test_asks_held_back_by_a_queue_limit_are_not_listed(short: RM) -> None:
     short.asks("k1", "a2", memory=26)
     short.asks("k2", "a1", memory=12)
 
@@ -78,14 +78,14 @@ def test_what_a_queue_limit_holds_back_is_not_listed(short: RM) -> None:
 
 
 # requirement: SI-AUTO-002
-def test_a_queue_limit_counts_what_is_listed_already(short: RM) -> None:
+def test_queue_limit_counts_demand_listed_already(short: RM) -> None:
     short.asks("k1", "a2", memory=12, most=5)
 
     assert listed(short) == [("k1", 12), ("k1#2", 12)]
 
 
 # requirement: SI-AUTO-002
-def test_a_limit_that_came_to_bind_meanwhile_counts(short: RM) -> None:
+def test_queue_limit_reached_later_counts(short: RM) -> None:
     short.asks("k1", "a2", memory=20)
     assert listed(short) == [("k1", 20)]
 
@@ -95,7 +95,7 @@ def test_a_limit_that_came_to_bind_meanwhile_counts(short: RM) -> None:
 
 
 # requirement: SI-AUTO-002
-def test_an_application_that_may_not_run_yet_is_not_listed(short: RM) -> None:
+def test_application_that_may_not_run_yet_is_not_listed(short: RM) -> None:
     short.submits("a3", "root.narrow")
     short.asks("k1", "a3", memory=11)
     assert listed(short) == [("k1", 11)]
@@ -106,24 +106,24 @@ def test_an_application_that_may_not_run_yet_is_not_listed(short: RM) -> None:
 
 
 # requirement: SI-AUTO-002
-def test_what_is_bound_to_one_node_is_not_listed(short: RM) -> None:
+def test_asks_bound_to_one_node_are_not_listed(short: RM) -> None:
     short.asks("k1", memory=11, more={"required_node": "n1"})
 
     assert listed(short) == []
 
 
-def test_an_endless_ask_has_an_end(short: RM) -> None:
+def test_huge_ask_is_listed_up_to_a_bound(short: RM) -> None:
     short.asks("k1", memory=11, most=2**31 - 1)
 
     assert len(listed(short)) == 10_000
 
 
-def test_nothing_is_outstanding_for_no_one(short: RM) -> None:
+def test_unknown_rm_has_no_outstanding_demand(short: RM) -> None:
     assert short.scheduler.outstanding("stranger") == []
 
 
 # requirement: SI-AUTO-002
-def test_what_a_placement_constraint_holds_back_is_not_listed(short: RM) -> None:
+def test_asks_held_back_by_a_placement_constraint_are_not_listed(short: RM) -> None:
     zones = {zone: on_zone(zone) for zone in ("a", "b")}
     short.send_node_action("n2", NodeAction.CREATE, {"memory": 5}, attributes={"zone": "a"})
     short.asks("full", memory=9)

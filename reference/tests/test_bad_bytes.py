@@ -1,4 +1,4 @@
-"""Undecodable messages: the stream ends, everything else continues."""
+"""Bytes that are not a message of the revision: the stream ends, everything else continues."""
 
 import asyncio
 from typing import Any
@@ -23,7 +23,7 @@ BAD = {
 
 
 async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
-    """Return how a stream ends with these bytes after its first message."""
+    """Return how a stream ends that receives these bytes after its opening message."""
     method = rpc.methods(wire.revision)[name]
     call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)()
     await call.write(method.request(rmID="rm").SerializeToString())
@@ -33,7 +33,7 @@ async def ending_of(wire: Wire, name: str, raw: bytes) -> grpc.StatusCode:
 
 
 async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
-    """Check that the RM is still served."""
+    """Assert that the RM is served as before."""
     method, fields = Speaker(wire.revision).node(f"n{number}", 5)
     await streams[method].send(**fields)
     received: Any = await streams[method].receives()
@@ -42,7 +42,7 @@ async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
 
 
 @every_revision
-def test_only_the_stream_that_carried_it_ends(revision: Revision) -> None:
+def test_bad_bytes_end_only_their_own_stream(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision, Settings(connection_loss_timeout=TIMEOUT)) as wire:
             names = [name for name, m in rpc.methods(revision).items() if m.client_streaming]
@@ -58,7 +58,7 @@ def test_only_the_stream_that_carried_it_ends(revision: Revision) -> None:
 
 
 @every_revision
-def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -> None:
+def test_undecodable_registration_is_an_error(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision) as wire:
             method = rpc.methods(revision)["RegisterResourceManager"]
@@ -71,8 +71,8 @@ def test_a_registration_in_no_bytes_of_its_own_is_an_error(revision: Revision) -
     asyncio.run(play())
 
 
-def test_messages_in_messages_without_end_are_no_message() -> None:
-    """Field 1 of an expression contains an expression in 2021-02 as written."""
+def test_infinitely_nested_message_is_invalid() -> None:
+    """In 2021-02, field 1 of an expression contains an expression, as specified."""
     deep = b""
     for _ in range(5000):
         deep = b"\x0a" + _varint(len(deep)) + deep
@@ -99,8 +99,8 @@ def _varint(number: int) -> bytes:
     return encoded + bytes([number])
 
 
-def test_what_is_due_at_once_is_done_although_time_stands_still() -> None:
-    """For example the rest of a long pass."""
+def test_immediate_deadlines_fire_while_time_stands_still() -> None:
+    """An example is the rest of a pass that was too long."""
 
     async def play() -> None:
         settings = Settings(completing_timeout=0.0)

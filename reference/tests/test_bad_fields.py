@@ -1,4 +1,4 @@
-"""One bad field at a time: an answer or silence, no crash, no partial effect."""
+"""One bad field at a time: an answer or silence, no crash, and no partial change."""
 
 import asyncio
 from collections import Counter
@@ -68,15 +68,15 @@ def elements(message: Any) -> int:
 
 
 def very_many(revision: Revision) -> int:
-    """Return the maximum number; less in quick runs except for the last revision."""
+    """Return the maximum repeat count; smaller for older revisions in quick runs."""
     return VERY_MANY if revision == LAST else examples(VERY_MANY)
 
 
 def share_of(revision: Revision, names: str) -> slice:
-    """Select ways to spoil a field: all, in quick runs a third by revision and names.
+    """Return all defects; in quick runs a third, selected by revision and names.
 
-    So each way is tried in every revision with two kinds of names, and with each kind of names in
-    two revisions.
+    So each defect is tried in every revision, with two kinds of names, and with each kind of names,
+    in two revisions.
     """
     if not is_quick():
         return slice(None)
@@ -91,7 +91,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
     before = served.held()
     most = very_many(revision) if names == "new node" else 20  # once is enough for slow cases
     share = share_of(revision, names)
-    nothing_listening = Speaker(revision).asks("nobody", "k", placeholder=False)
+    for_unknown_application = Speaker(revision).asks("unknown", "k", placeholder=False)
     for method, message in requests(revision, names_in(revision, names)):
         for what, bad in spoilt(message, most, share):
             try:
@@ -100,7 +100,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
                 is_rejected = any(isinstance(effect, REJECTIONS) for effect in served.effects)
                 if is_rejected and elements(bad) <= 1:
                     assert served.held() == before
-                served.receives(*nothing_listening)
+                served.receives(*for_unknown_application)
                 assert [type(effect) for effect in served.effects] == [RejectedAsk]
             except Exception as why:
                 raise AssertionError(f"{method}: {what}") from why
@@ -110,7 +110,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
 
 
 @every_revision
-def test_the_messages_do_something_before_they_are_spoilt(revision: Revision) -> None:
+def test_unspoilt_messages_have_an_effect(revision: Revision) -> None:
     kinds: set[type] = set()
     for names in NAMES:
         for method, message in requests(revision, names_in(revision, names)):
@@ -147,7 +147,7 @@ def test_bad_fields_over_grpc_leave_the_streams_open(revision: Revision) -> None
             for method, fields in (
                 rm.node("fine", 5),
                 rm.application("fine", gang=0),
-                rm.asks("nobody", "fine", placeholder=False),
+                rm.asks("unknown", "fine", placeholder=False),
             ):
                 await streams[method].send(**fields)
                 while "fine" not in str(await streams[method].receives()):

@@ -14,7 +14,7 @@ Received = list[tuple[list[tuple[str, str]], list[str]]]
 
 
 def received(effects: Iterable[Effect]) -> Received:
-    """Return assumed and forgotten allocations, by message."""
+    """Return what to assume and what to forget, message by message."""
     return [(list(one.assumed), list(one.forgotten)) for one in of(effects, SyncedCache)]
 
 
@@ -24,7 +24,7 @@ def rm() -> Asked:
 
 
 # requirement: SI-CB-011
-def test_an_allocation_is_assumed_on_its_node_and_forgotten_when_it_ends(rm: Asked) -> None:
+def test_allocation_is_assumed_on_its_node_and_forgotten_when_it_ends(rm: Asked) -> None:
     made = rm.asks("k1", memory=3)
     ended = rm.releases(identities(made)[0])
 
@@ -33,7 +33,7 @@ def test_an_allocation_is_assumed_on_its_node_and_forgotten_when_it_ends(rm: Ask
 
 
 # requirement: SI-CB-011
-def test_a_victim_is_forgotten_when_it_is_gone_and_not_before(rm: Asked) -> None:
+def test_victim_is_forgotten_only_once_it_has_ended(rm: Asked) -> None:
     (identity,) = identities(rm.asks("k1", memory=3, more={"execution_timeout": 5.0}))
 
     assert received(rm.waits(5.0)) == []
@@ -41,13 +41,13 @@ def test_a_victim_is_forgotten_when_it_is_gone_and_not_before(rm: Asked) -> None
 
 
 # requirement: SI-CB-011
-def test_a_lost_node_takes_its_allocations_along(rm: Asked) -> None:
+def test_lost_node_makes_its_allocations_forgotten(rm: Asked) -> None:
     rm.asks("k1", memory=3)
 
     assert received(rm.decommissions("n1")) == [([], ["k1"])]
 
 
-def test_a_key_is_forgotten_with_its_last_allocation(rm: Asked) -> None:
+def test_key_is_forgotten_with_its_last_allocation(rm: Asked) -> None:
     made = rm.asks("k1", memory=8, most=2)
     first, second = identities(made)
 
@@ -56,7 +56,7 @@ def test_a_key_is_forgotten_with_its_last_allocation(rm: Asked) -> None:
     assert received(rm.releases(second)) == [([], ["k1"])]
 
 
-def test_a_key_is_in_one_list_of_a_message_only(rm: Asked) -> None:
+def test_key_is_in_only_one_list_of_a_message(rm: Asked) -> None:
     (identity,) = identities(rm.asks("k1", memory=8))
     again = Ask("k1", "a1", resource=Resource({"memory": 10}))
     rm.drains("n2")
@@ -65,7 +65,7 @@ def test_a_key_is_in_one_list_of_a_message_only(rm: Asked) -> None:
     assert received(rm.releases(identity)) == [([], ["k1"]), ([("k1", "n1")], [])]
 
 
-def test_several_changes_of_one_event_share_a_message(rm: Asked) -> None:
+def test_changes_of_one_event_share_a_message(rm: Asked) -> None:
     made = rm.asks("k1", memory=3) + rm.asks("k2", memory=3)
     both = tuple(of_allocations("a1", identity) for identity in identities(made))
 
@@ -73,7 +73,7 @@ def test_several_changes_of_one_event_share_a_message(rm: Asked) -> None:
 
 
 # requirement: SI-CB-011
-def test_any_begins_to_listen_is_reported_all_there_is(rm: Asked) -> None:
+def test_new_listener_receives_all_existing_allocations(rm: Asked) -> None:
     rm.asks("k1", memory=3)
     rm.offers()
     rm.asks("k2", memory=3)
@@ -86,7 +86,7 @@ def test_any_begins_to_listen_is_reported_all_there_is(rm: Asked) -> None:
     assert whole[1] == []
 
 
-def test_who_does_not_listen_is_reported_nothing() -> None:
+def test_rm_without_the_callback_receives_nothing() -> None:
     rm = Asked(Callback.EVENTS)
 
     effects = rm.asks("k1", memory=3)

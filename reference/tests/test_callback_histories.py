@@ -1,4 +1,4 @@
-"""Random histories of RMs with callbacks: the callbacks agree with the state."""
+"""Random histories of RMs that take callbacks: what they receive agrees with the state."""
 
 from collections import Counter
 from dataclasses import replace
@@ -38,7 +38,7 @@ Pairs = Counter[tuple[str, str]]
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
-def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None:
+def test_accounting_balances_while_questions_are_open(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
         player.play(move)
@@ -51,7 +51,7 @@ def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
-def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: list[object]) -> None:
+def test_nothing_is_left_after_all_answers_and_removals(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
         player.play(move)
@@ -76,7 +76,7 @@ def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: lis
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
-def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
+def test_agreeing_rm_gets_every_possible_allocation(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
         player.play(replace(move, suits=True) if isinstance(move, Answer) else move)
@@ -90,7 +90,7 @@ def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[obje
 
 
 class Reader(Player):
-    """Reads all callbacks and compares them with the state."""
+    """Collects everything received by callback and compares it with the state."""
 
     def __init__(self) -> None:
         super().__init__(callbacks=RECEIVED)
@@ -101,7 +101,7 @@ class Reader(Player):
         return [record for one in sent for record in one.records]
 
     def open(self, kind: RecordType, *details: ChangeDetail) -> Pairs:
-        """Return object and reference of additions without removal in the records."""
+        """Return object and reference of what the records say was added and not removed."""
         pairs: Pairs = Counter()
         for record in self.records:
             if record.type is kind and record.detail in details:
@@ -110,7 +110,7 @@ class Reader(Player):
         return Counter({pair: count for pair, count in pairs.items() if count})
 
     def cached(self) -> set[str]:
-        """Return the keys to assume and not to forget; a key is forgotten as a whole."""
+        """Return the keys that were assumed and not forgotten; a key is forgotten as a whole."""
         keys: set[str] = set()
         for sync in (one for step in self.effects for one in of(step, SyncedCache)):
             assumed = {key for key, _ in sync.assumed}
@@ -129,7 +129,7 @@ def read(history: list[object]) -> Reader:
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_what_is_to_be_assumed_and_not_forgotten_is_what_lives(history: list[object]) -> None:
+def test_assumed_and_not_forgotten_allocations_are_live(history: list[object]) -> None:
     reader = read(history)
 
     live = [one for partition in reader.partitions for one in partition.allocations.all.values()]
@@ -149,7 +149,7 @@ def allocations_by(partition: Partition, place: str) -> Pairs:
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_report_what_is_where(history: list[object]) -> None:
+def test_event_records_agree_with_allocations_on_nodes(history: list[object]) -> None:
     reader = read(history)
 
     for kind, detail, place in (
@@ -165,7 +165,7 @@ def test_event_records_report_what_is_where(history: list[object]) -> None:
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_report_what_waits_and_what_is_reserved(history: list[object]) -> None:
+def test_event_records_agree_with_pending_and_reserved_asks(history: list[object]) -> None:
     reader = read(history)
 
     applications = [a for p in reader.partitions for a in p.applications.values()]
@@ -184,7 +184,7 @@ def test_event_records_report_what_waits_and_what_is_reserved(history: list[obje
 
 @given(histories)
 @settings(max_examples=examples(40))
-def test_event_records_report_which_nodes_and_queues_there_are(history: list[object]) -> None:
+def test_event_records_agree_with_nodes_and_queues(history: list[object]) -> None:
     reader = read(history)
 
     whole = (ChangeDetail.DETAILS_NONE, ChangeDetail.NODE_DECOMISSION)

@@ -18,7 +18,7 @@ THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_
 
 
 def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a server that waits 0.2 s for answers."""
+    """Run ``scenario`` against its own server, which waits 0.2 s for answers."""
 
     @wraps(scenario)
     def test() -> None:
@@ -58,7 +58,7 @@ async def allocated(allocations: Stream) -> list[tuple[str, str]]:
 
 # requirement: SI-CB-002, SI-CB-003
 @over_the_wire
-async def test_a_node_is_checked_before_it_is_used(wire: Wire) -> None:
+async def test_node_is_checked_before_it_is_used(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     allocations = await ready(wire)
@@ -125,7 +125,7 @@ async def test_another_registration_ends_the_stream(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_another_stream_takes_the_place_of_the_first_with_its_questions(wire: Wire) -> None:
+async def test_second_callback_stream_replaces_the_first_and_its_questions(wire: Wire) -> None:
     await wire.registers()
     first = await wire.offers(CHECK)
     allocations = await ready(wire)
@@ -142,7 +142,7 @@ async def test_another_stream_takes_the_place_of_the_first_with_its_questions(wi
 
 
 @pytest.mark.parametrize("end", ["cancel", "done_writing"])
-def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
+def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -156,7 +156,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
                 await result
                 assert (await callbacks.ends())[0] is grpc.StatusCode.OK
 
-            assert await allocated(allocations) == [("k1", "n1")], "nobody is there to be asked"
+            assert await allocated(allocations) == [("k1", "n1")], "no client to ask"
             assert wire.taken_by() == frozenset()
             await allocations.asks(wire.ask("k2", memory=3))
             assert await allocated(allocations) == [("k2", "n2")]
@@ -169,12 +169,12 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
     [
         (ext.FromRm(answer=ext.FromRm.Answer(call_id=1)), grpc.StatusCode.INVALID_ARGUMENT),
         (ext.FromRm(), grpc.StatusCode.INVALID_ARGUMENT),
-        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="nobody")), grpc.StatusCode.FAILED_PRECONDITION),
+        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="unknown")), grpc.StatusCode.FAILED_PRECONDITION),
         (None, grpc.StatusCode.INVALID_ARGUMENT),
     ],
     ids=["answer", "empty", "stranger", "nothing"],
 )
-def test_who_does_not_begin_with_an_offer_is_refused(
+def test_stream_without_an_offer_first_is_refused(
     first: ext.FromRm | None, code: grpc.StatusCode
 ) -> None:
     async def play() -> None:
@@ -190,7 +190,7 @@ def test_who_does_not_begin_with_an_offer_is_refused(
 
 
 @over_the_wire
-async def test_a_second_offer_ends_the_stream(wire: Wire) -> None:
+async def test_second_offer_ends_the_stream(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
 
@@ -200,7 +200,7 @@ async def test_a_second_offer_ends_the_stream(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
+async def test_answers_without_a_question_are_ignored(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     for call_id in (0, 1, 2**64 - 1):
@@ -216,7 +216,7 @@ async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_shutdown_ends_the_stream(wire: Wire) -> None:
+async def test_shutdown_ends_the_stream(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     nodes = await wire.opens("UpdateNode")
@@ -226,7 +226,7 @@ async def test_a_shutdown_ends_the_stream(wire: Wire) -> None:
     assert (await callbacks.ends())[0] is grpc.StatusCode.ABORTED
 
 
-def test_going_down_ends_the_stream_with_a_sentence() -> None:
+def test_server_shutdown_ends_the_stream_with_a_message() -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -238,7 +238,7 @@ def test_going_down_ends_the_stream_with_a_sentence() -> None:
     asyncio.run(play())
 
 
-def test_a_stream_that_is_not_read_is_given_up() -> None:
+def test_stream_that_is_not_read_is_abandoned() -> None:
     async def play() -> None:
         async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
             await wire.registers()
@@ -261,7 +261,7 @@ def test_a_stream_that_is_not_read_is_given_up() -> None:
 
 
 @over_the_wire
-async def test_every_rm_has_callbacks_of_its_own(wire: Wire) -> None:
+async def test_every_rm_has_its_own_callbacks(wire: Wire) -> None:
     for rm_id in ("rm", "other"):
         await wire.registers(rm_id)
     others = await wire.offers(CHECK, rm_id="other")
@@ -307,7 +307,7 @@ def test_event_records_come_in_batches(revision: Revision) -> None:
 
 # requirement: SI-EVT-001
 @over_the_wire
-async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
+async def test_large_batch_is_split(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(EVENTS)
     nodes = await wire.opens("UpdateNode")
@@ -324,7 +324,7 @@ async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_describe_states_which_callbacks_there_are(revision: Revision) -> None:
+def test_describe_lists_the_supported_callbacks(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
             facets = await wire.calls("Describe")
@@ -340,7 +340,7 @@ def test_describe_states_which_callbacks_there_are(revision: Revision) -> None:
 
 # requirement: SI-CB-009
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_a_container_state_names_application_and_key(revision: Revision) -> None:
+def test_container_state_names_application_and_key(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision) as wire:
             await wire.registers()
@@ -360,7 +360,7 @@ def test_a_container_state_names_application_and_key(revision: Revision) -> None
 
 
 # requirement: SI-CB-011
-def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
+def test_cache_is_synchronised_and_a_refusal_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def play() -> None:
@@ -381,7 +381,7 @@ def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
             async with asyncio.timeout(TIMEOUT):
-                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # there is no event to wait for
+                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # no event
                     await asyncio.sleep(0.005)
 
     asyncio.run(play())

@@ -1,4 +1,4 @@
-"""Shares that change between parts of a pass: the smaller share comes first in the next."""
+"""Shares that change during an interrupted pass: the smallest share comes first in the next."""
 
 import pytest
 from sireference.core import scheduling_pass
@@ -20,7 +20,7 @@ partitions:
 
 @pytest.fixture
 def rm(monkeypatch: pytest.MonkeyPatch) -> RM:
-    """Return an RM with 100 of each, whose passes serve two asks."""
+    """An RM with 100 of each, whose scheduler places two asks in a pass."""
     monkeypatch.setattr(scheduling_pass, "_MOST_STEPS", 2)
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=100, vcore=100)
@@ -30,7 +30,7 @@ def rm(monkeypatch: pytest.MonkeyPatch) -> RM:
 @pytest.mark.parametrize(
     ("queue", "other"), [("root.first", "root.second"), ("root.fair", "root.fair")]
 )
-def test_who_released_something_has_less(rm: RM, queue: str, other: str) -> None:
+def test_releasing_an_allocation_lowers_the_share(rm: RM, queue: str, other: str) -> None:
     rm.submits("a1", queue)
     rm.submits("a2", other)
     large = identities(rm.asks("large", "a2", memory=10))
@@ -40,7 +40,7 @@ def test_who_released_something_has_less(rm: RM, queue: str, other: str) -> None
     assert keys(rm.releases(large[0], "a2")) == ["k2", "k2"]
 
 
-def test_who_has_a_share_of_what_there_is_has_less_when_there_is_more(rm: RM) -> None:
+def test_new_node_lowers_a_share_of_the_total(rm: RM) -> None:
     rm.submits("a1", "root.first")
     rm.submits("a2", "root.second")
     rm.asks("large", "a1", vcore=20)
@@ -51,7 +51,7 @@ def test_who_has_a_share_of_what_there_is_has_less_when_there_is_more(rm: RM) ->
     assert keys(rm.creates("n2", memory=900)) == ["k2", "k2"]
 
 
-def test_who_has_a_share_of_what_there_is_has_less_when_a_node_grows(rm: RM) -> None:
+def test_growing_node_lowers_a_share_of_the_total(rm: RM) -> None:
     rm.submits("a1", "root.fair")
     rm.submits("a2", "root.fair")
     rm.asks("large", "a1", vcore=20)
@@ -62,7 +62,7 @@ def test_who_has_a_share_of_what_there_is_has_less_when_a_node_grows(rm: RM) -> 
     assert keys(rm.updates("n1", memory=900, vcore=100)) == ["k2", "k2"]
 
 
-def test_who_gets_a_right_to_more_has_a_smaller_share(rm: RM) -> None:
+def test_higher_guarantee_lowers_the_share(rm: RM) -> None:
     rm.submits("a1", "root.first")
     rm.submits("a2", "root.dynamic")
     rm.asks("large", "a2", memory=20)

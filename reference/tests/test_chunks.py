@@ -1,4 +1,4 @@
-"""Chunks: large requests handled in parts give the same result."""
+"""Large requests are handled in chunks, with the same result as in one piece."""
 
 import asyncio
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ EVERY_REVISION = pytest.mark.parametrize("revision", list(REVISIONS.values()), i
 
 
 def waiting(rm: RM, applications: int, asks: int) -> None:
-    """Return applications with asks that fit nowhere."""
+    """Add applications with asks that fit nowhere."""
     for application in range(applications):
         rm.submits(f"a{application}")
         for number in range(asks):
@@ -63,7 +63,7 @@ def handled(rm: RM, events: Iterable[Event]) -> list[Effect]:
 
 
 def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], list[Effect]]:
-    """Return the effects of an event after a history, in chunks of one and as a whole."""
+    """Return the effects of the event after a history, in chunks of one and in one piece."""
     whole, in_chunks = Player(), Player()
     for move in history:
         whole.play(move)
@@ -75,8 +75,8 @@ def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], 
     return in_chunks, sent, whole.scheduler.handle(event, whole.now)
 
 
-@pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("nobody", 0)])
-def test_a_sentence_that_withdraws_many_is_handled_in_chunks(
+@pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("unknown", 0)])
+def test_withdrawal_of_many_asks_is_handled_in_chunks(
     monkeypatch: pytest.MonkeyPatch, application: str, withdrawn: int
 ) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
@@ -90,7 +90,7 @@ def test_a_sentence_that_withdraws_many_is_handled_in_chunks(
     assert max(len(of(effects, ReleasedAsk)) for effects in sent) <= 3
 
 
-def test_sentences_about_one_are_handled_alongside_those_about_many(
+def test_small_withdrawals_are_handled_along_with_large_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
@@ -118,7 +118,7 @@ def test_sentences_about_one_are_handled_alongside_those_about_many(
 
 @given(histories, st.sampled_from(["", "a1", "g1"]))
 @settings(max_examples=examples(30))
-def test_chunks_mean_the_same_as_the_whole(history: list[Any], application: str) -> None:
+def test_chunks_have_the_same_effects_as_the_whole(history: list[Any], application: str) -> None:
     withdrawal = of_asks(application)
     release = of_allocations(application or "a1")
     event = UpdateAllocations("rm", ask_releases=(withdrawal,), releases=(release,))
@@ -139,7 +139,7 @@ def test_chunks_mean_the_same_as_the_whole(history: list[Any], application: str)
 # requirement: SI-REL-029
 @given(keyed_moves.histories, st.sampled_from(["a1", "g1", "g2"]))
 @settings(max_examples=examples(30))
-def test_chunks_of_all_asked_for_and_held_mean_the_same(
+def test_chunked_release_of_asks_and_allocations_has_the_same_effects(
     history: list[Any], application: str
 ) -> None:
     release = ReleaseRequest("default", AskedAndHeld(application), STOPPED)
@@ -160,7 +160,7 @@ def test_chunks_of_all_asked_for_and_held_mean_the_same(
 
 @given(histories, st.sampled_from(["a1", "b1", "g1", "g2"]))
 @settings(max_examples=examples(30))
-def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) -> None:
+def test_application_can_be_removed_in_chunks(history: list[Any], application: str) -> None:
     event = UpdateApplications("rm", remove=(RemoveApplication(application),))
     in_chunks, sent, at_once = one_by_one(history, event)
 
@@ -172,7 +172,7 @@ def test_an_application_can_go_bit_by_bit(history: list[Any], application: str) 
 
 @given(histories, st.sampled_from([("n1",), ("n1", "n2"), ("n2", "n2", "nowhere", "n1")]))
 @settings(max_examples=examples(30))
-def test_a_node_can_go_bit_by_bit(history: list[Any], names: tuple[str, ...]) -> None:
+def test_node_can_be_removed_in_chunks(history: list[Any], names: tuple[str, ...]) -> None:
     gone = tuple(NodeInfo(name, NodeAction.DECOMMISSION) for name in names)
     in_chunks, sent, at_once = one_by_one(history, UpdateNodes("rm", gone))
 
@@ -183,7 +183,7 @@ def test_a_node_can_go_bit_by_bit(history: list[Any], names: tuple[str, ...]) ->
         assert not set(names) & set(partition.nodes)
 
 
-def test_no_chunk_ends_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_never_end_more_than_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
     rm = RM()
     rm.submits("a1")
@@ -198,7 +198,7 @@ def test_no_chunk_ends_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None
     assert [len(of(effects, ReleasedAllocation)) for effects in sent] == [3, 3, 3, 1, 1, 1, 2, 0]
 
 
-def test_what_is_wrong_with_a_large_node_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_in_a_large_node_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
     rm = RM()
     rm.submits("a1")
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_large_node_is_reported_once(monkeypatch: pytest.Mo
 
 
 @EVERY_REVISION
-def test_a_large_message_is_read_in_chunks(
+def test_large_message_is_parsed_in_chunks(
     monkeypatch: pytest.MonkeyPatch, revision: Revision
 ) -> None:
     monkeypatch.setattr(codec_chunks, "MOST", 4)
@@ -229,8 +229,8 @@ def test_a_large_message_is_read_in_chunks(
     assert [event.more_follows for event in events] == [True, True, False]
 
 
-def test_nothing_is_scheduled_before_all_of_a_request_is_there() -> None:
-    """As without chunks, the ask of higher priority is served first, in any position."""
+def test_scheduling_starts_after_the_whole_request() -> None:
+    """The ask of higher priority is placed first, wherever it stands in the request."""
     rm = RM(queues=PRIORITIES)
     rm.submits("a1")
     rm.creates("n1", memory=1)
@@ -261,7 +261,7 @@ async def begun(wire: Wire) -> None:
     await wire.registers("other")
 
 
-def test_others_are_observed_between_two_chunks() -> None:
+def test_other_rms_are_served_between_two_chunks() -> None:
     async def play() -> None:
         async with served() as wire:
             await begun(wire)
@@ -280,7 +280,7 @@ def test_others_are_observed_between_two_chunks() -> None:
     asyncio.run(play())
 
 
-def test_what_was_sent_to_the_registration_before_is_not_for_the_next() -> None:
+def test_chunks_for_an_earlier_registration_are_dropped() -> None:
     async def play() -> None:
         async with served() as wire:
             await begun(wire)
@@ -299,7 +299,7 @@ def test_what_was_sent_to_the_registration_before_is_not_for_the_next() -> None:
     asyncio.run(play())
 
 
-def test_a_snapshot_is_of_one_moment() -> None:
+def test_snapshot_is_consistent_during_chunks() -> None:
     async def play() -> None:
         async with served() as wire:
             await begun(wire)
@@ -319,8 +319,8 @@ def test_a_snapshot_is_of_one_moment() -> None:
     asyncio.run(play())
 
 
-def test_no_deadline_comes_while_a_request_is_handled_in_chunks() -> None:
-    """Deadlines of other RMs are handled."""
+def test_own_deadlines_wait_for_the_last_chunk() -> None:
+    """Deadlines of other RMs do fire."""
 
     async def play() -> None:
         clock = VirtualClock()
@@ -344,8 +344,8 @@ def test_no_deadline_comes_while_a_request_is_handled_in_chunks() -> None:
     asyncio.run(play())
 
 
-def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One ask for four thousand allocations on a node whose id has a hundred kilobytes."""
+def test_answers_are_counted_before_more_are_produced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One ask for four thousand allocations on a node whose id takes a hundred kilobytes."""
     made = 0
     deliver = StreamTable.deliver
 
@@ -377,7 +377,7 @@ def test_answers_are_counted_before_the_next_are_made(monkeypatch: pytest.Monkey
     asyncio.run(play())
 
 
-def test_what_is_rejected_in_chunks_is_rejected_once() -> None:
+def test_item_rejected_in_chunks_is_rejected_once() -> None:
     rm = RM()
 
     sent = handled(rm, (asks("k1", more_follows=True), asks("k2")))

@@ -1,4 +1,4 @@
-"""Command line: output, exit codes and startup errors."""
+"""The command line: output, exit codes, start-up errors."""
 
 import re
 import signal
@@ -34,7 +34,7 @@ def serving(*options: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_states_where_it_listens_and_ends_cleanly(number: signal.Signals) -> None:
+def test_prints_its_address_and_ends_cleanly(number: signal.Signals) -> None:
     with serving() as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -62,7 +62,7 @@ def ended(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_the_bare_command_shows_its_help() -> None:
+def test_without_arguments_the_help_is_shown() -> None:
     bare, asked = ended(), ended("--help")
 
     assert bare == asked
@@ -87,9 +87,7 @@ def test_the_bare_command_shows_its_help() -> None:
         ),
     ],
 )
-def test_what_is_typed_wrong_is_one_sentence_and_no_help(
-    arguments: list[str], message: str
-) -> None:
+def test_typing_error_gives_one_line_without_help(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
     assert (result.exit_code, result.stdout) == (4, "")
@@ -97,7 +95,7 @@ def test_what_is_typed_wrong_is_one_sentence_and_no_help(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_process_that_is_started_wrongly_ends_with_that_code_and_sentence() -> None:
+def test_usage_error_has_its_exit_code_and_message_in_a_process() -> None:
     code, received, errors = ended("serve", "--nonsense")
 
     assert (code, received) == (4, "")
@@ -105,7 +103,7 @@ def test_a_process_that_is_started_wrongly_ends_with_that_code_and_sentence() ->
     assert errors == f"sireference: {message}\n"
 
 
-def test_an_unknown_revision_is_a_usage_error() -> None:
+def test_unknown_revision_is_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", "2023-13"])
 
     assert result.exit_code == 4
@@ -115,9 +113,7 @@ def test_an_unknown_revision_is_a_usage_error() -> None:
 @pytest.mark.parametrize(
     ("named", "received"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
 )
-def test_a_release_line_that_is_only_near_a_text_is_reported(
-    named: str, received: list[str]
-) -> None:
+def test_approximate_release_line_is_reported(named: str, received: list[str]) -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", named, "--listen", "nonsense"])
 
     near = [line for line in result.stderr.splitlines() if "is taken as" in line]
@@ -125,14 +121,14 @@ def test_a_release_line_that_is_only_near_a_text_is_reported(
 
 
 @pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ""])
-def test_an_address_that_is_none_is_a_usage_error(listen: str) -> None:
+def test_invalid_address_is_a_usage_error(listen: str) -> None:
     result = CliRunner().invoke(main, ["serve", "--listen", listen])
 
     assert result.exit_code == 4
     assert "HOST:PORT" in result.output
 
 
-def test_an_address_in_use_is_one_sentence() -> None:
+def test_address_in_use_gives_one_line() -> None:
     with serving() as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
@@ -145,7 +141,7 @@ def test_an_address_in_use_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e308", "9223372037", "-1", "-inf"])
 @pytest.mark.parametrize("option", ["--completing-timeout", "--callback-timeout"])
-def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, seconds: str) -> None:
+def test_invalid_value_is_a_usage_error_in_one_line(option: str, seconds: str) -> None:
     result = CliRunner().invoke(main, ["serve", option, seconds, "--listen", "nowhere"])
 
     assert result.exit_code == 4
@@ -153,20 +149,20 @@ def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, sec
     assert f"Invalid value for '{option}': {message}" in result.output
 
 
-def test_seconds_that_are_no_number_are_a_usage_error() -> None:
+def test_invalid_seconds_are_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--completing-timeout", "soon"])
 
     assert result.exit_code == 4
     assert "Invalid value for '--completing-timeout': 'soon' is not a number" in result.output
 
 
-def test_how_many_finished_applications_are_remembered_is_an_option() -> None:
+def test_number_of_remembered_finished_applications_is_an_option() -> None:
     chosen = serve.make_context("serve", ["--max-finished", "7"])
 
     assert _settings(chosen.params).max_finished == 7
 
 
-def test_time_can_stand_still() -> None:
+def test_virtual_time_is_an_option() -> None:
     with serving("--virtual-clock") as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
@@ -179,7 +175,7 @@ def test_time_can_stand_still() -> None:
     assert later - began == 5
 
 
-def test_a_unix_socket_with_a_live_server_is_not_taken_from_it(tmp_path: Path) -> None:
+def test_live_unix_socket_is_not_taken_over(tmp_path: Path) -> None:
     path = f"unix:{tmp_path / 'scheduler.sock'}"
     with serving("--listen", path) as process:
         assert process.stdout is not None
@@ -195,7 +191,7 @@ def test_a_unix_socket_with_a_live_server_is_not_taken_from_it(tmp_path: Path) -
     assert len(errors.splitlines()) == 1
 
 
-def test_a_unix_socket_that_was_left_behind_is_no_obstacle(tmp_path: Path) -> None:
+def test_stale_unix_socket_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "scheduler.sock"
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(path))

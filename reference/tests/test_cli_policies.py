@@ -1,4 +1,4 @@
-"""Options for policies: files that are read, and errors."""
+"""Options for policies configured at the scheduler: valid files and errors."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ QUEUES = "partitions: [{{name: {name}, queues: [{{name: root, submitacl: '*'}}]}
 
 
 def chosen(*arguments: str) -> Policies:
-    """Return the parsed options without serving."""
+    """Return the settings from the options, without serving."""
     found: list[Policies] = []
 
     @click.command()
@@ -41,17 +41,17 @@ def partitions(sent: Policies, group: str) -> list[str]:
 
 
 # requirement: SI-REG-012
-def test_queues_come_from_files(files: dict[str, Path]) -> None:
+def test_queues_are_read_from_files(files: dict[str, Path]) -> None:
     one, two = files["one"], files["two"]
 
     everybody = chosen("--config", str(one))
     by_group = chosen("--config", str(one), "--policy-group", f"g={two}")
 
-    assert partitions(everybody, "whoever") == partitions(everybody, "") == ["one"]
+    assert partitions(everybody, "anything") == partitions(everybody, "") == ["one"]
     assert (partitions(by_group, "g"), partitions(by_group, "")) == (["two"], ["one"])
     with pytest.raises(NoPolicyError):
         by_group.configuration("h")
-    assert partitions(chosen(), "whoever") == ["default"]
+    assert partitions(chosen(), "anything") == ["default"]
 
 
 # requirement: SI-ASK-013
@@ -78,7 +78,7 @@ def test_priorities_have_names() -> None:
         (["--priority-class", "high=-2147483649"], "32 bits"),
     ],
 )
-def test_what_cannot_be_used_is_a_usage_error(
+def test_invalid_policy_is_a_usage_error(
     files: dict[str, Path], arguments: list[str], message: str
 ) -> None:
     bad, binary = files["one"].with_name("bad"), files["one"].with_name("binary")
@@ -97,7 +97,7 @@ def test_what_cannot_be_used_is_a_usage_error(
     assert message in result.output
 
 
-def test_the_size_of_what_is_sent_is_bounded_and_that_of_files_is_not(tmp_path: Path) -> None:
+def test_size_limit_applies_to_sent_configurations_not_to_files(tmp_path: Path) -> None:
     file = tmp_path / "queues.yaml"
     file.write_text(QUEUES.format(name="one") + "#" * 100, encoding="utf-8")
 
@@ -108,7 +108,7 @@ def test_the_size_of_what_is_sent_is_bounded_and_that_of_files_is_not(tmp_path: 
         sent.configuration("", file.read_text(encoding="utf-8"))
 
 
-def test_a_text_that_was_sent_last_is_not_read_again() -> None:
+def test_unchanged_configuration_is_not_parsed_again() -> None:
     text, another = (f"partitions: [{{queues: [{{name: {name}}}]}}]" for name in "ab")
     one = Policies().configuration("", text)
 

@@ -1,6 +1,6 @@
-"""Codec: every field of every message, both ways, in each revision with three streams.
+"""The codec of revisions with three streams: every field of every message, both ways.
 
-Revisions in which asks are allocations are covered by `test_codec_one_list`.
+Differences in the revisions where asks are allocations are in `test_codec_one_list`.
 """
 
 import pytest
@@ -20,7 +20,7 @@ NEWEST = APART[-1]
 
 
 @with_asks
-def test_an_ask_is_read_in_full(revision: Revision) -> None:
+def test_ask_fields_are_read(revision: Revision) -> None:
     si = revision.si
     message = si.AllocationAsk(
         allocationKey="k",
@@ -58,7 +58,7 @@ def test_an_ask_is_read_in_full(revision: Revision) -> None:
 
 
 @with_asks
-def test_an_empty_ask_is_read_as_what_is_missing(revision: Revision) -> None:
+def test_empty_ask_has_default_values(revision: Revision) -> None:
     (ask,) = read(revision, "UpdateAllocation", asks=[revision.si.AllocationAsk()]).asks
 
     assert ask == model.Ask("", "", "default", max_allocations=0)
@@ -67,7 +67,7 @@ def test_an_empty_ask_is_read_as_what_is_missing(revision: Revision) -> None:
 
 # requirement: SI-GANG-028
 @with_asks
-def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
+def test_placeholder_without_group_is_a_normal_ask(revision: Revision) -> None:
     si = revision.si
     event = read(
         revision,
@@ -85,7 +85,7 @@ def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", APART[1:], ids=str)
-def test_an_existing_allocation_is_read_in_full(revision: Revision) -> None:
+def test_existing_allocation_fields_are_read(revision: Revision) -> None:
     si = revision.si
     has_policy = has_field(revision, "Allocation", "preemptionPolicy")
     more = (
@@ -137,7 +137,7 @@ def test_an_existing_allocation_is_read_in_full(revision: Revision) -> None:
         (-1, TerminationType.UNRECOGNISED),
     ],
 )
-def test_releases_are_read_in_full(revision: Revision, number: int, meant: TerminationType) -> None:
+def test_release_fields_are_read(revision: Revision, number: int, meant: TerminationType) -> None:
     si = revision.si
     common = {"partitionName": "p", "applicationID": "a", "allocationKey": "k", "message": "m"}
     event = read(
@@ -162,7 +162,7 @@ def test_releases_are_read_in_full(revision: Revision, number: int, meant: Termi
 
 
 @with_asks
-def test_nodes_are_read_in_full(revision: Revision) -> None:
+def test_node_fields_are_read(revision: Revision) -> None:
     si = revision.si
     attributes = {"si/node-partition": "p", "zone": "z"}
     message = si.NodeInfo(
@@ -210,7 +210,7 @@ def test_node_actions_are_read_by_number(
 
 
 @every_revision
-def test_applications_are_read_in_full(revision: Revision) -> None:
+def test_application_fields_are_read(revision: Revision) -> None:
     si = revision.si
     message = si.AddApplicationRequest(
         applicationID="a",
@@ -249,7 +249,7 @@ def test_applications_are_read_in_full(revision: Revision) -> None:
 
 
 @every_revision
-def test_a_registration_is_read_in_full(revision: Revision) -> None:
+def test_registration_fields_are_read(revision: Revision) -> None:
     message = revision.si.RegisterResourceManagerRequest(
         rmID="rm",
         version="v",
@@ -267,7 +267,7 @@ def test_a_registration_is_read_in_full(revision: Revision) -> None:
 
 
 @every_revision
-def test_without_configuration_the_built_in_one_counts(revision: Revision) -> None:
+def test_built_in_configuration_is_the_default(revision: Revision) -> None:
     for config in ("", " \n"):
         message = revision.si.RegisterResourceManagerRequest(rmID="rm", config=config)
         event = codec_for(revision).register(message)
@@ -276,7 +276,7 @@ def test_without_configuration_the_built_in_one_counts(revision: Revision) -> No
 
 
 @every_revision
-def test_a_new_allocation_is_written_in_full(revision: Revision) -> None:
+def test_new_allocation_fields_are_written(revision: Revision) -> None:
     ask = model.Ask(
         key="k",
         application_id="a",
@@ -310,7 +310,7 @@ def test_a_new_allocation_is_written_in_full(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISED[2:], ids=str)
-def test_a_policy_is_written_as_it_was_asked(revision: Revision) -> None:
+def test_preemption_policy_is_written_as_in_the_ask(revision: Revision) -> None:
     policy = model.PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
     asks = [model.Ask("k", "a", preemption_policy=policy), model.Ask("k", "a")]
 
@@ -326,7 +326,7 @@ def test_a_policy_is_written_as_it_was_asked(revision: Revision) -> None:
 # requirement: SI-WIRE-010
 @with_asks
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_releases_are_written_in_full(revision: Revision, number: int) -> None:
+def test_release_fields_are_written(revision: Revision, number: int) -> None:
     kind = list(TerminationType)[number]
 
     released, asks = (
@@ -346,7 +346,7 @@ def test_releases_are_written_in_full(revision: Revision, number: int) -> None:
 
 
 @every_revision
-def test_verdicts_and_updates_are_written_in_full(revision: Revision) -> None:
+def test_verdicts_and_updates_are_written(revision: Revision) -> None:
     (accepted,) = write(revision, model.AcceptedNode("rm", "n"))
     (rejected,) = write(revision, model.RejectedNode("rm", "n", "why"))
     assert accepted.accepted[0].nodeID == "n"
@@ -364,7 +364,7 @@ def test_verdicts_and_updates_are_written_in_full(revision: Revision) -> None:
     assert update.stateTransitionTimestamp == 1_500_000_000
 
 
-def test_rejections_have_lists_of_their_own() -> None:
+def test_rejections_have_separate_lists() -> None:
     (asks,) = write(NEWEST, model.RejectedAsk("rm", "k", "a", "why"))
     (allocations,) = write(NEWEST, model.RejectedAllocation("rm", "k", "a", "why"))
     for sent in (asks.rejected[0], allocations.rejectedAllocations[0]):
@@ -372,7 +372,7 @@ def test_rejections_have_lists_of_their_own() -> None:
 
 
 # requirement: SI-CONN-014
-def test_every_effect_travels_on_the_stream_of_its_kind() -> None:
+def test_each_effect_goes_to_the_stream_of_its_kind() -> None:
     codec = codec_for(NEWEST)
     release = model.Release("p", "a", "id", TerminationType.STOPPED_BY_RM)
 
@@ -381,7 +381,7 @@ def test_every_effect_travels_on_the_stream_of_its_kind() -> None:
     assert codec.method_of(model.ReleasedAllocation("rm", release)) == "UpdateAllocation"
 
 
-def test_a_run_of_one_kind_shares_a_message_and_order_is_kept() -> None:
+def test_consecutive_effects_of_one_kind_share_a_message_in_order() -> None:
     accepted, rejected = model.AcceptedNode("rm", "n1"), model.RejectedNode("rm", "n2", "why")
 
     responses = write(NEWEST, accepted, accepted, rejected, accepted)
@@ -390,7 +390,7 @@ def test_a_run_of_one_kind_shares_a_message_and_order_is_kept() -> None:
     assert write(NEWEST, accepted)[0].accepted
 
 
-def test_a_message_stays_below_what_a_client_takes() -> None:
+def test_message_stays_below_the_client_limit() -> None:
     huge = model.AcceptedNode("rm", "x" * 700_000)
 
     responses = write(NEWEST, *[huge] * 9)
@@ -403,7 +403,7 @@ def test_a_message_stays_below_what_a_client_takes() -> None:
 @pytest.mark.parametrize(
     ("revision", "has_words"), [("2023-04", False), ("2023-08", True), ("2023-12", True)]
 )
-def test_a_rejected_allocation_is_reported_where_there_are_words_for_it(
+def test_rejected_allocation_is_reported_where_the_revision_has_a_field(
     revision: str, *, has_words: bool
 ) -> None:
     rejected = model.RejectedAllocation("rm", "k", "a", "why")

@@ -44,7 +44,7 @@ def written(revision: Revision, call: Call) -> list[Any]:
 
 
 # requirement: SI-EVT-003
-def test_a_record_of_2021_02_has_group_and_reason() -> None:
+def test_record_of_2021_02_has_group_and_reason() -> None:
     record, plain = written(OLDEST, SentEvents("rm", (RECORD, PLAIN)))
 
     assert record == OLDEST.si.EventRecord(
@@ -59,7 +59,7 @@ def test_a_record_of_2021_02_has_group_and_reason() -> None:
 
 
 # requirement: SI-EVT-005
-def test_a_record_of_2023_04_has_a_change_type() -> None:
+def test_record_of_2023_04_has_a_change_type() -> None:
     (record,) = written(SPRING, SentEvents("rm", (RECORD,)))
 
     assert record == SPRING.si.EventRecord(
@@ -73,7 +73,7 @@ def test_a_record_of_2023_04_has_a_change_type() -> None:
 
 # requirement: SI-EVT-011
 @pytest.mark.parametrize("revision", [SUMMER, NEWEST, *LATER], ids=str)
-def test_a_record_since_2023_08_has_it_all(revision: Revision) -> None:
+def test_record_since_2023_08_has_all_fields(revision: Revision) -> None:
     kinds = revision.si.EventRecord
     record, plain = written(revision, SentEvents("rm", (RECORD, PLAIN)))
 
@@ -103,7 +103,7 @@ def test_every_detail_has_its_number(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_a_question_about_a_node(revision: Revision) -> None:
+def test_predicate_question_about_a_node(revision: Revision) -> None:
     (args,) = written(revision, PredicatesQuestion("rm", 7, "k1", "n1", allocate=True))
 
     expected = revision.si.PredicatesArgs(allocationKey="k1", nodeID="n1", allocate=True)
@@ -111,7 +111,7 @@ def test_a_question_about_a_node(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", [SPRING, SUMMER, NEWEST, *LATER], ids=str)
-def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
+def test_preemption_question_and_its_answer(revision: Revision) -> None:
     codec = codec_for(revision).callbacks
     (args,) = codec.messages(PreemptionQuestion("rm", 7, "k1", "n1", ("v1", "v2"), 1))
     response = revision.si.PreemptionPredicatesResponse(success=True, index=1)
@@ -125,7 +125,7 @@ def test_a_question_about_victims_and_its_answer(revision: Revision) -> None:
 
 # requirement: SI-CB-009
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_the_state_of_a_container(revision: Revision) -> None:
+def test_container_state(revision: Revision) -> None:
     kind = revision.si.UpdateContainerSchedulingStateRequest
     for state in SchedulingState:
         (sent,) = written(revision, ContainerState("rm", "a1", "k1", state, "why"))
@@ -137,7 +137,7 @@ def test_the_state_of_a_container(revision: Revision) -> None:
 
 
 # requirement: SI-CB-011
-def test_the_cache_of_2021_02() -> None:
+def test_cache_synchronisation_of_2021_02() -> None:
     (sent,) = written(OLDEST, SyncedCache("rm", (("k1", "n1"),), ("k0",)))
 
     si = OLDEST.si
@@ -147,7 +147,7 @@ def test_the_cache_of_2021_02() -> None:
     )
 
 
-def test_which_callbacks_a_revision_has() -> None:
+def test_callbacks_of_each_revision() -> None:
     always = {Callback.PREDICATES, Callback.EVENTS, Callback.CONTAINER_STATE}
 
     assert codec_for(OLDEST).callbacks.callbacks == always | {Callback.CACHE_SYNC}

@@ -1,4 +1,4 @@
-"""Codec of revisions in which asks are allocations: the differences, both ways."""
+"""The codec where asks are allocations: differences from earlier revisions, both ways."""
 
 import pytest
 from sireference.codec import codec_for
@@ -44,7 +44,7 @@ def full(revision: Revision, node_id: str = "") -> object:
 
 
 @both_revisions
-def test_without_node_it_is_asked_for(revision: Revision) -> None:
+def test_entry_without_node_is_an_ask(revision: Revision) -> None:
     (ask,) = read(revision, "UpdateAllocation", allocations=[full(revision)]).entries
 
     assert ask == FULL
@@ -52,14 +52,14 @@ def test_without_node_it_is_asked_for(revision: Revision) -> None:
 
 
 @both_revisions
-def test_with_a_node_it_exists(revision: Revision) -> None:
+def test_entry_with_node_is_an_existing_allocation(revision: Revision) -> None:
     (record,) = read(revision, "UpdateAllocation", allocations=[full(revision, "n")]).entries
 
     assert record == model.AllocationRecord("k", FULL, "n")
 
 
 @both_revisions
-def test_an_empty_allocation_asks_for_nothing(revision: Revision) -> None:
+def test_empty_entry_is_an_empty_ask(revision: Revision) -> None:
     (ask,) = read(revision, "UpdateAllocation", allocations=[revision.si.Allocation()]).entries
 
     assert ask == model.Ask("", "", "default")
@@ -68,7 +68,7 @@ def test_an_empty_allocation_asks_for_nothing(revision: Revision) -> None:
 
 # requirement: SI-GANG-028
 @both_revisions
-def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
+def test_placeholder_without_group_is_a_normal_ask(revision: Revision) -> None:
     allocation = revision.si.Allocation
     asked, existing = read(
         revision,
@@ -86,10 +86,10 @@ def test_a_placeholder_without_group_is_none(revision: Revision) -> None:
     ("kind", "is_static"), [("static", True), ("default", False), ("", False), ("odd", False)]
 )
 @pytest.mark.parametrize("node_id", ["n", ""])
-def test_with_the_tag_it_is_foreign(
+def test_entry_with_the_foreign_tag_is_foreign(
     revision: Revision,
     kind: str,
-    is_static: bool,  # noqa: FBT001  # what is expected
+    is_static: bool,  # noqa: FBT001  # the expected value
     node_id: str,
 ) -> None:
     si = revision.si
@@ -146,7 +146,7 @@ def test_all_kinds_keep_the_order_of_the_list(revision: Revision) -> None:
         (-1, TerminationType.UNRECOGNISED),
     ],
 )
-def test_releases_are_read_in_full(revision: Revision, number: int, meant: TerminationType) -> None:
+def test_release_fields_are_read(revision: Revision, number: int, meant: TerminationType) -> None:
     si = revision.si
     common = {"partitionName": "p", "applicationID": "a", "message": "m"}
     of_one, of_all = (
@@ -166,7 +166,7 @@ def test_releases_are_read_in_full(revision: Revision, number: int, meant: Termi
 
 
 @both_revisions
-def test_nodes_are_read_in_full(revision: Revision) -> None:
+def test_node_fields_are_read(revision: Revision) -> None:
     si = revision.si
     attributes = {"si/node-partition": "p", "zone": "z"}
     message = si.NodeInfo(
@@ -191,9 +191,7 @@ def test_nodes_are_read_in_full(revision: Revision) -> None:
 # requirement: SI-WIRE-010
 @both_revisions
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_what_was_asked_for_and_what_was_held_end_in_one_list(
-    revision: Revision, number: int
-) -> None:
+def test_asks_and_allocations_are_released_in_one_list(revision: Revision, number: int) -> None:
     kind = list(TerminationType)[number]
     of_allocation = model.Release("p", "a", "k", kind, "k", "m")
     of_ask = model.AskRelease("p", "a", "k2", kind, "m2")
@@ -227,7 +225,7 @@ def test_all_rejections_are_in_one_list(revision: Revision) -> None:
 
 # requirement: SI-WIRE-016
 @both_revisions
-def test_what_an_older_rm_states_in_reserved_numbers_is_passed_over(revision: Revision) -> None:
+def test_reserved_numbers_from_an_older_rm_are_ignored(revision: Revision) -> None:
     older, newer = REVISIONS["2023-12"].si, revision.si
     releases = older.AllocationReleasesRequest(
         allocationAsksToRelease=[older.AllocationAskRelease(applicationID="a", allocationKey="k")]

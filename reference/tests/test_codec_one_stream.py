@@ -19,7 +19,7 @@ from siwire.r2021_02 import si_pb2 as si
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
-OPERATOR = b"\x08"  # field 1 as a varint, as the specification intends it
+OPERATOR = b"\x08"  # field 1 as a varint, which is what the specification means
 
 
 def resource(**amounts: int) -> si.Resource:
@@ -36,7 +36,7 @@ def read_ask(**fields: Any) -> model.Ask:
     return ask
 
 
-def test_a_registration_names_its_policy_group() -> None:
+def test_registration_names_its_policy_group() -> None:
     queues = parse_configuration("partitions: [{name: p, queues: [{name: root}]}]")
     codec = codec_for(REVISION, Policies(groups={"pg": queues}))
 
@@ -48,7 +48,7 @@ def test_a_registration_names_its_policy_group() -> None:
 
 
 # requirement: SI-REG-002, SI-REG-012
-def test_a_group_no_one_configured_is_refused_once_there_are_groups() -> None:
+def test_unknown_policy_group_is_refused_once_groups_are_configured() -> None:
     queues = parse_configuration("partitions: [{name: p, queues: [{name: root}]}]")
     grouped, ungrouped = Policies(groups={"pg": queues}), Policies(default=queues)
 
@@ -77,7 +77,7 @@ CONSTRAINT = si.PlacementConstraint(
 )
 
 
-def test_an_ask_is_read_in_full() -> None:
+def test_ask_fields_are_read() -> None:
     ask = read_ask(
         allocationKey="k",
         applicationID="a",
@@ -116,12 +116,12 @@ def test_an_ask_is_read_in_full() -> None:
     )
 
 
-def test_an_empty_ask_is_read_as_what_is_missing() -> None:
+def test_empty_ask_has_default_values() -> None:
     assert read_ask() == model.Ask("", "", "default", max_allocations=0)
 
 
 # requirement: SI-GANG-028
-def test_a_placeholder_without_group_is_none() -> None:
+def test_placeholder_without_group_is_a_normal_ask() -> None:
     old = si.Allocation(placeholder=True)
     ((node,),) = (
         event.nodes
@@ -133,14 +133,14 @@ def test_a_placeholder_without_group_is_none() -> None:
 
 
 # requirement: SI-WIRE-012, SI-ASK-013
-def test_a_priority_is_a_number_or_a_name_with_a_number() -> None:
+def test_priority_is_a_number_or_a_name_with_a_number() -> None:
     codec = codec_for(REVISION, Policies(priority_classes={"high": 9}))
     priorities = [
         si.Priority(),
         si.Priority(priorityValue=3),
         si.Priority(priorityClassName="high"),
         si.Priority(priorityClassName="no-such-class"),
-        si.Priority.FromString(b"\x12\x04high" + b"\x08\x05"),  # both: the last counts
+        si.Priority.FromString(b"\x12\x04high" + b"\x08\x05"),  # both: the last one wins
         si.Priority.FromString(b"\x08\x05" + b"\x12\x04high"),
     ]
     request = si.UpdateRequest(asks=[si.AllocationAsk(priority=one) for one in priorities])
@@ -163,7 +163,7 @@ def test_a_priority_is_a_number_or_a_name_with_a_number() -> None:
     ("prefix", "operator"),
     [
         (b"", TargetOperator.IN),
-        (b"\x0a\x00", TargetOperator.IN),  # as declared: a message, and empty
+        (b"\x0a\x00", TargetOperator.IN),  # as the specification declares it: a message, and empty
         (OPERATOR + b"\x00", TargetOperator.IN),
         (OPERATOR + b"\x01", TargetOperator.NOT_IN),
         (OPERATOR + b"\x02", TargetOperator.EXIST),
@@ -176,9 +176,7 @@ def test_a_priority_is_a_number_or_a_name_with_a_number() -> None:
         (b"\x0d\x01\x00\x00\x00", TargetOperator.IN),  # another wire type
     ],
 )
-def test_an_operator_is_read_where_the_corrected_text_has_it(
-    prefix: bytes, operator: TargetOperator
-) -> None:
+def test_operator_is_read_from_the_corrected_field(prefix: bytes, operator: TargetOperator) -> None:
     expression = si.AffinityTargetExpression.FromString(prefix + b"\x12\x01k")
     simple = si.SimplePlacementConstraint(
         nodeAffinityConstraint=si.NodeAffinityConstraints(targetExpressions=[expression])
@@ -189,7 +187,7 @@ def test_an_operator_is_read_where_the_corrected_text_has_it(
     assert ask.constraint == PlacementConstraint((TargetExpression("k", operator),))
 
 
-def test_a_constraint_that_states_nothing_is_none() -> None:
+def test_empty_constraint_is_no_constraint() -> None:
     empty = si.PlacementConstraint()
     hollow = si.PlacementConstraint(
         simpleConstraint=si.SimplePlacementConstraint(
@@ -201,7 +199,7 @@ def test_a_constraint_that_states_nothing_is_none() -> None:
     assert read_ask(placementConstraint=hollow).constraint is None
 
 
-def test_a_maximum_of_zero_is_none() -> None:
+def test_zero_maximum_is_no_limit() -> None:
     simple = si.SimplePlacementConstraint(
         allocationAffinityAttribute=si.AllocationAffinityConstraints(scope="s")
     )
@@ -213,7 +211,7 @@ def test_a_maximum_of_zero_is_none() -> None:
     assert ask.constraint.affinity.max_cardinality is None
 
 
-def test_an_application_is_read_in_full_and_fails_with_its_gang() -> None:
+def test_application_fields_are_read_and_its_gang_style_is_hard() -> None:
     message = si.AddApplicationRequest(
         applicationID="a",
         queueName="q",
@@ -245,7 +243,7 @@ def test_an_application_is_read_in_full_and_fails_with_its_gang() -> None:
     assert plain.new == (model.NewApplication("", gang_style="hard"),)
 
 
-def test_a_new_node_is_created_with_what_runs_on_it() -> None:
+def test_new_node_is_created_with_its_existing_allocations() -> None:
     old = si.Allocation(
         allocationKey="k",
         allocationTags={"t": "v"},
@@ -291,7 +289,7 @@ def test_a_new_node_is_created_with_what_runs_on_it() -> None:
 
 
 # requirement: SI-WIRE-009, SI-WIRE-011
-def test_node_actions_have_numbers_of_their_own() -> None:
+def test_node_actions_have_their_own_numbers() -> None:
     actions: list[Any] = [None, 0, 1, 2, 3, 4, 9, -1]
     messages = [si.UpdateNodeInfo(nodeID="n", action=action) for action in actions]
 
@@ -311,7 +309,7 @@ def test_node_actions_have_numbers_of_their_own() -> None:
 
 
 # requirement: SI-WIRE-009, SI-REL-006
-def test_termination_types_have_numbers_of_their_own() -> None:
+def test_termination_types_have_their_own_numbers() -> None:
     types: list[Any] = [None, 0, 1, 2, 3, 4, -1]
     messages = [si.AllocationRelease(terminationType=kind) for kind in types]
     request = si.AllocationReleasesRequest(allocationsToRelease=messages)
@@ -329,7 +327,7 @@ def test_termination_types_have_numbers_of_their_own() -> None:
     ]
 
 
-def test_releases_are_read_in_full() -> None:
+def test_release_fields_are_read() -> None:
     release = si.AllocationRelease(
         partitionName="p",
         applicationID="a",
@@ -365,7 +363,7 @@ def test_utilisation_is_read() -> None:
 
 
 # requirement: SI-CONN-016
-def test_one_request_is_read_in_an_order_in_which_everything_is_found() -> None:
+def test_parts_of_a_request_are_read_in_dependency_order() -> None:
     events = read(
         asks=[si.AllocationAsk()],
         releases=si.AllocationReleasesRequest(),
@@ -388,5 +386,5 @@ def test_one_request_is_read_in_an_order_in_which_everything_is_found() -> None:
     assert {event.rm_id for event in events} == {"rm"}
 
 
-def test_a_request_without_elements_is_an_event_of_its_rm() -> None:
+def test_empty_request_is_an_event_of_its_rm() -> None:
     assert read() == [model.UpdateAllocations("rm")]

@@ -12,7 +12,7 @@ from siwire.r2021_02 import si_pb2 as si
 
 REVISION = REVISIONS["2021-02"]
 CODEC = codec_for(REVISION)
-OPERATOR = b"\x08"  # field 1 as a varint, as the specification intends it
+OPERATOR = b"\x08"  # field 1 as a varint, which is what the specification means
 
 
 def resource(**amounts: int) -> si.Resource:
@@ -26,7 +26,7 @@ def write(*answers: model.Answer) -> list[Any]:
 
 # requirement: SI-ALLOC-003, SI-ALLOC-006
 @pytest.mark.parametrize("name", ["", "high"])
-def test_a_new_allocation_is_written_in_full(name: str) -> None:
+def test_new_allocation_fields_are_written(name: str) -> None:
     ask = model.Ask(
         "k",
         "a",
@@ -75,7 +75,7 @@ def release_of(termination: TerminationType) -> model.ReleasedAllocation:
         (TerminationType.PLACEHOLDER_REPLACED, 3),
     ],
 )
-def test_a_release_is_written_in_full(termination: TerminationType, number: Any) -> None:
+def test_release_fields_are_written(termination: TerminationType, number: Any) -> None:
     (response,) = write(release_of(termination))
 
     assert response == si.UpdateResponse(
@@ -91,7 +91,7 @@ def test_a_release_is_written_in_full(termination: TerminationType, number: Any)
     )
 
 
-def test_only_asks_the_scheduler_gives_up_are_written() -> None:
+def test_only_asks_given_up_by_the_scheduler_are_written() -> None:
     given_up, withdrawn = (
         model.ReleasedAsk("rm", model.AskRelease("p", "a", "k", termination, "m"))
         for termination in (TerminationType.TIMEOUT, TerminationType.STOPPED_BY_RM)
@@ -154,7 +154,7 @@ def test_verdicts_share_a_message_and_decisions_keep_their_order() -> None:
 
 
 # requirement: SI-CONN-012
-def test_resync_is_for_rms_that_can_register() -> None:
+def test_resync_is_sent_only_to_rms_that_can_register() -> None:
     codec = CODEC
 
     (message,) = codec.refusal_messages(model.Refused("rm", "why"))

@@ -1,4 +1,4 @@
-"""Revisions with three streams use functions for their own messages only."""
+"""Each revision's codec is composed of functions for its own messages."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
@@ -20,7 +20,7 @@ THREE_STREAMS = pytest.mark.parametrize(
 
 
 def messages_of(function: Callable[..., Any]) -> Iterator[type[Message]]:
-    """Return the messages a function accepts, by the hint of its last parameter."""
+    """Return the message types a function accepts, by the hint of its last parameter."""
     hints = get_type_hints(function)
     hints.pop("return")
     last = list(hints.values())[-1]
@@ -33,7 +33,7 @@ def takes_messages_of(module: ModuleType, function: Callable[..., Any]) -> bool:
 
 
 @THREE_STREAMS
-def test_what_is_read_is_read_by_functions_for_messages_of_the_revision(module: ModuleType) -> None:
+def test_readers_accept_messages_of_the_revision(module: ModuleType) -> None:
     read = {one.name: getattr(module.READING, one.name) for one in fields(module.READING)}
     del read["node_actions"]
 
@@ -43,7 +43,7 @@ def test_what_is_read_is_read_by_functions_for_messages_of_the_revision(module: 
 
 
 @THREE_STREAMS
-def test_what_is_written_is_written_by_functions_for_messages_of_the_revision(
+def test_writers_return_messages_of_the_revision(
     module: ModuleType,
 ) -> None:
     tables = [getattr(module.SLOTS, one.name) for one in fields(module.SLOTS)]
@@ -52,7 +52,7 @@ def test_what_is_written_is_written_by_functions_for_messages_of_the_revision(
     assert [one for one in written if not takes_messages_of(module, one)] == []
 
 
-def test_a_function_for_other_messages_is_detected() -> None:
+def test_function_for_other_messages_is_detected() -> None:
     assert takes_messages_of(r2023_08, r2023_04.release)
     assert not takes_messages_of(r2023_12, r2023_04.release)
     assert not takes_messages_of(r2026_04, r2023_12.release)
@@ -66,12 +66,12 @@ def test_responses_are_messages_of_the_revision(module: ModuleType) -> None:
     assert all(stream.response.DESCRIPTOR.file.pool is pool for stream in streams)
 
 
-def test_every_revision_has_a_codec_of_its_own() -> None:
+def test_every_revision_has_its_own_codec() -> None:
     for revision in REVISIONS.values():
         assert codec_for(revision).revision is revision
 
 
-def test_the_rules_of_a_revision_come_with_the_registration() -> None:
+def test_registration_carries_the_rules_of_the_revision() -> None:
     for revision in REVISIONS.values():
         codec = codec_for(revision)
         others = replace(codec, rules=Rules(Identification.BY_KEY))
@@ -81,7 +81,7 @@ def test_the_rules_of_a_revision_come_with_the_registration() -> None:
         assert others.register(message).rules == Rules(Identification.BY_KEY)
 
 
-def test_the_key_is_the_identity_where_asks_are_allocations() -> None:
+def test_key_is_the_identity_where_asks_are_allocations() -> None:
     for revision in REVISIONS.values():
         rules = codec_for(revision).rules
         by_key = (rules.identification, rules.application_transitions) == (

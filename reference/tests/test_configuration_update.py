@@ -16,11 +16,11 @@ from sireference.core.state.partition import Partition
 from tests.configuring import is_taken, queues, root, running, takes, tree
 from tests.driving import RM, identities, keys, of, placed
 
-# All or nothing
+# Atomicity
 
 
 # requirement: SI-CFG-001
-def test_a_new_queue_takes_applications_at_once() -> None:
+def test_new_queue_accepts_applications_at_once() -> None:
     rm = running("{name: q1}")
 
     assert rm.reconfigures(tree("{name: q1}", "{name: q2}")) == [Configured("rm")]
@@ -29,7 +29,7 @@ def test_a_new_queue_takes_applications_at_once() -> None:
 
 
 # requirement: SI-CFG-002
-def test_what_runs_goes_on() -> None:
+def test_running_allocations_continue() -> None:
     rm = running("{name: q1}", a1="q1")
     made = identities(rm.asks("k1", memory=60))
     rm.asks("k2", memory=50)
@@ -39,7 +39,7 @@ def test_what_runs_goes_on() -> None:
 
 
 # requirement: SI-CFG-004
-def test_an_update_for_someone_else_changes_nothing() -> None:
+def test_update_for_another_rm_changes_nothing() -> None:
     rm = running("{name: q1}")
     before = root(rm)
     both = tree("{name: q1}", "{name: q2}")
@@ -57,7 +57,7 @@ def test_an_update_for_someone_else_changes_nothing() -> None:
     assert rm.scheduler.rms.all()[0].register is registered
 
 
-def test_the_policy_group_of_the_registration_may_be_named() -> None:
+def test_policy_group_of_the_registration_may_be_named() -> None:
     rm = running("{name: q1}")
     registered = rm.scheduler.rms.all()[0].register
     again = Register("rm", registered.configuration, policy_group="pg1")
@@ -68,7 +68,7 @@ def test_the_policy_group_of_the_registration_may_be_named() -> None:
     assert not is_taken(rm.reconfigures(tree("{name: q4}"), policy_group="pg2"))
 
 
-def test_one_rm_does_not_change_the_queues_of_another() -> None:
+def test_update_does_not_change_the_queues_of_another_rm() -> None:
     rm = running("{name: q1}")
     other = RM(scheduler=rm.scheduler, rm_id="other", queues=tree("{name: q1}"))
     other.reconfigures(tree("{name: q2}"))
@@ -77,7 +77,7 @@ def test_one_rm_does_not_change_the_queues_of_another() -> None:
 
 
 # requirement: SI-CFG-003
-def test_everything_against_it_is_named_and_nothing_is_changed() -> None:
+def test_every_error_is_named_and_nothing_is_changed() -> None:
     rm = running("{name: leaf}", "{name: up, queues: [{name: in}]}", a1="leaf", a2="up.in")
     before = queues(rm)
 
@@ -105,7 +105,7 @@ def test_extra_config_is_replaced() -> None:
     assert rm.scheduler.snapshot("rm").extra_config == {"key": "two"}
 
 
-def test_an_rm_that_is_not_running_is_not_configured() -> None:
+def test_rm_that_is_not_running_cannot_be_configured() -> None:
     scheduler = Scheduler()
     rm = RM(scheduler=scheduler)
     rm.rm_id = "stranger"
@@ -113,11 +113,11 @@ def test_an_rm_that_is_not_running_is_not_configured() -> None:
     assert not is_taken(rm.reconfigures(""))
 
 
-# Limits up and down
+# Raised and lowered limits
 
 
 # requirement: SI-CFG-005
-def test_a_smaller_maximum_stops_and_a_larger_one_lets_go_on() -> None:
+def test_lowered_maximum_blocks_and_raised_maximum_unblocks() -> None:
     rm = running("{name: q1, resources: {max: {memory: 8}}}", a1="q1")
     rm.asks("k1", memory=6)
     rm.asks("k2", memory=3)
@@ -128,7 +128,7 @@ def test_a_smaller_maximum_stops_and_a_larger_one_lets_go_on() -> None:
     assert keys(effects) == ["k2", "k3"]
 
 
-def test_very_many_that_waited_are_woken_in_chunks_and_served_in_order(
+def test_many_unblocked_asks_are_woken_in_chunks_and_placed_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(configuration_update, "_MOST_TO_WAKE", 1)
@@ -145,7 +145,7 @@ def test_very_many_that_waited_are_woken_in_chunks_and_served_in_order(
     assert keys(rm.waits(0)) == ["of-a0", "new", "of-a1", "of-a2", "of-a3", "of-a5"]
 
 
-def test_nothing_is_released_because_a_limit_shrank() -> None:
+def test_lowered_limit_releases_nothing() -> None:
     rm = running("{name: q1}", a1="q1")
     made = identities(rm.asks("k1", memory=2, most=4))
 
@@ -156,14 +156,14 @@ def test_nothing_is_released_because_a_limit_shrank() -> None:
     assert keys(rm.releases(made[2])) == ["k2"]
 
 
-def test_a_maximum_that_is_gone_limits_no_one() -> None:
+def test_removed_maximum_no_longer_limits() -> None:
     rm = running("{name: q1, resources: {max: {memory: 1}}}", a1="q1")
     rm.asks("k1", memory=50)
 
     assert keys(rm.reconfigures(tree("{name: q1}"))) == ["k1"]
 
 
-def test_more_applications_may_run() -> None:
+def test_raised_application_limit_lets_more_run() -> None:
     rm = running("{name: q1, maxapplications: 1}", a1="q1", a2="q1", a3="q1")
     for application in ("a1", "a2", "a3"):
         rm.asks(f"k-{application}", application, memory=1)
@@ -172,7 +172,7 @@ def test_more_applications_may_run() -> None:
     assert keys(effects) == ["k-a2"]
 
 
-def test_fewer_applications_may_run_but_those_that_do_go_on() -> None:
+def test_lowered_application_limit_keeps_running_applications() -> None:
     rm = running("{name: q1, maxapplications: 2}", a1="q1", a2="q1", a3="q1")
     for application in ("a1", "a2", "a3"):
         rm.asks(f"k-{application}", application, memory=1)
@@ -183,7 +183,7 @@ def test_fewer_applications_may_run_but_those_that_do_go_on() -> None:
     assert keys(rm.removes("a2")) == ["k-a3"]
 
 
-def test_the_guarantee_decides_whose_turn_it_is() -> None:
+def test_new_guarantee_decides_the_order() -> None:
     rm = running("{name: q1}", "{name: q2}", memory=2, a1="q1", a2="q2")
     rm.asks("k1", "a1", memory=1)
     rm.asks("k2", "a2", memory=1)
@@ -194,7 +194,7 @@ def test_the_guarantee_decides_whose_turn_it_is() -> None:
     assert keys(rm.creates("n2", memory=2)) == ["more-a2", "more-a1"]
 
 
-def test_limits_of_users_come_change_and_go() -> None:
+def test_user_limits_can_be_added_changed_and_removed() -> None:
     limited = "limits: [{users: [u1], maxresources: {memory: %d}}]"
     rm = RM(queues=tree("{name: q1}"))
     rm.creates("n1", memory=100)
@@ -210,7 +210,7 @@ def test_limits_of_users_come_change_and_go() -> None:
     assert not root(rm).user_quotas
 
 
-def test_running_applications_of_a_user_are_counted_when_its_limit_comes() -> None:
+def test_running_applications_count_towards_a_new_user_limit() -> None:
     rm = RM(queues=tree("{name: q1}"))
     rm.creates("n1", memory=100)
     for application in ("a1", "a2"):
@@ -222,10 +222,10 @@ def test_running_applications_of_a_user_are_counted_when_its_limit_comes() -> No
     assert keys(rm.removes("a1")) == ["k2"]
 
 
-# Queues come and go
+# Added and removed queues
 
 
-def test_a_queue_that_is_removed_keeps_its_applications_and_takes_no_more() -> None:
+def test_removed_queue_keeps_its_applications_and_accepts_no_more() -> None:
     rm = running("{name: q1}", "{name: q2}", a1="q1")
     made = identities(rm.asks("k1", memory=1))
 
@@ -236,7 +236,7 @@ def test_a_queue_that_is_removed_keeps_its_applications_and_takes_no_more() -> N
     assert keys(rm.releases(made[0])) == []
 
 
-def test_a_drained_queue_goes_with_its_last_application() -> None:
+def test_draining_queue_is_removed_with_its_last_application() -> None:
     rm = running("{name: q1}", "{name: q2}", a1="q1", a2="q1")
     rm.reconfigures(tree("{name: q2}"))
 
@@ -246,7 +246,7 @@ def test_a_drained_queue_goes_with_its_last_application() -> None:
     assert queues(rm) == ["q2"]
 
 
-def test_a_drained_queue_goes_when_its_last_application_is_completed() -> None:
+def test_draining_queue_is_removed_when_its_last_application_completes() -> None:
     rm = RM(queues=tree("{name: q1}"), settings=Settings(completing_timeout=30))
     rm.creates("n1", memory=1)
     rm.submits("a1", "root.q1")
@@ -260,14 +260,14 @@ def test_a_drained_queue_goes_when_its_last_application_is_completed() -> None:
     assert queues(rm) == ["q2"]
 
 
-def test_an_empty_queue_that_is_removed_is_gone_at_once() -> None:
+def test_removed_empty_queue_is_gone_at_once() -> None:
     rm = running("{name: q1}", "{name: up, queues: [{name: in}]}")
     rm.reconfigures(tree("{name: q2}"))
 
     assert queues(rm) == ["q2"]
 
 
-def test_a_parent_that_is_removed_goes_after_all_below() -> None:
+def test_removed_parent_goes_after_all_its_children() -> None:
     rm = running("{name: up, queues: [{name: in}, {name: empty}]}", a1="up.in")
     rm.reconfigures(tree("{name: q2}"))
     assert queues(rm) == ["q2", "up", "up.in"]
@@ -277,7 +277,7 @@ def test_a_parent_that_is_removed_goes_after_all_below() -> None:
     assert queues(rm) == ["q2"]
 
 
-def test_a_queue_that_comes_back_is_active_again() -> None:
+def test_restored_queue_is_active_again() -> None:
     rm = running("{name: q1}", a1="q1")
     rm.reconfigures(tree("{name: q2}"))
     rm.reconfigures(tree("{name: q1}", "{name: q2}"))
@@ -288,7 +288,7 @@ def test_a_queue_that_comes_back_is_active_again() -> None:
     assert queues(rm) == ["q1", "q2"]
 
 
-def test_a_queue_that_comes_back_has_what_it_had() -> None:
+def test_restored_queue_keeps_its_usage() -> None:
     rm = running("{name: q1}", a1="q1")
     rm.asks("k1", memory=7)
     rm.reconfigures(tree("{name: q2}"))
@@ -298,7 +298,7 @@ def test_a_queue_that_comes_back_has_what_it_had() -> None:
     assert len(keys(rm.asks("k2", "a2", memory=1, most=9))) == 3
 
 
-def test_a_drained_queue_is_served_on_and_keeps_to_its_limits() -> None:
+def test_draining_queue_is_still_scheduled_within_its_limits() -> None:
     rm = running("{name: q1, resources: {max: {memory: 2}}}", a1="q1")
     made = identities(rm.asks("k1", memory=1, most=5))
     assert len(made) == 2
@@ -309,7 +309,7 @@ def test_a_drained_queue_is_served_on_and_keeps_to_its_limits() -> None:
     assert rm.reports(AllocationRecord("old-1", old, "n1")) == []
 
 
-def test_an_empty_leaf_becomes_a_parent_and_a_leaf_again() -> None:
+def test_empty_leaf_can_become_a_parent_and_a_leaf_again() -> None:
     rm = running("{name: q1}")
 
     assert is_taken(rm.reconfigures(tree("{name: q1, queues: [{name: in}]}")))
@@ -321,7 +321,7 @@ def test_an_empty_leaf_becomes_a_parent_and_a_leaf_again() -> None:
     assert queues(rm) == ["q1"]
 
 
-def test_a_leaf_with_applications_stays_a_leaf_even_when_it_was_drained() -> None:
+def test_leaf_with_applications_stays_a_leaf_even_when_it_was_draining() -> None:
     rm = running("{name: q1}", a1="q1")
     rm.reconfigures(tree("{name: q2}"))
 
@@ -330,7 +330,7 @@ def test_a_leaf_with_applications_stays_a_leaf_even_when_it_was_drained() -> Non
     assert is_taken(rm.reconfigures(tree("{name: q1, parent: true}")))
 
 
-def test_queues_are_sorted_as_the_new_configuration_states() -> None:
+def test_queues_are_sorted_as_in_the_new_configuration() -> None:
     rm = running("{name: q1}", "{name: q2}", memory=1, a1="q1", a2="q2", a0="q1")
     rm.asks("full", "a0", memory=1)
     rm.reconfigures(tree("{name: q3}", "{name: q2}", "{name: q1}"))
@@ -343,7 +343,7 @@ def test_queues_are_sorted_as_the_new_configuration_states() -> None:
     assert keys(rm.creates("n2", memory=2)) == ["k-a2", "k-a1"]
 
 
-def test_queues_made_by_rules_stay_until_they_are_empty() -> None:
+def test_dynamic_queues_stay_until_they_are_empty() -> None:
     rules = "    placementrules: [{name: provided, create: true}]\n"
     rm = RM(queues=tree("{name: q1}", "{name: up, parent: true}", rest=rules))
     for application, queue in (("a1", "dynamic"), ("a2", "up.dynamic")):
@@ -362,7 +362,7 @@ def test_queues_made_by_rules_stay_until_they_are_empty() -> None:
     assert queues(rm) == ["q1", "up"]
 
 
-def test_a_queue_made_by_a_rule_is_configured_from_now_on_if_it_is_named() -> None:
+def test_dynamic_queue_becomes_configured_when_it_is_named() -> None:
     rules = "    placementrules: [{name: provided, create: true}]\n"
     rm = RM(queues=tree("{name: q1}", rest=rules))
     rm.submits("a1", "root.dynamic")
@@ -393,7 +393,7 @@ def test_placement_rules_and_permissions_are_replaced() -> None:
     assert "a1" in partition.applications
 
 
-def test_the_order_of_applications_follows_the_new_policy() -> None:
+def test_application_order_follows_the_new_policy() -> None:
     rm = running("{name: q1}", a1="q1", a2="q1")
     rm.decommissions("n1")
     for application in ("a1", "a2"):
@@ -403,7 +403,7 @@ def test_the_order_of_applications_follows_the_new_policy() -> None:
     assert keys(rm.creates("n2", memory=9)) == ["k-a1", "k-a2", "k-a1", "k-a2"]
 
 
-def test_a_leaf_becomes_state_aware_and_is_no_more() -> None:
+def test_leaf_can_switch_to_state_aware_and_back() -> None:
     rm = running("{name: q1}", a1="q1", a2="q1")
     aware = "{name: q1, properties: {application.sort.policy: stateaware}}"
     rm.asks("k1", "a1", memory=1)
@@ -432,7 +432,7 @@ def test_nodes_are_sorted_by_the_new_policy(policy: str, order: list[str]) -> No
     assert [node for _, node in placed(rm.asks("k1", memory=1, most=3))] == order
 
 
-def test_gangs_that_wait_at_the_gate_go_through_a_wider_one() -> None:
+def test_waiting_gangs_start_when_the_limit_is_raised() -> None:
     rm = running("{name: q1, resources: {max: {memory: 5}}}", a1="q1")
     rm.asks("k1", memory=3)
     rm.submits("g1", "root.q1", placeholder_ask=Resource({"memory": 4}))

@@ -31,7 +31,7 @@ def partitions(rm: RM) -> list[str]:
     return list(rm.scheduler.rms.all()[0].partitions)
 
 
-def test_a_new_partition_can_be_used_at_once() -> None:
+def test_new_partition_can_be_used_at_once() -> None:
     rm = RM(queues=ONE)
     assert not adds_node(rm, "o1", "other")
 
@@ -41,7 +41,7 @@ def test_a_new_partition_can_be_used_at_once() -> None:
     assert keys(rm.asks("k1", more={"partition": "other"}, memory=1)) == ["k1"]
 
 
-def test_a_partition_that_is_removed_goes_on_with_what_it_has_and_takes_nothing_new() -> None:
+def test_removed_partition_keeps_its_content_and_accepts_nothing_new() -> None:
     rm = RM(queues=TWO)
     adds_node(rm, "o1", "other")
     rm.submits("a1", "root.q1", partition="other")
@@ -53,7 +53,7 @@ def test_a_partition_that_is_removed_goes_on_with_what_it_has_and_takes_nothing_
     assert takes(rm, "a3", "root.q1")
 
 
-def test_a_drained_partition_goes_with_its_last_node_and_application() -> None:
+def test_draining_partition_is_removed_with_its_last_node_and_application() -> None:
     rm = RM(queues=TWO)
     adds_node(rm, "o1", "other")
     rm.submits("a1", "root.q1", partition="other")
@@ -66,7 +66,7 @@ def test_a_drained_partition_goes_with_its_last_node_and_application() -> None:
     assert not takes(rm, "a1", "root.q1", partition="other")
 
 
-def test_a_drained_partition_goes_when_its_last_application_is_completed() -> None:
+def test_draining_partition_is_removed_when_its_last_application_completes() -> None:
     rm = RM(queues=TWO, settings=Settings(completing_timeout=30))
     rm.submits("a1", "root.q1", partition="other")
     rm.reconfigures(ONE)
@@ -80,14 +80,14 @@ def test_a_drained_partition_goes_when_its_last_application_is_completed() -> No
     assert partitions(rm) == ["default"]
 
 
-def test_an_empty_partition_that_is_removed_is_gone_at_once() -> None:
+def test_removed_empty_partition_is_gone_at_once() -> None:
     rm = RM(queues=TWO)
     rm.reconfigures(ONE)
 
     assert partitions(rm) == ["default"]
 
 
-def test_a_partition_that_comes_back_is_active_again() -> None:
+def test_restored_partition_is_active_again() -> None:
     rm = RM(queues=TWO)
     adds_node(rm, "o1", "other")
     rm.reconfigures(ONE)

@@ -1,4 +1,4 @@
-"""Configurations are read outside the loop; others do not wait, and the latest of an RM wins."""
+"""Configurations are read outside the event loop: others are served, the latest one wins."""
 
 import asyncio
 import threading
@@ -26,7 +26,7 @@ QUICK = QUEUES.replace("@", "quick")
 
 @dataclass(frozen=True)
 class Held(Policies):
-    """Reads a slow configuration only when released."""
+    """Reads a slow configuration only when the test allows it."""
 
     has_begun: threading.Event = field(default_factory=threading.Event)
     may_go_on: threading.Event = field(default_factory=threading.Event)
@@ -42,7 +42,7 @@ Scenario = Callable[[Wire, Held], Awaitable[None]]
 
 
 def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
-    """Run ``scenario`` against a server whose slow configurations are held."""
+    """Run ``scenario`` against a server that reads a slow configuration on command."""
 
     @wraps(scenario)
     def test() -> None:
@@ -62,7 +62,7 @@ def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
 
 @asynccontextmanager
 async def under_way(held: Held, call: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
-    """Start a call whose configuration is being read; release it at the end of the block."""
+    """A call whose configuration is being read until the block ends."""
     calling = asyncio.ensure_future(call)
     assert await asyncio.to_thread(held.has_begun.wait, TIMEOUT)
     yield calling
@@ -113,7 +113,7 @@ async def test_others_are_served_while_an_update_is_read(wire: Wire, held: Held)
 
 
 @with_a_slow_configuration
-async def test_of_two_registrations_of_an_rm_the_later_one_holds(wire: Wire, held: Held) -> None:
+async def test_later_of_two_registrations_of_an_rm_wins(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         second = asyncio.ensure_future(wire.registers("rm", config=QUICK))
         await learns_of(wire, 2)
@@ -139,7 +139,7 @@ async def test_large_configurations_are_read_one_at_a_time(wire: Wire, held: Hel
 
 
 @with_a_slow_configuration
-async def test_an_update_waits_for_the_registration_before_it(wire: Wire, held: Held) -> None:
+async def test_update_waits_for_the_registration_before_it(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         applying = asyncio.ensure_future(wire.calls("ApplyConfiguration", rm_id="rm", config=QUICK))
         done, _ = await asyncio.wait({applying}, timeout=QUIET)
@@ -150,7 +150,7 @@ async def test_an_update_waits_for_the_registration_before_it(wire: Wire, held: 
 
 
 @with_a_slow_configuration
-async def test_a_registration_no_one_waits_for_any_more_is_dropped(wire: Wire, held: Held) -> None:
+async def test_cancelled_registration_is_dropped(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)) as first:
         first.cancel()
         await asyncio.wait({first}, timeout=TIMEOUT)
@@ -162,7 +162,7 @@ async def test_a_registration_no_one_waits_for_any_more_is_dropped(wire: Wire, h
 
 
 @with_a_slow_configuration
-async def test_what_is_wrong_is_sent_when_its_turn_has_come(wire: Wire, held: Held) -> None:
+async def test_error_is_sent_in_turn(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         second = asyncio.ensure_future(wire.registers("rm", config="quues: []"))
         await learns_of(wire, 2)

@@ -1,4 +1,4 @@
-"""Dynamic queues: removal when empty, limits by tags; the recovery queue."""
+"""Queues made by placement rules: removal, limits by tags, and forced creation."""
 
 import pytest
 from sireference.core.model import (
@@ -31,7 +31,7 @@ partitions:
 
 
 class Spaces(RM):
-    """Applications with a namespace; a queue is removed after 10 seconds."""
+    """An RM whose applications have a namespace; an empty queue is removed after 10 seconds."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class Spaces(RM):
         return len(keys(self.asks(key, application, memory=memory, most=50)))
 
 
-def test_a_queue_goes_some_time_after_its_last_application() -> None:
+def test_queue_is_removed_some_time_after_its_last_application() -> None:
     rm = Spaces()
     rm.enters("a1")
     rm.enters("a2")
@@ -69,7 +69,7 @@ def test_a_queue_goes_some_time_after_its_last_application() -> None:
     assert rm.queues() == ["root", "root.fixed", "root.spaces"]
 
 
-def test_a_queue_goes_after_its_last_application_is_completed() -> None:
+def test_queue_is_removed_after_its_last_application_completes() -> None:
     rm = Spaces()
     rm.enters("a1")
     made = identities(rm.asks("k1", memory=1))
@@ -81,7 +81,7 @@ def test_a_queue_goes_after_its_last_application_is_completed() -> None:
     assert "root.spaces.ns" not in rm.queues()
 
 
-def test_a_queue_stays_if_another_application_comes_in_time() -> None:
+def test_queue_stays_if_another_application_comes_in_time() -> None:
     rm = Spaces()
     rm.enters("a1")
     rm.removes("a1")
@@ -93,7 +93,7 @@ def test_a_queue_stays_if_another_application_comes_in_time() -> None:
     assert rm.gets("a2") == 5
 
 
-def test_a_queue_that_has_gone_is_made_again() -> None:
+def test_removed_queue_is_created_again_on_demand() -> None:
     rm = Spaces()
     rm.enters("a1")
     rm.removes("a1")
@@ -105,7 +105,7 @@ def test_a_queue_that_has_gone_is_made_again() -> None:
     assert rm.root().used.amounts["memory"] == 5
 
 
-def test_parents_that_were_made_go_with_the_last_queue_below() -> None:
+def test_dynamic_parents_are_removed_with_their_last_child() -> None:
     rm = Spaces()
     rm.submits("a1", "root.x", user="u1")
     rm.submits("a2", "root.x", user="u2")
@@ -121,7 +121,7 @@ def test_parents_that_were_made_go_with_the_last_queue_below() -> None:
     assert "root.x" not in rm.queues()
 
 
-def test_a_queue_made_for_an_application_that_was_rejected_goes_too() -> None:
+def test_queue_created_for_a_rejected_application_is_removed_too() -> None:
     rm = Spaces()
     gang = {"placeholder_ask": Resource({"memory": 6})}
     tags = {"namespace": "ns"}
@@ -144,14 +144,14 @@ def test_configured_queues_stay() -> None:
 
 
 # requirement: SI-CONST-005
-def test_the_tag_states_what_the_namespace_may_use() -> None:
+def test_tag_sets_the_maximum_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 12}}}')
 
     assert rm.gets("a1") == 12
 
 
-def test_the_latest_application_decides() -> None:
+def test_latest_application_sets_the_quota() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
     assert rm.gets("a1") == 3
@@ -162,7 +162,7 @@ def test_the_latest_application_decides() -> None:
     assert keys(rm.submits("a3", "", tags=more)) == ["a1-1"] * 4
 
 
-def test_namespaces_have_quotas_of_their_own() -> None:
+def test_namespaces_have_separate_quotas() -> None:
     rm = Spaces()
     rm.enters("a1", "one", namespace_resourcequota='{"resources": {"memory": {"value": 3}}}')
     rm.enters("a2", "two")
@@ -170,7 +170,7 @@ def test_namespaces_have_quotas_of_their_own() -> None:
     assert (rm.gets("a1"), rm.gets("a2")) == (3, 5)
 
 
-def test_the_tag_states_what_is_guaranteed_to_the_namespace() -> None:
+def test_tag_sets_the_guarantee_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
 
@@ -200,7 +200,7 @@ def test_the_tag_states_what_is_guaranteed_to_the_namespace() -> None:
         '{"resources": {' + " " * 10_000 + '"memory": {"value": 12}}}',
     ],
 )
-def test_a_quota_that_makes_no_sense_changes_nothing(text: str) -> None:
+def test_invalid_quota_changes_nothing(text: str) -> None:
     rm = Spaces()
 
     assert rm.enters("a1", namespace_resourcequota=text, namespace_resourceguaranteed=text)
@@ -218,7 +218,7 @@ def test_tags_do_not_change_a_configured_queue() -> None:
     assert rm.gets("a1") == 50
 
 
-def test_a_rejected_application_does_not_change_the_quota() -> None:
+def test_rejected_application_does_not_change_the_quota() -> None:
     rm = Spaces()
     rm.enters("a1")
     tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":2}}}'}
@@ -228,7 +228,7 @@ def test_a_rejected_application_does_not_change_the_quota() -> None:
     assert rm.gets("a1") == 5
 
 
-def test_a_gang_is_held_against_the_quota_it_brings() -> None:
+def test_gang_is_checked_against_the_quota_in_its_tag() -> None:
     rm = Spaces()
     tags = {"namespace": "ns", "namespace.resourcequota": '{"resources":{"memory":{"value":9}}}'}
     gang = {"placeholder_ask": Resource({"memory": 8})}
@@ -237,7 +237,7 @@ def test_a_gang_is_held_against_the_quota_it_brings() -> None:
 
 
 # requirement: SI-CONST-011
-def test_the_tag_states_how_many_applications_run_in_the_namespace() -> None:
+def test_tag_sets_the_application_limit_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcemaxapps="1")
     rm.enters("a2", namespace_resourcemaxapps="1")
@@ -248,7 +248,7 @@ def test_the_tag_states_how_many_applications_run_in_the_namespace() -> None:
 
 
 # requirement: SI-CONST-011
-def test_the_latest_application_decides_how_many_run() -> None:
+def test_latest_application_sets_the_application_limit() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcemaxapps="1")
     assert keys(rm.asks("k1", "a1", memory=1)) == ["k1"]
@@ -263,7 +263,7 @@ def test_the_latest_application_decides_how_many_run() -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "-1", "+1", "1.0", "1e0", " 1", "1_0", "one", "9" * 5000]
 )
-def test_a_number_of_applications_that_makes_no_sense_changes_nothing(text: str) -> None:
+def test_invalid_application_limit_changes_nothing(text: str) -> None:
     rm = Spaces()
 
     assert rm.enters("a1", namespace_resourcemaxapps=text)
@@ -272,7 +272,7 @@ def test_a_number_of_applications_that_makes_no_sense_changes_nothing(text: str)
 
 
 # requirement: SI-CONST-011
-def test_a_rejected_application_does_not_change_how_many_run() -> None:
+def test_rejected_application_does_not_change_the_application_limit() -> None:
     rm = Spaces()
     rm.enters("a1")
     tags = {"namespace": "ns", "namespace.resourcemaxapps": "1"}
@@ -301,7 +301,7 @@ def verdict(rm: RM, new: NewApplication) -> bool:
     ("message", "taken"),
     [("true", True), ("True", True), ("1", True), ("false", False), ("", False), ("yes", False)],
 )
-def test_a_forced_application_is_accepted_where_another_is_not(
+def test_forced_application_is_accepted_where_another_is_rejected(
     message: str, *, taken: bool
 ) -> None:
     rm = RM()
@@ -311,7 +311,7 @@ def test_a_forced_application_is_accepted_where_another_is_not(
     assert bool(keys(rm.asks("k1", memory=1))) is taken
 
 
-def test_a_forced_application_goes_where_it_may_go() -> None:
+def test_forced_application_goes_to_its_regular_queue_if_it_may() -> None:
     rm = RM()
     verdict(rm, forced("a1", "root.default"))
 
@@ -319,7 +319,7 @@ def test_a_forced_application_goes_where_it_may_go() -> None:
     assert partition.applications["a1"].leaf.name == "root.default"
 
 
-def test_no_one_else_goes_to_the_leaf_of_the_forced() -> None:
+def test_only_forced_applications_use_the_recovery_queue() -> None:
     rm = RM()
     rm.creates("n1", memory=10)
     assert verdict(rm, forced("a1"))
@@ -331,7 +331,7 @@ def test_no_one_else_goes_to_the_leaf_of_the_forced() -> None:
     assert partition.applications["a3"].leaf.name == leaf
 
 
-def test_force_does_not_help_an_application_that_exists_or_has_no_partition() -> None:
+def test_forced_creation_does_not_accept_duplicates_or_unknown_partitions() -> None:
     rm = RM()
     assert verdict(rm, forced("a1"))
 
@@ -339,7 +339,7 @@ def test_force_does_not_help_an_application_that_exists_or_has_no_partition() ->
     assert not verdict(rm, NewApplication("a2", "", "nope", tags=forced("").tags))
 
 
-def test_quota_tags_do_not_limit_the_leaf_of_the_forced() -> None:
+def test_quota_tags_do_not_limit_the_recovery_queue() -> None:
     rm = RM()
     rm.creates("n1", memory=10)
     quota = {"namespace.resourcequota": '{"resources": {"memory": {"value": 1}}}'}
@@ -348,7 +348,7 @@ def test_quota_tags_do_not_limit_the_leaf_of_the_forced() -> None:
     assert len(keys(rm.asks("k1", memory=1, most=5))) == 5
 
 
-def test_the_leaf_of_the_forced_goes_when_it_is_empty() -> None:
+def test_empty_recovery_queue_is_removed() -> None:
     rm = RM()
     rm.submits("a1", "root.missing", tags=forced("").tags)
     rm.removes("a1")

@@ -1,4 +1,4 @@
-"""Event details: one scenario for each detail that records may have."""
+"""Every change with a detail leads to a record with that detail: one scenario each."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
@@ -23,7 +23,7 @@ _MEMBER: Final = {"task_group": "tg", "placeholder": True}
 
 
 class Record(NamedTuple):
-    """Expected fields of a record apart from its detail."""
+    """What a record must contain in addition to its detail."""
 
     change: ChangeType
     type: str
@@ -47,7 +47,7 @@ def withdrawn(rm: Watched) -> list[Effect]:
 
 
 def half_a_gang(rm: Watched, style: str = "Soft") -> str:
-    """Place p1 of application g1; p2 does not fit."""
+    """The placeholder p1 of application g1; p2 does not fit."""
     rm.submits("g1", gang_style=style, placeholder_ask=Resource({"memory": 10}))
     (identity,) = identities(rm.asks("p1", "g1", memory=8, more=_MEMBER))
     rm.asks("p2", "g1", memory=8, more=_MEMBER)
@@ -91,7 +91,7 @@ def expired(rm: Watched) -> list[Effect]:
 
 
 def victim(rm: Watched) -> str:
-    """Return a victim for the ask k1."""
+    """A victim that has to go for the ask k1."""
     willing = {"preemption_policy": PreemptionPolicy(allow_preempt_self=True)}
     (identity,) = identities(rm.asks("v1", memory=8, more=willing))
     rm.submits("a2", "root.entitled")
@@ -190,13 +190,13 @@ SCENARIOS: Final[Mapping[ChangeDetail, tuple[Scenario, Record]]] = {
 
 
 # requirement: SI-EVT-013
-def test_there_is_a_scenario_for_each_detail() -> None:
+def test_every_detail_has_a_scenario() -> None:
     assert set(SCENARIOS) == DETAILS_UNTIL_2023_12 - {ChangeDetail.DETAILS_NONE}
 
 
 # requirement: SI-EVT-013
 @pytest.mark.parametrize("detail", SCENARIOS, ids=lambda detail: detail.name)
-def test_a_change_with_a_detail_leads_to_a_record_with_it(detail: ChangeDetail) -> None:
+def test_change_leads_to_a_record_with_its_detail(detail: ChangeDetail) -> None:
     scenario, record = SCENARIOS[detail]
     rm = Watched(settings=_TIMERS)
 

@@ -55,7 +55,7 @@ def received(effects: Iterable[Effect]) -> list[Received]:
 
 
 class Watched(RM):
-    """An RM that takes event records, with node n1 and application a1."""
+    """An RM that takes event records once node n1 and application a1 are set up."""
 
     def __init__(
         self,
@@ -79,13 +79,13 @@ def rm() -> Watched:
 
 
 # requirement: SI-EVT-001, SI-CB-004
-def test_nothing_is_written_for_no_one(busy: RM) -> None:
+def test_no_record_is_written_without_a_listener(busy: RM) -> None:
     effects = busy.creates("n2", memory=1) + busy.asks("k1", memory=1) + busy.removes("a1")
 
     assert of(effects, SentEvents) == []
 
 
-def test_who_listens_no_more_is_reported_no_more(rm: Watched) -> None:
+def test_no_record_is_written_once_the_listener_has_gone(rm: Watched) -> None:
     assert received(rm.submits("a2"))
 
     rm.scheduler.handle(OfferCallbacks("rm", frozenset()), rm.now)
@@ -94,7 +94,7 @@ def test_who_listens_no_more_is_reported_no_more(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-002, SI-EVT-001
-def test_one_batch_reports_all_that_an_event_led_to_in_order(rm: Watched) -> None:
+def test_one_batch_has_all_records_of_an_event_in_order(rm: Watched) -> None:
     rm.now = 1234.5
 
     effects = rm.asks("k1", memory=3)
@@ -117,7 +117,7 @@ def test_one_batch_reports_all_that_an_event_led_to_in_order(rm: Watched) -> Non
 
 
 # requirement: SI-EVT-011
-def test_amounts_come_along_where_the_change_is_about_one(rm: Watched) -> None:
+def test_records_of_amount_changes_include_the_amount(rm: Watched) -> None:
     taken = Resource({"memory": 3})
     made = records(rm.asks("k1", memory=3))
     grown = records(rm.updates("n1", memory=20))
@@ -135,14 +135,14 @@ def test_amounts_come_along_where_the_change_is_about_one(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-003
-def test_a_request_belongs_to_its_application_and_an_application_to_its_queue(rm: Watched) -> None:
+def test_record_of_a_request_refers_to_its_application_and_that_to_its_queue(rm: Watched) -> None:
     groups = {(r.type, r.group_id) for r in records(rm.asks("k1", memory=3)) if r.group_id}
 
     assert groups == {(RecordType.REQUEST, "a1"), (RecordType.APP, "root.default")}
 
 
 # requirement: SI-EVT-008, SI-EVT-012
-def test_a_release_by_the_rm_cancels(rm: Watched) -> None:
+def test_release_by_the_rm_is_a_cancellation(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3))
 
     assert received(rm.releases(identity)) == [
@@ -155,7 +155,7 @@ def test_a_release_by_the_rm_cancels(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-008, SI-EVT-012
-def test_an_ask_that_is_withdrawn_is_cancelled(rm: Watched) -> None:
+def test_withdrawn_ask_is_a_cancellation(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
     assert received(rm.withdraws("k1"))[:2] == [
@@ -164,13 +164,13 @@ def test_an_ask_that_is_withdrawn_is_cancelled(rm: Watched) -> None:
     ]
 
 
-def test_an_ask_sent_again_is_changed_not_cancelled(rm: Watched) -> None:
+def test_replaced_ask_is_a_change_not_a_cancellation(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
     assert received(rm.asks("k1", memory=12)) == [("APP", "a1", "SET", "APP_REQUEST", "k1")]
 
 
-def test_a_rejected_ask_is_plain_information(rm: Watched) -> None:
+def test_rejected_ask_has_no_detail(rm: Watched) -> None:
     (record,) = records(rm.asks("k1", memory=-1))
 
     assert (record.type.name, record.object_id, record.change.name) == ("REQUEST", "k1", "NONE")
@@ -180,7 +180,7 @@ def test_a_rejected_ask_is_plain_information(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-008
-def test_an_execution_timeout_is_a_timeout(rm: Watched) -> None:
+def test_execution_timeout_is_a_timeout(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3, more={"execution_timeout": 5.0}))
     assert received(rm.waits(5.0)) == [], "it has not ended before the RM has confirmed"
 
@@ -194,7 +194,7 @@ def test_an_execution_timeout_is_a_timeout(rm: Watched) -> None:
     ("style", "states"),
     [("Hard", ["APP_FAILING", "APP_FAILED"]), ("Soft", ["APP_RESUMING", "APP_ACCEPTED"])],
 )
-def test_a_gang_whose_time_is_up(style: str, states: list[str]) -> None:
+def test_gang_timeout_records(style: str, states: list[str]) -> None:
     rm = Watched(settings=Settings(placeholder_timeout=60.0))
     rm.submits("g1", gang_style=style, placeholder_ask=Resource({"memory": 10}))
     member = {"task_group": "tg", "placeholder": True}
@@ -211,7 +211,7 @@ def test_a_gang_whose_time_is_up(style: str, states: list[str]) -> None:
 
 
 # requirement: SI-EVT-008
-def test_a_replaced_placeholder(rm: Watched) -> None:
+def test_placeholder_replacement_records(rm: Watched) -> None:
     member = {"task_group": "tg", "placeholder": True}
     (identity,) = identities(rm.asks("p1", memory=8, more=member))
     rm.asks("k1", memory=8, more={"task_group": "tg"})
@@ -243,7 +243,7 @@ def test_preemption_reserves_and_then_preempts(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-005, SI-EVT-009
-def test_the_life_of_a_node(rm: Watched) -> None:
+def test_node_lifecycle_records(rm: Watched) -> None:
     came = received(rm.creates("n2", memory=4))
     drained = received(rm.drains("n2"))
     again = received(rm.drains("n2"))
@@ -259,7 +259,7 @@ def test_the_life_of_a_node(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-009
-def test_new_values_of_a_node(rm: Watched) -> None:
+def test_node_update_records(rm: Watched) -> None:
     action = NodeAction.UPDATE
     occupied = records(rm.send_node_action("n1", action, occupied={"memory": 1}))
     ready = records(rm.send_node_action("n1", action, attributes={"ready": "false", "x": "y"}))
@@ -277,7 +277,7 @@ def test_new_values_of_a_node(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-008, SI-EVT-009
-def test_a_removed_node_takes_its_allocations_along(rm: Watched) -> None:
+def test_removed_node_records_include_its_allocations(rm: Watched) -> None:
     (identity,) = identities(rm.asks("k1", memory=3))
 
     sent = received(rm.decommissions("n1"))
@@ -288,7 +288,7 @@ def test_a_removed_node_takes_its_allocations_along(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-007
-def test_the_life_of_an_application() -> None:
+def test_application_lifecycle_records() -> None:
     rm = Watched(settings=Settings(completing_timeout=30.0, retention=100.0))
     submitted = received(rm.submits("a2"))
     sent = rm.asks("k1", "a2", memory=1) + rm.asks("k2", "a2", memory=1)
@@ -312,7 +312,7 @@ def test_the_life_of_an_application() -> None:
 
 
 # requirement: SI-EVT-007
-def test_a_rejected_application(rm: Watched) -> None:
+def test_rejected_application_records(rm: Watched) -> None:
     (record,) = records(rm.submits("a2", "root.nowhere"))
 
     assert (record.type.name, record.object_id, record.change.name) == ("APP", "a2", "SET")
@@ -320,7 +320,7 @@ def test_a_rejected_application(rm: Watched) -> None:
     assert records(rm.submits("")) == []
 
 
-def test_a_removed_application(rm: Watched) -> None:
+def test_removed_application_records(rm: Watched) -> None:
     rm.asks("k1", memory=11)
 
     assert received(rm.removes("a1")) == [
@@ -332,7 +332,7 @@ def test_a_removed_application(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
-def test_a_queue_made_for_an_application(rm: Watched) -> None:
+def test_dynamic_queue_records(rm: Watched) -> None:
     sent = received(rm.submits("a2", "", user="ann"))
 
     assert sent[0] == ("QUEUE", "root.users.ann", "ADD", "QUEUE_DYNAMIC", "")
@@ -340,7 +340,7 @@ def test_a_queue_made_for_an_application(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
-def test_who_listens_from_the_start_observes_of_the_queues() -> None:
+def test_listener_from_the_start_receives_the_queues() -> None:
     register = Register("rm", default_configuration(), callbacks=EVENTS)
 
     effects = Scheduler().handle(register, 1.0)
@@ -353,7 +353,7 @@ def test_who_listens_from_the_start_observes_of_the_queues() -> None:
 
 
 # requirement: SI-EVT-010
-def test_a_queue_that_goes(rm: Watched) -> None:
+def test_removed_queue_records(rm: Watched) -> None:
     rm.submits("a2", "", user="ann")
     rm.removes("a2")
 
@@ -361,7 +361,7 @@ def test_a_queue_that_goes(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
-def test_the_queues_of_a_partition_go_with_it(rm: Watched) -> None:
+def test_queues_are_recorded_as_removed_with_their_partition(rm: Watched) -> None:
     second = "  - {name: second, queues: [{name: root, queues: [{name: only}]}]}"
     rm.reconfigures(QUEUES + second)
 
@@ -372,7 +372,7 @@ def test_the_queues_of_a_partition_go_with_it(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
-def test_queues_in_another_configuration(rm: Watched) -> None:
+def test_configuration_update_records(rm: Watched) -> None:
     rm.submits("a2", "", user="ann")
     other = QUEUES.replace("{name: users, parent: true}", "{name: users, queues: [{name: ann}]}")
     other = other.replace("guaranteed: {memory: 5}", "guaranteed: {memory: 6}, max: {memory: 9}")
@@ -402,7 +402,7 @@ def test_queues_in_another_configuration(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-006
-def test_a_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
+def test_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
     blocks = {RecordType.REQUEST: 1, RecordType.APP: 2, RecordType.NODE: 3, RecordType.QUEUE: 4}
     everything = rm.creates("n2", memory=4) + rm.asks("k1", memory=3) + rm.asks("k2", memory=99)
     everything += rm.decommissions("n1") + rm.removes("a1") + rm.submits("a9", "", user="ann")
@@ -413,5 +413,5 @@ def test_a_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
     assert {kind for kind, _ in seen} == set(RecordType) - {RecordType.USERGROUP}  # later
 
 
-def test_a_lost_rm_is_reported_nothing_new_about_itself(rm: Watched) -> None:
+def test_lost_rm_receives_no_records_about_itself(rm: Watched) -> None:
     assert received(rm.scheduler.handle(ConnectionLost("rm"), rm.now)) == []

@@ -1,4 +1,4 @@
-"""Descriptions of recent events: one line for every kind of effect."""
+"""The event list of the state page: one line for every message an RM can receive."""
 
 import pytest
 from sireference.core.model import (
@@ -68,5 +68,5 @@ def made(*, placeholder: bool) -> NewAllocation:
         (RejectedAllocation("rm", "k", "a", "no node"), "allocation k of a rejected: no node"),
     ],
 )
-def test_what_happened_is_one_line(news: News, message: str) -> None:
+def test_event_is_described_in_one_line(news: News, message: str) -> None:
     assert words(news) == message

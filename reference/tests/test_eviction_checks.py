@@ -1,4 +1,4 @@
-"""Preemption predicates and state dumps over the extension: calls, answers, and missing answers."""
+"""Preemption predicates and state dumps over the extension: calls, answers, no answers."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ Answering = Callable[[Callbacks, ext.ToRm], Awaitable[object]]
 
 
 async def claims(wire: Wire) -> tuple[Callbacks, Stream]:
-    """Let k1 claim memory 2, held by ten victims of 1 each."""
+    """Send the ask k1, which claims 2 of the memory that ten victims have 1 of each."""
     await wire.registers(config=QUEUES)
     callbacks = await wire.offers(ext.EVICTION_CHECK)
     nodes = await wire.opens("UpdateNode")
@@ -59,7 +59,7 @@ def response(wire: Wire, index: int, *, success: bool = True) -> Any:
 
 # requirement: SI-CB-005, SI-CB-007
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_the_rm_states_who_goes(revision: Revision) -> None:
+def test_rm_chooses_the_victims(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision) as wire:
             callbacks, allocations = await claims(wire)
@@ -102,7 +102,7 @@ async def _broken_bytes(callbacks: Callbacks, call: ext.ToRm) -> None:
 
 
 async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
-    """Return the next call, advancing virtual time as needed."""
+    """Return the next call, advancing virtual time until it comes."""
     reading = asyncio.ensure_future(callbacks.receives())
     while not reading.done():
         await wire.calls("AdvanceClock", milliseconds=100)
@@ -115,7 +115,7 @@ async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
     [_silence, _no_payload, _refusal, _another_message, _broken_bytes],
     ids=lambda one: one.__name__,
 )
-def test_whatever_is_no_consent_preempts_no_one(answer: Answering) -> None:
+def test_answer_other_than_consent_preempts_no_victim(answer: Answering) -> None:
     async def play() -> None:
         limits = Limits(callback_timeout=0.1)
         async with served(clock=VirtualClock(), limits=limits) as wire:
@@ -132,7 +132,7 @@ def test_whatever_is_no_consent_preempts_no_one(answer: Answering) -> None:
 
 # requirement: SI-CB-004
 @over_the_wire
-async def test_an_rm_that_hangs_up_agrees_to_what_is_enough(wire: Wire) -> None:
+async def test_closed_callback_stream_consents_to_the_necessary_victims(wire: Wire) -> None:
     callbacks, allocations = await claims(wire)
     await callbacks.receives()
 
@@ -151,7 +151,7 @@ async def snapshot_of(wire: Wire) -> Any:
     [(True, '{"pods": 3}', {"pods": 3}), (False, "busy", {"error": "busy"})],
     ids=["a document", "an error"],
 )
-def test_a_snapshot_has_the_state_dump_of_the_rm(ok: bool, text: str, shown: object) -> None:  # noqa: FBT001  # an answer
+def test_snapshot_includes_the_state_dump_of_the_rm(ok: bool, text: str, shown: object) -> None:  # noqa: FBT001  # an answer
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -168,7 +168,7 @@ def test_a_snapshot_has_the_state_dump_of_the_rm(ok: bool, text: str, shown: obj
 
 
 async def offers_dump(wire: Wire) -> Callbacks:
-    """Make an offer that the core does not know; the headers accept it."""
+    """Offer state dumps only; the headers confirm it."""
     callbacks = await wire.opens_callbacks()
     offer = ext.FromRm.Offer(rm_id="rm", kinds=[ext.RM_STATE_DUMP])
     await callbacks.call.write(ext.FromRm(offer=offer))
@@ -177,7 +177,7 @@ async def offers_dump(wire: Wire) -> Callbacks:
 
 
 @over_the_wire
-async def test_a_state_dump_that_is_no_json_states_so(wire: Wire) -> None:
+async def test_invalid_json_state_dump_has_a_reason(wire: Wire) -> None:
     await wire.registers()
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))
@@ -188,7 +188,7 @@ async def test_a_state_dump_that_is_no_json_states_so(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_state_dump_that_does_not_come_is_not_waited_for(wire: Wire) -> None:
+async def test_missing_state_dump_is_not_waited_for(wire: Wire) -> None:
     await wire.registers()
     await offers_dump(wire)
 
@@ -198,7 +198,7 @@ async def test_a_state_dump_that_does_not_come_is_not_waited_for(wire: Wire) -> 
 
 
 @over_the_wire
-async def test_an_rm_that_hangs_up_has_no_state_dump(wire: Wire) -> None:
+async def test_closed_callback_stream_has_no_state_dump(wire: Wire) -> None:
     await wire.registers()
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))

@@ -21,7 +21,7 @@ Result = ext.SnapshotResult
 
 
 def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a server with virtual time."""
+    """Run ``scenario`` against its own server, whose time stands still."""
 
     @wraps(scenario)
     def test() -> None:
@@ -55,7 +55,7 @@ async def phase(wire: Wire) -> str:
 
 async def becomes(wire: Wire, name: str) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while await phase(wire) != name:  # noqa: ASYNC110  # there is no event for the end of a stream
+        while await phase(wire) != name:  # noqa: ASYNC110  # the end of a stream has no event
             await asyncio.sleep(0.005)
 
 
@@ -89,7 +89,7 @@ def test_describe_reports_revision_and_timers() -> None:
 
 
 @on_virtual_time
-async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
+async def test_snapshot_shows_the_state(wire: Wire) -> None:
     _, _, allocations = await busy(wire)
     await allocations.asks(wire.ask("k1", memory=3), wire.ask("k2", memory=2**63 - 1))
     (new,) = (await allocations.receives()).new
@@ -114,7 +114,7 @@ async def test_a_snapshot_shows_what_is_held(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
+async def test_sums_beyond_int64_are_capped(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
@@ -134,7 +134,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
     ]
     allocations = await wire.opens("UpdateAllocation")
     await allocations.send(allocations=running)
-    await allocations.asks(wire.ask("fence", "nobody"))
+    await allocations.asks(wire.ask("fence", "unknown"))
     assert refused_keys(await allocations.receives()) == ["fence"]
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
@@ -143,7 +143,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_an_rm_no_one_observed_of_is_unknown(wire: Wire) -> None:
+async def test_unregistered_rm_is_unknown(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
     assert snapshot == Result(phase=Result.UNKNOWN_RM)
@@ -151,7 +151,7 @@ async def test_an_rm_no_one_observed_of_is_unknown(wire: Wire) -> None:
 
 # requirement: SI-CONN-006, SI-CONN-007, SI-CONN-009
 @on_virtual_time
-async def test_a_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
+async def test_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> None:
     streams = await busy(wire)
     await streams[2].asks(wire.ask("k1", memory=8), wire.ask("k2", memory=8))
     await streams[2].receives()
@@ -172,7 +172,7 @@ async def test_a_lost_connection_pauses_and_its_timeout_stops(wire: Wire) -> Non
 
 # requirement: SI-CONN-008
 @on_virtual_time
-async def test_a_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
+async def test_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
     streams = await busy(wire)
     for stream in streams:
         await stream.half_closes()
@@ -183,7 +183,7 @@ async def test_a_voluntary_shutdown_stops_without_a_pause(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_time_stands_still_until_it_is_moved_on(wire: Wire) -> None:
+async def test_virtual_time_stands_still_until_it_is_advanced(wire: Wire) -> None:
     first = await wire.calls("AdvanceClock")
     of_the_system = SystemClock()
     began = of_the_system.now()
@@ -198,7 +198,7 @@ async def test_time_stands_still_until_it_is_moved_on(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> None:
+async def test_every_deadline_on_the_way_fires_at_its_time(wire: Wire) -> None:
     _, applications, allocations = await busy(wire)
     began = (await wire.calls("AdvanceClock")).now_milliseconds
     await allocations.asks(wire.ask(memory=3))
@@ -238,9 +238,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
         (-(2**63), grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_time_does_not_go_where_it_cannot_be_reported(
-    milliseconds: int, code: grpc.StatusCode
-) -> None:
+def test_time_advance_is_refused_out_of_range(milliseconds: int, code: grpc.StatusCode) -> None:
     async def play() -> None:
         async with served(clock=VirtualClock()) as wire:
             before = await wire.calls("AdvanceClock")
@@ -252,7 +250,7 @@ def test_time_does_not_go_where_it_cannot_be_reported(
     asyncio.run(play())
 
 
-def test_real_time_is_not_moved() -> None:
+def test_real_time_cannot_be_advanced() -> None:
     async def play() -> None:
         async with served() as wire:
             with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -263,7 +261,7 @@ def test_real_time_is_not_moved() -> None:
 
 
 @on_virtual_time
-async def test_reflection_shows_the_extension(wire: Wire) -> None:
+async def test_reflection_includes_the_extension(wire: Wire) -> None:
     stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
     request = reflection_pb2.ServerReflectionRequest
     asked = [
@@ -297,7 +295,7 @@ async def test_metrics_report_outstanding_demand_and_counts(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_there_are_no_metrics_of_a_stranger(wire: Wire) -> None:
+async def test_unknown_rm_has_no_metrics(wire: Wire) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wire.calls("ReadMetrics", rm_id="rm")
 
@@ -317,7 +315,7 @@ partitions:
 
 # requirement: SI-CFG-001, SI-CFG-002, SI-CFG-006
 @on_virtual_time
-async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
+async def test_configuration_takes_effect_while_running(wire: Wire) -> None:
     _, applications, allocations = await busy(wire)
     await allocations.asks(wire.ask("k1", memory=3))
     await allocations.receives()
@@ -339,7 +337,7 @@ async def test_a_configuration_takes_effect_while_it_runs(wire: Wire) -> None:
 
 # requirement: SI-CFG-001
 @on_virtual_time
-async def test_a_queue_that_went_is_draining_while_it_is_used(wire: Wire) -> None:
+async def test_removed_queue_drains_while_it_is_used(wire: Wire) -> None:
     await busy(wire)
 
     config = QUEUES.replace("{name: default}, ", "")
@@ -352,7 +350,7 @@ async def test_a_queue_that_went_is_draining_while_it_is_used(wire: Wire) -> Non
 
 # requirement: SI-CFG-003, SI-CFG-004
 @on_virtual_time
-async def test_what_is_wrong_is_sent_and_changes_nothing(wire: Wire) -> None:
+async def test_error_is_reported_and_changes_nothing(wire: Wire) -> None:
     _, applications, _ = await busy(wire)
     bad = QUEUES.replace("queues:", "quues:").replace("submitacl", "submitac")
 
@@ -375,7 +373,7 @@ async def test_what_is_wrong_is_sent_and_changes_nothing(wire: Wire) -> None:
 
 # requirement: SI-CONN-009
 @on_virtual_time
-async def test_the_configuration_of_a_paused_rm_changes_too(wire: Wire) -> None:
+async def test_configuration_of_a_paused_rm_changes_too(wire: Wire) -> None:
     for stream in await busy(wire):
         stream.call.cancel()
     await becomes(wire, "PAUSED")

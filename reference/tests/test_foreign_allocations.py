@@ -1,4 +1,4 @@
-"""Foreign allocations: node usage outside the scheduler, as reported by the RM."""
+"""Foreign allocations: node usage by other schedulers, as the RM reports it."""
 
 import pytest
 from sireference.core.model import (
@@ -38,7 +38,7 @@ def rm() -> Keyed:
 
 
 # requirement: SI-FOR-001
-def test_it_takes_capacity_and_is_announced_to_no_one(rm: Keyed) -> None:
+def test_foreign_allocation_takes_capacity_and_is_not_announced(rm: Keyed) -> None:
     assert rm.sees("f1", memory=6) == []
 
     assert keys(rm.wants("k1", memory=5)) == []
@@ -47,7 +47,7 @@ def test_it_takes_capacity_and_is_announced_to_no_one(rm: Keyed) -> None:
 
 
 # requirement: SI-FOR-002
-def test_its_amount_is_updated_under_its_key(rm: Keyed) -> None:
+def test_amount_is_updated_by_key(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=5)
 
@@ -57,7 +57,7 @@ def test_its_amount_is_updated_under_its_key(rm: Keyed) -> None:
     accounting_balances(rm.partition)
 
 
-def test_one_that_grows_wakes_no_one(rm: Keyed) -> None:
+def test_growth_wakes_no_ask(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=5)
     looked_at = rm.partition.node_index.looked_at
@@ -69,7 +69,7 @@ def test_one_that_grows_wakes_no_one(rm: Keyed) -> None:
 
 
 # requirement: SI-FOR-003
-def test_a_release_by_key_without_application_ends_it(rm: Keyed) -> None:
+def test_release_by_key_without_application_ends_it(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=5)
 
@@ -93,7 +93,7 @@ def test_other_releases_do_not_end_it(
 
 
 # requirement: SI-REL-028
-def test_a_release_without_application_ends_nothing_of_one(rm: Keyed) -> None:
+def test_release_without_application_ends_only_foreign_allocations(rm: Keyed) -> None:
     rm.wants("k1", memory=6)
 
     assert rm.ends("k1", "") == []
@@ -115,7 +115,9 @@ def test_a_release_without_application_ends_nothing_of_one(rm: Keyed) -> None:
         (ForeignAllocation("f1", "", application_id="a1"), "no node"),
     ],
 )
-def test_one_that_cannot_be_is_rejected(rm: Keyed, entry: ForeignAllocation, message: str) -> None:
+def test_invalid_foreign_allocation_is_rejected(
+    rm: Keyed, entry: ForeignAllocation, message: str
+) -> None:
     (rejected,) = of(rm.lists(entry), RejectedAllocation)
 
     assert (rejected.key, rejected.application_id) == (entry.key, entry.application_id)
@@ -124,7 +126,7 @@ def test_one_that_cannot_be_is_rejected(rm: Keyed, entry: ForeignAllocation, mes
 
 
 # requirement: SI-FOR-010
-def test_an_update_that_is_rejected_leaves_it_as_it_was(rm: Keyed) -> None:
+def test_rejected_update_changes_nothing(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
 
     for entry in (foreign("f1", memory=0), foreign("f1", memory=-1), foreign("f1", "n9", memory=1)):
@@ -134,7 +136,7 @@ def test_an_update_that_is_rejected_leaves_it_as_it_was(rm: Keyed) -> None:
 
 
 # requirement: SI-FOR-005
-def test_it_needs_no_capacity_and_may_come_to_a_draining_node(rm: Keyed) -> None:
+def test_no_capacity_is_needed_and_a_draining_node_is_allowed(rm: Keyed) -> None:
     rm.wants("k1", memory=8)
     rm.drains("n1")
 
@@ -148,7 +150,7 @@ def test_it_needs_no_capacity_and_may_come_to_a_draining_node(rm: Keyed) -> None
 
 
 # requirement: SI-FOR-006
-def test_it_counts_for_no_queue_and_no_user() -> None:
+def test_queues_and_users_are_not_charged() -> None:
     rm = Keyed(queues=SMALL)
     rm.creates("n1", memory=10)
     rm.submits("a1", user="bob")
@@ -160,7 +162,7 @@ def test_it_counts_for_no_queue_and_no_user() -> None:
 
 
 # requirement: SI-FOR-008
-def test_it_is_no_victim_even_where_an_ask_is_bound_to_its_node(rm: Keyed) -> None:
+def test_it_is_not_a_victim_even_for_an_ask_bound_to_its_node(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     bound = {"required_node": "n1", "preemption_policy": EVERYTHING, "priority": 9}
 
@@ -170,7 +172,7 @@ def test_it_is_no_victim_even_where_an_ask_is_bound_to_its_node(rm: Keyed) -> No
     assert keys(effects) == []
 
 
-def test_victims_that_would_not_be_enough_alongside_it_stay(rm: Keyed) -> None:
+def test_victims_that_would_not_free_enough_stay(rm: Keyed) -> None:
     rm.submits("a2")
     rm.wants("v", "a2", memory=4, more={"preemption_policy": EVERYTHING})
     rm.sees("f1", memory=6)
@@ -185,7 +187,7 @@ def test_victims_that_would_not_be_enough_alongside_it_stay(rm: Keyed) -> None:
 
 
 # requirement: SI-FOR-009
-def test_it_goes_with_its_node_and_counts_again_when_it_is_reported_again(rm: Keyed) -> None:
+def test_it_ends_with_its_node_and_counts_again_when_reported_again(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.decommissions("n1")
     rm.creates("n1", memory=10)
@@ -199,7 +201,7 @@ def test_it_goes_with_its_node_and_counts_again_when_it_is_reported_again(rm: Ke
 
 
 # requirement: SI-FOR-009
-def test_it_counts_where_it_was_reported_last(rm: Keyed) -> None:
+def test_it_counts_on_the_node_reported_last(rm: Keyed) -> None:
     rm.creates("n2", memory=10)
     rm.sees("f1", memory=6)
 
@@ -212,7 +214,7 @@ def test_it_counts_where_it_was_reported_last(rm: Keyed) -> None:
     accounting_balances(rm.partition)
 
 
-def test_what_it_leaves_behind_serves_who_waits(rm: Keyed) -> None:
+def test_freed_capacity_serves_waiting_asks(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=10)
     rm.creates("n2", memory=1)
@@ -220,7 +222,7 @@ def test_what_it_leaves_behind_serves_who_waits(rm: Keyed) -> None:
     assert placed(rm.sees("f1", "n2", memory=6)) == [("k1", "n1")]
 
 
-def test_a_key_names_one_thing_at_a_time(rm: Keyed) -> None:
+def test_key_is_unique_across_kinds(rm: Keyed) -> None:
     rm.wants("lives", memory=1)
     rm.wants("waits", memory=99)
     rm.sees("f1", memory=1)
@@ -233,7 +235,7 @@ def test_a_key_names_one_thing_at_a_time(rm: Keyed) -> None:
     assert keys(rm.wants("f1", memory=1)) == ["f1"]
 
 
-def test_a_node_keeps_it_when_its_capacity_changes(rm: Keyed) -> None:
+def test_node_keeps_it_when_its_capacity_changes(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
 
     rm.updates("n1", memory=20)
@@ -242,7 +244,7 @@ def test_a_node_keeps_it_when_its_capacity_changes(rm: Keyed) -> None:
     assert rm.node().allocated == Resource()
 
 
-def test_a_snapshot_shows_it_as_occupied(rm: Keyed) -> None:
+def test_snapshot_shows_it_as_occupied(rm: Keyed) -> None:
     rm.send_node_action("n1", NodeAction.UPDATE, occupied={"memory": 1})
     rm.sees("f1", memory=6)
     rm.wants("k1", memory=2)
@@ -256,7 +258,7 @@ def test_a_snapshot_shows_it_as_occupied(rm: Keyed) -> None:
     assert node.occupied == {}
 
 
-def test_what_it_uses_is_expected_to_be_used(rm: Keyed) -> None:
+def test_its_usage_is_expected_in_utilisation(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
 
     def uses(memory: int) -> list[RecommendedNode]:
@@ -268,7 +270,7 @@ def test_what_it_uses_is_expected_to_be_used(rm: Keyed) -> None:
     assert len(uses(7)) == 1
 
 
-def test_another_registration_knows_nothing_of_it(rm: Keyed) -> None:
+def test_another_registration_forgets_it(rm: Keyed) -> None:
     rm.sees("f1", memory=6)
     rm.registers()
     rm.creates("n1", memory=10)
@@ -277,7 +279,7 @@ def test_another_registration_knows_nothing_of_it(rm: Keyed) -> None:
     assert rm.sees("f1", memory=6) == []
 
 
-def test_no_one_is_asked_about_it(rm: Keyed) -> None:
+def test_predicates_are_not_asked_about_it(rm: Keyed) -> None:
     rm.offers(*Callback)
 
     assert rm.sees("f1", memory=6) == []

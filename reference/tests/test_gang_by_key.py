@@ -1,4 +1,4 @@
-"""Gangs where the key is the identity: placeholders and their asks end by key."""
+"""Gangs where the key is the identity: pending and live placeholders end by key."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tests.keyed import BY_KEY, running
 
 
 class KeyedGangs(Gangs):
-    """Sends requests in one list, and ends them by key."""
+    """Sends asks in one list, and ends them by key."""
 
     def __init__(self) -> None:
         super().__init__(rules=BY_KEY)
@@ -44,9 +44,7 @@ def given_up(effects: list[Effect]) -> list[tuple[str, TerminationType]]:
 
 # requirement: SI-GANG-032, SI-GANG-033
 @pytest.mark.parametrize(("style", "state"), [("hard", "Failing"), ("soft", "Resuming")])
-def test_at_the_timeout_placeholders_end_whether_they_live_or_wait(
-    rm: KeyedGangs, style: str, state: str
-) -> None:
+def test_timeout_ends_live_and_pending_placeholders(rm: KeyedGangs, style: str, state: str) -> None:
     assert rm.has_half_a_gang(style=style) == ["p0", "p1"]
 
     effects = rm.waits(PLACEHOLDER_TIMEOUT)
@@ -57,7 +55,7 @@ def test_at_the_timeout_placeholders_end_whether_they_live_or_wait(
 
 
 # requirement: SI-GANG-040, SI-REL-014
-def test_the_confirmation_of_a_placeholder_that_was_given_up_changes_nothing(
+def test_confirmation_for_an_abandoned_placeholder_changes_nothing(
     rm: KeyedGangs,
 ) -> None:
     rm.has_half_a_gang()
@@ -70,7 +68,7 @@ def test_the_confirmation_of_a_placeholder_that_was_given_up_changes_nothing(
     assert states(rm.ends("p1", TIMEOUT)) == ["Accepted", "Completing"]
 
 
-def test_a_late_confirmation_does_not_end_what_was_asked_for_again(rm: KeyedGangs) -> None:
+def test_late_confirmation_does_not_end_a_new_ask_of_that_key(rm: KeyedGangs) -> None:
     rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
     rm.ends("p0", TIMEOUT)
@@ -96,7 +94,7 @@ def test_without_placeholders_an_application_runs_with_its_first_member(rm: Keye
 
 
 # requirement: SI-GANG-020, SI-GANG-021
-def test_a_placeholder_is_replaced_by_key(rm: KeyedGangs) -> None:
+def test_placeholder_is_replaced_by_key(rm: KeyedGangs) -> None:
     rm.has_gang()
 
     assert released(rm.asks_member("r0")) == [("p0", REPLACED)]
@@ -105,7 +103,7 @@ def test_a_placeholder_is_replaced_by_key(rm: KeyedGangs) -> None:
 
 
 # requirement: SI-GANG-058
-def test_a_placeholder_that_the_rm_stops_makes_capacity_for_its_ask(rm: KeyedGangs) -> None:
+def test_placeholder_stopped_by_the_rm_frees_capacity_for_its_ask(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.asks_member("r0")
 
@@ -117,7 +115,7 @@ def test_a_placeholder_that_the_rm_stops_makes_capacity_for_its_ask(rm: KeyedGan
 
 
 # requirement: SI-GANG-059
-def test_an_ask_that_waits_for_its_placeholder_is_withdrawn_by_key(rm: KeyedGangs) -> None:
+def test_ask_that_waits_for_its_placeholder_is_withdrawn_by_key(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.asks_member("r0")
     rm.submits("a2")
@@ -129,7 +127,7 @@ def test_an_ask_that_waits_for_its_placeholder_is_withdrawn_by_key(rm: KeyedGang
     assert rm.state() == "Completing"
 
 
-def test_what_is_not_being_replaced_is_not_ended_by_such_a_confirmation(rm: KeyedGangs) -> None:
+def test_replacement_confirmation_does_not_end_other_allocations(rm: KeyedGangs) -> None:
     rm.has_half_a_gang()
 
     assert rm.ends("p0", REPLACED) == []
@@ -141,7 +139,7 @@ def test_what_is_not_being_replaced_is_not_ended_by_such_a_confirmation(rm: Keye
 
 
 # requirement: SI-REL-029
-def test_the_release_without_key_ends_all_of_a_gang(rm: KeyedGangs) -> None:
+def test_release_without_key_ends_the_whole_gang(rm: KeyedGangs) -> None:
     rm.has_gang(2)
     rm.asks_member("r0")
     rm.asks_placeholder("p9")
@@ -155,7 +153,7 @@ def test_the_release_without_key_ends_all_of_a_gang(rm: KeyedGangs) -> None:
 
 
 # requirement: SI-REC-026
-def test_what_ended_with_its_node_may_be_reported_again(rm: KeyedGangs) -> None:
+def test_allocation_that_ended_with_its_node_may_be_reported_again(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.creates("n9", memory=9)
     rm.decommissions("g1-n0")
@@ -167,7 +165,7 @@ def test_what_ended_with_its_node_may_be_reported_again(rm: KeyedGangs) -> None:
     assert [(one.identity, one.node_id) for one in held.allocations] == [("p0", "n9")]
 
 
-def test_the_key_of_another_application_is_refused_and_changes_nothing(rm: KeyedGangs) -> None:
+def test_key_of_another_application_is_refused_and_changes_nothing(rm: KeyedGangs) -> None:
     rm.has_gang()
     rm.submits("a2")
     before = rm.scheduler.snapshot("rm")

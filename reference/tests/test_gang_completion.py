@@ -1,4 +1,4 @@
-"""Completion of applications with unused placeholders."""
+"""Applications that complete with unused placeholders."""
 
 import pytest
 from tests.driving import STOPPED, TIMEOUT, identities, keys, placed, released, states
@@ -11,7 +11,7 @@ def rm() -> Gangs:
 
 
 def waiting(rm: Gangs, leftover: int = 2) -> list[str]:
-    """End the only real allocation of a gang; return its leftover placeholders."""
+    """A gang whose only real allocation has ended; returns its unused placeholders."""
     placeholders = rm.has_gang(leftover + 1)
     real = rm.replaces(placeholders[0], "r0")
     effects = rm.releases(real, "g1")
@@ -21,7 +21,7 @@ def waiting(rm: Gangs, leftover: int = 2) -> list[str]:
 
 
 # requirement: SI-GANG-042, SI-GANG-044, SI-GANG-045, SI-GANG-069
-def test_leftover_placeholders_are_released_when_the_waiting_is_over(rm: Gangs) -> None:
+def test_unused_placeholders_are_released_when_the_waiting_is_over(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     assert rm.waits(0.99 * WAITING) == []
 
@@ -38,7 +38,7 @@ def test_leftover_placeholders_are_released_when_the_waiting_is_over(rm: Gangs) 
 
 
 # requirement: SI-GANG-070
-def test_a_stop_by_the_rm_counts_as_the_end_of_a_leftover_too(rm: Gangs) -> None:
+def test_stop_by_the_rm_also_ends_an_unused_placeholder(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.waits(WAITING)
 
@@ -47,7 +47,7 @@ def test_a_stop_by_the_rm_counts_as_the_end_of_a_leftover_too(rm: Gangs) -> None
     assert states(rm.confirms(p2, TIMEOUT)) == ["Completed"]
 
 
-def test_leftovers_the_rm_stops_in_time_do_not_end_the_waiting(rm: Gangs) -> None:
+def test_placeholders_stopped_early_by_the_rm_do_not_end_the_waiting(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
 
     assert states(rm.releases(p1, "g1") + rm.releases(p2, "g1")) == []
@@ -56,7 +56,7 @@ def test_leftovers_the_rm_stops_in_time_do_not_end_the_waiting(rm: Gangs) -> Non
 
 
 # requirement: SI-GANG-046
-def test_a_real_ask_brings_it_back_and_takes_a_leftover(rm: Gangs) -> None:
+def test_real_ask_resumes_the_application_and_replaces_a_placeholder(rm: Gangs) -> None:
     p1, _ = waiting(rm)
 
     effects = rm.asks_member("r1")
@@ -68,7 +68,7 @@ def test_a_real_ask_brings_it_back_and_takes_a_leftover(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-047
-def test_a_leftover_the_rm_stopped_is_not_taken(rm: Gangs) -> None:
+def test_placeholder_stopped_by_the_rm_is_not_replaced(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.releases(p1, "g1")
     rm.drains("g1-n1")
@@ -78,7 +78,7 @@ def test_a_leftover_the_rm_stopped_is_not_taken(rm: Gangs) -> None:
     assert placed(rm.asks_member("r2")) == [("r2", "n")]
 
 
-def test_a_real_ask_during_the_clean_up_is_placed_normally(rm: Gangs) -> None:
+def test_real_ask_during_the_clean_up_is_placed_normally(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.waits(WAITING)
     rm.creates("n", memory=2)
@@ -93,7 +93,7 @@ def test_a_real_ask_during_the_clean_up_is_placed_normally(rm: Gangs) -> None:
     assert states(rm.releases(real, "g1")) == ["Completing"]
 
 
-def test_a_clean_up_that_was_broken_off_is_finished_after_another_waiting(rm: Gangs) -> None:
+def test_interrupted_clean_up_is_finished_after_another_waiting(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.waits(WAITING)
     rm.confirms(p1, TIMEOUT)
@@ -105,7 +105,7 @@ def test_a_clean_up_that_was_broken_off_is_finished_after_another_waiting(rm: Ga
     assert states(rm.waits(WAITING)) == ["Completed"]
 
 
-def test_a_release_still_open_from_before_is_waited_for(rm: Gangs) -> None:
+def test_clean_up_waits_for_an_earlier_open_release(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.waits(WAITING)
     (real,) = identities(rm.creates("n", memory=2) + rm.asks_member("r1"))
@@ -116,7 +116,7 @@ def test_a_release_still_open_from_before_is_waited_for(rm: Gangs) -> None:
     assert states(rm.confirms_timeout_of([p1, p2])) == ["Completed"]
 
 
-def test_a_placeholder_whose_real_ask_was_withdrawn_is_waited_for(rm: Gangs) -> None:
+def test_clean_up_waits_for_a_placeholder_whose_ask_was_withdrawn(rm: Gangs) -> None:
     p1, p2 = waiting(rm)
     rm.asks_member("r1")
     assert states(rm.withdraws("r1", "g1")) == ["Completing"]
@@ -128,7 +128,7 @@ def test_a_placeholder_whose_real_ask_was_withdrawn_is_waited_for(rm: Gangs) -> 
 
 
 # requirement: SI-APP-030, SI-APP-031
-def test_a_completed_gang_is_out_of_its_queue_and_its_id_is_free(rm: Gangs) -> None:
+def test_completed_gang_leaves_its_queue_and_its_id_is_free(rm: Gangs) -> None:
     leftovers = waiting(rm)
     rm.waits(WAITING)
     rm.confirms_timeout_of(leftovers)
@@ -138,8 +138,8 @@ def test_a_completed_gang_is_out_of_its_queue_and_its_id_is_free(rm: Gangs) -> N
     assert keys(rm.asks_placeholder("p0")) == ["p0"]
 
 
-# C-40: with all its placeholders and nothing else it is about to begin
-def test_a_gang_that_has_not_begun_does_not_wait(rm: Gangs) -> None:
+# C-40: with all its placeholders and nothing else it is about to start
+def test_gang_that_has_not_started_does_not_wait(rm: Gangs) -> None:
     rm.has_gang(2)
     rm.asks_member("early", memory=9)
     rm.withdraws("early", "g1")
@@ -148,7 +148,7 @@ def test_a_gang_that_has_not_begun_does_not_wait(rm: Gangs) -> None:
     assert rm.state() == "Accepted"
 
 
-def test_a_gang_that_gives_everything_back_waits(rm: Gangs) -> None:
+def test_gang_that_releases_everything_waits(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert states(rm.releases(p0, "g1")) == []
@@ -165,7 +165,7 @@ def test_removal_during_the_clean_up_leaves_nothing(rm: Gangs) -> None:
     assert rm.scheduler.next_deadline() is None
 
 
-def test_a_placeholder_alone_does_not_make_a_waiting_application_run(rm: Gangs) -> None:
+def test_placeholder_alone_does_not_resume_a_waiting_application(rm: Gangs) -> None:
     p1, _ = waiting(rm)
 
     effects = rm.creates("n", memory=2) + rm.asks_placeholder("late")

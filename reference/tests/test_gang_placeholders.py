@@ -1,4 +1,4 @@
-"""Gathering of placeholders: the start of a gang, and the asks that wait."""
+"""Placeholder placement: when a gang starts, and which asks wait for which."""
 
 import pytest
 from sireference.core.model import NewAllocation
@@ -31,7 +31,7 @@ def test_placeholders_are_placed_like_other_asks_and_reported_as_such(
 
 
 # requirement: SI-GANG-028
-def test_without_a_group_the_flag_means_nothing(rm: Gangs) -> None:
+def test_placeholder_flag_without_a_group_is_ignored(rm: Gangs) -> None:
     rm.creates("n1", memory=2)
     rm.submits("a1")
 
@@ -59,7 +59,7 @@ def test_one_ask_may_stand_for_the_whole_group(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-027
-def test_placeholders_fill_queues_and_nodes(rm: Gangs) -> None:
+def test_placeholders_use_capacity_of_queues_and_nodes(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits_gang(queue="root.quota", memory=8)
     rm.asks_placeholder("p", memory=2, most=4)
@@ -91,7 +91,7 @@ def test_no_placeholder_before_there_is_capacity_for_all(
     assert keys(rm.releases(four)) == ["p0", "p1", "p2"]
 
 
-def test_the_capacity_is_looked_at_again_when_it_grows_bit_by_bit(rm: Gangs) -> None:
+def test_capacity_is_checked_again_as_it_grows_in_steps(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     ones = identities(rm.asks("k", memory=1, most=8))
@@ -105,7 +105,7 @@ def test_the_capacity_is_looked_at_again_when_it_grows_bit_by_bit(rm: Gangs) -> 
 
 
 # requirement: SI-GANG-010
-def test_a_gang_that_waits_holds_up_no_one_else(rm: Gangs) -> None:
+def test_waiting_gang_blocks_no_other_application(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     rm.asks("k7", memory=7)
@@ -117,7 +117,7 @@ def test_a_gang_that_waits_holds_up_no_one_else(rm: Gangs) -> None:
     assert keys(rm.asks("k2", "a2", memory=1)) == ["k2"]
 
 
-def test_once_begun_a_gang_takes_what_there_is(rm: Gangs) -> None:
+def test_started_gang_takes_available_capacity(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     rm.submits_gang(queue="root.quota", memory=6)
@@ -129,14 +129,14 @@ def test_once_begun_a_gang_takes_what_there_is(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-052
-def test_the_older_gang_has_its_placeholders_before_a_younger_one_gets_any(rm: Gangs) -> None:
+def test_older_gang_gets_its_placeholders_before_a_younger_one(rm: Gangs) -> None:
     for application in ("g1", "g2"):
         rm.submits_gang(application, "root.fifo", memory=4)
         rm.asks_placeholder(f"{application}-p0", application)
         rm.asks_placeholder(f"{application}-p1", application)
 
     assert keys(rm.creates("n1", memory=2)) == ["g1-p0"]
-    # n1 is full; a smaller one would fit, but not the older gang's second
+    # n1 is full; a smaller one would fit, but the older gang's second would not
     rm.submits_gang("g3", "root.fifo", memory=1)
     rm.asks_placeholder("g3-p0", "g3", memory=1)
     assert keys(rm.creates("n2", memory=1)) == []
@@ -154,7 +154,7 @@ def test_gangs_of_other_queues_do_not_wait(rm: Gangs) -> None:
 
 
 @pytest.mark.parametrize("end", ["withdrawn", "removed", "timed out"])
-def test_the_younger_gang_follows_when_the_older_one_gathers_no_more(rm: Gangs, end: str) -> None:
+def test_younger_gang_follows_when_the_older_one_is_complete(rm: Gangs, end: str) -> None:
     rm.has_half_a_gang(style="hard")
     rm.submits_gang("g2", memory=1)
     rm.asks_placeholder("g2-p", "g2", memory=1)
@@ -172,7 +172,7 @@ def test_the_younger_gang_follows_when_the_older_one_gathers_no_more(rm: Gangs, 
 
 # requirement: SI-GANG-016
 @pytest.mark.parametrize("group", ["tg", "unknown", ""])
-def test_a_real_ask_waits_until_the_last_placeholder_is_there(rm: Gangs, group: str) -> None:
+def test_real_ask_waits_for_the_last_placeholder(rm: Gangs, group: str) -> None:
     p0, _ = rm.has_half_a_gang()
     rm.creates("spare", memory=1)
 
@@ -187,7 +187,7 @@ def test_a_real_ask_waits_until_the_last_placeholder_is_there(rm: Gangs, group: 
         assert placed(effects)[1:] == [("r0", "spare")]
 
 
-def test_a_real_ask_that_came_before_the_placeholders_waits_too(rm: Gangs) -> None:
+def test_real_ask_sent_before_the_placeholders_waits_too(rm: Gangs) -> None:
     rm.submits_gang()
     rm.asks_member("r0")
     rm.asks_placeholder("p0")
@@ -198,7 +198,7 @@ def test_a_real_ask_that_came_before_the_placeholders_waits_too(rm: Gangs) -> No
     assert len(released(effects)) == 1
 
 
-def test_real_asks_go_on_when_the_missing_placeholder_is_withdrawn(rm: Gangs) -> None:
+def test_real_asks_continue_when_the_missing_placeholder_is_withdrawn(rm: Gangs) -> None:
     p0, _ = rm.has_half_a_gang()
     rm.asks_member("r0")
 
@@ -213,7 +213,7 @@ def test_more_placeholders_may_come_later(rm: Gangs) -> None:
     assert placed(rm.asks_placeholder("late")) == [("late", "n")]
 
 
-def test_a_late_placeholder_is_there_for_a_real_ask_that_waits_for_capacity(rm: Gangs) -> None:
+def test_late_placeholder_serves_a_waiting_real_ask(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.replaces(p0, "r0")
     rm.asks_member("r1")
@@ -227,7 +227,7 @@ def test_a_late_placeholder_is_there_for_a_real_ask_that_waits_for_capacity(rm: 
 
 
 # requirement: SI-GANG-011
-def test_the_gang_is_a_guarantee_and_no_maximum(rm: Gangs) -> None:
+def test_gang_size_is_a_guarantee_not_a_maximum(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.replaces(p0, "r0")
     rm.creates("n", memory=4)
@@ -236,7 +236,7 @@ def test_the_gang_is_a_guarantee_and_no_maximum(rm: Gangs) -> None:
     assert keys(rm.asks_member("r2", group="")) == ["r2"]
 
 
-def test_a_gang_takes_a_place_among_the_running_applications(rm: Gangs) -> None:
+def test_gang_counts_as_a_running_application(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits_gang("g1", "root.one")
     rm.submits_gang("g2", "root.one")
@@ -248,7 +248,7 @@ def test_a_gang_takes_a_place_among_the_running_applications(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-043
-def test_a_pending_placeholder_ask_keeps_the_application_from_waiting(rm: Gangs) -> None:
+def test_pending_placeholder_ask_prevents_waiting(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
 
     effects = rm.withdraws("nope", "g1") + rm.releases(p0, "g1") + rm.drains("n0")
@@ -259,7 +259,7 @@ def test_a_pending_placeholder_ask_keeps_the_application_from_waiting(rm: Gangs)
 
 
 # requirement: SI-GANG-047
-def test_a_placeholder_the_rm_stops_is_confirmed_and_asked_for_no_more(rm: Gangs) -> None:
+def test_placeholder_stopped_by_the_rm_is_confirmed_and_not_replaced(rm: Gangs) -> None:
     p0, _ = rm.has_half_a_gang()
 
     effects = rm.releases(p0, "g1")

@@ -15,7 +15,7 @@ def rm() -> Gangs:
 
 # requirement: SI-REC-011, SI-REC-021
 @pytest.mark.parametrize("with_node", [True, False])
-def test_a_recovered_placeholder_is_replaced_like_any_other(rm: Gangs, *, with_node: bool) -> None:
+def test_recovered_placeholder_is_replaced_like_any_other(rm: Gangs, *, with_node: bool) -> None:
     rm.submits_gang(memory=2)
     if with_node:
         info = NodeInfo(
@@ -49,7 +49,7 @@ def test_group_and_flag_together_make_a_placeholder(rm: Gangs, *, group: str, fl
 
 
 # requirement: SI-REC-019
-def test_recovered_placeholders_and_real_ones_are_kept_apart(rm: Gangs) -> None:
+def test_recovered_placeholders_and_real_allocations_are_distinguished(rm: Gangs) -> None:
     rm.creates("n1", memory=4)
     rm.submits_gang()
     rm.reports(existing("r1", "n1", placeholder=False), existing("p2", "n1"))
@@ -61,7 +61,7 @@ def test_recovered_placeholders_and_real_ones_are_kept_apart(rm: Gangs) -> None:
 
 
 # requirement: SI-REC-020
-def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: Gangs) -> None:
+def test_gang_that_is_incomplete_after_recovery_times_out(rm: Gangs) -> None:
     rm.creates("n1", memory=2)
     rm.submits_gang(style="hard")
     rm.asks_placeholder("p1", memory=3)
@@ -75,7 +75,7 @@ def test_a_gang_that_is_incomplete_after_recovery_times_out(rm: Gangs) -> None:
     assert states(rm.confirms("old", TIMEOUT)) == ["Failed"]
 
 
-def test_a_gang_with_something_recovered_has_begun(rm: Gangs) -> None:
+def test_gang_with_a_recovered_allocation_has_started(rm: Gangs) -> None:
     rm.creates("n1", memory=8)
     rm.submits("a1", "root.quota")
     rm.asks("k6", memory=6)
@@ -87,9 +87,7 @@ def test_a_gang_with_something_recovered_has_begun(rm: Gangs) -> None:
 
 
 @pytest.mark.parametrize("asks_first", [True, False])
-def test_a_gang_goes_on_with_what_it_has_behind_an_older_one(
-    rm: Gangs, *, asks_first: bool
-) -> None:
+def test_recovered_gang_continues_behind_an_older_one(rm: Gangs, *, asks_first: bool) -> None:
     rm.submits_gang("g1")
     rm.submits_gang("g2", style="hard")
     old = (existing("old1", "n1", application_id="g2"), existing("old2", "n1", application_id="g2"))
@@ -108,7 +106,7 @@ def test_a_gang_goes_on_with_what_it_has_behind_an_older_one(
 
 
 @pytest.mark.parametrize("asks_first", [True, False])
-def test_a_gang_goes_on_with_what_it_has_in_a_full_queue(rm: Gangs, *, asks_first: bool) -> None:
+def test_recovered_gang_continues_in_a_full_queue(rm: Gangs, *, asks_first: bool) -> None:
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
     rm.asks("k6", memory=6)
@@ -123,7 +121,7 @@ def test_a_gang_goes_on_with_what_it_has_in_a_full_queue(rm: Gangs, *, asks_firs
     assert served == ["p1"]
 
 
-def test_a_recovered_placeholder_serves_a_real_ask_that_waits(rm: Gangs) -> None:
+def test_recovered_placeholder_serves_a_waiting_real_ask(rm: Gangs) -> None:
     rm.creates("n1", memory=2)
     rm.submits_gang()
     rm.asks_member("r0", memory=3)
@@ -131,7 +129,7 @@ def test_a_recovered_placeholder_serves_a_real_ask_that_waits(rm: Gangs) -> None
     assert released(rm.reports(existing("old", "n1"))) == [("old", REPLACED)]
 
 
-def test_a_recovered_placeholder_does_not_end_the_waiting(rm: Gangs) -> None:
+def test_recovered_placeholder_does_not_end_the_waiting(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.releases(rm.replaces(p0, "r0"), "g1")
     assert rm.reports(existing("old", "g1-n0")) == []
@@ -142,7 +140,7 @@ def test_a_recovered_placeholder_does_not_end_the_waiting(rm: Gangs) -> None:
 
 
 @pytest.mark.parametrize("after", ["timeout", "waiting"])
-def test_an_application_that_gives_up_its_placeholders_takes_no_others(
+def test_application_that_releases_its_placeholders_accepts_no_others(
     rm: Gangs, after: str
 ) -> None:
     if after == "timeout":
@@ -161,7 +159,7 @@ def test_an_application_that_gives_up_its_placeholders_takes_no_others(
 
 
 # requirement: SI-REC-016
-def test_a_replacement_that_was_open_at_a_restart_begins_again(rm: Gangs) -> None:
+def test_replacement_open_at_a_restart_starts_again(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.registers()

@@ -1,4 +1,4 @@
-"""Replacement of placeholders by real asks, with all failures on the way."""
+"""Replacement of placeholders by real asks, and its failure modes."""
 
 import pytest
 from sireference.core.model import NewAllocation
@@ -13,7 +13,7 @@ def rm() -> Gangs:
 
 
 # requirement: SI-GANG-019, SI-GANG-020, SI-GANG-021
-def test_a_real_ask_takes_the_place_of_a_placeholder_once_that_is_gone(rm: Gangs) -> None:
+def test_real_ask_replaces_a_placeholder_once_that_has_ended(rm: Gangs) -> None:
     p0, p1, p2 = rm.has_gang(3)
     rm.submits("a2")
     rm.asks("waiting", "a2", memory=2)
@@ -33,7 +33,7 @@ def test_a_real_ask_takes_the_place_of_a_placeholder_once_that_is_gone(rm: Gangs
 
 
 # requirement: SI-GANG-017
-def test_only_a_placeholder_of_the_same_group_is_taken(rm: Gangs) -> None:
+def test_only_a_placeholder_of_the_same_group_is_replaced(rm: Gangs) -> None:
     rm.creates("n1", memory=4)
     rm.submits_gang(memory=4)
     rm.asks_placeholder("p0", group="tg1")
@@ -43,7 +43,7 @@ def test_only_a_placeholder_of_the_same_group_is_taken(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-022
-def test_a_real_ask_that_has_no_placeholder_is_placed_normally(rm: Gangs) -> None:
+def test_real_ask_without_placeholder_is_placed_normally(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.creates("n", memory=6)
 
@@ -56,7 +56,7 @@ def test_a_real_ask_that_has_no_placeholder_is_placed_normally(rm: Gangs) -> Non
 
 
 # requirement: SI-GANG-023, SI-GANG-056, SI-GANG-024
-def test_a_placeholder_is_taken_once(rm: Gangs) -> None:
+def test_placeholder_is_replaced_once(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert released(rm.asks_member("r0")) == [(p0, REPLACED)]
@@ -70,7 +70,7 @@ def test_a_placeholder_is_taken_once(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-025
-def test_where_it_does_not_fit_any_more_it_goes_elsewhere(rm: Gangs) -> None:
+def test_ask_that_no_longer_fits_there_is_placed_elsewhere(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     rm.asks_member("r0")
     rm.updates("g1-n0", memory=1)
@@ -84,7 +84,7 @@ def test_where_it_does_not_fit_any_more_it_goes_elsewhere(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-025
-def test_where_it_fits_nowhere_it_waits_and_takes_no_other_placeholder(rm: Gangs) -> None:
+def test_ask_that_fits_nowhere_waits_and_replaces_no_other_placeholder(rm: Gangs) -> None:
     p0, _ = rm.has_gang(2)
     rm.asks_member("r0")
     rm.updates("g1-n0", memory=1)
@@ -96,7 +96,7 @@ def test_where_it_fits_nowhere_it_waits_and_takes_no_other_placeholder(rm: Gangs
     assert placed(rm.creates("n2", memory=2)) == [("r0", "n2")]
 
 
-def test_nothing_new_is_put_on_a_draining_node(rm: Gangs) -> None:
+def test_draining_node_gets_no_replacement(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.drains("g1-n0")
@@ -106,7 +106,7 @@ def test_nothing_new_is_put_on_a_draining_node(rm: Gangs) -> None:
     assert placed(rm.undrains("g1-n0")) == [("r0", "g1-n0")]
 
 
-def test_a_placeholder_whose_place_is_of_use_comes_first(rm: Gangs) -> None:
+def test_placeholder_on_a_usable_node_comes_first(rm: Gangs) -> None:
     _, p1, p2 = rm.has_gang(3)
     rm.drains("g1-n0")
 
@@ -115,7 +115,7 @@ def test_a_placeholder_whose_place_is_of_use_comes_first(rm: Gangs) -> None:
     assert released(rm.asks_member("r0")) == [(p1, REPLACED)]
 
 
-def test_a_placeholder_alongside_more_capacity_comes_first_for_a_larger_ask(rm: Gangs) -> None:
+def test_placeholder_with_more_free_capacity_comes_first_for_a_larger_ask(rm: Gangs) -> None:
     _, p1 = rm.has_gang(2)
     rm.updates("g1-n1", memory=3)
 
@@ -124,7 +124,7 @@ def test_a_placeholder_alongside_more_capacity_comes_first_for_a_larger_ask(rm: 
     assert placed(rm.confirms(p1)) == [("r0", "g1-n1")]
 
 
-def test_an_ask_for_another_node_goes_there(rm: Gangs) -> None:
+def test_ask_for_another_node_is_placed_there(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.creates("n1", memory=2)
 
@@ -134,7 +134,7 @@ def test_an_ask_for_another_node_goes_there(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-026
-def test_a_full_queue_and_a_full_node_are_enough_for_all_members(rm: Gangs) -> None:
+def test_full_queue_and_full_node_suffice_for_all_members(rm: Gangs) -> None:
     rm.creates("n1", memory=10)
     rm.submits_gang(queue="root.quota", memory=10)
     placeholders = identities(rm.asks_placeholder("p", most=5))
@@ -147,7 +147,7 @@ def test_a_full_queue_and_a_full_node_are_enough_for_all_members(rm: Gangs) -> N
 
 
 # requirement: SI-GANG-054, SI-GANG-071
-def test_a_smaller_one_leaves_the_difference_to_others(rm: Gangs) -> None:
+def test_smaller_ask_frees_the_difference(rm: Gangs) -> None:
     (p0,) = rm.has_gang(memory=4)
     rm.submits("a2")
     rm.asks("k1", "a2", memory=1)
@@ -160,7 +160,7 @@ def test_a_smaller_one_leaves_the_difference_to_others(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-055
-def test_a_larger_one_is_placed_in_full_where_there_is_capacity(rm: Gangs) -> None:
+def test_larger_ask_is_placed_in_full_where_there_is_capacity(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert released(rm.asks_member("r0", memory=3)) == [(p0, REPLACED)]
@@ -172,7 +172,7 @@ def test_a_larger_one_is_placed_in_full_where_there_is_capacity(rm: Gangs) -> No
     assert released(rm.asks_member("r1")) == [(p1, REPLACED)]
 
 
-def test_a_larger_one_keeps_to_the_quota(rm: Gangs) -> None:
+def test_larger_ask_respects_the_quota(rm: Gangs) -> None:
     rm.creates("n1", memory=20)
     rm.submits_gang(queue="root.quota", memory=10)
     p0, p1 = identities(rm.asks_placeholder("p", memory=5, most=2))
@@ -183,7 +183,7 @@ def test_a_larger_one_keeps_to_the_quota(rm: Gangs) -> None:
     assert keys(rm.releases(p1, "g1")) == ["r0"]
 
 
-def test_a_group_of_larger_asks_is_not_looked_through_for_each(rm: Gangs) -> None:
+def test_group_of_larger_asks_is_not_scanned_for_each(rm: Gangs) -> None:
     rm.creates("n1", memory=40)
     rm.submits_gang(memory=40)
     rm.asks_placeholder("p", most=19)
@@ -198,7 +198,7 @@ def test_a_group_of_larger_asks_is_not_looked_through_for_each(rm: Gangs) -> Non
 
 
 # requirement: SI-GANG-057
-def test_a_second_confirmation_means_nothing(rm: Gangs) -> None:
+def test_second_confirmation_is_ignored(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.submits("a2")
@@ -210,7 +210,7 @@ def test_a_second_confirmation_means_nothing(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-058
-def test_a_stop_in_between_is_confirmed_and_the_real_ask_goes_on(rm: Gangs) -> None:
+def test_stop_by_the_rm_in_between_is_confirmed_and_the_real_ask_is_placed(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
 
@@ -226,7 +226,7 @@ def test_a_stop_in_between_is_confirmed_and_the_real_ask_goes_on(rm: Gangs) -> N
 
 # requirement: SI-REL-026, SI-REL-014
 @pytest.mark.parametrize("kind", [TIMEOUT, PREEMPTED, TerminationType.UNRECOGNISED])
-def test_a_confirmation_of_another_type_changes_nothing(rm: Gangs, kind: TerminationType) -> None:
+def test_confirmation_of_another_type_changes_nothing(rm: Gangs, kind: TerminationType) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
 
@@ -236,7 +236,7 @@ def test_a_confirmation_of_another_type_changes_nothing(rm: Gangs, kind: Termina
 
 
 # requirement: SI-REL-014
-def test_a_confirmation_no_one_waits_for_changes_nothing(rm: Gangs) -> None:
+def test_unexpected_confirmation_changes_nothing(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
 
     assert rm.confirms(p0) == []
@@ -247,7 +247,7 @@ def test_a_confirmation_no_one_waits_for_changes_nothing(rm: Gangs) -> None:
 
 
 # requirement: SI-REL-003
-def test_a_confirmation_for_all_of_the_application_confirms_what_is_open(rm: Gangs) -> None:
+def test_confirmation_for_the_whole_application_confirms_open_releases(rm: Gangs) -> None:
     rm.has_gang(3)
     rm.asks_member("r0")
     rm.asks_member("r1")
@@ -256,7 +256,7 @@ def test_a_confirmation_for_all_of_the_application_confirms_what_is_open(rm: Gan
 
 
 # requirement: SI-GANG-059
-def test_a_withdrawn_ask_is_not_allocated_and_the_placeholder_is_gone(rm: Gangs) -> None:
+def test_withdrawn_ask_is_not_allocated_and_the_placeholder_ends(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.submits("a2")
@@ -268,7 +268,7 @@ def test_a_withdrawn_ask_is_not_allocated_and_the_placeholder_is_gone(rm: Gangs)
     assert rm.state() == "Completing"
 
 
-def test_an_ask_sent_again_while_it_waits_has_its_new_values(rm: Gangs) -> None:
+def test_waiting_ask_can_be_replaced_with_new_values(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
 
@@ -280,7 +280,7 @@ def test_an_ask_sent_again_while_it_waits_has_its_new_values(rm: Gangs) -> None:
     assert keys(rm.asks("k", "a2", memory=1)) == ["k"]
 
 
-def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Gangs) -> None:
+def test_replaced_ask_keeps_its_claim_to_the_capacity(rm: Gangs) -> None:
     rm.submits("a0")
     (p0,) = rm.has_gang()
     rm.asks("older", "a0", memory=2)
@@ -290,7 +290,7 @@ def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Gangs) -> None:
     assert keys(rm.confirms(p0)) == ["r0"]
 
 
-def test_an_ask_for_several_leaves_the_line_of_those_who_replace_as_a_whole(rm: Gangs) -> None:
+def test_ask_for_several_is_removed_from_the_replacement_queue_as_a_whole(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r", memory=3, most=2)
     assert rm.confirms(p0) == []
@@ -300,7 +300,7 @@ def test_an_ask_for_several_leaves_the_line_of_those_who_replace_as_a_whole(rm: 
     assert keys(rm.creates("n", memory=6)) == ["r", "r"]
 
 
-def test_an_ask_sent_again_for_fewer_gives_up_what_is_too_much(rm: Gangs) -> None:
+def test_ask_replaced_with_a_lower_maximum_gives_up_the_excess(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     rm.asks_member("r", most=2)
 
@@ -310,7 +310,7 @@ def test_an_ask_sent_again_for_fewer_gives_up_what_is_too_much(rm: Gangs) -> Non
     assert rm.state() == "Starting"
 
 
-def test_an_ask_sent_again_for_another_group_waits_no_more(rm: Gangs) -> None:
+def test_ask_moved_to_another_group_stops_waiting(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.creates("n", memory=2)
@@ -320,7 +320,7 @@ def test_an_ask_sent_again_for_another_group_waits_no_more(rm: Gangs) -> None:
     assert rm.confirms(p0) == []
 
 
-def test_an_ask_that_had_its_placeholder_does_not_get_another_one_by_being_sent_again(
+def test_replaced_ask_does_not_get_a_second_placeholder(
     rm: Gangs,
 ) -> None:
     p0, _ = rm.has_gang(2)
@@ -331,7 +331,7 @@ def test_an_ask_that_had_its_placeholder_does_not_get_another_one_by_being_sent_
 
 
 # requirement: SI-GANG-060
-def test_placeholders_of_a_decommissioned_node_end_and_are_not_taken(rm: Gangs) -> None:
+def test_placeholders_of_a_decommissioned_node_end_and_are_not_replaced(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     rm.creates("n", memory=2)
 
@@ -342,7 +342,7 @@ def test_placeholders_of_a_decommissioned_node_end_and_are_not_taken(rm: Gangs) 
 
 
 # requirement: SI-GANG-061
-def test_an_ask_whose_placeholder_goes_with_its_node_is_placed_elsewhere_once(rm: Gangs) -> None:
+def test_ask_whose_placeholder_ends_with_its_node_is_placed_elsewhere_once(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0")
     rm.creates("n", memory=2)
@@ -355,7 +355,7 @@ def test_an_ask_whose_placeholder_goes_with_its_node_is_placed_elsewhere_once(rm
 
 
 # requirement: SI-GANG-062
-def test_the_removal_of_the_application_ends_its_replacements(rm: Gangs) -> None:
+def test_removal_of_the_application_ends_its_replacements(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     rm.asks_member("r0")
     rm.submits("a2")
@@ -369,7 +369,7 @@ def test_the_removal_of_the_application_ends_its_replacements(rm: Gangs) -> None
 
 
 # requirement: SI-GANG-047
-def test_a_placeholder_the_rm_stopped_is_not_taken(rm: Gangs) -> None:
+def test_placeholder_stopped_by_the_rm_is_not_replaced(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     assert released(rm.releases(p0, "g1")) == [(p0, STOPPED)]
     rm.creates("n", memory=2)
@@ -379,7 +379,7 @@ def test_a_placeholder_the_rm_stopped_is_not_taken(rm: Gangs) -> None:
     assert placed(rm.asks_member("r1")) == [("r1", "n")]
 
 
-def test_the_execution_timeout_of_a_real_ask_runs_from_its_allocation(rm: Gangs) -> None:
+def test_execution_timeout_of_a_real_ask_starts_at_its_allocation(rm: Gangs) -> None:
     (p0,) = rm.has_gang()
     rm.asks_member("r0", execution_timeout=10.0)
     rm.waits(9)
@@ -390,7 +390,7 @@ def test_the_execution_timeout_of_a_real_ask_runs_from_its_allocation(rm: Gangs)
     assert released(rm.waits(1)) == [(real, TIMEOUT)]
 
 
-def test_everything_is_free_in_the_end(rm: Gangs) -> None:
+def test_all_capacity_is_free_in_the_end(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     r0 = rm.replaces(p0, "r0")
     rm.asks_member("r1")

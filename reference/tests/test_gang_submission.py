@@ -1,4 +1,4 @@
-"""Gang applications: accepted and rejected ones."""
+"""Gang applications: accepted and rejected submissions."""
 
 import pytest
 from sireference.core.model import AcceptedApplication, RejectedApplication
@@ -14,7 +14,7 @@ def rm() -> Gangs:
 
 # requirement: SI-GANG-002
 @pytest.mark.parametrize("total", [None, Resource(), Resource({"memory": 0})])
-def test_without_placeholders_it_is_like_any_other(rm: Gangs, total: Resource | None) -> None:
+def test_without_placeholders_it_is_a_normal_application(rm: Gangs, total: Resource | None) -> None:
     rm.creates("n1", memory=1)
 
     assert rm.submits("a1", "root.fair", placeholder_ask=total) == [AcceptedApplication("rm", "a1")]
@@ -26,7 +26,7 @@ def test_without_placeholders_it_is_like_any_other(rm: Gangs, total: Resource | 
 @pytest.mark.parametrize(
     ("queue", "limiting"), [("root.quota", "root.quota"), ("root.parent.left", "root.parent")]
 )
-def test_more_than_the_quota_is_rejected(rm: Gangs, queue: str, limiting: str) -> None:
+def test_gang_above_the_quota_is_rejected(rm: Gangs, queue: str, limiting: str) -> None:
     (verdict,) = rm.submits_gang(queue=queue, memory=11)
 
     assert isinstance(verdict, RejectedApplication)
@@ -36,7 +36,7 @@ def test_more_than_the_quota_is_rejected(rm: Gangs, queue: str, limiting: str) -
 
 # requirement: SI-GANG-004, SI-GANG-051
 @pytest.mark.parametrize("queue", ["root.quota", "root.parent.left"])
-def test_what_is_in_use_and_how_small_nodes_are_does_not_matter(rm: Gangs, queue: str) -> None:
+def test_current_usage_and_node_sizes_do_not_matter(rm: Gangs, queue: str) -> None:
     rm.creates("n1", memory=8)
     rm.submits("a1", queue)
     rm.asks("k1", memory=8)
@@ -44,7 +44,7 @@ def test_what_is_in_use_and_how_small_nodes_are_does_not_matter(rm: Gangs, queue
     assert rm.submits_gang(queue=queue, memory=10) == [AcceptedApplication("rm", "g1")]
 
 
-def test_a_quota_on_another_resource_does_not_matter(rm: Gangs) -> None:
+def test_quota_on_another_resource_does_not_matter(rm: Gangs) -> None:
     total = Resource({"gpu": 100})
 
     assert rm.submits("g1", "root.quota", placeholder_ask=total) == [
@@ -53,7 +53,7 @@ def test_a_quota_on_another_resource_does_not_matter(rm: Gangs) -> None:
 
 
 # requirement: SI-GANG-006, SI-GANG-007, SI-GANG-008
-def test_a_fair_queue_takes_no_gang(rm: Gangs) -> None:
+def test_fair_queue_accepts_no_gang(rm: Gangs) -> None:
     (verdict,) = rm.submits_gang(queue="root.fair")
 
     assert isinstance(verdict, RejectedApplication)
@@ -63,7 +63,7 @@ def test_a_fair_queue_takes_no_gang(rm: Gangs) -> None:
     assert rm.submits_gang("g3", "root.stateaware") == [AcceptedApplication("rm", "g3")]
 
 
-def test_a_gang_below_zero_is_rejected(rm: Gangs) -> None:
+def test_negative_gang_size_is_rejected(rm: Gangs) -> None:
     (verdict,) = rm.submits_gang(memory=-1)
 
     assert isinstance(verdict, RejectedApplication)
@@ -72,7 +72,7 @@ def test_a_gang_below_zero_is_rejected(rm: Gangs) -> None:
 
 # requirement: SI-APP-037, SI-APP-031
 @pytest.mark.parametrize("style", ["hard", "soft"])
-def test_the_id_of_a_gang_that_is_over_can_be_used_again(rm: Gangs, style: str) -> None:
+def test_id_of_a_finished_gang_can_be_used_again(rm: Gangs, style: str) -> None:
     placeholders = rm.has_half_a_gang(style=style)
     rm.waits(60)
     rm.confirms_timeout_of(placeholders)

@@ -1,4 +1,4 @@
-"""The placeholder timeout and its effects on a gang."""
+"""The placeholder timeout and its effects on the gang."""
 
 import pytest
 from sireference.core.model import RejectedAsk, ReleasedAsk
@@ -17,7 +17,7 @@ def withdrawn(effects: list[object]) -> list[tuple[str, object, str]]:
 
 
 # requirement: SI-GANG-031
-def test_the_time_runs_from_the_first_placeholder(rm: Gangs) -> None:
+def test_timeout_starts_with_the_first_placeholder(rm: Gangs) -> None:
     rm.submits_gang()
     for number in range(3):
         rm.asks_placeholder(f"p{number}")
@@ -33,7 +33,7 @@ def test_the_time_runs_from_the_first_placeholder(rm: Gangs) -> None:
 
 # requirement: SI-GANG-032, SI-GANG-033, SI-GANG-034, SI-REL-020
 @pytest.mark.parametrize("style", ["hard", "Hard", "HARD"])
-def test_a_hard_gang_that_is_not_complete_fails(rm: Gangs, style: str) -> None:
+def test_incomplete_hard_gang_fails(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
     rm.asks_member("early")
 
@@ -49,7 +49,7 @@ def test_a_hard_gang_that_is_not_complete_fails(rm: Gangs, style: str) -> None:
 
 
 # requirement: SI-GANG-037, SI-GANG-068
-def test_it_has_failed_when_all_releases_are_confirmed_and_not_before(rm: Gangs) -> None:
+def test_gang_has_failed_only_once_all_releases_are_confirmed(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang(style="hard")
     rm.submits("a2")
     rm.asks("k", "a2", memory=2, most=2)
@@ -68,7 +68,7 @@ def test_it_has_failed_when_all_releases_are_confirmed_and_not_before(rm: Gangs)
 
 
 # requirement: SI-GANG-038
-def test_a_failed_gang_leaves_its_queue(rm: Gangs) -> None:
+def test_failed_gang_leaves_its_queue(rm: Gangs) -> None:
     rm.creates("n0", memory=3)
     rm.creates("n1", memory=3)
     rm.submits_gang(queue="root.quota", memory=9, style="hard")
@@ -83,7 +83,7 @@ def test_a_failed_gang_leaves_its_queue(rm: Gangs) -> None:
 
 # requirement: SI-GANG-035, SI-GANG-036
 @pytest.mark.parametrize("style", ["soft", "Soft", "", "x"])
-def test_a_soft_gang_goes_on_as_a_normal_application(rm: Gangs, style: str) -> None:
+def test_soft_gang_continues_as_a_normal_application(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
 
     effects = rm.waits(PLACEHOLDER_TIMEOUT)
@@ -100,7 +100,7 @@ def test_a_soft_gang_goes_on_as_a_normal_application(rm: Gangs, style: str) -> N
     assert rm.state() == "Running"
 
 
-def test_a_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
+def test_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang()
     rm.asks_member("early")
     rm.waits(PLACEHOLDER_TIMEOUT)
@@ -110,14 +110,14 @@ def test_a_soft_gang_keeps_its_early_real_asks(rm: Gangs) -> None:
     assert placed(effects) == [("early", "n0")]
 
 
-def test_a_soft_gang_with_nothing_to_do_waits(rm: Gangs) -> None:
+def test_soft_gang_without_asks_waits(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
 
     assert states(rm.confirms_timeout_of(placeholders)) == ["Accepted", "Completing"]
 
 
-def test_new_placeholders_of_a_resumed_application_are_a_gang_again(rm: Gangs) -> None:
+def test_new_placeholders_of_a_resumed_application_form_a_gang_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
     rm.waits(PLACEHOLDER_TIMEOUT)
     rm.asks_placeholder("q0")
@@ -134,7 +134,7 @@ def test_new_placeholders_of_a_resumed_application_are_a_gang_again(rm: Gangs) -
 # requirement: SI-GANG-039, SI-GANG-063
 @pytest.mark.parametrize("style", ["hard", "soft"])
 @pytest.mark.parametrize("is_used", [True, False])
-def test_a_complete_gang_is_left_alone(rm: Gangs, *, style: str, is_used: bool) -> None:
+def test_complete_gang_is_unaffected(rm: Gangs, *, style: str, is_used: bool) -> None:
     p0, p1 = rm.has_gang(2, style=style)
     if is_used:
         rm.replaces(p0, "r0")
@@ -148,7 +148,7 @@ def test_a_complete_gang_is_left_alone(rm: Gangs, *, style: str, is_used: bool) 
 
 
 # requirement: SI-GANG-065
-def test_a_missing_placeholder_that_the_rm_withdrew_is_not_missed(rm: Gangs) -> None:
+def test_placeholder_withdrawn_by_the_rm_is_not_missing(rm: Gangs) -> None:
     rm.has_half_a_gang(style="hard")
     rm.withdraws("p2", "g1")
 
@@ -156,7 +156,7 @@ def test_a_missing_placeholder_that_the_rm_withdrew_is_not_missed(rm: Gangs) -> 
 
 
 # requirement: SI-GANG-066
-def test_a_placeholder_that_is_being_replaced_is_left_alone(rm: Gangs) -> None:
+def test_placeholder_being_replaced_is_kept(rm: Gangs) -> None:
     p0, _ = rm.has_gang(2)
     rm.asks_member("r0")
 
@@ -166,7 +166,7 @@ def test_a_placeholder_that_is_being_replaced_is_left_alone(rm: Gangs) -> None:
 
 
 @pytest.mark.parametrize("style", ["hard", "soft"])
-def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) -> None:
+def test_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) -> None:
     rm.submits_gang(style=style)
     (p0,) = identities(rm.creates("n0", memory=2) + rm.asks_placeholder("p0"))
     (p1,) = identities(rm.creates("n1", memory=2) + rm.asks_placeholder("p1"))
@@ -188,19 +188,19 @@ def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) 
 
 
 # requirement: SI-GANG-064
-def test_the_time_is_limited_whatever_the_rm_states(rm: Gangs) -> None:
+def test_timeout_has_an_upper_bound(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang(execution_timeout=0.0)
 
     assert len(released(rm.waits(PLACEHOLDER_TIMEOUT))) == len(placeholders)
 
 
-def test_the_execution_timeout_of_the_application_is_another_one(rm: Gangs) -> None:
+def test_execution_timeout_of_the_application_is_separate(rm: Gangs) -> None:
     rm.has_half_a_gang(execution_timeout=5.0)
 
     assert rm.waits(0.99 * PLACEHOLDER_TIMEOUT) == []
 
 
-def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> None:
+def test_with_yunikorn_semantics_it_is_only_the_placeholder_timeout() -> None:
     rm = Gangs(from_application=True)
     placeholders = rm.has_half_a_gang(execution_timeout=5.0)
     assert rm.waits(4.9) == []
@@ -212,7 +212,7 @@ def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> No
 
 
 @pytest.mark.parametrize("execution_timeout", [0.0, -5.0])
-def test_in_yunikorns_reading_the_setting_counts_where_the_application_states_nothing(
+def test_with_yunikorn_semantics_the_setting_is_the_default(
     execution_timeout: float,
 ) -> None:
     rm = Gangs(from_application=True)
@@ -224,7 +224,7 @@ def test_in_yunikorns_reading_the_setting_counts_where_the_application_states_no
 
 # requirement: SI-GANG-070
 @pytest.mark.parametrize("style", ["hard", "soft"])
-def test_a_stop_by_the_rm_counts_as_the_end_too(rm: Gangs, style: str) -> None:
+def test_stop_by_the_rm_also_counts_as_the_end(rm: Gangs, style: str) -> None:
     p0, p1 = rm.has_half_a_gang(style=style)
     rm.waits(PLACEHOLDER_TIMEOUT)
 
@@ -237,7 +237,7 @@ def test_a_stop_by_the_rm_counts_as_the_end_too(rm: Gangs, style: str) -> None:
     assert rm.confirms(p0, TIMEOUT) == []
 
 
-def test_a_node_that_goes_counts_as_the_end_too(rm: Gangs) -> None:
+def test_lost_node_also_counts_as_the_end(rm: Gangs) -> None:
     rm.has_half_a_gang(style="hard")
     rm.waits(PLACEHOLDER_TIMEOUT)
 
@@ -246,7 +246,7 @@ def test_a_node_that_goes_counts_as_the_end_too(rm: Gangs) -> None:
 
 
 @pytest.mark.parametrize("kind", [REPLACED, PREEMPTED])
-def test_a_confirmation_of_another_type_ends_nothing(rm: Gangs, kind: object) -> None:
+def test_confirmation_of_another_type_ends_nothing(rm: Gangs, kind: object) -> None:
     p0, p1 = rm.has_half_a_gang(style="hard")
     rm.waits(PLACEHOLDER_TIMEOUT)
 
@@ -278,14 +278,14 @@ def test_removal_ends_open_withdrawals(rm: Gangs) -> None:
     assert keys(rm.asks("k", "a2", memory=2, most=3)) == ["k", "k"]
 
 
-def test_removal_ends_the_time(rm: Gangs) -> None:
+def test_removal_cancels_the_timeout(rm: Gangs) -> None:
     rm.has_half_a_gang(style="hard")
     rm.removes("g1")
 
     assert rm.scheduler.next_deadline() is None
 
 
-def test_a_gang_that_lost_all_it_had_starts_again(rm: Gangs) -> None:
+def test_gang_that_lost_all_placeholders_starts_again(rm: Gangs) -> None:
     p0, p1 = rm.has_half_a_gang()
     rm.waits(0.9 * PLACEHOLDER_TIMEOUT)
     rm.drains("n0")
@@ -297,7 +297,7 @@ def test_a_gang_that_lost_all_it_had_starts_again(rm: Gangs) -> None:
     assert placed(rm.undrains("n0")) == [("p2", "n0")]
 
 
-def test_a_complete_gang_that_asks_for_more_has_its_time_again(rm: Gangs) -> None:
+def test_complete_gang_that_asks_for_more_has_a_new_timeout(rm: Gangs) -> None:
     placeholders = rm.has_gang(2)
     rm.waits(2 * PLACEHOLDER_TIMEOUT)
     rm.asks_placeholder("late")
@@ -307,7 +307,7 @@ def test_a_complete_gang_that_asks_for_more_has_its_time_again(rm: Gangs) -> Non
     assert len(released(rm.waits(0.02 * PLACEHOLDER_TIMEOUT))) == len(placeholders)
 
 
-def test_no_time_runs_for_an_application_that_has_begun(rm: Gangs) -> None:
+def test_started_application_has_no_timeout(rm: Gangs) -> None:
     p0, p1 = rm.has_gang(2)
     rm.replaces(p0, "r0")
     rm.replaces(p1, "r1")

@@ -1,4 +1,4 @@
-"""Turns of gangs: the oldest first, but not forever while it has nothing."""
+"""Turns of gangs: the oldest goes first, but only for a limited time while it has nothing."""
 
 import pytest
 from sireference.core.model import Settings
@@ -10,7 +10,7 @@ TURN = Settings().gang_turn_timeout
 
 @pytest.fixture
 def rm() -> Gangs:
-    """Return an RM with capacity 4, g1 that fits nowhere, and g2 that would fit."""
+    """Capacity for 4, g1 that fits nowhere, and g2 that would fit."""
     rm = Gangs()
     rm.creates("n1", memory=4)
     for gang in ("g1", "g2", "g3"):
@@ -20,20 +20,20 @@ def rm() -> Gangs:
 
 
 # requirement: SI-GANG-052
-def test_the_oldest_gang_keeps_the_younger_waiting_until_its_turn_is_over(rm: Gangs) -> None:
+def test_oldest_gang_blocks_younger_ones_until_its_turn_is_over(rm: Gangs) -> None:
     rm.asks_placeholder("p2", "g2")
 
     assert keys(rm.waits(0.99 * TURN)) == []
     assert keys(rm.waits(0.01 * TURN)) == ["p2"]
 
 
-def test_who_comes_when_the_turn_is_over_does_not_wait(rm: Gangs) -> None:
+def test_gang_that_comes_when_the_turn_is_over_does_not_wait(rm: Gangs) -> None:
     rm.waits(TURN)
 
     assert keys(rm.asks_placeholder("p2", "g2")) == ["p2"]
 
 
-def test_the_next_one_has_its_turn_from_then_on(rm: Gangs) -> None:
+def test_next_gang_has_its_turn_from_then_on(rm: Gangs) -> None:
     rm.asks_placeholder("larger", "g2", memory=60)
     rm.asks_placeholder("p3", "g3")
     rm.waits(TURN)
@@ -42,7 +42,7 @@ def test_the_next_one_has_its_turn_from_then_on(rm: Gangs) -> None:
     assert keys(rm.waits(0.01 * TURN)) == ["p3"]
 
 
-def test_capacity_that_comes_later_is_for_the_oldest_first_and_it_has_its_turn_again(
+def test_later_capacity_goes_to_the_oldest_gang_whose_turn_restarts(
     rm: Gangs,
 ) -> None:
     rm.asks_placeholder("larger", "g1", memory=50)
@@ -55,7 +55,7 @@ def test_capacity_that_comes_later_is_for_the_oldest_first_and_it_has_its_turn_a
     assert keys(rm.creates("n4", memory=50)) == ["larger", "p3"]
 
 
-def test_who_has_a_placeholder_keeps_its_turn() -> None:
+def test_gang_with_a_placeholder_keeps_its_turn() -> None:
     rm = Gangs(turn=PLACEHOLDER_TIMEOUT / 4)
     rm.creates("n1", memory=4)
     rm.submits_gang("g1")
@@ -67,7 +67,7 @@ def test_who_has_a_placeholder_keeps_its_turn() -> None:
     assert keys(rm.waits(0.9 * PLACEHOLDER_TIMEOUT)) == []
 
 
-def test_who_loses_all_it_had_has_its_turn_from_then_on() -> None:
+def test_gang_that_loses_all_placeholders_starts_a_new_turn() -> None:
     rm = Gangs()
     rm.creates("n1", memory=4)
     rm.submits_gang("g1")
@@ -83,7 +83,7 @@ def test_who_loses_all_it_had_has_its_turn_from_then_on() -> None:
     assert keys(rm.waits(0.01 * TURN)) == ["p2"]
 
 
-def test_who_asked_for_no_placeholder_in_between_has_its_turn_again(rm: Gangs) -> None:
+def test_gang_without_placeholder_asks_in_between_starts_a_new_turn(rm: Gangs) -> None:
     rm.asks_member("r", "g1", memory=50)
     rm.waits(TURN)
     rm.withdraws("large", "g1")
@@ -94,7 +94,7 @@ def test_who_asked_for_no_placeholder_in_between_has_its_turn_again(rm: Gangs) -
     assert keys(rm.waits(0.01 * TURN)) == ["p2"]
 
 
-def test_a_gang_whose_queue_has_no_capacity_for_all_of_it_passes_too() -> None:
+def test_gang_blocked_by_its_queue_loses_its_turn_too() -> None:
     rm = Gangs()
     rm.creates("n1", memory=20)
     rm.submits("a1", "root.quota")
@@ -108,7 +108,7 @@ def test_a_gang_whose_queue_has_no_capacity_for_all_of_it_passes_too() -> None:
     assert keys(rm.releases("", "a1", STOPPED)) == ["p1"]
 
 
-def test_a_gang_that_was_removed_has_no_turn(rm: Gangs) -> None:
+def test_removed_gang_has_no_turn(rm: Gangs) -> None:
     rm.asks_placeholder("larger", "g2", memory=60)
     rm.asks_placeholder("p3", "g3")
     rm.waits(0.5 * TURN)

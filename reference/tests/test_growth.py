@@ -1,6 +1,6 @@
-"""Memory growth: past objects leave nothing behind, even next to waiting asks.
+"""Memory growth: finished items leave nothing behind, however long others wait next to them.
 
-Everything is counted in objects. Each lifecycle also runs without waiting asks, as a control.
+Everything is counted in objects. As a control, each lifecycle also runs without waiting items.
 """
 
 import gc
@@ -25,7 +25,7 @@ from tests.driving import RM, identities, states
 
 WARM_UP: Final = 100
 LIVES: Final = 400
-FEW: Final = 50  # tolerated difference in objects
+FEW: Final = 50  # tolerated difference in objects after many lifecycles
 KINDS: Final = (Application, AskGroup, PendingAsk, Queue, Bucket)
 
 QUEUES: Final = """
@@ -49,7 +49,7 @@ Life = Callable[[RM, int], object]
 
 @pytest.fixture(scope="module", autouse=True)
 def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """Exclude earlier objects, which may be many, from the collector."""
+    """Freeze existing objects, so that the collector skips them."""
     gc.collect()
     gc.freeze()
     yield
@@ -81,7 +81,7 @@ def removed(rm: RM, number: int) -> None:
 
 
 def removed_after_a_release(rm: RM, number: int) -> None:
-    """Decreased usage may reorder, so that the order of all waiters is known."""
+    """Release something, which lowers the share and reorders the waiting applications."""
     rm.submits(f"b{number}", "root.leaf")
     rm.asks("large", f"b{number}", memory=100)
     for identity in identities(rm.asks("small", f"b{number}", memory=1)):
@@ -111,7 +111,7 @@ def counted() -> Counter[str]:
 
 
 def grown(rm: RM, life: Life) -> Counter[str]:
-    """Return the kinds that grew between a few and many lifecycles, and by how much."""
+    """Return the kinds with more objects after many lifecycles than after a few, and the excess."""
     for number in range(WARM_UP):
         life(rm, number)
     before = counted()
@@ -122,11 +122,11 @@ def grown(rm: RM, life: Life) -> Counter[str]:
 
 
 def nothing_waits(_: RM) -> None:
-    """Nothing exists apart from the lifecycles."""
+    """Set up nothing that waits."""
 
 
 def others_wait(rm: RM) -> None:
-    """Add an earlier ask of each shape in every queue."""
+    """Add, in every queue, an earlier ask of each shape used by the lifecycles."""
     rm.asks("waits", memory=100)
     rm.submits("first", "root.leaf")
     rm.asks("waits", "first", memory=100)
@@ -152,7 +152,7 @@ LIVES_LED: Final = (
 @pytest.mark.parametrize("background", [nothing_waits, others_wait])
 @pytest.mark.parametrize("policy", ["fifo", "fair", "stateaware"])
 @pytest.mark.parametrize("life", LIVES_LED)
-def test_short_lives_leave_nothing_behind(
+def test_short_lifecycles_leave_nothing_behind(
     life: Life, policy: str, background: Callable[[RM], None]
 ) -> None:
     rm = RM(queues=QUEUES.format(policy=policy))
@@ -164,7 +164,7 @@ def test_short_lives_leave_nothing_behind(
 
 
 @pytest.mark.parametrize("life", [withdrawn, asked_for_by_turns, removed, queued_on_its_own])
-def test_short_lives_leave_nothing_behind_while_a_question_is_open(life: Life) -> None:
+def test_short_lifecycles_leave_nothing_behind_while_a_question_is_open(life: Life) -> None:
     rm = RM(queues=QUEUES.format(policy="fifo"))
     rm.creates("n1", memory=60)
     rm.submits("a1", "root.leaf")
@@ -175,7 +175,7 @@ def test_short_lives_leave_nothing_behind_while_a_question_is_open(life: Life) -
 
 
 @pytest.mark.parametrize("queue", ["root.limited", "root.leaf", "root.dynamic.own"])
-def test_what_an_application_had_goes_at_once_and_not_when_cycles_are_looked_for(
+def test_removed_application_is_freed_without_cycle_collection(
     queue: str,
 ) -> None:
     rm = RM(queues=QUEUES.format(policy="fair"))
@@ -201,7 +201,7 @@ def test_what_an_application_had_goes_at_once_and_not_when_cycles_are_looked_for
     assert left < FEW
 
 
-def test_asks_withdrawn_at_once_leave_nothing_behind_those_that_wait() -> None:
+def test_asks_withdrawn_at_once_leave_nothing_behind_waiting_ones() -> None:
     rm = RM()
     rm.submits("a1")
     rm.asks("waits", memory=100)
@@ -216,7 +216,7 @@ def test_asks_withdrawn_at_once_leave_nothing_behind_those_that_wait() -> None:
 
 
 def reachable(thing: object) -> Iterator[object]:
-    """Return everything kept alive by ``thing``, without classes, modules and the like."""
+    """Return all objects that ``thing`` keeps alive, without classes, modules and the like."""
     seen, found = {id(thing)}, deque([thing])
     while found:
         one = found.popleft()
@@ -236,7 +236,7 @@ def holds_its_registration(rm: ResourceManager) -> Counter[str]:
     return Counter(type(one).__name__ for one in reachable(rm) if type(one) in kinds)
 
 
-def test_a_resource_manager_that_shut_down_keeps_nothing_of_its_registration() -> None:
+def test_rm_that_shut_down_keeps_nothing_of_its_registration() -> None:
     scheduler = Scheduler()
     extra = {"key": "value"}
     register = Register("rm", default_configuration(), extra_config=extra, version="1")
@@ -271,7 +271,7 @@ def is_lost_for_good(rm: RM) -> None:
 
 @pytest.mark.parametrize("end", [gives_up_all, registers_again, is_lost_for_good])
 @pytest.mark.parametrize("offered", [(), tuple(Callback)])
-def test_a_registration_goes_at_once_and_not_when_cycles_are_looked_for(
+def test_replaced_registration_is_freed_without_cycle_collection(
     offered: tuple[Callback, ...], end: Callable[[RM], None]
 ) -> None:
     rm = RM(queues=QUEUES.format(policy="fair"))
@@ -294,7 +294,7 @@ SECOND: Final = """
 """
 
 
-def test_what_a_configuration_ends_goes_at_once_too() -> None:
+def test_items_ended_by_a_configuration_are_freed_without_cycle_collection() -> None:
     of_old, of_new = QUEUES.format(policy="fair"), QUEUES.format(policy="fifo")
     rm = RM(queues=of_old)
     lives_of_all_kinds(rm, ())
@@ -312,7 +312,7 @@ def test_what_a_configuration_ends_goes_at_once_too() -> None:
 
 
 def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
-    """Use resources, wait for some, with open releases and finished applications."""
+    """Many items: with allocations, waiting, being released, finished."""
     for number in range(FEW):
         rm.creates(f"n{number}", memory=60)
     rm.submits("a1", "root.leaf")
@@ -335,7 +335,7 @@ def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
 
 
 def finishes(rm: RM, number: int) -> list[str]:
-    """Finish an application after its waiting time; return the reported states."""
+    """An application that completes after waiting; returns the states reported."""
     application_id = f"f{number}"
     rm.submits(application_id, "root.dynamic.finishes")
     for identity in identities(rm.asks("k", application_id, memory=1)):
@@ -343,7 +343,7 @@ def finishes(rm: RM, number: int) -> list[str]:
     return states(rm.waits(rm.scheduler.settings.completing_timeout))
 
 
-def test_no_more_finished_applications_are_remembered_than_the_operator_wants() -> None:
+def test_number_of_remembered_finished_applications_is_bounded() -> None:
     rm = RM(queues=QUEUES.format(policy="fifo"), settings=Settings(max_finished=3))
     rm.creates("n1", memory=10)
 

@@ -1,4 +1,4 @@
-"""Memory growth with keys as identities: updates and foreign allocations leave nothing behind."""
+"""Memory growth where the key is the identity: updates and foreign allocations."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ GROWS = (*KINDS, ForeignAllocation)
 
 @pytest.fixture(scope="module", autouse=True)
 def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """Exclude earlier objects, which may be many, from the collector."""
+    """Freeze existing objects, so that the collector skips them."""
     gc.collect()
     gc.freeze()
     yield
@@ -55,7 +55,7 @@ def counted() -> int:
     "life",
     [updated, placed_by_the_rm, seen_and_gone, seen_on_another_node, gone_with_its_node],
 )
-def test_what_is_named_again_or_goes_leaves_nothing_behind(
+def test_updated_and_ended_keys_leave_nothing_behind(
     life: Callable[[Keyed, int], None],
 ) -> None:
     rm = Keyed()
@@ -83,7 +83,7 @@ def registers_again(rm: Keyed) -> None:
 
 
 @pytest.mark.parametrize("end", [gives_up_all, registers_again])
-def test_a_registration_goes_at_once_and_not_when_cycles_are_looked_for(
+def test_replaced_registration_is_freed_without_cycle_collection(
     end: Callable[[Keyed], None],
 ) -> None:
     rm = Keyed()

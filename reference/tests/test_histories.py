@@ -1,4 +1,4 @@
-"""Random histories: consistent accounting, no leaks, deterministic effects."""
+"""Random histories: accounting balances, nothing leaks, and runs are deterministic."""
 
 from collections.abc import Callable
 
@@ -87,7 +87,7 @@ def foreign_on(partition: Partition, node: Node) -> Resource:
 
 
 def foreign_make_sense(partition: Partition) -> None:
-    """Check that each is on one existing node, with a key that nothing else has."""
+    """Check that each is on one existing node under a unique key."""
     there = [key for node in partition.nodes.values() for key in partition.foreign.on(node)]
     assert sorted(there) == sorted(partition.foreign._nodes)
     assert set(partition.foreign._on) <= set(partition.nodes.values())
@@ -208,36 +208,36 @@ def watched(check: Callable[[Partition], None], history: list[object]) -> Player
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_accounting_balance(history: list[object]) -> None:
+def test_accounting_balances(history: list[object]) -> None:
     watched(accounting_balances, history)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_applications_make_sense(history: list[object]) -> None:
+def test_applications_are_consistent(history: list[object]) -> None:
     watched(applications_make_sense, history)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_gangs_make_sense(history: list[object]) -> None:
+def test_gangs_are_consistent(history: list[object]) -> None:
     watched(gangs_make_sense, history)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_preemptions_make_sense(history: list[object]) -> None:
+def test_preemptions_are_consistent(history: list[object]) -> None:
     watched(preemptions_make_sense, history)
 
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+def test_every_possible_allocation_is_made(history: list[object]) -> None:
     watched(nothing_fits, history)
 
 
 class Overcommit(Player):
-    """Checks that nothing is placed without capacity."""
+    """Checks that nothing new is placed without capacity."""
 
     def watch_new(self, allocation: AllocationRecord) -> None:
         super().watch_new(allocation)
@@ -257,7 +257,7 @@ class Overcommit(Player):
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_nothing_new_goes_beyond_a_limit(history: list[object]) -> None:
+def test_new_allocations_stay_within_all_limits(history: list[object]) -> None:
     player = Overcommit()
     for move in history:
         player.play(move)
@@ -265,7 +265,7 @@ def test_nothing_new_goes_beyond_a_limit(history: list[object]) -> None:
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
+def test_same_history_has_the_same_effects(history: list[object]) -> None:
     once, again = (watched(lambda _: None, history) for _ in range(2))
 
     assert once.effects == again.effects
@@ -273,7 +273,7 @@ def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) -> None:
+def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> None:
     player = watched(lambda _: None, history)
     for partition in player.partitions:
         for application_id in list(partition.applications):
@@ -311,10 +311,10 @@ def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) ->
 def test_nothing_is_left_when_everything_open_is_confirmed_and_released(
     history: list[object],
 ) -> None:
-    """Releases and confirmations by the RM are enough, without removals."""
+    """Nothing is removed: the RM's releases and confirmations suffice."""
     player = watched(lambda _: None, history)
 
-    for _ in range(10):  # pending asks may take the place of what was released
+    for _ in range(10):  # pending asks may be allocated in place of what was released
         for partition in player.partitions:
             for application in list(partition.applications.values()):
                 for live in list(partition.allocations.of(application).values()):

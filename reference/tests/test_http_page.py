@@ -1,4 +1,4 @@
-"""HTTP port with slow and silent clients: limits of connections and of their duration."""
+"""The HTTP port with slow and silent clients: limits on connections and on their time."""
 
 import asyncio
 import http.client
@@ -15,7 +15,7 @@ MOST = 3
 
 
 def with_page(visit: Callable[[str, int], None]) -> None:
-    """Run ``visit`` with a page server at this host and port."""
+    """Let ``visit`` connect to its own page at this host and port."""
 
     async def play() -> None:
         async with served() as wire:
@@ -30,12 +30,12 @@ def with_page(visit: Callable[[str, int], None]) -> None:
 
 
 def connected(host: str, port: int) -> socket.socket:
-    """Open a silent connection with TIMEOUT for each wait."""
+    """An idle connection; no wait on it is longer than TIMEOUT."""
     return socket.create_connection((host, port), timeout=TIMEOUT)
 
 
 def status(host: str, port: int) -> int:
-    """Return the status of a request for the state."""
+    """Return the response to a request for the state."""
     asking = http.client.HTTPConnection(host, port, timeout=TIMEOUT)
     try:
         asking.request("GET", "/state")
@@ -44,7 +44,7 @@ def status(host: str, port: int) -> int:
         asking.close()
 
 
-def test_a_connection_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connection_above_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "_MOST_AT_A_TIME", MOST)
 
     def visit(host: str, port: int) -> None:
@@ -58,21 +58,21 @@ def test_a_connection_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with_page(visit)
 
 
-def test_a_place_is_free_again_when_a_connection_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_connection_frees_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "_MOST_AT_A_TIME", 1)
 
     def visit(host: str, port: int) -> None:
         with connected(host, port) as asking:
             asking.sendall(b"GET / HTTP/1.0\r\n\r\n")
             assert asking.makefile("rb").read().startswith(b"HTTP/1.0 200 ")
-            # the client sees the end before the server frees the slot
+            # the client sees the end once the server has freed the place
 
         assert status(host, port) == 200
 
     with_page(visit)
 
 
-def test_a_connection_on_which_nothing_is_sent_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "_LONGEST", 0.01)
 
     def visit(host: str, port: int) -> None:

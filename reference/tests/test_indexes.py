@@ -1,4 +1,4 @@
-"""Indexes of the state give the same results as a full search."""
+"""Each index of the state finds what a full scan finds."""
 
 import pytest
 from hypothesis import given
@@ -76,7 +76,7 @@ changes = st.lists(
 
 
 @given(changes)
-def test_blocks_hold_what_was_put_there_in_order_and_miss_nothing_that_fits(
+def test_blocks_keep_the_order_and_find_everything_that_fits(
     changes: list[tuple[str, int, Resource]],
 ) -> None:
     found: Blocks[tuple[int, Resource]] = Blocks(lambda member: member[1], UPPER)
@@ -97,7 +97,7 @@ def test_blocks_hold_what_was_put_there_in_order_and_miss_nothing_that_fits(
             next((member for member in found.where(amount.fits)), None)
 
 
-def test_a_block_is_passed_over_once_it_was_searched_in_vain() -> None:
+def test_block_is_skipped_after_a_failed_search() -> None:
     found: Blocks[tuple[int, Resource]] = Blocks(lambda member: member[1], UPPER)
     for key in range(40):
         found.add((key,), (key, Resource({"memory": 9})))
@@ -113,7 +113,7 @@ def test_a_block_is_passed_over_once_it_was_searched_in_vain() -> None:
     assert len(list(found.where(Resource({"memory": 1}).fits))) == 40
 
 
-def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
+def test_empty_blocks_are_removed() -> None:
     found: Blocks[int] = Blocks(lambda member: Resource({"memory": member}), LOWER)
     for key in range(100):
         found.add((key,), key)
@@ -126,7 +126,7 @@ def test_blocks_that_have_lost_their_members_do_not_remain() -> None:
 
 
 @given(st.lists(st.tuples(needs, st.booleans()), max_size=40), has)
-def test_those_that_capacity_serves_are_those_it_serves_one_by_one(
+def test_asks_served_by_capacity_are_found_as_one_by_one(
     waiting: list[tuple[Resource, bool]], free: Resource
 ) -> None:
     found: NeedIndex[PlacementProfile] = NeedIndex()
@@ -153,7 +153,7 @@ happenings = st.lists(
 
 
 @given(happenings)
-def test_the_node_found_is_the_first_of_all_in_order_that_has_capacity(
+def test_first_node_in_order_with_capacity_is_found(
     happenings: list[tuple[str, int, Resource, Resource]],
 ) -> None:
     known = {f"n{number}": node(number) for number in range(8)}
@@ -179,7 +179,7 @@ def fits(requires: PlacementProfile, need: Resource, one: Node) -> bool:
 
 
 @given(st.lists(st.tuples(tags, st.booleans()), max_size=30), targets)
-def test_allocations_that_match_are_found_by_their_tags(
+def test_matching_allocations_are_found_by_tag(
     sent: list[tuple[dict[str, str], bool]], targets: tuple[TargetExpression, ...]
 ) -> None:
     there: dict[str, Allocation] = {}
@@ -202,7 +202,7 @@ def test_allocations_that_match_are_found_by_their_tags(
 
 
 @given(st.lists(st.tuples(targets, st.booleans()), max_size=30), tags)
-def test_whose_targets_may_match_is_found_by_the_tags_of_an_allocation(
+def test_asks_whose_targets_may_match_are_found_by_allocation_tags(
     wanted: list[tuple[tuple[TargetExpression, ...], bool]], tags: dict[str, str]
 ) -> None:
     found: ByTargets[int] = ByTargets()
@@ -235,7 +235,7 @@ affinities = st.builds(
     st.lists(st.tuples(affinities, st.booleans()), min_size=1, max_size=6),
     st.lists(st.tuples(st.booleans(), tags, st.integers(0, 3)), max_size=20),
 )
-def test_groups_are_counted_and_opened_as_if_all_were_counted_again(
+def test_incremental_group_counts_equal_full_counts(
     wanted: list[tuple[AllocationAffinity, bool]],
     moves: list[tuple[bool, dict[str, str], int]],
 ) -> None:
@@ -301,7 +301,7 @@ steps = st.lists(
 
 
 @given(steps)
-def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
+def test_changed_node_clears_the_refusals_of_waiting_asks(
     steps: list[tuple[str, int, str]],
 ) -> None:
     found, every = ActiveExclusions(), [NodeExclusions(1.0) for _ in range(4)]
@@ -327,7 +327,7 @@ def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
     assert not found
 
 
-def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
+def test_withdrawal_by_key_alone_visits_applications_in_order() -> None:
     rm = RM()
     for application in ("a1", "a2", "a3"):
         rm.submits(application)
@@ -344,10 +344,10 @@ def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
         "a1",
         "a3",
     ]
-    assert partition.asks.with_key("nobody's") == []
+    assert partition.asks.with_key("unused") == []
 
 
-def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(
+def test_release_wakes_one_of_many_waiting_leaf_queues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     leaves = range(1, 31)

@@ -1,4 +1,4 @@
-"""Jobs in chunks: in order for each RM, alternating between RMs."""
+"""Long jobs run in chunks: in order for each RM, in turns among RMs."""
 
 import asyncio
 from collections.abc import Generator
@@ -8,7 +8,7 @@ from sireference.shell.jobs import PAUSE, Jobs
 
 
 class Log:
-    """Records which RMs are busy, and the order of work."""
+    """Records which RMs are busy, and what was done in which order."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -23,7 +23,7 @@ class Log:
         return name
 
 
-def test_what_is_one_chunk_is_done_at_once() -> None:
+def test_single_chunk_is_done_at_once() -> None:
     async def play() -> None:
         log = Log()
 
@@ -36,7 +36,7 @@ def test_what_is_one_chunk_is_done_at_once() -> None:
     asyncio.run(play())
 
 
-def test_the_jobs_of_one_rm_are_done_in_order_and_those_of_others_in_turns() -> None:
+def test_jobs_of_one_rm_run_in_order_and_those_of_others_in_turns() -> None:
     async def play() -> None:
         log = Log()
         first = log.jobs.begin("rm", log.job("a", 3))
@@ -54,7 +54,7 @@ def test_the_jobs_of_one_rm_are_done_in_order_and_those_of_others_in_turns() -> 
     asyncio.run(play())
 
 
-def test_jobs_of_several_rms_go_on_once_at_a_time() -> None:
+def test_jobs_of_several_rms_run_one_chunk_at_a_time() -> None:
     async def play() -> None:
         wrong: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, received: wrong.append(received))
@@ -71,7 +71,7 @@ def test_jobs_of_several_rms_go_on_once_at_a_time() -> None:
     asyncio.run(play())
 
 
-def test_the_loop_goes_on_between_two_chunks() -> None:
+def test_event_loop_runs_between_two_chunks() -> None:
     async def play() -> None:
         log = Log()
         result = log.jobs.begin("rm", log.job("a", 50))
@@ -85,7 +85,7 @@ def test_the_loop_goes_on_between_two_chunks() -> None:
     asyncio.run(play())
 
 
-def test_a_job_goes_on_when_no_one_waits_for_it_any_more() -> None:
+def test_job_continues_when_its_caller_is_cancelled() -> None:
     async def play() -> None:
         log = Log()
         log.jobs.begin("rm", log.job("a", 3)).cancel()
@@ -97,7 +97,7 @@ def test_a_job_goes_on_when_no_one_waits_for_it_any_more() -> None:
     asyncio.run(play())
 
 
-def test_a_job_that_fails_states_so_and_holds_up_no_one() -> None:
+def test_failing_job_raises_and_blocks_no_other() -> None:
     async def play() -> None:
         log = Log()
 

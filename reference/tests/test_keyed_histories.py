@@ -1,4 +1,4 @@
-"""Random histories with keys as identities: consistent accounting."""
+"""Random histories in which the key is the identity."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +32,7 @@ _SOME: Final = example_settings("SIREFERENCE_KEYED_HISTORIES", 60)
 
 
 def keys_identify(partition: Partition) -> None:
-    """Check that each key has one meaning: allocated, pending or foreign."""
+    """Check that each key has one meaning: live, asked for, or foreign."""
     asked_for = [
         key for application in partition.applications.values() for key in application.pending
     ]
@@ -91,20 +91,20 @@ def answers_everything(player: KeyedPlayer) -> None:
 # requirement: SI-ASK-027
 @given(histories)
 @_SOME
-def test_accounting_balance(history: list[object]) -> None:
+def test_accounting_balances(history: list[object]) -> None:
     play(KeyedPlayer(), history, *_CHECKS)
 
 
 @given(histories)
 @_SOME
-def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+def test_every_possible_allocation_is_made(history: list[object]) -> None:
     play(KeyedPlayer(), history, nothing_fits)
 
 
 class Overcommit(KeyedPlayer):
     """Checks that the scheduler places nothing without capacity."""
 
-    is_simple = True  # other moves are only known for a message with one element
+    is_simple = True  # a message with several entries may have other causes
 
     def watch_served(self, allocation: AllocationRecord) -> None:
         (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
@@ -123,7 +123,7 @@ class Overcommit(KeyedPlayer):
 
 @given(histories)
 @_SOME
-def test_nothing_that_the_scheduler_places_goes_beyond_a_limit(history: list[object]) -> None:
+def test_new_allocations_stay_within_all_limits(history: list[object]) -> None:
     player = Overcommit()
     for move in history:
         player.is_simple = not isinstance(move, Together)
@@ -132,7 +132,7 @@ def test_nothing_that_the_scheduler_places_goes_beyond_a_limit(history: list[obj
 
 @given(histories)
 @_SOME
-def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
+def test_same_history_has_the_same_effects(history: list[object]) -> None:
     once, again = KeyedPlayer(), KeyedPlayer()
 
     play(once, history)
@@ -143,7 +143,7 @@ def test_the_same_history_has_the_same_effects(history: list[object]) -> None:
 
 @given(histories)
 @_SOME
-def test_nothing_is_left_when_everything_is_taken_away(history: list[object]) -> None:
+def test_nothing_is_left_when_everything_is_removed(history: list[object]) -> None:
     player = KeyedPlayer()
     play(player, history)
 
@@ -173,7 +173,7 @@ def test_nothing_is_left_when_everything_is_released(history: list[object]) -> N
 
 @given(asked_histories)
 @_SOME
-def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None:
+def test_accounting_balances_while_questions_are_open(history: list[object]) -> None:
     player = KeyedPlayer(callbacks=frozenset(Callback))
 
     play(player, history, *_CHECKS)
@@ -184,7 +184,7 @@ def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None
 
 @given(asked_histories)
 @_SOME
-def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
+def test_agreeing_rm_gets_every_possible_allocation(history: list[object]) -> None:
     player = KeyedPlayer(callbacks=frozenset(Callback))
     agreeing: list[object] = [
         replace(move, suits=True) if isinstance(move, Answer) else move for move in history

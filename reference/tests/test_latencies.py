@@ -1,4 +1,4 @@
-"""Latencies: from a message to its sent effects, and of scheduling passes."""
+"""Latencies of messages until their effects are sent, and of scheduling passes."""
 
 import asyncio
 
@@ -31,9 +31,9 @@ def count(registry: CollectorRegistry, method: str) -> float:
 
 
 async def counted(registry: CollectorRegistry, method: str, times: int) -> float:
-    """Return the same once it reaches a number: answers may arrive before they are counted."""
+    """Wait for that count; a client may have an answer before it is counted."""
     async with asyncio.timeout(TIMEOUT):
-        while count(registry, method) < times:  # noqa: ASYNC110  # there is no event to wait for
+        while count(registry, method) < times:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.005)
     return count(registry, method)
 
@@ -50,9 +50,7 @@ async def test_every_answered_message_counts_once_under_its_method(wire: Wire) -
 
     assert count(registry, "RegisterResourceManager") == 1
     for method in ("UpdateNode", "UpdateApplication", "UpdateAllocation"):
-        assert (
-            await counted(registry, method, 2) == 2
-        )  # one is the greeting, after which nothing is said
+        assert await counted(registry, method, 2) == 2  # one is the greeting, which is not answered
         total = registry.get_sample_value(f"{ANSWERS}_sum", {"method": method})
         assert total is not None
         assert total > 0
@@ -62,7 +60,7 @@ async def test_every_answered_message_counts_once_under_its_method(wire: Wire) -
 
 
 @over_the_wire
-async def test_what_is_refused_is_no_answer(wire: Wire) -> None:
+async def test_refusal_is_not_an_answer(wire: Wire) -> None:
     registry = measured(wire)
     stream = await wire.opens("UpdateNode")
     await stream.ends()
@@ -71,7 +69,7 @@ async def test_what_is_refused_is_no_answer(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_nothing_is_measured_that_no_one_reads(wire: Wire) -> None:
+async def test_nothing_is_measured_without_a_reader(wire: Wire) -> None:
     assert wire.server.engine.received("UpdateNode") is None
 
 
@@ -99,7 +97,7 @@ def test_all_is_sent_when_the_last_message_is_written_on_every_stream() -> None:
     asyncio.run(play())
 
 
-def test_what_is_dropped_is_never_sent() -> None:
+def test_dropped_message_is_never_sent() -> None:
     outbox, received = Outbox(), list[str]()
     outbox.put([b"one", b"two"])
     outbox.once_written(lambda: received.append("all"))

@@ -1,4 +1,4 @@
-"""Limits of a server: message size, open streams, unread messages."""
+"""Server limits: message size, open streams, unread messages."""
 
 import asyncio
 
@@ -22,13 +22,13 @@ async def is_served(wire: Wire) -> bool:
     """Return whether another stream is served now."""
     third = await wire.opens("UpdateAllocation")
     try:
-        await third.asks(wire.ask("k1", "nobody", memory=1))
+        await third.asks(wire.ask("k1", "unknown", memory=1))
         return bool(refused_keys(await third.receives()))
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return False
 
 
-def test_a_message_that_is_too_large_ends_its_stream() -> None:
+def test_oversized_message_ends_its_stream() -> None:
     async def play() -> None:
         async with served(limits=Limits(message_bytes=1000)) as wire:
             await wire.registers()
@@ -45,7 +45,7 @@ def test_a_message_that_is_too_large_ends_its_stream() -> None:
     asyncio.run(play())
 
 
-def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
+def test_oversized_configuration_is_refused_with_a_message() -> None:
     fits = "partitions: [{name: default, queues: [{name: root}]}] # \N{GREEK SMALL LETTER ALPHA}"
     most = len(fits.encode())
     message = f"the configuration has {most + 1} bytes, and no more than {most} are read"
@@ -65,7 +65,7 @@ def test_a_configuration_that_is_too_large_is_refused_with_a_sentence() -> None:
     asyncio.run(play())
 
 
-def test_a_configuration_is_as_large_as_kubernetes_can_keep() -> None:
+def test_configuration_of_the_kubernetes_maximum_is_accepted() -> None:
     sent = "#" * (1 << 20)
     with pytest.raises(ConfigurationError, match="the text is empty"):
         Policies().configuration("", sent)
@@ -75,7 +75,7 @@ def test_a_configuration_is_as_large_as_kubernetes_can_keep() -> None:
 
 
 @pytest.mark.parametrize("megabytes", [5, 20])
-def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
+def test_message_of_megabytes_is_accepted(megabytes: int) -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -89,7 +89,7 @@ def test_a_message_of_megabytes_is_taken(megabytes: int) -> None:
     asyncio.run(play())
 
 
-def test_no_more_streams_than_allowed_are_open() -> None:
+def test_number_of_open_streams_is_limited() -> None:
     async def play() -> None:
         async with served(limits=Limits(streams=2)) as wire:
             await wire.registers()
@@ -112,8 +112,8 @@ def test_no_more_streams_than_allowed_are_open() -> None:
     asyncio.run(play())
 
 
-def test_an_rm_that_does_not_read_is_lost() -> None:
-    """Its answers can neither wait forever nor be dropped: it must register again."""
+def test_rm_that_does_not_read_is_lost() -> None:
+    """Its answers cannot wait for ever, and none can be left out: it has to register again."""
 
     async def play() -> None:
         async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
@@ -144,7 +144,7 @@ def test_an_rm_that_does_not_read_is_lost() -> None:
     asyncio.run(play())
 
 
-def test_an_rm_that_never_reads_gives_its_place_free() -> None:
+def test_rm_that_never_reads_frees_its_stream() -> None:
     async def play() -> None:
         async with served(limits=Limits(outbox_bytes=1 << 20, streams=1)) as wire:
             await wire.registers()
@@ -161,7 +161,7 @@ def test_an_rm_that_never_reads_gives_its_place_free() -> None:
     asyncio.run(play())
 
 
-def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
+def test_messages_for_a_stream_that_never_opens_count_too() -> None:
     async def play() -> None:
         async with served(limits=Limits(outbox_bytes=10_000)) as wire:
             await wire.registers()
@@ -177,7 +177,7 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
                 running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
             allocations = await wire.opens("UpdateAllocation")
             await allocations.send(allocations=running)
-            await allocations.asks(wire.ask("fence", "nobody"))
+            await allocations.asks(wire.ask("fence", "unknown"))
             assert refused_keys(await allocations.receives()) == ["fence"]
 
             await nodes.send(nodes=[wire.node("n1", "DECOMISSION")])

@@ -1,4 +1,4 @@
-"""Liveness: after any sequence of messages, an ask that can be placed is placed."""
+"""Liveness: after any messages in any order, every ask that could be placed is placed."""
 
 from typing import Final
 
@@ -26,7 +26,7 @@ spelled: Final = st.binary(min_size=LENGTH, max_size=LENGTH)
 
 
 def _play(player: Player, small: World) -> None:
-    """Check after each move, and when the RM owes nothing, that no possible ask waits."""
+    """Assert after each move, and at quiescence, that no waiting ask could be placed."""
     for move in small.moves:
         note(move)
         player.play(move)
@@ -41,23 +41,23 @@ def _play(player: Player, small: World) -> None:
 
 @given(spelled.map(world) | spelled.map(preemption_world))
 @_MANY
-def test_an_ask_that_could_be_placed_is_placed(small: World) -> None:
+def test_every_possible_allocation_is_made(small: World) -> None:
     _play(Player(Scheduler(SETTINGS), queues=small.queues), small)
 
 
 @given(spelled.map(keyed_world))
 @_MANY
-def test_an_ask_that_could_be_placed_is_placed_where_the_key_is_the_identity(small: World) -> None:
+def test_every_possible_allocation_is_made_where_the_key_is_the_identity(small: World) -> None:
     _play(KeyedPlayer(scheduler=Scheduler(SETTINGS), queues=small.queues), small)
 
 
 @given(spelled.map(restart))
 @_MANY
-def test_what_is_served_after_a_restart_in_one_order_is_served_in_any(small: Restart) -> None:
+def test_order_of_recovery_does_not_change_what_is_served(small: Restart) -> None:
     for sent in (*small.applications, *small.mixed()):
         note(sent)
     if left_over(small, small.in_order()):
-        event("not all there is can be served")  # the selection depends on the order
+        event("not all there is can be served")  # which one depends on the order
         left_over(small, small.mixed())
         return
 

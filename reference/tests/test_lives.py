@@ -1,4 +1,4 @@
-"""Random histories of several RMs that register, are lost and register again."""
+"""Random histories of several RMs that come, are lost and come again."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,7 +45,7 @@ def played(history: list[object], player: Player | None = None) -> Player:
 
 
 def in_own_words(effects: Effects) -> Effects:
-    """Return the effects with the identities of allocations numbered in order."""
+    """Return the effects with identities of allocations numbered in order of appearance."""
     own: dict[str, str] = {}
 
     def word(identity: str) -> str:
@@ -84,7 +84,7 @@ def test_resource_managers_do_not_see_each_other(
 
 @given(histories, histories)
 @settings(max_examples=examples(40))
-def test_who_registers_again_begins_again(before: list[object], history: list[object]) -> None:
+def test_registering_again_starts_from_nothing(before: list[object], history: list[object]) -> None:
     earlier = played(before)
 
     again = played(history, Player(earlier.scheduler, now=earlier.now))
@@ -105,7 +105,7 @@ def without_identities(player: Player) -> Any:
 
 @given(histories, histories, st.sampled_from([ConnectionLost, ShutDown]))
 @settings(max_examples=examples(40))
-def test_who_is_gone_is_not_served_and_leaves_nothing(
+def test_lost_rm_is_not_served_and_leaves_nothing(
     history: list[object], more: list[object], end: type[ConnectionLost | ShutDown]
 ) -> None:
     player = played(history)
@@ -115,7 +115,7 @@ def test_who_is_gone_is_not_served_and_leaves_nothing(
     for move in more:
         if isinstance(move, float):
             player.play(move)
-        elif not isinstance(move, Configuration):  # it is accepted while paused
+        elif not isinstance(move, Configuration):  # accepted while the RM is paused
             event = player.event(move)
             assert of(player.scheduler.handle(event, player.now), Refused)
     player.play(100.0)
@@ -137,14 +137,14 @@ def held(player: Player) -> Snapshot:
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_what_is_rejected_changes_nothing(history: list[object]) -> None:
+def test_rejection_changes_nothing(history: list[object]) -> None:
     player = Player()
     for move in history:
         before = held(player)
         player.play(move)
         effects = player.effects[-1]
         if isinstance(move, Together):
-            continue  # other parts of the message may have been accepted silently
+            continue  # other items of the message may have been accepted silently
         if effects and all(isinstance(effect, REJECTIONS) for effect in effects):
             assert held(player) == before
 
@@ -152,14 +152,14 @@ def test_what_is_rejected_changes_nothing(history: list[object]) -> None:
 REJECTIONS = (RejectedNode, RejectedApplication, RejectedAsk, RejectedAllocation, Refused)
 
 
-def test_histories_are_about_everything_that_can_happen() -> None:
+def test_histories_cover_every_kind_of_effect() -> None:
     missing = {*EVERYTHING}
 
     def is_enough(history: list[object]) -> bool:
         seen = {what for step in played(history).effects for one in step for what in about(one)}
         assert seen <= EVERYTHING
         missing.difference_update(seen)
-        return is_quick() and not missing  # ci covers the rest
+        return is_quick() and not missing  # ci covers the rest as well
 
     always_the_same = settings(
         max_examples=150, derandomize=True, database=None, phases=[Phase.generate]
@@ -171,7 +171,7 @@ def test_histories_are_about_everything_that_can_happen() -> None:
 
 
 def about(effect: Effect) -> Iterator[type | TerminationType | ApplicationState]:
-    """Return the visible part of an effect: its kind, the end of an allocation, a state."""
+    """Return the visible part of an effect: its kind, an allocation's end, a state."""
     if type(effect) in KINDS:
         yield type(effect)
     if isinstance(effect, ReleasedAllocation):
@@ -187,6 +187,6 @@ EVERYTHING: Final = {
     TerminationType.TIMEOUT,
     TerminationType.PREEMPTED_BY_SCHEDULER,
     TerminationType.PLACEHOLDER_REPLACED,
-    # a new one has another answer, and an expired one would take days
+    # the answer to a new one differs, and an expired one takes days
     *set(ApplicationState) - {ApplicationState.NEW, ApplicationState.EXPIRED},
 }

@@ -1,4 +1,4 @@
-"""Logs: one line per record, and its contents."""
+"""Logs: format and content of records."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ def record(
     return made
 
 
-def test_json_is_one_object_a_line() -> None:
+def test_json_is_one_object_per_line() -> None:
     line = JsonLines().format(record("resource manager: %s", "Register", rm="r\nm", n=1))
 
     assert "\n" not in line
@@ -39,7 +39,7 @@ def test_text_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("form", [JsonLines(), TextLines()])
-def test_trouble_is_reported_in_full(form: logging.Formatter) -> None:
+def test_exceptions_are_logged_in_full(form: logging.Formatter) -> None:
     made = record("oh")
     try:
         int("too bad")
@@ -73,7 +73,7 @@ def test_only_the_chosen_level_is_written(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.usefixtures("as_before")
 @pytest.mark.parametrize("name", ["asyncio", "grpc._cython.cygrpc"])
-def test_libraries_speak_in_the_same_form(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_libraries_log_in_the_same_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     set_up("warning", "json")
     logging.getLogger(name).error("oh")
 

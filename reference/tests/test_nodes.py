@@ -15,7 +15,7 @@ def rejected(effects: object) -> list[str]:
 
 
 # requirement: SI-NODE-001, SI-NODE-002, SI-NODE-003, SI-NODE-042
-def test_a_node_is_accepted_once(rm: RM) -> None:
+def test_node_is_accepted_once(rm: RM) -> None:
     rm.submits("a1")
     assert rm.creates("n1", memory=10) == [AcceptedNode("rm", "n1")]
 
@@ -28,7 +28,7 @@ def test_a_node_is_accepted_once(rm: RM) -> None:
 
 
 # requirement: SI-NODE-004, SI-CONN-017
-def test_every_creation_has_one_verdict_and_a_bad_one_does_not_spoil_the_others(rm: RM) -> None:
+def test_every_creation_has_one_verdict_and_an_invalid_one_affects_no_other(rm: RM) -> None:
     rm.creates("n1")
     infos = tuple(NodeInfo(f"n{i}", NodeAction.CREATE) for i in (0, 1, 2, 2, 3))
 
@@ -44,19 +44,19 @@ def test_every_creation_has_one_verdict_and_a_bad_one_does_not_spoil_the_others(
 
 
 # requirement: SI-NODE-005
-def test_a_node_without_id_is_rejected(rm: RM) -> None:
+def test_node_without_id_is_rejected(rm: RM) -> None:
     assert rejected(rm.creates("", memory=1)) == [""]
 
 
 # requirement: SI-NODE-006
-def test_a_node_takes_what_it_has_and_no_more(busy: RM) -> None:
+def test_node_takes_no_more_than_its_capacity(busy: RM) -> None:
     made = [key for i in range(11) for key in keys(busy.asks(f"k{i}", memory=1, vcore=1))]
 
     assert made == [f"k{i}" for i in range(10)]
 
 
 # requirement: SI-NODE-007
-def test_what_others_occupy_is_not_there(rm: RM) -> None:
+def test_occupied_resources_are_not_available(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", {"memory": 6}, memory=10)
 
@@ -64,7 +64,7 @@ def test_what_others_occupy_is_not_there(rm: RM) -> None:
     assert keys(rm.asks("k2", memory=1)) == []
 
 
-def test_more_occupied_than_there_is_leaves_no_capacity(rm: RM) -> None:
+def test_more_occupied_than_capacity_leaves_nothing(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", {"memory": 16}, memory=10, vcore=4)
 
@@ -87,7 +87,7 @@ def test_negative_amounts_are_rejected_and_change_nothing(
 
 
 # requirement: SI-NODE-009
-def test_a_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
+def test_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
     effects = rm.send_node_action("n1", NodeAction.CREATE, {"memory": 1}, partition="nope")
 
     assert rejected(effects) == ["n1"]
@@ -95,7 +95,7 @@ def test_a_node_of_an_unknown_partition_is_rejected(rm: RM) -> None:
 
 
 # requirement: SI-NODE-010
-def test_a_new_node_serves_pending_asks_at_once(rm: RM) -> None:
+def test_new_node_serves_pending_asks_at_once(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=4)
 
@@ -106,7 +106,7 @@ def test_a_new_node_serves_pending_asks_at_once(rm: RM) -> None:
 
 
 # requirement: SI-NODE-011, SI-NODE-012, SI-NODE-025
-def test_a_node_created_draining_serves_nothing_until_it_is_brought_back(rm: RM) -> None:
+def test_node_created_draining_takes_nothing_until_it_is_undrained(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=4)
 
@@ -118,7 +118,7 @@ def test_a_node_created_draining_serves_nothing_until_it_is_brought_back(rm: RM)
 
 
 # requirement: SI-NODE-013, SI-NODE-039
-def test_creating_a_known_node_neither_drains_it_nor_brings_it_back(busy: RM) -> None:
+def test_creating_a_known_node_neither_drains_nor_undrains_it(busy: RM) -> None:
     assert rejected(busy.send_node_action("n1", NodeAction.CREATE_DRAIN)) == ["n1"]
     assert keys(busy.asks("k1", memory=1)) == ["k1"]
 
@@ -137,7 +137,7 @@ def test_creating_a_known_node_neither_drains_it_nor_brings_it_back(busy: RM) ->
         NodeAction.DECOMMISSION,
     ],
 )
-def test_an_action_on_an_unknown_node_fails_visibly(rm: RM, action: NodeAction) -> None:
+def test_action_on_an_unknown_node_is_rejected(rm: RM, action: NodeAction) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
@@ -147,7 +147,7 @@ def test_an_action_on_an_unknown_node_fails_visibly(rm: RM, action: NodeAction) 
 
 
 # requirement: SI-NODE-017, SI-NODE-018
-def test_an_update_replaces_the_capacity(rm: RM) -> None:
+def test_update_replaces_the_capacity(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=4)
     rm.asks("k1", memory=4)
@@ -182,7 +182,7 @@ def test_attributes_are_replaced_by_those_sent_and_kept_if_none_are(rm: RM) -> N
 
 
 # requirement: SI-NODE-021, SI-NODE-022
-def test_what_is_left_out_of_an_update_stays(rm: RM) -> None:
+def test_fields_left_out_of_an_update_are_unchanged(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", {"memory": 8}, memory=10)
     rm.asks("k1", memory=6)
@@ -196,7 +196,7 @@ def test_what_is_left_out_of_an_update_stays(rm: RM) -> None:
 
 
 # requirement: SI-NODE-026, SI-NODE-028
-def test_a_draining_node_takes_nothing_until_it_is_brought_back(busy: RM) -> None:
+def test_draining_node_takes_nothing_until_it_is_undrained(busy: RM) -> None:
     assert busy.drains("n1") == []
     assert busy.drains("n1") == []
     assert keys(busy.asks("k1", memory=1)) == []
@@ -204,7 +204,7 @@ def test_a_draining_node_takes_nothing_until_it_is_brought_back(busy: RM) -> Non
     assert keys(busy.undrains("n1")) == ["k1"]
 
 
-def test_capacity_that_came_free_while_draining_counts_afterwards(busy: RM) -> None:
+def test_capacity_freed_while_draining_counts_afterwards(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)
     busy.drains("n1")
@@ -214,7 +214,7 @@ def test_capacity_that_came_free_while_draining_counts_afterwards(busy: RM) -> N
 
 
 # requirement: SI-NODE-029
-def test_bringing_back_a_node_that_is_not_draining_is_an_error(busy: RM) -> None:
+def test_undraining_a_node_that_is_not_draining_is_an_error(busy: RM) -> None:
     assert rejected(busy.undrains("n1")) == ["n1"]
 
     assert keys(busy.asks("k1", memory=1)) == ["k1"]
@@ -222,7 +222,7 @@ def test_bringing_back_a_node_that_is_not_draining_is_an_error(busy: RM) -> None
 
 # requirement: SI-NODE-030, SI-NODE-031, SI-NODE-033
 @pytest.mark.parametrize("is_draining", [True, False])
-def test_a_decommissioned_node_is_gone_and_its_id_is_free(busy: RM, is_draining: bool) -> None:  # noqa: FBT001
+def test_decommissioned_node_is_gone_and_its_id_is_free(busy: RM, is_draining: bool) -> None:  # noqa: FBT001
     if is_draining:
         busy.drains("n1")
 
@@ -235,7 +235,7 @@ def test_a_decommissioned_node_is_gone_and_its_id_is_free(busy: RM, is_draining:
 
 
 # requirement: SI-NODE-032, SI-NODE-034, SI-REL-023
-def test_decommissioning_ends_everything_on_the_node_and_nothing_else(busy: RM) -> None:
+def test_decommissioning_ends_exactly_the_allocations_on_the_node(busy: RM) -> None:
     busy.submits("a2")
     ended = identities(busy.asks("k1", memory=3, most=3))
     busy.creates("n2", memory=4)
@@ -250,7 +250,7 @@ def test_decommissioning_ends_everything_on_the_node_and_nothing_else(busy: RM) 
     assert released(busy.releases(kept[0], "a2")) == [(kept[0], STOPPED)]
 
 
-def test_the_change_of_state_is_reported_before_the_releases(busy: RM) -> None:
+def test_state_change_is_reported_before_the_releases(busy: RM) -> None:
     busy.asks("k1", memory=3)
 
     kinds = [type(effect).__name__ for effect in busy.decommissions("n1")]
@@ -278,7 +278,7 @@ def test_entries_for_one_node_take_effect_in_order(rm: RM) -> None:
     assert rm.scheduler.handle(UpdateNodes("rm", steps), 0) == [AcceptedNode("rm", "n1")]
 
 
-def test_a_node_id_is_unique_in_all_partitions() -> None:
+def test_node_id_is_unique_across_partitions() -> None:
     rm = RM(queues="partitions: [{name: default, queues: [{name: q}]}, {name: two, queues: []}]")
     rm.creates("n1", memory=1)
 
@@ -295,7 +295,7 @@ def test_attributes_may_be_any_or_none(rm: RM, attributes: dict[str, str]) -> No
 
 
 # requirement: SI-NODE-040
-def test_an_update_may_change_any_attribute_and_moves_no_node(busy: RM) -> None:
+def test_update_may_change_any_attribute_but_not_the_partition(busy: RM) -> None:
     images = {"si/local-images": "img2", "si/node-partition": "elsewhere"}
 
     effects = busy.send_node_action(

@@ -1,4 +1,4 @@
-"""One stream for everything (2021-02), over gRPC: its lifecycle and the RM's instructions."""
+"""One stream for everything (2021-02), over gRPC: lifecycle, end, and resync."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ RESYNC = si.UpdateResponse(action=si.UpdateResponse.RESYNC)
 def over_the_wire(
     scenario: Callable[[Wire], Awaitable[None]], clock: Clock | None = None
 ) -> Callable[[], None]:
-    """Run ``scenario`` against a server of 2021-02."""
+    """Run ``scenario`` against its own server, which uses 2021-02."""
 
     @wraps(scenario)
     def test() -> None:
@@ -39,7 +39,7 @@ def over_the_wire(
 
 
 def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a server with virtual time."""
+    """Do the same against a server whose time stands still."""
     return over_the_wire(scenario, VirtualClock())
 
 
@@ -59,7 +59,7 @@ async def receives_until(stream: Stream, elements: str) -> Any:
 
 # requirement: SI-WIRE-002, SI-CONN-016, SI-ALLOC-006, SI-WIRE-009
 @over_the_wire
-async def test_a_life_on_one_stream(wire: Wire) -> None:
+async def test_lifecycle_on_one_stream(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
 
@@ -82,7 +82,7 @@ async def test_a_life_on_one_stream(wire: Wire) -> None:
 
 # requirement: SI-WIRE-004
 @over_the_wire
-async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
+async def test_methods_of_later_revisions_are_not_implemented(wire: Wire) -> None:
     stranger = Wire(wire.channel, DEFAULT_REVISION, wire.server)
     stream = await stranger.opens("UpdateNode", greets=False)
 
@@ -91,7 +91,7 @@ async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
 
 # requirement: SI-CONN-002, SI-CONN-010
 @over_the_wire
-async def test_an_unknown_rm_is_reported_to_register(wire: Wire) -> None:
+async def test_unknown_rm_is_asked_to_resync(wire: Wire) -> None:
     stream = await wire.opens("Update")
 
     assert await stream.receives() == RESYNC
@@ -107,7 +107,7 @@ async def test_an_unknown_rm_is_reported_to_register(wire: Wire) -> None:
 
 # requirement: SI-CONN-007, SI-CONN-010
 @on_virtual_time
-async def test_a_lost_rm_is_reported_to_register_again(wire: Wire) -> None:
+async def test_lost_rm_is_asked_to_resync(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.send(newSchedulableNodes=[node()])
@@ -122,7 +122,7 @@ async def test_a_lost_rm_is_reported_to_register_again(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_an_rm_that_left_is_reported_to_register_again(wire: Wire) -> None:
+async def test_rm_that_left_is_asked_to_resync(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.half_closes()
@@ -136,7 +136,7 @@ async def test_an_rm_that_left_is_reported_to_register_again(wire: Wire) -> None
 
 # requirement: SI-CONN-002
 @over_the_wire
-async def test_no_one_is_reported_to_register(wire: Wire) -> None:
+async def test_request_without_rm_id_gets_no_resync(wire: Wire) -> None:
     stream = await wire.opens("Update", "")
 
     with pytest.raises(grpc.aio.AioRpcError):
@@ -145,7 +145,7 @@ async def test_no_one_is_reported_to_register(wire: Wire) -> None:
 
 
 # requirement: SI-REG-012, SI-REG-002
-def test_a_policy_group_chooses_the_queues() -> None:
+def test_policy_group_selects_the_queues() -> None:
     one, two = (
         parse_configuration(
             f"partitions: [{{name: default, queues: [{{name: root, submitacl: '*',"
@@ -175,7 +175,7 @@ def test_a_policy_group_chooses_the_queues() -> None:
 
 
 # requirement: SI-GANG-041
-def test_the_timeout_of_a_gang_is_reported_in_full_however_it_is_grouped() -> None:
+def test_gang_timeout_is_reported_in_full_however_it_is_grouped() -> None:
     async def play() -> None:
         async with served(REVISION, Settings(placeholder_timeout=0.05)) as wire:
             await wire.registers()

@@ -33,7 +33,7 @@ UPDATES = rpc.methods(DEFAULT_REVISION)
 
 
 class Serving:
-    """A serving process; ``lines`` is its output when it became ready."""
+    """A process that serves; ``lines`` is its output when it was ready."""
 
     def __init__(self, process: "subprocess.Popen[str]", count: int) -> None:
         assert process.stdout is not None
@@ -43,7 +43,7 @@ class Serving:
         self.address = self.lines[0].removeprefix("listening on ")
 
     def ends(self) -> tuple[int, str]:
-        """Return exit status and standard error."""
+        """Exit status and standard error."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, errors
@@ -69,7 +69,7 @@ def registers(channel: grpc.Channel, **fields: Any) -> None:
 
 @contextmanager
 def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
-    """Return the answer to an application ``a1`` for ``queue``, on a stream that stays open."""
+    """Return the answer to an application ``a1`` for ``queue``, keeping the stream open."""
     method = UPDATES["UpdateApplication"]
     new = DEFAULT_REVISION.si.AddApplicationRequest(applicationID="a1", queueName=queue)
     requests: SimpleQueue[Any] = SimpleQueue()
@@ -79,7 +79,7 @@ def submits(channel: grpc.Channel, queue: str) -> Iterator[Any]:
     requests.put(None)
 
 
-def test_the_configured_queues_are_for_those_who_send_none(tmp_path: Path) -> None:
+def test_configured_queues_are_the_default(tmp_path: Path) -> None:
     file = tmp_path / "queues.yaml"
     file.write_text(QUEUES)
 
@@ -101,7 +101,7 @@ def test_the_configured_queues_are_for_those_who_send_none(tmp_path: Path) -> No
         (b"\xff", "decode"),
     ],
 )
-def test_a_bad_configuration_is_a_usage_error(tmp_path: Path, text: bytes, message: str) -> None:
+def test_invalid_configuration_is_a_usage_error(tmp_path: Path, text: bytes, message: str) -> None:
     file = tmp_path / "queues.yaml"
     file.write_bytes(text)
 
@@ -127,7 +127,7 @@ def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list
     return ["--tls-cert", str(folder / "cert.pem"), "--tls-key", str(folder / "key.pem")]
 
 
-def test_tls_is_implemented_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
+def test_tls_is_used_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
     trusting = grpc.ssl_channel_credentials(authority.cert_pem.bytes())
 
     with serving(*tls) as server:
@@ -139,7 +139,7 @@ def test_tls_is_implemented_with_a_certificate(authority: trustme.CA, tls: list[
             registers(channel)
 
 
-def test_with_a_client_authority_only_its_clients_are_served(
+def test_client_certificates_are_required_with_a_client_authority(
     authority: trustme.CA, tls: list[str], tmp_path: Path
 ) -> None:
     clients = trustme.CA()
@@ -165,7 +165,7 @@ def test_with_a_client_authority_only_its_clients_are_served(
             registers(channel)
 
 
-def test_half_of_what_tls_needs_is_a_usage_error(tls: list[str]) -> None:
+def test_incomplete_tls_options_are_a_usage_error(tls: list[str]) -> None:
     for options in (tls[:2], tls[2:], ["--tls-client-ca", tls[1]]):
         result = CliRunner().invoke(main, ["serve", *options])
 
@@ -173,7 +173,7 @@ def test_half_of_what_tls_needs_is_a_usage_error(tls: list[str]) -> None:
         assert "--tls-key" in result.output
 
 
-def test_a_unix_socket_serves_and_goes_away(tmp_path: Path) -> None:
+def test_unix_socket_serves_and_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "si.sock"
 
     with serving(listen=f"unix:{path}") as server:
@@ -191,7 +191,7 @@ def get(url: str) -> tuple[str, bytes]:
 
 @contextmanager
 def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
-    """Expect ``code`` from the call inside; the list gets its message."""
+    """Expect the call inside to end with ``code``; the list has its message afterwards."""
     message: list[str] = []
     with pytest.raises(grpc.RpcError) as caught:
         yield message
@@ -200,7 +200,7 @@ def ends_badly(code: grpc.StatusCode) -> Iterator[list[str]]:
     assert ended.code() is code
 
 
-def test_the_size_of_messages_is_an_option() -> None:
+def test_message_size_is_an_option() -> None:
     with (
         serving("--max-message-bytes", "1000") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -210,7 +210,7 @@ def test_the_size_of_messages_is_an_option() -> None:
         registers(channel, version="v" * 900)
 
 
-def test_the_number_of_open_streams_is_an_option() -> None:
+def test_number_of_open_streams_is_an_option() -> None:
     with (
         serving("--max-streams", "1") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -226,7 +226,7 @@ def test_the_number_of_open_streams_is_an_option() -> None:
     assert "1 streams are open" in message[0]
 
 
-def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
+def test_number_of_streams_of_one_rm_is_an_option() -> None:
     with (
         serving("--max-streams-per-rm", "1") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -242,7 +242,7 @@ def test_the_number_of_streams_of_one_rm_is_an_option() -> None:
     assert "has 1 streams, the maximum of one" in message[0]
 
 
-def test_time_limit_of_the_first_message_is_an_option() -> None:
+def test_initial_silence_limit_is_an_option() -> None:
     with (
         serving("--first-message-timeout", "0.2") as server,
         grpc.insecure_channel(server.address) as channel,
@@ -256,7 +256,7 @@ def test_time_limit_of_the_first_message_is_an_option() -> None:
     assert message[0].startswith("no first message in 0.2 s")
 
 
-def test_every_open_stream_is_notified_of_the_shutdown() -> None:
+def test_open_streams_are_notified_of_shutdown() -> None:
     with serving() as server, grpc.insecure_channel(server.address) as channel:
         registers(channel)
         method = UPDATES["UpdateApplication"]
@@ -274,7 +274,7 @@ def test_every_open_stream_is_notified_of_the_shutdown() -> None:
     assert "shutting down" in message[0]
 
 
-def test_metrics_and_state_are_shown_over_http() -> None:
+def test_metrics_and_state_are_served_over_http() -> None:
     with serving("--http", "127.0.0.1:0", lines=2) as server:
         prefix = "metrics and state on "
         assert server.lines[1].startswith(f"{prefix}http://127.0.0.1:")
@@ -306,7 +306,7 @@ def test_metrics_and_state_are_shown_over_http() -> None:
     assert b"/state" in index
 
 
-def test_an_http_address_in_use_is_one_sentence() -> None:
+def test_http_address_in_use_gives_one_line() -> None:
     with serving() as server:
         result = CliRunner().invoke(
             main, ["serve", "--listen", "127.0.0.1:0", "--http", server.address]
@@ -316,14 +316,14 @@ def test_an_http_address_in_use_is_one_sentence() -> None:
     assert f"cannot listen on {server.address}" in result.output
 
 
-def test_a_path_is_no_place_for_http() -> None:
+def test_http_address_cannot_be_a_path() -> None:
     result = CliRunner().invoke(main, ["serve", "--http", "unix:/tmp/x"])
 
     assert result.exit_code == 4
     assert "HOST:PORT" in result.output
 
 
-def test_logs_are_json_where_wanted() -> None:
+def test_logs_can_be_json() -> None:
     with serving("--log-level", "debug", "--log-format", "json") as server:
         with grpc.insecure_channel(server.address) as channel:
             registers(channel, policyGroup="pg")

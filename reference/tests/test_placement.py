@@ -59,19 +59,19 @@ def queue_of(rm: RM, application_id: str, queue: str = "", **more: object) -> st
         ("." * 100_000, ""),
     ],
 )
-def test_without_rules_the_named_leaf_is_meant(sent: str, placed: str) -> None:
+def test_without_rules_the_named_leaf_is_used(sent: str, placed: str) -> None:
     assert queue_of(with_rules(""), "a1", sent) == placed
 
 
 # requirement: SI-APP-006
-def test_a_fixed_rule_overrules_the_request() -> None:
+def test_fixed_rule_overrides_the_request() -> None:
     rm = with_rules("      - {name: fixed, value: root.q1}\n")
 
     assert queue_of(rm, "a1", "root.upper.leaf") == "root.q1"
 
 
 # requirement: SI-APP-036
-def test_a_tag_rule_creates_a_leaf_from_the_template() -> None:
+def test_tag_rule_creates_a_leaf_from_the_template() -> None:
     rm = with_rules(
         "      - {name: tag, value: team, create: true, parent: {name: fixed, value: root.made}}\n"
     )
@@ -86,7 +86,7 @@ def test_a_tag_rule_creates_a_leaf_from_the_template() -> None:
     assert keys(rm.asks("k3", "a2", memory=1)) == []
 
 
-def test_the_name_of_a_tag_is_known_in_any_case() -> None:
+def test_tag_name_is_case_insensitive() -> None:
     rm = with_rules("      - {name: tag, value: Team, create: true}\n")
     forced = {"Application.Create.Force": "true"}
 
@@ -94,7 +94,7 @@ def test_the_name_of_a_tag_is_known_in_any_case() -> None:
     assert queue_of(rm, "a2", "root.no", tags=forced) == "root.@recovery@"
 
 
-def test_a_user_rule_and_its_fallback() -> None:
+def test_user_rule_and_its_fallback() -> None:
     rm = with_rules("      - {name: user, create: true}\n      - {name: fixed, value: q1}\n")
 
     assert queue_of(rm, "a1", user="a.b") == "root.a_dot_b"
@@ -102,7 +102,7 @@ def test_a_user_rule_and_its_fallback() -> None:
     assert queue_of(rm, "a3") == "root.q1"
 
 
-def test_a_provided_queue_below_a_parent() -> None:
+def test_provided_queue_below_a_parent() -> None:
     rm = with_rules("      - {name: provided, create: true, parent: {name: user, create: true}}\n")
 
     assert queue_of(rm, "a1", "mine", user="u1") == "root.u1.mine"
@@ -111,7 +111,7 @@ def test_a_provided_queue_below_a_parent() -> None:
     assert queue_of(rm, "a4", "mine") == ""
 
 
-def test_a_parent_rule_that_may_not_create_needs_an_existing_queue() -> None:
+def test_parent_rule_that_may_not_create_needs_an_existing_queue() -> None:
     rm = with_rules("      - {name: provided, create: true, parent: {name: user}}\n")
 
     assert queue_of(rm, "a1", "mine", user="upper") == "root.upper.mine"
@@ -130,7 +130,7 @@ def test_a_parent_rule_that_may_not_create_needs_an_existing_queue() -> None:
         ("{type: allow}", {"u1", "u2", "u3"}),
     ],
 )
-def test_a_filter_states_whose_applications_a_rule_sees(condition: str, users: set[str]) -> None:
+def test_filter_selects_the_applications_of_a_rule(condition: str, users: set[str]) -> None:
     rm = with_rules(f"      - {{name: fixed, value: root.q1, filter: {condition}}}\n")
     groups = {"u1": (), "u2": ("h",), "u3": ("g",)}
 
@@ -140,7 +140,7 @@ def test_a_filter_states_whose_applications_a_rule_sees(condition: str, users: s
 
 
 @pytest.mark.parametrize("kind", ["users", "groups"])
-def test_an_expression_that_could_be_matched_in_many_ways_is_searched_at_once(kind: str) -> None:
+def test_ambiguous_expression_is_searched_in_linear_time(kind: str) -> None:
     rule = f"filter: {{{kind}: ['^(a+)+$']}}"
     rm = with_rules(f"      - {{name: fixed, value: root.q1, {rule}}}\n")
     unlike = "a" * 60 + "!"
@@ -149,7 +149,7 @@ def test_an_expression_that_could_be_matched_in_many_ways_is_searched_at_once(ki
     assert queue_of(rm, "a2", user=unlike, groups=("g", unlike)) == "root.default"
 
 
-def test_an_expression_ends_where_the_name_ends_and_knows_letters_of_any_script() -> None:
+def test_expression_anchors_at_the_end_and_supports_letters_of_any_script() -> None:
     rm = with_rules(r"      - {name: fixed, value: root.q1, filter: {users: ['^\pL[[:digit:]]$']}}")
 
     assert queue_of(rm, "a1", user="\N{GREEK SMALL LETTER ALPHA}1") == "root.q1"
@@ -170,7 +170,7 @@ def test_names_that_take_too_long_to_search_are_rejected(kind: str) -> None:
     assert queue_of(rm, "a2", tags=forced, **names) == "root.@recovery@"
 
 
-def test_who_may_not_submit_is_rejected() -> None:
+def test_user_without_submit_permission_is_rejected() -> None:
     acl = HEAD.replace('submitacl: "*"', "submitacl: 'u1 g'\n        adminacl: boss").replace(
         "- name: q1", "- {name: q1, submitacl: u2}"
     )
@@ -184,7 +184,7 @@ def test_who_may_not_submit_is_rejected() -> None:
     assert queue_of(rm, "a6", "root.default") == ""
 
 
-def test_queues_are_not_created_without_end() -> None:
+def test_number_of_created_queues_is_bounded() -> None:
     rm = with_rules("      - {name: provided, create: true}\n")
 
     assert queue_of(rm, "a1", "root." + "x." * 60 + "x").endswith(".x")
@@ -192,7 +192,7 @@ def test_queues_are_not_created_without_end() -> None:
 
 
 # requirement: SI-CONST-006
-def test_a_forced_application_is_taken_although_nothing_places_it() -> None:
+def test_forced_application_is_accepted_although_no_rule_places_it() -> None:
     rm = with_rules("")
     force = {"application.create.force": "true"}
 

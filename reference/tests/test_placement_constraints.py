@@ -1,4 +1,4 @@
-"""Placement constraints: node attributes, affinities by tags in groups of nodes, hard and soft."""
+"""Placement constraints: node attributes, affinity by tags in node groups, hard and soft."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,7 +41,7 @@ def company(
     most: int | None = None,
     required: bool = True,
 ) -> PlacementConstraint:
-    """Return an affinity to a number of allocations with app=x, or other tags, in a group."""
+    """Return a constraint: so many allocations with app=x, or other tags, in a group."""
     targets = targets or (target("app", IN, "x"),)
     return PlacementConstraint(affinity=AllocationAffinity(scope, targets, least, most, required))
 
@@ -67,7 +67,7 @@ class Cluster(RM):
         memory: int = 1,
         most: int = 1,
     ) -> list[tuple[str, str]]:
-        """Send this ask; return key and node of new allocations."""
+        """Send an ask; return key and node of its allocation."""
         more = {"constraint": constraint, "tags": tags or {}}
         return placed(self.asks(key, most=most, more=more, memory=memory))
 
@@ -76,7 +76,7 @@ ZONES = {"n1": {"zone": "a"}, "n2": {"zone": "b"}}
 
 
 # requirement: SI-PLACE-001
-def test_without_constraint_no_constraint_applies() -> None:
+def test_without_a_constraint_every_node_is_allowed() -> None:
     rm = Cluster(**ZONES)
     rm.wants("full", on_nodes(target("zone", IN, "a")), memory=10)
 
@@ -97,9 +97,7 @@ def test_without_constraint_no_constraint_applies() -> None:
         (target("", EXIST), None),
     ],
 )
-def test_an_expression_is_about_an_attribute(
-    expression: TargetExpression, where: str | None
-) -> None:
+def test_expression_is_about_an_attribute(expression: TargetExpression, where: str | None) -> None:
     rm = Cluster(n1={"zone": "a", "disk": "ssd"}, n2={"zone": "b"}, n3={"rack": "r"})
 
     assert rm.wants("k", on_nodes(expression)) == ([("k", where)] if where else [])
@@ -114,7 +112,7 @@ def test_all_expressions_have_to_hold() -> None:
 
 
 # requirement: SI-PLACE-006
-def test_attributes_and_company_have_to_be_right() -> None:
+def test_attributes_and_affinity_both_have_to_hold() -> None:
     rm = Cluster(n1={"zone": "a", "host": "1"}, n2={"zone": "a", "host": "2"}, n3={"host": "3"})
     rm.wants("x", on_nodes(target("host", IN, "1")), X)
     both = PlacementConstraint((target("zone", IN, "a"),), company(most=1).affinity)
@@ -124,7 +122,7 @@ def test_attributes_and_company_have_to_be_right() -> None:
 
 
 # requirement: SI-PLACE-007
-def test_one_for_each_host() -> None:
+def test_maximum_of_one_per_host() -> None:
     rm = Cluster(n1={"host": "1"}, n2={"host": "2"})
 
     first = rm.wants("k", company(most=1), X, most=3)
@@ -136,7 +134,7 @@ def test_one_for_each_host() -> None:
 
 
 # requirement: SI-PLACE-007
-def test_a_node_without_the_attribute_is_a_group_of_its_own() -> None:
+def test_node_without_the_attribute_is_its_own_group() -> None:
     rm = Cluster(n1={}, n2={}, n3={"host": ""}, n4={"host": ""})
 
     nodes = {node for _, node in rm.wants("k", company(most=1), X, most=9)}
@@ -145,7 +143,7 @@ def test_a_node_without_the_attribute_is_a_group_of_its_own() -> None:
     assert nodes >= {"n1", "n2"}
 
 
-def test_nodes_with_one_value_are_one_group() -> None:
+def test_nodes_with_the_same_value_are_one_group() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "a"}, n3={"zone": "b"})
 
     nodes = [node for _, node in rm.wants("k", company(scope="zone", most=2), X, most=9)]
@@ -155,7 +153,7 @@ def test_nodes_with_one_value_are_one_group() -> None:
 
 
 # requirement: SI-PLACE-008
-def test_a_minimum_wants_company() -> None:
+def test_minimum_needs_matching_allocations() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "b"})
     rm.wants("x", on_nodes(target("zone", IN, "a")), X, most=2, memory=4)
     least = company(scope="zone", least=2)
@@ -165,7 +163,7 @@ def test_a_minimum_wants_company() -> None:
 
 
 # requirement: SI-PLACE-008
-def test_who_waits_for_company_is_placed_when_it_comes() -> None:
+def test_ask_is_placed_when_a_matching_allocation_comes() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "b"})
     assert rm.wants("k", company(scope="zone", least=2)) == []
 
@@ -174,7 +172,7 @@ def test_who_waits_for_company_is_placed_when_it_comes() -> None:
 
 
 # requirement: SI-PLACE-007, SI-PLACE-011
-def test_who_keeps_away_is_placed_when_the_other_goes() -> None:
+def test_ask_is_placed_when_a_matching_allocation_ends() -> None:
     rm = Cluster(n1={"host": "1"})
     (first,) = identities(rm.asks("x", more={"tags": X}, memory=1))
     assert rm.wants("k", company(most=1), X) == []
@@ -185,7 +183,7 @@ def test_who_keeps_away_is_placed_when_the_other_goes() -> None:
 
 
 # requirement: SI-PLACE-011
-def test_a_tag_that_exists_is_enough() -> None:
+def test_tag_existence_is_enough() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("y", tags={"app": "y"})
     rm.wants("w", tags={"app": "w"})
@@ -196,7 +194,7 @@ def test_a_tag_that_exists_is_enough() -> None:
     assert rm.wants("k4", company(target("app", NOT_EXIST), most=2)) == []
 
 
-def test_who_does_not_match_does_not_count_itself() -> None:
+def test_ask_that_does_not_match_does_not_count_itself() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("x", tags=X)
 
@@ -207,7 +205,7 @@ def test_who_does_not_match_does_not_count_itself() -> None:
 
 # requirement: SI-PLACE-009
 @pytest.mark.parametrize("required", [True, False])
-def test_only_a_required_affinity_prevents(*, required: bool) -> None:
+def test_only_a_required_affinity_prevents_placement(*, required: bool) -> None:
     rm = Cluster(n1={"host": "1"})
 
     where = rm.wants("k", company(least=3, required=required))
@@ -216,17 +214,17 @@ def test_only_a_required_affinity_prevents(*, required: bool) -> None:
 
 
 # requirement: SI-PLACE-009
-def test_what_is_preferred_decides_where_there_is_a_choice() -> None:
+def test_preferred_affinity_decides_among_possible_nodes() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "b"})
     rm.wants("x", on_nodes(target("zone", IN, "a")), X, memory=8)
     preferred = company(scope="zone", least=2, required=False)
 
-    assert rm.wants("k", preferred, X) == [("k", "n1")]  # n2 has more free resources
+    assert rm.wants("k", preferred, X) == [("k", "n1")]  # n2 has more capacity
     assert rm.wants("l", preferred, X, memory=2) == [("l", "n2")]
 
 
 # requirement: SI-PLACE-009
-def test_node_attributes_are_required_always() -> None:
+def test_node_attributes_are_always_required() -> None:
     rm = Cluster(n1={"zone": "a"})
     soft = PlacementConstraint((target("zone", IN, "b"),), company(required=False).affinity)
 
@@ -234,7 +232,7 @@ def test_node_attributes_are_required_always() -> None:
 
 
 # requirement: SI-PLACE-010
-def test_a_constraint_binds_its_own_ask_alone() -> None:
+def test_constraint_applies_only_to_its_own_ask() -> None:
     rm = Cluster(n1={"host": "1"})
     assert rm.wants("x", company(most=1), X)
 
@@ -253,7 +251,7 @@ def test_new_attributes_replace_the_old_ones() -> None:
     assert rm.wants("s", on_nodes(target("disk", EXIST))) == []
 
 
-def test_allocations_move_to_another_group_with_their_node() -> None:
+def test_allocations_change_group_with_their_node() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "b"})
     rm.wants("x", on_nodes(target("zone", IN, "a")), X, memory=10)
     assert rm.wants("k", company(scope="zone", least=2), X) == []
@@ -264,7 +262,7 @@ def test_allocations_move_to_another_group_with_their_node() -> None:
     assert sorted(placed(moved)) == [("k", "n2"), ("l", "n2")]
 
 
-def test_a_node_that_is_gone_takes_its_allocations_along() -> None:
+def test_removed_node_takes_its_allocations_along() -> None:
     rm = Cluster(n1={"zone": "a"}, n2={"zone": "a"})
     rm.wants("x", None, X, memory=10)
     assert rm.wants("k", company(scope="zone", most=1), X) == []
@@ -272,7 +270,7 @@ def test_a_node_that_is_gone_takes_its_allocations_along() -> None:
     assert placed(rm.decommissions("n1")) == [("k", "n2")]
 
 
-def test_what_ran_before_counts() -> None:
+def test_recovered_allocations_count() -> None:
     rm = Cluster(n1={"host": "1"})
     old = Ask("old", "a1", resource=Resource({"memory": 1}), tags=X)
     assert rm.wants("k", company(least=1)) == []
@@ -290,7 +288,7 @@ def test_what_ran_before_counts() -> None:
         (company(least=2, most=1), "more allocations than it allows"),
     ],
 )
-def test_what_no_one_can_ever_satisfy_is_rejected(
+def test_unsatisfiable_constraint_is_rejected(
     constraint: PlacementConstraint, message: str
 ) -> None:
     rm = Cluster(n1={"zone": "a"})
@@ -301,14 +299,14 @@ def test_what_no_one_can_ever_satisfy_is_rejected(
     assert message in str(effects)
 
 
-def test_an_update_changes_the_constraint() -> None:
+def test_replaced_ask_has_the_new_constraint() -> None:
     rm = Cluster(**ZONES)
     assert rm.wants("k", on_nodes(target("zone", IN, "c"))) == []
 
     assert rm.wants("k", on_nodes(target("zone", IN, "b"))) == [("k", "n2")]
 
 
-def test_a_member_takes_the_place_of_its_placeholder_only_where_it_may_be() -> None:
+def test_member_replaces_a_placeholder_only_on_an_allowed_node() -> None:
     rm = Cluster(n1={"zone": "a"})
     rm.submits("g1")
     placeholder = Ask(
@@ -333,7 +331,7 @@ def test_a_member_takes_the_place_of_its_placeholder_only_where_it_may_be() -> N
     assert placed(rm.has("n2", {"zone": "b"})) == [("r", "n2")]
 
 
-def test_a_member_prefers_the_placeholder_on_a_node_where_it_may_be() -> None:
+def test_member_prefers_the_placeholder_on_an_allowed_node() -> None:
     rm = Cluster(**ZONES)
     rm.submits("g1")
     half = Ask("p", "g1", resource=Resource({"memory": 6}), task_group="tg", placeholder=True)
@@ -346,7 +344,7 @@ def test_a_member_prefers_the_placeholder_on_a_node_where_it_may_be() -> None:
     assert allocations[asked.release.identity].node.node_id == "n2"
 
 
-def test_an_affinity_no_one_has_any_more_is_not_counted() -> None:
+def test_unused_affinity_is_not_counted() -> None:
     rm = Cluster(n1={"host": "1"})
     rm.wants("k", company(least=9))
     (groups,) = (p.node_index._groups for p in rm.scheduler.rms.all()[0].partitions.values())
@@ -360,7 +358,7 @@ def test_an_affinity_no_one_has_any_more_is_not_counted() -> None:
     assert not groups._counts
 
 
-def test_an_ask_with_a_constraint_preempts_no_one() -> None:
+def test_ask_with_a_constraint_preempts_nothing() -> None:
     rm = RM(
         queues="partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: ["
         "{name: l}, {name: r, resources: {guaranteed: {memory: 5}},"

@@ -1,4 +1,4 @@
-"""Predicates: the RM decides whether an ask may use a node."""
+"""Predicates: the RM is asked whether an ask may be on a node before it is placed."""
 
 import pytest
 from sireference.core.model import (
@@ -37,7 +37,7 @@ def rm() -> Asked:
 
 
 # requirement: SI-CB-002, SI-CB-003
-def test_the_rm_is_asked_before_an_ask_gets_its_node(rm: Asked) -> None:
+def test_rm_is_asked_before_an_ask_is_placed(rm: Asked) -> None:
     effects = rm.asks("k1", memory=3)
     (question,) = questions(effects)
 
@@ -48,7 +48,7 @@ def test_the_rm_is_asked_before_an_ask_gets_its_node(rm: Asked) -> None:
 
 
 # requirement: SI-CB-002
-def test_a_node_the_rm_does_not_want_is_left_out_and_others_are_tried(rm: Asked) -> None:
+def test_refused_node_is_skipped_and_others_are_tried(rm: Asked) -> None:
     effects, all_asked = rm.answers_all(
         rm.asks("k1", memory=3), lambda question: question.node_id != "n1"
     )
@@ -58,13 +58,13 @@ def test_a_node_the_rm_does_not_want_is_left_out_and_others_are_tried(rm: Asked)
 
 
 # requirement: SI-CB-004
-def test_who_takes_no_predicates_is_not_asked(busy: RM) -> None:
+def test_rm_without_predicates_is_not_asked(busy: RM) -> None:
     effects = busy.asks("k1", memory=3)
 
     assert (questions(effects), keys(effects)) == ([], ["k1"])
 
 
-def test_an_answer_for_a_partition_that_is_over_means_nothing(rm: Asked) -> None:
+def test_answer_for_a_partition_that_is_gone_is_ignored(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=3))
     rm.reconfigures("partitions: [{name: other, queues: [{name: root}]}]")
     rm.removes("a1")
@@ -74,7 +74,7 @@ def test_an_answer_for_a_partition_that_is_over_means_nothing(rm: Asked) -> None
     assert rm.answers(question.number) == []
 
 
-def test_a_refusal_is_for_one_ask_only(rm: Asked) -> None:
+def test_refusal_is_for_one_ask_only(rm: Asked) -> None:
     rm.drains("n2")
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
 
@@ -95,7 +95,7 @@ def test_asks_are_served_in_order_one_question_at_a_time(rm: Asked) -> None:
     assert placed(effects) == [("k1", "n1"), ("k3", "n2"), ("k2", "n2")]
 
 
-def test_who_stands_behind_an_ask_withdrawn_meanwhile_is_served(rm: Asked) -> None:
+def test_ask_behind_a_withdrawn_one_is_served(rm: Asked) -> None:
     rm.drains("n2")
     for application in ("a2", "a3"):
         rm.submits(application)
@@ -112,7 +112,7 @@ def test_who_stands_behind_an_ask_withdrawn_meanwhile_is_served(rm: Asked) -> No
     assert keys(effects) == ["large", "of-a3"]
 
 
-def test_several_allocations_of_one_ask_are_asked_for_one_by_one(rm: Asked) -> None:
+def test_each_allocation_of_an_ask_is_asked_about(rm: Asked) -> None:
     effects, all_asked = rm.answers_all(rm.asks("k1", memory=4, most=3))
 
     assert len(all_asked) == 3
@@ -120,7 +120,7 @@ def test_several_allocations_of_one_ask_are_asked_for_one_by_one(rm: Asked) -> N
     assert len({question.number for question in all_asked}) == 3
 
 
-def test_the_answer_meets_a_full_node(rm: Asked) -> None:
+def test_node_is_full_when_the_answer_comes(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=8))
     rm.updates("n1", memory=5)
 
@@ -131,7 +131,7 @@ def test_the_answer_meets_a_full_node(rm: Asked) -> None:
 
 
 @pytest.mark.parametrize("action", ["drains", "decommissions"])
-def test_the_answer_meets_a_node_that_is_closed(rm: Asked, action: str) -> None:
+def test_node_is_draining_when_the_answer_comes(rm: Asked, action: str) -> None:
     (question,) = questions(rm.asks("k1", memory=8))
     getattr(rm, action)("n1")
 
@@ -140,7 +140,7 @@ def test_the_answer_meets_a_node_that_is_closed(rm: Asked, action: str) -> None:
     assert placed(effects) == [("k1", "n2")]
 
 
-def test_the_answer_meets_a_full_queue() -> None:
+def test_queue_is_full_when_the_answer_comes() -> None:
     queues = GUARANTEED.replace("guaranteed: {memory: 10}", "max: {memory: 5}")
     rm = Asked(queues=queues)
     rm.submits("a2", "root.entitled")
@@ -155,7 +155,7 @@ def test_the_answer_meets_a_full_queue() -> None:
     assert placed(rm.answers(again.number)) == [("k1", "n1")]
 
 
-def test_the_answer_is_about_an_ask_that_is_gone(rm: Asked) -> None:
+def test_ask_is_withdrawn_when_the_answer_comes(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=8))
     rm.withdraws("k1")
     rm.asks("k2", memory=8)
@@ -165,7 +165,7 @@ def test_the_answer_is_about_an_ask_that_is_gone(rm: Asked) -> None:
     assert placed(effects) == [("k2", "n1")]
 
 
-def test_the_answer_is_about_an_ask_that_was_sent_again(rm: Asked) -> None:
+def test_ask_was_replaced_when_the_answer_comes(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=8))
     rm.asks("k1", memory=9)
 
@@ -175,7 +175,7 @@ def test_the_answer_is_about_an_ask_that_was_sent_again(rm: Asked) -> None:
     assert placed(effects) == [("k1", "n1")]
 
 
-def test_an_answer_counts_once(rm: Asked) -> None:
+def test_answer_counts_once(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=3))
     rm.answers(question.number)
 
@@ -184,7 +184,7 @@ def test_an_answer_counts_once(rm: Asked) -> None:
 
 
 # requirement: SI-CB-002
-def test_an_ask_that_fits_nowhere_is_asked_about_again_later(rm: Asked) -> None:
+def test_ask_that_is_refused_everywhere_is_retried_later(rm: Asked) -> None:
     no = rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
     assert len(no[1]) == 2
 
@@ -198,7 +198,7 @@ def test_an_ask_that_fits_nowhere_is_asked_about_again_later(rm: Asked) -> None:
     assert placed(last) == [("k1", "n1")]
 
 
-def test_the_wait_has_an_end(rm: Asked) -> None:
+def test_retry_delay_is_bounded(rm: Asked) -> None:
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
     moments: list[float] = []
     while len(moments) < 9:
@@ -210,7 +210,7 @@ def test_the_wait_has_an_end(rm: Asked) -> None:
     assert [round(moment) for moment in moments] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_another_refusal_does_not_make_it_wait_less(rm: Asked) -> None:
+def test_another_refusal_does_not_shorten_the_delay(rm: Asked) -> None:
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
     rm.waits(0.5)
     rm.answers_all(rm.updates("n2", memory=11), lambda _: False)
@@ -220,7 +220,7 @@ def test_another_refusal_does_not_make_it_wait_less(rm: Asked) -> None:
     assert asked(rm.waits(1.9)) == []
 
 
-def test_an_ask_that_is_gone_is_not_asked_about_again(rm: Asked) -> None:
+def test_withdrawn_ask_is_not_retried(rm: Asked) -> None:
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
 
     rm.removes("a1")
@@ -230,7 +230,7 @@ def test_an_ask_that_is_gone_is_not_asked_about_again(rm: Asked) -> None:
     assert not partition.node_index._exclusions
 
 
-def test_a_refusal_is_news_of_the_request() -> None:
+def test_refusal_is_recorded_as_an_event() -> None:
     rm = Asked(PREDICATES, Callback.EVENTS)
     (question,) = questions(rm.asks("k1", memory=3))
 
@@ -242,13 +242,13 @@ def test_a_refusal_is_news_of_the_request() -> None:
     assert "too hot" in record.message
 
 
-def test_a_change_of_the_node_is_a_reason_to_ask_at_once(rm: Asked) -> None:
+def test_node_change_leads_to_an_immediate_retry(rm: Asked) -> None:
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
 
     assert asked(rm.updates("n2", memory=11)) == [("k1", "n2", True)]
 
 
-def test_an_allocation_that_ends_there_is_a_reason_to_ask_at_once(rm: Asked) -> None:
+def test_ended_allocation_on_the_node_leads_to_an_immediate_retry(rm: Asked) -> None:
     effects, _ = rm.answers_all(rm.asks("k0", memory=1))
     (identity,) = identities(effects)
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
@@ -256,25 +256,25 @@ def test_an_allocation_that_ends_there_is_a_reason_to_ask_at_once(rm: Asked) -> 
     assert asked(rm.releases(identity)) == [("k1", "n1", True)]
 
 
-def test_a_refused_ask_still_takes_a_new_node(rm: Asked) -> None:
+def test_refused_ask_still_uses_a_new_node(rm: Asked) -> None:
     rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
 
     assert asked(rm.creates("n3", memory=3)) == [("k1", "n3", True)]
 
 
 # requirement: SI-CB-001
-def test_any_offers_next_is_asked_what_is_open(rm: Asked) -> None:
+def test_next_callback_stream_gets_open_questions_again(rm: Asked) -> None:
     (first,) = questions(rm.asks("k1", memory=3))
 
     (second,) = questions(rm.offers(PREDICATES))
 
     assert (second.key, second.node_id) == ("k1", "n1")
-    assert rm.answers(first.number) == [], "nobody waits for that any more"
+    assert rm.answers(first.number) == [], "the question is closed"
     assert placed(rm.answers(second.number)) == [("k1", "n1")]
 
 
 # requirement: SI-CB-004
-def test_an_rm_that_stops_taking_predicates_is_served_without(rm: Asked) -> None:
+def test_rm_that_stops_taking_predicates_is_served_without(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=3))
     rm.asks("k2", memory=3)
 
@@ -285,7 +285,7 @@ def test_an_rm_that_stops_taking_predicates_is_served_without(rm: Asked) -> None
 
 
 # requirement: SI-CB-001
-def test_registering_again_forgets_the_questions(rm: Asked) -> None:
+def test_registering_again_drops_open_questions(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=3))
 
     rm.registers()
@@ -326,7 +326,7 @@ MEMBER = {"task_group": "tg"}
 
 
 # requirement: SI-CB-003
-def test_a_placeholder_is_given_up_only_where_its_member_may_be(rm: Asked) -> None:
+def test_placeholder_is_released_only_where_its_member_is_allowed(rm: Asked) -> None:
     first, second = gang(rm, "n1", "n2")
 
     effects, all_asked = rm.answers_all(
@@ -339,7 +339,7 @@ def test_a_placeholder_is_given_up_only_where_its_member_may_be(rm: Asked) -> No
 
 
 # requirement: SI-CB-003
-def test_a_member_is_asked_about_again_when_its_placeholder_is_gone(rm: Asked) -> None:
+def test_member_is_asked_about_again_when_its_placeholder_is_gone(rm: Asked) -> None:
     (first,) = gang(rm, "n1")
     rm.answers_all(rm.asks("k1", memory=6, more=MEMBER))
 
@@ -349,7 +349,7 @@ def test_a_member_is_asked_about_again_when_its_placeholder_is_gone(rm: Asked) -
     assert placed(effects) == [("k1", "n1")]
 
 
-def test_a_member_the_node_does_not_suit_any_more_goes_elsewhere(rm: Asked) -> None:
+def test_member_refused_after_all_is_placed_elsewhere(rm: Asked) -> None:
     first, second = gang(rm, "n1", "n2")
     rm.answers_all(rm.asks("k1", memory=6, more=MEMBER))
 
@@ -376,7 +376,7 @@ def test_members_whose_placeholders_end_together_are_asked_about_in_turn(rm: Ask
     assert placed(effects) == [("k1", "n1"), ("k2", "n2")]
 
 
-def test_what_is_gone_meanwhile_is_not_asked_about(rm: Asked) -> None:
+def test_ended_items_are_not_asked_about(rm: Asked) -> None:
     first, second = gang(rm, "n1", "n2")
     for key in ("k1", "k2"):
         rm.answers_all(rm.asks(key, memory=6, more=MEMBER))
@@ -388,7 +388,7 @@ def test_what_is_gone_meanwhile_is_not_asked_about(rm: Asked) -> None:
     assert asked(rm.answers(question.number)) == []
 
 
-def test_a_placeholder_that_ended_before_the_answer_is_not_asked_to_end(rm: Asked) -> None:
+def test_placeholder_that_ended_before_the_answer_is_not_released(rm: Asked) -> None:
     (first,) = gang(rm, "n1")
     (question,) = questions(rm.asks("k1", memory=6, more=MEMBER))
     rm.releases(first)
@@ -399,7 +399,7 @@ def test_a_placeholder_that_ended_before_the_answer_is_not_asked_to_end(rm: Aske
     assert placed(effects) == [("k1", "n1")]
 
 
-def test_a_preemptor_is_asked_about_before_it_gets_its_node() -> None:
+def test_preemptor_is_asked_about_before_it_is_placed() -> None:
     rm = Asked(queues=GUARANTEED)
     rm.drains("n2")
     rm.submits("a2", "root.entitled")
@@ -417,13 +417,13 @@ def test_a_preemptor_is_asked_about_before_it_gets_its_node() -> None:
     assert placed(effects) == [("k1", "n1")]
 
 
-def test_what_is_recovered_is_not_asked_about(rm: Asked) -> None:
+def test_recovered_allocation_is_not_asked_about(rm: Asked) -> None:
     running = AllocationRecord("x", Ask("x", "a1", resource=Resource({"memory": 3})), "n1")
 
     assert questions(rm.reports(running)) == []
 
 
-def test_everything_can_be_given_back(rm: Asked) -> None:
+def test_everything_can_be_released(rm: Asked) -> None:
     (question,) = questions(rm.asks("k1", memory=3))
     rm.removes("a1")
     rm.answers(question.number)

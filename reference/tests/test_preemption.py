@@ -1,4 +1,4 @@
-"""Preemption: eligible asks and their victims."""
+"""Preemption: preemptors and victims."""
 
 import pytest
 from sireference.core.model import (
@@ -26,14 +26,14 @@ from tests.preempting import (
 
 @pytest.fixture
 def rm() -> Preempting:
-    """Return an RM with one node of 10, used up by t1."""
+    """One node of 10, used entirely by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm
 
 
 # requirement: SI-PRE-001, SI-PRE-002, SI-REL-009, SI-REL-011
-def test_a_victim_is_named_and_the_ask_waits_until_it_is_gone(rm: Preempting) -> None:
+def test_victim_is_named_and_the_ask_waits_until_it_has_ended(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
 
     effects = rm.claims()
@@ -50,7 +50,7 @@ def test_a_victim_is_named_and_the_ask_waits_until_it_is_gone(rm: Preempting) ->
     assert rm.confirms(made[-1]) == []
 
 
-def test_it_waits_for_as_long_as_its_queue_states_first(rm: Preempting) -> None:
+def test_preemption_waits_for_the_delay_of_the_queue(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.asks("claim", memory=1, more={"preemption_policy": ALLOWED})
 
@@ -59,7 +59,7 @@ def test_it_waits_for_as_long_as_its_queue_states_first(rm: Preempting) -> None:
     assert len(preempted(rm.waits(0.02 * DELAY))) == 1
 
 
-def test_the_time_of_an_ask_counts_from_when_it_was_first_sent(rm: Preempting) -> None:
+def test_delay_of_an_ask_starts_when_it_is_first_sent(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.asks("claim", memory=1, more={"preemption_policy": VICTIM})
     rm.waits(2 * DELAY)
@@ -71,7 +71,7 @@ def test_the_time_of_an_ask_counts_from_when_it_was_first_sent(rm: Preempting) -
 
 # requirement: SI-PRE-004, SI-PRE-006
 @pytest.mark.parametrize("policy", [None, VICTIM, OPTED_OUT])
-def test_an_ask_has_to_be_allowed_to(rm: Preempting, policy: PreemptionPolicy | None) -> None:
+def test_ask_must_allow_preemption(rm: Preempting, policy: PreemptionPolicy | None) -> None:
     rm.takes("v", most=10)
 
     assert preempted(rm.claims(policy=policy)) == []
@@ -80,7 +80,7 @@ def test_an_ask_has_to_be_allowed_to(rm: Preempting, policy: PreemptionPolicy | 
 
 
 # requirement: SI-PRE-003, SI-PRE-006
-def test_who_opted_out_stays(rm: Preempting) -> None:
+def test_allocation_that_opted_out_is_not_a_victim(rm: Preempting) -> None:
     (unsaid,) = rm.takes("unsaid")
     (willing,) = rm.takes("willing", preemption_policy=VICTIM)
     rm.takes("v", most=8, preemption_policy=OPTED_OUT)
@@ -91,7 +91,7 @@ def test_who_opted_out_stays(rm: Preempting) -> None:
 
 
 # requirement: SI-PRE-005
-def test_who_has_a_higher_priority_stays(rm: Preempting) -> None:
+def test_higher_priority_is_not_a_victim(rm: Preempting) -> None:
     rm.takes("higher", most=8, priority=6)
     (equal,) = rm.takes("equal", priority=5)
     (lower,) = rm.takes("lower", priority=4)
@@ -102,7 +102,7 @@ def test_who_has_a_higher_priority_stays(rm: Preempting) -> None:
 
 
 # requirement: SI-PRE-007
-def test_the_policy_of_a_recovered_allocation_counts(rm: Preempting) -> None:
+def test_policy_of_a_recovered_allocation_counts(rm: Preempting) -> None:
     def existing(identity: str, policy: PreemptionPolicy | None) -> AllocationRecord:
         resource = Resource({"memory": 5})
         return AllocationRecord(
@@ -120,7 +120,7 @@ def test_the_policy_of_a_recovered_allocation_counts(rm: Preempting) -> None:
 
 
 # requirement: SI-PRE-008
-def test_several_victims_have_to_go_before_the_ask_is_served(rm: Preempting) -> None:
+def test_several_victims_end_before_the_ask_is_served(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.submits("t2", "root.parent.greedy")
     rm.asks("waiting", "t2", memory=1)
@@ -133,10 +133,10 @@ def test_several_victims_have_to_go_before_the_ask_is_served(rm: Preempting) -> 
     assert placed(rm.confirms(victims[1])) == [("claim", "n1")]
 
 
-# the choice
+# Choice of victims
 
 
-def test_lower_priority_goes_first_then_who_came_last(rm: Preempting) -> None:
+def test_lower_priority_goes_first_then_the_latest(rm: Preempting) -> None:
     rm.takes("a", priority=0)
     (low,) = rm.takes("b", priority=-1)
     (last,) = rm.takes("c", priority=0)
@@ -146,7 +146,7 @@ def test_lower_priority_goes_first_then_who_came_last(rm: Preempting) -> None:
     assert preempted(rm.claims("k2")) == [last]
 
 
-def test_several_asks_take_in_turn_what_costs_least() -> None:
+def test_several_asks_take_the_cheapest_victims_in_turn() -> None:
     rm = Preempting()
     rm.submits("g", "root.outside")
     rm.creates("n1", memory=2)
@@ -165,7 +165,7 @@ def test_several_asks_take_in_turn_what_costs_least() -> None:
     assert preempted(rm.waits(DELAY)) == [zero, three, five]
 
 
-def test_several_asks_relieve_a_full_queue_with_a_victim_each() -> None:
+def test_several_asks_free_a_full_queue_with_a_victim_each() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=20)
     made = rm.takes("v", most=8)
@@ -179,7 +179,7 @@ def test_several_asks_relieve_a_full_queue_with_a_victim_each() -> None:
     assert [key for v in made[6:] for key in keys(rm.confirms(v))] == ["k1", "k0"]
 
 
-def test_who_turns_out_to_be_needless_is_spared(rm: Preempting) -> None:
+def test_victims_that_are_not_needed_are_dropped(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     rm.takes("small", "g", memory=1, priority=-1)
     (large,) = rm.takes("large", "g", memory=4)
@@ -189,7 +189,7 @@ def test_who_turns_out_to_be_needless_is_spared(rm: Preempting) -> None:
     assert preempted(rm.claims(memory=4)) == [large]
 
 
-def test_the_node_where_it_costs_least_is_chosen() -> None:
+def test_cheapest_node_is_chosen() -> None:
     rm = Preempting()
     rm.creates("n1", memory=2)
     rm.takes("a", memory=2, priority=0)
@@ -205,7 +205,7 @@ def test_the_node_where_it_costs_least_is_chosen() -> None:
     assert placed(rm.confirms(c)) == [("claim", "n3")]
 
 
-def test_a_full_queue_is_relieved_wherever_its_allocations_are() -> None:
+def test_full_queue_is_freed_on_any_node() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=8)
     victims = rm.takes("v", most=8)
@@ -218,7 +218,7 @@ def test_a_full_queue_is_relieved_wherever_its_allocations_are() -> None:
     assert placed(rm.confirms(victims[6])) == [("claim", "n2")]
 
 
-def test_a_full_queue_and_a_full_node_are_relieved_together() -> None:
+def test_full_queue_and_full_node_are_freed_together() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=6)
     v = rm.takes("v", memory=1, most=6)
@@ -235,7 +235,7 @@ def test_a_full_queue_and_a_full_node_are_relieved_together() -> None:
     assert placed(rm.confirms(v[4])) == [("claim", "n1")]
 
 
-def test_no_one_goes_where_enough_comes_free_elsewhere() -> None:
+def test_no_preemption_where_enough_is_being_freed_elsewhere() -> None:
     rm = Preempting()
     rm.creates("n1", memory=5)
     rm.creates("n2", memory=5)
@@ -248,7 +248,7 @@ def test_no_one_goes_where_enough_comes_free_elsewhere() -> None:
     assert keys(rm.confirms(victim)) == ["k2"]
 
 
-def test_no_one_goes_where_enough_comes_free_below_the_maximum() -> None:
+def test_no_preemption_where_enough_is_being_freed_below_the_maximum() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=20)
     rm.takes("v", most=8)
@@ -260,7 +260,7 @@ def test_no_one_goes_where_enough_comes_free_below_the_maximum() -> None:
     assert keys(rm.confirms(victim)) == ["k2"]
 
 
-def test_a_victim_counts_once_for_node_and_queue() -> None:
+def test_victim_counts_for_both_node_and_queue() -> None:
     rm = Preempting(parent="resources: {max: {memory: 100, vcore: 2m}}")
     rm.creates("n1", memory=8, vcore=100)
     of_two_types(rm, a=(4, 1), b=(4, 1))
@@ -272,7 +272,7 @@ def test_a_victim_counts_once_for_node_and_queue() -> None:
     assert len(preempted(effects + rm.waits(DELAY))) == 2
 
 
-def test_who_is_spared_for_the_node_may_have_to_go_for_the_queue() -> None:
+def test_allocation_spared_for_the_node_may_be_a_victim_for_the_queue() -> None:
     rm = Preempting(parent="resources: {max: {memory: 100, vcore: 2m}}")
     rm.creates("n1", memory=8, vcore=100)
     made = of_two_types(rm, idle=(1, 0), large=(5, 0), small=(2, 2))
@@ -284,18 +284,18 @@ def test_who_is_spared_for_the_node_may_have_to_go_for_the_queue() -> None:
     assert preempted(effects + rm.waits(DELAY)) == [made["large"], made["small"]]
 
 
-# queues
+# Queues
 
 
 @pytest.mark.parametrize("queue", ["root.parent.greedy", "root.outside"])
-def test_who_has_no_guarantee_may_lose_everything(rm: Preempting, queue: str) -> None:
+def test_queue_without_guarantee_may_lose_everything(rm: Preempting, queue: str) -> None:
     rm.submits("g", queue)
     (one,) = rm.takes("all", "g", memory=10)
 
     assert preempted(rm.claims()) == [one]
 
 
-def test_no_one_is_pushed_below_its_own_guarantee(rm: Preempting) -> None:
+def test_queue_is_not_pushed_below_its_guarantee(rm: Preempting) -> None:
     rm.takes("v", most=5)
     rm.submits("g", "root.outside")
     rm.takes("spared", "g", memory=5, preemption_policy=OPTED_OUT)
@@ -305,7 +305,7 @@ def test_no_one_is_pushed_below_its_own_guarantee(rm: Preempting) -> None:
     assert preempted(rm.claims("k3")) == []
 
 
-def test_it_is_not_pushed_below_by_several_at_once_either(rm: Preempting) -> None:
+def test_queue_is_not_pushed_below_its_guarantee_by_several_asks(rm: Preempting) -> None:
     rm.takes("v", most=4)
     rm.submits("g", "root.outside")
     rm.takes("spared", "g", memory=6, preemption_policy=OPTED_OUT)
@@ -313,23 +313,23 @@ def test_it_is_not_pushed_below_by_several_at_once_either(rm: Preempting) -> Non
     assert preempted(rm.claims(memory=2)) == []
 
 
-def test_a_claim_beyond_the_guarantee_waits(rm: Preempting) -> None:
+def test_claim_beyond_the_guarantee_waits(rm: Preempting) -> None:
     rm.takes("own", "a1", memory=3)
     rm.takes("v", most=7)
 
     assert preempted(rm.claims("k3", memory=3)) == []
     assert len(preempted(rm.claims("k2", memory=2))) == 2
-    assert preempted(rm.claims("k1", memory=1)) == []  # pending victims count
+    assert preempted(rm.claims("k1", memory=1)) == []  # promised capacity counts
 
 
-def test_a_queue_without_guarantee_claims_nothing(rm: Preempting) -> None:
+def test_queue_without_guarantee_has_no_claim(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.submits("g", "root.parent.greedy")
 
     assert preempted(rm.claims(application_id="g")) == []
 
 
-def test_a_guarantee_of_something_else_is_none(rm: Preempting) -> None:
+def test_guarantee_of_another_resource_does_not_count(rm: Preempting) -> None:
     rm.updates("n1", memory=10, gpu=1)
     rm.asks("v", "t1", gpu=1)
 
@@ -339,7 +339,7 @@ def test_a_guarantee_of_something_else_is_none(rm: Preempting) -> None:
     assert preempted(effects) == []
 
 
-def test_its_own_queue_gives_nothing_back(rm: Preempting) -> None:
+def test_own_queue_has_no_victims(rm: Preempting) -> None:
     rm.submits("a2", "root.parent.entitled")
     rm.takes("own", "a2", memory=4)
     rm.submits("g", "root.outside")
@@ -348,7 +348,7 @@ def test_its_own_queue_gives_nothing_back(rm: Preempting) -> None:
     assert preempted(rm.claims()) == []
 
 
-def test_a_disabled_queue_is_spared_and_does_not_preempt(rm: Preempting) -> None:
+def test_queue_with_preemption_disabled_neither_loses_nor_preempts(rm: Preempting) -> None:
     rm.submits("s", "root.spared")
     rm.takes("all", "s", memory=10)
 
@@ -360,7 +360,7 @@ def test_a_disabled_queue_is_spared_and_does_not_preempt(rm: Preempting) -> None
     assert preempted(rm.claims()) == []
 
 
-def test_a_barrier_holds_what_is_inside() -> None:
+def test_barrier_limits_preemption_to_its_inside() -> None:
     rm = Preempting(parent="properties: {preemption.policy: fence}")
     rm.creates("n1", memory=10)
     rm.submits("i", "root.parent.greedy")
@@ -372,7 +372,7 @@ def test_a_barrier_holds_what_is_inside() -> None:
     assert preempted(rm.claims("k2", memory=4)) == []
 
 
-def test_a_barrier_around_the_victims_does_not_keep_others_out() -> None:
+def test_barrier_around_the_victims_does_not_protect_them() -> None:
     rm = Preempting(taking="preemption.policy: fence")
     rm.creates("n1", memory=10)
     made = rm.takes("v", most=10)
@@ -380,7 +380,7 @@ def test_a_barrier_around_the_victims_does_not_keep_others_out() -> None:
     assert preempted(rm.claims()) == [made[-1]]
 
 
-def test_preemption_can_be_switched_off_for_a_partition() -> None:
+def test_preemption_can_be_disabled_for_a_partition() -> None:
     rm = Preempting(partition="preemption: {enabled: false}")
     rm.creates("n1", memory=10)
     rm.takes("v", most=10)
@@ -389,7 +389,7 @@ def test_preemption_can_be_switched_off_for_a_partition() -> None:
     assert preempted(rm.claims("k", required_node="n1")) == []
 
 
-def test_no_one_goes_for_a_user_who_has_all_it_may_have() -> None:
+def test_no_preemption_for_a_user_at_its_limit() -> None:
     limit = "[{limit: x, users: [u], maxresources: {memory: 2}}]"
     full = "resources: {max: {memory: 8}}\n            "
     rm = Preempting(parent=f"{full}limits: {limit}")
@@ -401,7 +401,7 @@ def test_no_one_goes_for_a_user_who_has_all_it_may_have() -> None:
     assert len(preempted(rm.claims(application_id="w1", memory=3))) == 3
 
 
-def test_no_one_goes_for_an_application_that_waits_for_its_turn_to_run() -> None:
+def test_no_preemption_for_an_application_that_may_not_run_yet() -> None:
     rm = Preempting(parent='limits: [{limit: x, users: ["*"], maxapplications: 1}]')
     rm.creates("n1", memory=10)
     rm.takes("v", most=10)
@@ -409,7 +409,7 @@ def test_no_one_goes_for_an_application_that_waits_for_its_turn_to_run() -> None
     assert preempted(rm.claims()) == []
 
 
-def test_priorities_are_compared_as_the_queues_show_them() -> None:
+def test_priorities_are_compared_with_queue_offsets() -> None:
     rm = Preempting(entitled="priority.offset: 10")
     rm.creates("n1", memory=10)
     rm.takes("v", most=9, priority=11)
@@ -428,7 +428,7 @@ def test_priorities_are_compared_as_the_queues_show_them() -> None:
     assert preempted(rm.claims(priority=100)) == []
 
 
-def test_below_a_barrier_priorities_are_compared_as_they_are() -> None:
+def test_below_a_barrier_priorities_are_compared_unchanged() -> None:
     rm = Preempting(parent="properties: {priority.policy: fence}")
     rm.creates("n1", memory=10)
     rm.takes("v", most=10, priority=6)
@@ -436,7 +436,7 @@ def test_below_a_barrier_priorities_are_compared_as_they_are() -> None:
     assert preempted(rm.claims(priority=5)) == []
 
 
-def test_a_barrier_hides_offsets_too() -> None:
+def test_barrier_hides_offsets_too() -> None:
     rm = RM(
         queues="""
 partitions:
@@ -447,13 +447,13 @@ partitions:
         properties: {preemption.delay: 10s}
         queues:
           - {name: entitled, resources: {guaranteed: {memory: 5}}}
-          - name: fenced
+          - name: barrier
             properties: {priority.policy: fence}
             queues: [{name: leaf, properties: {priority.offset: "100"}}]
 """
     )
     rm.creates("n1", memory=10)
-    rm.submits("v1", "root.fenced.leaf")
+    rm.submits("v1", "root.barrier.leaf")
     rm.asks("v", "v1", memory=1, most=10)
     rm.submits("a1", "root.entitled")
 

@@ -17,13 +17,13 @@ from tests.preempting import (
 
 @pytest.fixture
 def rm() -> Preempting:
-    """Return an RM with one node of 10, used up by t1."""
+    """One node of 10, used entirely by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm
 
 
-def test_an_ask_bound_to_a_node_makes_capacity_there_at_once(rm: Preempting) -> None:
+def test_ask_bound_to_a_node_preempts_there_at_once(rm: Preempting) -> None:
     rm.creates("n2", memory=1)
     made = rm.takes("v", most=11)
     rm.submits("d", "root.outside")
@@ -37,7 +37,7 @@ def test_an_ask_bound_to_a_node_makes_capacity_there_at_once(rm: Preempting) -> 
     assert placed(rm.confirms(victim)) == [("daemon", "n2")]
 
 
-def test_it_does_not_matter_to_whom_the_capacity_is_guaranteed(rm: Preempting) -> None:
+def test_guarantees_do_not_matter(rm: Preempting) -> None:
     (own,) = rm.takes("own", "a1", memory=5)
     (victim,) = rm.takes("v", memory=3)
     rm.takes("w", memory=2, priority=1)
@@ -50,7 +50,7 @@ def test_it_does_not_matter_to_whom_the_capacity_is_guaranteed(rm: Preempting) -
 
 
 # requirement: SI-PRE-004, SI-PRE-005, SI-PRE-003
-def test_the_rules_for_victims_hold_for_it_too(rm: Preempting) -> None:
+def test_other_rules_for_victims_apply(rm: Preempting) -> None:
     rm.takes("higher", most=4, priority=1)
     rm.takes("out", most=2, preemption_policy=OPTED_OUT)
     rm.takes("bound", most=2, required_node="n1")
@@ -66,7 +66,7 @@ def test_the_rules_for_victims_hold_for_it_too(rm: Preempting) -> None:
     assert preempted(rm.asks("k2", "d", memory=1, more=more)) == []
 
 
-def test_what_one_application_cannot_win_from_itself_another_can(rm: Preempting) -> None:
+def test_ask_that_cannot_preempt_its_own_application_blocks_no_other(rm: Preempting) -> None:
     rm.submits("d1", "root.outside")
     rm.submits("d2", "root.outside")
     (own,) = rm.takes("own", "d1", memory=10)
@@ -83,7 +83,7 @@ def test_what_one_application_cannot_win_from_itself_another_can(rm: Preempting)
     assert keys(rm.confirms(own, "d1")) == ["k2", "k1"]
 
 
-def test_no_one_has_to_go_from_a_node_that_takes_nothing_new(rm: Preempting) -> None:
+def test_no_preemption_on_a_draining_node(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.drains("n1")
     rm.submits("d", "root.outside")
@@ -93,17 +93,17 @@ def test_no_one_has_to_go_from_a_node_that_takes_nothing_new(rm: Preempting) -> 
     assert len(preempted(rm.undrains("n1") + rm.waits(1))) == 1
 
 
-def test_an_unknown_node_is_no_reason_to_preempt(rm: Preempting) -> None:
+def test_unknown_node_leads_to_no_preemption(rm: Preempting) -> None:
     rm.takes("v", most=10)
 
     assert preempted(rm.claims(required_node="nX")) == []
 
 
-# placeholders
+# Placeholders
 
 
 # requirement: SI-GANG-067
-def test_a_placeholder_may_be_a_victim_and_is_gone_then(rm: Preempting) -> None:
+def test_placeholder_may_be_a_victim(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     (p0,) = rm.takes("p0", "g", memory=10, task_group="tg", placeholder=True)
 
@@ -115,7 +115,7 @@ def test_a_placeholder_may_be_a_victim_and_is_gone_then(rm: Preempting) -> None:
 
 
 # requirement: SI-GANG-066, SI-REL-011
-def test_a_placeholder_that_is_being_replaced_is_no_victim(rm: Preempting) -> None:
+def test_placeholder_being_replaced_is_not_a_victim(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     rm.takes("p0", "g", memory=10, task_group="tg", placeholder=True)
     rm.asks("r0", "g", memory=10, more={"task_group": "tg"})
@@ -123,7 +123,7 @@ def test_a_placeholder_that_is_being_replaced_is_no_victim(rm: Preempting) -> No
     assert preempted(rm.claims(memory=5)) == []
 
 
-def test_states_follow_the_loss_of_the_last_allocation(rm: Preempting) -> None:
+def test_application_state_follows_the_loss_of_the_last_allocation(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     (one,) = rm.takes("all", "g", memory=10)
     rm.claims()
@@ -133,7 +133,7 @@ def test_states_follow_the_loss_of_the_last_allocation(rm: Preempting) -> None:
     assert states(effects) == ["Starting", "Completing"]
 
 
-def test_a_replacement_goes_on_alongside_a_promise(rm: Preempting) -> None:
+def test_replacement_continues_alongside_a_preemption(rm: Preempting) -> None:
     rm.submits("g", "root.outside")
     (p0,) = rm.takes("p0", "g", memory=5, priority=1, task_group="tg", placeholder=True)
     (victim,) = rm.takes("v", "g", memory=5, preemption_policy=VICTIM)

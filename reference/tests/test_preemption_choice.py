@@ -1,4 +1,4 @@
-"""Choice of victims in small scenarios, compared with all possible sets."""
+"""The choice of victims in small scenarios, compared with all possible sets of victims."""
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
@@ -60,7 +60,7 @@ Victims = tuple[Allocation, ...]
 
 
 def scenario(data: bytes) -> tuple[Partition, PendingAsk] | None:
-    """Generate allocations on two nodes, and an ask with a claim, unless it fits."""
+    """Draw allocations on two nodes, and an ask with a claim that does not fit."""
     sent = Bytes(data)
     player = Player(queues=sent.of(_CONFIGURATIONS))
     for queue in (*_TAKERS, "parent.entitled"):
@@ -92,7 +92,7 @@ def _existing(sent: Bytes, number: int) -> AllocationRecord:
 def crowd(
     smalls: int, small: int, *, claim: int = 3, surplus: int = 3
 ) -> tuple[Partition, PendingAsk]:
-    """Fill a node with one allocation of 3 and smaller ones; their queue may lose ``surplus``."""
+    """A node filled by an allocation of 3 and smaller ones; their queue may lose ``surplus``."""
     guaranteed = 3 + smalls * small - surplus
     queues = parse_configuration(f"""
         partitions:
@@ -120,14 +120,14 @@ def crowd(
 
 
 @pytest.mark.parametrize("smalls", [2, 11, 12, 40])
-def test_those_who_come_first_do_not_use_up_what_a_queue_may_lose(smalls: int) -> None:
+def test_first_candidates_do_not_use_up_the_surplus_of_a_queue(smalls: int) -> None:
     chosen = victim_search.Search(*crowd(smalls, small=2)).choose()
 
     assert chosen is not None
     assert [victim.allocation.record.identity for victim in chosen.victims] == ["old0"]
 
 
-def test_the_work_for_a_node_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_per_node_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Victim] = []
     leaves_guarantees = Candidates.leaves_guarantees
 
@@ -171,7 +171,7 @@ def below(queue: Queue, victims: Victims) -> Resource:
 
 
 def leaves_guarantees(partition: Partition, pending: PendingAsk, victims: Victims) -> bool:
-    """Return whether all queues that only lose keep their guarantee."""
+    """Return whether no losing queue falls below its guarantee."""
     for queue in partition.root.all():
         if queue.guaranteed is None or queue in pending.application.leaf.path:
             continue
@@ -191,7 +191,7 @@ def cost(victims: Iterable[Allocation]) -> covering.Cost:
 
 @given(st.binary(min_size=64, max_size=64))
 @settings(max_examples=examples(400), suppress_health_check=list(HealthCheck))
-def test_if_there_are_legal_victims_the_cheapest_are_chosen(data: bytes) -> None:
+def test_cheapest_legal_victims_are_chosen(data: bytes) -> None:
     scene = scenario(data)
     if scene is None:
         return

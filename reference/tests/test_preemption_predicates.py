@@ -1,4 +1,4 @@
-"""Preemption predicates: the RM approves victims before they are asked to end."""
+"""Preemption predicates: the RM chooses the victims before any is released."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ CHECKS = Callback.PREEMPTION_PREDICATES
 
 
 class Consulted(Preempting):
-    """One node of 10, where t1 has allocations of 1 with the keys v0 to v9."""
+    """One node of 10; t1 uses it with allocations of 1 under the keys v0 to v9."""
 
     def __init__(self, *callbacks: Callback, entitled: str = "", memory: int = 10) -> None:
         super().__init__(entitled=entitled)
@@ -59,7 +59,7 @@ def rm() -> Consulted:
 
 
 # requirement: SI-CB-005
-def test_the_rm_is_asked_with_the_victims_in_the_order_they_would_go(rm: Consulted) -> None:
+def test_rm_is_asked_with_the_victims_in_order(rm: Consulted) -> None:
     effects = rm.claims("k1", memory=2)
 
     question = question_in(effects)
@@ -71,7 +71,7 @@ def test_the_rm_is_asked_with_the_victims_in_the_order_they_would_go(rm: Consult
 
 
 # requirement: SI-CB-005
-def test_the_rm_is_asked_about_a_required_node_too(rm: Consulted) -> None:
+def test_rm_is_asked_about_a_required_node_too(rm: Consulted) -> None:
     effects = rm.claims("k1", "t1", memory=2, policy=None, required_node="n1")
     assert no_question_in(effects), "an application has no victims of its own"
 
@@ -84,7 +84,7 @@ def test_the_rm_is_asked_about_a_required_node_too(rm: Consulted) -> None:
 
 # requirement: SI-CB-007
 @pytest.mark.parametrize("index", [1, 2, 6])
-def test_those_the_rm_named_go_and_no_more(rm: Consulted, index: int) -> None:
+def test_exactly_the_victims_named_by_the_rm_go(rm: Consulted, index: int) -> None:
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.answers(question, index)
@@ -97,9 +97,9 @@ def test_those_the_rm_named_go_and_no_more(rm: Consulted, index: int) -> None:
 @pytest.mark.parametrize(
     ("fits", "index"),
     [(False, 1), (False, 6), (True, -1), (True, -7), (True, 0), (True, 7), (True, 2**31 - 1)],
-    ids=["no", "no, whatever the index", "nobody", "below nobody", "too few", "not listed", "most"],
+    ids=["no", "no, with an index", "none", "below none", "too few", "not listed", "most"],
 )
-def test_no_one_goes_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
+def test_no_preemption_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.answers(question, index, fits=fits) + rm.waits(0.9)
@@ -107,7 +107,7 @@ def test_no_one_goes_without_consent(rm: Consulted, fits: bool, index: int) -> N
     assert (preempted(effects), no_question_in(effects)) == ([], True)
 
 
-def test_a_refusal_is_asked_about_again_after_a_while_and_later_after_longer(
+def test_refusal_is_retried_with_growing_delay(
     rm: Consulted,
 ) -> None:
     rm.answers(question_in(rm.claims("k1", memory=2)), fits=False)
@@ -121,7 +121,7 @@ def test_a_refusal_is_asked_about_again_after_a_while_and_later_after_longer(
     assert preempted(rm.answers(last, 1)) == rm.named("v9", "v8")
 
 
-def test_another_node_is_asked_about_when_one_is_refused() -> None:
+def test_another_node_is_asked_about_after_a_refusal() -> None:
     rm = Consulted()
     rm.creates("n2", memory=2)
     others = rm.takes("w1") + rm.takes("w2")
@@ -148,7 +148,7 @@ def test_one_question_is_open_at_a_time(rm: Consulted) -> None:
     assert (later.key, later.victims[0]) == ("k2", "v8"), "v9 is on its way out"
 
 
-def test_no_one_is_preempted_while_another_question_is_open() -> None:
+def test_no_preemption_while_another_question_is_open() -> None:
     rm = Consulted(memory=11)
     rm.offers(CHECKS, Callback.PREDICATES)
     (question,) = of(rm.asks("k0", "t1", memory=1), PredicatesQuestion)
@@ -158,15 +158,15 @@ def test_no_one_is_preempted_while_another_question_is_open() -> None:
 
 
 # requirement: SI-CB-007
-def test_the_ask_is_served_when_all_are_gone_whom_the_rm_named(rm: Consulted) -> None:
+def test_ask_is_served_when_all_named_victims_have_ended(rm: Consulted) -> None:
     gone = preempted(rm.answers(question_in(rm.claims("k1", memory=2)), 2))
 
     early = [effect for identity in gone[:2] for effect in rm.confirms(identity)]
-    assert keys(early) == [], "there is room, but the RM said that it is not enough"
+    assert keys(early) == [], "there is capacity, but not enough for the RM"
     assert placed(rm.confirms(gone[2])) == [("k1", "n1")]
 
 
-def test_who_takes_placement_checks_is_asked_once_more_before_the_allocation() -> None:
+def test_placement_predicate_is_asked_again_before_the_allocation() -> None:
     rm = Consulted(CHECKS)
     rm.offers(CHECKS, Callback.PREDICATES)
     (gone,) = preempted(rm.answers(question_in(rm.claims("k1")), 0))
@@ -179,7 +179,7 @@ def test_who_takes_placement_checks_is_asked_once_more_before_the_allocation() -
 
 
 # requirement: SI-CB-004
-def test_who_takes_no_preemption_checks_is_not_asked() -> None:
+def test_rm_without_preemption_predicates_is_not_asked() -> None:
     rm = Consulted(Callback.EVENTS)
 
     effects = rm.claims("k1")
@@ -188,7 +188,7 @@ def test_who_takes_no_preemption_checks_is_not_asked() -> None:
 
 
 # requirement: SI-CB-004
-def test_any_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
+def test_withdrawing_the_callback_consents_to_the_necessary_victims(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.offers()
@@ -198,7 +198,7 @@ def test_any_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
 
 
 # requirement: SI-CB-001
-def test_any_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> None:
+def test_next_callback_stream_gets_open_questions_again(rm: Consulted) -> None:
     first = question_in(rm.claims("k1", memory=2))
 
     second = question_in(rm.offers(CHECKS))
@@ -208,14 +208,14 @@ def test_any_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> 
     assert preempted(rm.answers(second, 1)) == rm.named("v9", "v8")
 
 
-def test_an_ask_withdrawn_meanwhile_preempts_no_one(rm: Consulted) -> None:
+def test_ask_withdrawn_meanwhile_preempts_nothing(rm: Consulted) -> None:
     question = question_in(rm.claims("k1"))
     rm.withdraws("k1")
 
     assert preempted(rm.answers(question, 0) + rm.waits(100)) == []
 
 
-def test_an_ask_sent_again_meanwhile_is_asked_about_again(rm: Consulted) -> None:
+def test_ask_replaced_meanwhile_is_asked_about_again(rm: Consulted) -> None:
     first = question_in(rm.claims("k1"))
     rm.claims("k1", memory=2)
 
@@ -224,7 +224,7 @@ def test_an_ask_sent_again_meanwhile_is_asked_about_again(rm: Consulted) -> None
     assert (second.key, second.start_index) == ("k1", 1)
 
 
-def test_capacity_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
+def test_capacity_freed_meanwhile_is_used(rm: Consulted) -> None:
     question = question_in(rm.claims("k1"))
     rm.releases(rm.victims["v0"], "t1")
 
@@ -233,7 +233,7 @@ def test_capacity_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
     assert (preempted(effects), placed(effects)) == ([], [("k1", "n1")])
 
 
-def test_a_victim_that_ended_meanwhile_is_not_reported_to_go(rm: Consulted) -> None:
+def test_victim_that_ended_meanwhile_is_not_released(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=3))
     rm.releases(rm.victims["v9"], "t1")
 
@@ -242,7 +242,7 @@ def test_a_victim_that_ended_meanwhile_is_not_reported_to_go(rm: Consulted) -> N
     assert preempted(effects) == rm.named("v8", "v7")
 
 
-def test_a_victim_that_goes_for_another_reason_is_not_reported_twice() -> None:
+def test_victim_released_for_another_reason_is_not_released_twice() -> None:
     rm = Consulted(memory=11)
     (mortal,) = rm.takes("w1", execution_timeout=20.0)
     question = question_in(rm.claims("k1"))
@@ -256,7 +256,7 @@ def test_a_victim_that_goes_for_another_reason_is_not_reported_twice() -> None:
     assert preempted(rm.answers(again, 0)) == rm.named("v9")
 
 
-def test_a_node_that_shrank_meanwhile_needs_more_of_them(rm: Consulted) -> None:
+def test_node_that_shrank_meanwhile_needs_more_victims(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=2))
     rm.updates("n1", memory=9)
 
@@ -267,14 +267,14 @@ def test_a_node_that_shrank_meanwhile_needs_more_of_them(rm: Consulted) -> None:
 
 
 @pytest.mark.parametrize("change", ["drains", "decommissions"])
-def test_no_one_goes_from_a_node_that_was_closed_meanwhile(rm: Consulted, change: str) -> None:
+def test_no_preemption_on_a_node_drained_meanwhile(rm: Consulted, change: str) -> None:
     question = question_in(rm.claims("k1"))
     getattr(rm, change)("n1")
 
     assert preempted(rm.answers(question, 0)) == []
 
 
-def test_a_guarantee_that_would_be_hurt_by_now_is_kept(rm: Consulted) -> None:
+def test_guarantee_is_checked_again_after_the_answer(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=5))
     for name in ("v0", "v1", "v2"):
         rm.releases(rm.victims[name], "t1")
@@ -288,7 +288,7 @@ def test_a_guarantee_that_would_be_hurt_by_now_is_kept(rm: Consulted) -> None:
 
 
 class Crowded(Preempting):
-    """The parent queue is filled by t1 on n2; o1, outside of it, fills n1."""
+    """Fill the parent with t1 on n2, and n1 with o1, which is outside the parent."""
 
     def __init__(self) -> None:
         super().__init__(parent="resources: {max: {memory: 8}}")
@@ -300,7 +300,7 @@ class Crowded(Preempting):
         self.on_n2 = self.takes("v2", memory=2, most=4)
 
 
-def test_who_has_to_go_elsewhere_is_no_part_of_the_question() -> None:
+def test_victims_on_other_nodes_are_not_part_of_the_question() -> None:
     rm = Crowded()
     question = question_in(rm.claims("k1", memory=2, policy=None, required_node="n1"))
 
@@ -311,7 +311,7 @@ def test_who_has_to_go_elsewhere_is_no_part_of_the_question() -> None:
     assert preempted(effects) == [rm.on_n1[-1], rm.on_n2[-1]]
 
 
-def test_where_no_one_has_to_go_from_the_node_there_is_no_question() -> None:
+def test_no_question_without_victims_on_the_node() -> None:
     rm = Crowded()
     rm.creates("n3", memory=2)
 
@@ -321,7 +321,7 @@ def test_where_no_one_has_to_go_from_the_node_there_is_no_question() -> None:
     assert preempted(effects) == [rm.on_n2[-1]]
 
 
-def test_a_refusal_is_news_of_the_request() -> None:
+def test_refusal_is_recorded_as_an_event() -> None:
     rm = Consulted(CHECKS, Callback.EVENTS)
 
     effects = rm.answers(question_in(rm.claims("k1")), fits=False)
@@ -332,7 +332,7 @@ def test_a_refusal_is_news_of_the_request() -> None:
     ]
 
 
-def test_capacity_that_the_rm_does_not_want_is_no_reason_to_wait_for_it() -> None:
+def test_refused_capacity_does_not_delay_preemption() -> None:
     rm = Consulted(entitled="preemption.delay: 1ms")
     rm.offers(CHECKS, Callback.PREDICATES)
     rm.creates("n2", memory=2)

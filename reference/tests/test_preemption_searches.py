@@ -1,4 +1,4 @@
-"""Victim searches among many nodes: early stop, pauses and sharing."""
+"""Searches for victims among many nodes: sampled, incremental, and concurrent."""
 
 import pytest
 from sireference.core.model import Ask
@@ -14,7 +14,7 @@ def rm() -> Preempting:
 
 
 def the_last_of(rm: Preempting, nodes: int) -> str:
-    """Return an RM with full nodes of which only the last has a victim."""
+    """Return many full nodes, and one more that has the only victim."""
     for number in range(nodes):
         rm.creates(f"n{number:02}", memory=1)
         rm.takes(f"spared{number}", preemption_policy=OPTED_OUT)
@@ -23,7 +23,7 @@ def the_last_of(rm: Preempting, nodes: int) -> str:
     return victim
 
 
-def test_of_very_many_nodes_enough_are_looked_at(
+def test_of_very_many_nodes_a_sufficient_number_is_searched(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_ENOUGH", 3)
@@ -43,7 +43,7 @@ def test_of_very_many_nodes_enough_are_looked_at(
     assert len(set(seen)) == 3
 
 
-def test_a_search_that_found_no_one_yet_goes_on_where_it_was(
+def test_unsuccessful_search_continues_where_it_stopped(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)
@@ -56,7 +56,7 @@ def test_a_search_that_found_no_one_yet_goes_on_where_it_was(
     assert not rm.partition().preemptors.paused
 
 
-def test_a_search_goes_on_without_a_node_that_drains_by_then(
+def test_search_continues_without_a_node_that_drains_by_then(
     rm: Preempting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(victim_search, "_MOST_LOOKS", 10)

@@ -1,4 +1,4 @@
-"""Preemption until the last victim is gone."""
+"""Preemption until the last victim has ended."""
 
 import pytest
 from sireference.core.model import (
@@ -31,22 +31,22 @@ partitions:
 
 @pytest.fixture
 def rm() -> Preempting:
-    """Return an RM with one node of 10, used up by t1."""
+    """One node of 10, used entirely by t1."""
     rm = Preempting()
     rm.creates("n1", memory=10)
     return rm
 
 
-def test_what_is_bound_to_its_node_stays(rm: Preempting) -> None:
+def test_allocation_bound_to_its_node_is_not_a_victim(rm: Preempting) -> None:
     rm.takes("bound", memory=10, required_node="n1")
 
     assert preempted(rm.claims()) == []
 
 
-# the handshake
+# The handshake
 
 
-def test_no_one_else_gets_the_capacity_that_was_promised(rm: Preempting) -> None:
+def test_promised_capacity_goes_to_no_other_ask(rm: Preempting) -> None:
     made = rm.takes("v", most=9)
     rm.submits("t2", "root.outside")
     victims = preempted(rm.claims(memory=2))
@@ -73,7 +73,7 @@ def test_other_capacity_on_the_node_serves_the_ask_as_well(rm: Preempting) -> No
 
 # requirement: SI-REL-026
 @pytest.mark.parametrize("kind", [TIMEOUT, TerminationType.PLACEHOLDER_REPLACED])
-def test_another_type_is_no_confirmation(rm: Preempting, kind: TerminationType) -> None:
+def test_confirmation_of_another_type_is_ignored(rm: Preempting, kind: TerminationType) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -82,7 +82,7 @@ def test_another_type_is_no_confirmation(rm: Preempting, kind: TerminationType) 
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-def test_a_stop_by_the_rm_frees_the_capacity_too(rm: Preempting) -> None:
+def test_stop_by_the_rm_frees_the_capacity_too(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -93,7 +93,7 @@ def test_a_stop_by_the_rm_frees_the_capacity_too(rm: Preempting) -> None:
     assert rm.confirms(made[-1]) == []
 
 
-def test_the_removal_of_the_victims_application_frees_the_capacity_too(rm: Preempting) -> None:
+def test_removal_of_the_victims_application_frees_the_capacity_too(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.claims(memory=2)
 
@@ -101,7 +101,7 @@ def test_the_removal_of_the_victims_application_frees_the_capacity_too(rm: Preem
 
 
 @pytest.mark.parametrize("end", ["node", "application", "release"])
-def test_the_victims_are_gone_before_the_claim_is_placed_elsewhere(end: str) -> None:
+def test_claim_is_placed_elsewhere_only_once_the_victims_have_ended(end: str) -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=8)
     rm.takes("v", most=8)
@@ -122,7 +122,7 @@ def test_the_victims_are_gone_before_the_claim_is_placed_elsewhere(end: str) -> 
     assert capacity_comes_free < received.index("NewAllocation")
 
 
-def test_an_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
+def test_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
 
     assert preempted(rm.claims(most=3)) == [made[-1]]
@@ -137,7 +137,7 @@ def test_an_ask_has_one_preemption_at_a_time(rm: Preempting) -> None:
     assert preempted(rm.confirms(made[-3])) == []
 
 
-def test_several_asks_have_victims_of_their_own(rm: Preempting) -> None:
+def test_several_asks_have_separate_victims(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.asks("k1", memory=1, more={"preemption_policy": ALLOWED})
     rm.asks("k2", memory=1, more={"preemption_policy": ALLOWED, "priority": 1})
@@ -148,10 +148,10 @@ def test_several_asks_have_victims_of_their_own(rm: Preempting) -> None:
     assert keys(rm.confirms(first)) == ["k2"]
 
 
-# the ask is changed
+# Changes of the preemptor
 
 
-def test_when_the_ask_is_withdrawn_the_victims_go_and_the_capacity_is_for_all(
+def test_withdrawal_of_the_ask_frees_the_victims_capacity_for_all(
     rm: Preempting,
 ) -> None:
     made = rm.takes("v", most=10)
@@ -165,7 +165,7 @@ def test_when_the_ask_is_withdrawn_the_victims_go_and_the_capacity_is_for_all(
     assert list(rm.partition().preemptions.open) == []
 
 
-def test_when_the_ask_finds_capacity_elsewhere_the_promise_is_over(rm: Preempting) -> None:
+def test_ask_placed_elsewhere_ends_its_promise(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.submits("t2", "root.outside")
@@ -176,7 +176,7 @@ def test_when_the_ask_finds_capacity_elsewhere_the_promise_is_over(rm: Preemptin
     assert placed(rm.confirms(made[-1])) == [("k", "n1")]
 
 
-def test_when_its_queue_has_capacity_the_ask_is_placed_elsewhere() -> None:
+def test_ask_is_placed_elsewhere_when_its_queue_has_capacity() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=4)
     rm.creates("n2", memory=4)
@@ -190,7 +190,7 @@ def test_when_its_queue_has_capacity_the_ask_is_placed_elsewhere() -> None:
     assert list(rm.partition().preemptions.open) == []
 
 
-def test_the_next_ask_waits_for_what_comes_free_anyway(rm: Preempting) -> None:
+def test_next_ask_waits_for_capacity_that_is_being_freed(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims("k1")
     rm.withdraws("k1", "a1")
@@ -200,7 +200,7 @@ def test_the_next_ask_waits_for_what_comes_free_anyway(rm: Preempting) -> None:
     assert keys(rm.confirms(made[-1])) == ["k2"]
 
 
-def test_an_ask_sent_again_keeps_its_victims(rm: Preempting) -> None:
+def test_replaced_ask_keeps_its_victims(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -209,7 +209,7 @@ def test_an_ask_sent_again_keeps_its_victims(rm: Preempting) -> None:
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Preempting) -> None:
+def test_replaced_ask_keeps_its_claim_to_the_capacity(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.asks("first", memory=1, more={"priority": 5})
@@ -219,7 +219,7 @@ def test_an_ask_sent_again_keeps_its_claim_to_the_capacity(rm: Preempting) -> No
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-def test_an_ask_sent_again_for_more_has_to_find_victims_again(rm: Preempting) -> None:
+def test_replaced_ask_of_a_larger_size_needs_new_victims(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -229,7 +229,7 @@ def test_an_ask_sent_again_for_more_has_to_find_victims_again(rm: Preempting) ->
     assert keys(rm.confirms(made[-2])) == ["claim"]
 
 
-def test_an_ask_sent_again_without_permission_keeps_what_it_was_promised(rm: Preempting) -> None:
+def test_replaced_ask_without_permission_keeps_its_promise(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
 
@@ -238,10 +238,10 @@ def test_an_ask_sent_again_without_permission_keeps_what_it_was_promised(rm: Pre
     assert keys(rm.confirms(made[-1])) == ["claim"]
 
 
-# nodes change
+# Changes of nodes
 
 
-def test_when_the_node_goes_other_victims_are_found() -> None:
+def test_other_victims_are_found_when_the_node_is_removed() -> None:
     rm = Preempting()
     rm.creates("n1", memory=5)
     rm.creates("n2", memory=5)
@@ -256,7 +256,7 @@ def test_when_the_node_goes_other_victims_are_found() -> None:
     assert placed(rm.confirms(second)) == [("claim", remaining)]
 
 
-def test_when_the_node_is_drained_meanwhile_the_ask_waits(rm: Preempting) -> None:
+def test_ask_waits_when_the_node_is_drained(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.drains("n1")
@@ -266,7 +266,7 @@ def test_when_the_node_is_drained_meanwhile_the_ask_waits(rm: Preempting) -> Non
     assert placed(rm.undrains("n1")) == [("claim", "n1")]
 
 
-def test_when_the_node_shrinks_meanwhile_the_ask_waits(rm: Preempting) -> None:
+def test_ask_waits_when_the_node_shrinks(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.updates("n1", memory=9)
@@ -279,7 +279,7 @@ def test_when_the_node_shrinks_meanwhile_the_ask_waits(rm: Preempting) -> None:
     assert rm.confirms(made[-2]) == []
 
 
-def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
+def test_ask_waits_when_its_queue_is_full() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=20)
     made = rm.takes("v", most=8)
@@ -296,7 +296,7 @@ def test_when_the_queue_fills_meanwhile_the_ask_waits() -> None:
 
 @pytest.fixture
 def bound() -> tuple[Preempting, dict[str, str]]:
-    """Claim n2, which has capacity as soon as the queue has: a victim there must end."""
+    """Claim n2, which has capacity as soon as its queue has; a victim there is being released."""
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=4)
     rm.creates("n2", memory=8)
@@ -322,7 +322,7 @@ def test_capacity_in_its_queue_serves_the_ask_as_well(
 
 # requirement: SI-CONST-003, SI-CFG-005
 @pytest.mark.parametrize("again", [ALLOWED, OPTED_OUT])
-def test_a_higher_maximum_serves_the_ask_as_well(
+def test_higher_maximum_serves_the_ask_as_well(
     bound: tuple[Preempting, dict[str, str]], again: PreemptionPolicy
 ) -> None:
     rm, _ = bound
@@ -336,7 +336,7 @@ def test_a_higher_maximum_serves_the_ask_as_well(
 
 
 # requirement: SI-CONST-003, SI-CONST-005
-def test_a_higher_quota_of_its_namespace_serves_the_ask_as_well() -> None:
+def test_higher_namespace_quota_serves_the_ask_as_well() -> None:
     rm = RM(queues=_NAMESPACES)
 
     def submits(application_id: str, memory: int) -> list[Effect]:
@@ -358,7 +358,7 @@ def test_a_higher_quota_of_its_namespace_serves_the_ask_as_well() -> None:
 
 
 # requirement: SI-PRE-004
-def test_an_ask_sent_again_without_permission_has_no_one_else_go(rm: Preempting) -> None:
+def test_replaced_ask_without_permission_finds_no_new_victims(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.claims(policy=VICTIM)
@@ -369,7 +369,7 @@ def test_an_ask_sent_again_without_permission_has_no_one_else_go(rm: Preempting)
     assert keys(effects) == preempted(effects) == []
 
 
-def test_when_the_ask_has_to_wait_for_its_gang_meanwhile_it_waits(rm: Preempting) -> None:
+def test_ask_that_has_to_wait_for_its_gang_waits(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims()
     rm.asks("p", "a1", memory=100, more={"task_group": "tg", "placeholder": True})
@@ -379,7 +379,7 @@ def test_when_the_ask_has_to_wait_for_its_gang_meanwhile_it_waits(rm: Preempting
     assert keys(rm.withdraws("p", "a1")) == ["claim"]
 
 
-def test_an_ask_in_vain_is_looked_at_again_when_things_have_changed(rm: Preempting) -> None:
+def test_unsuccessful_search_is_repeated_after_changes(rm: Preempting) -> None:
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     assert preempted(rm.claims(memory=2)) == []
     rm.waits(100)
@@ -391,7 +391,7 @@ def test_an_ask_in_vain_is_looked_at_again_when_things_have_changed(rm: Preempti
     assert preempted(effects) == [victim]
 
 
-def test_an_ask_in_vain_costs_nothing_while_nothing_changes(rm: Preempting) -> None:
+def test_unsuccessful_search_costs_nothing_without_changes(rm: Preempting) -> None:
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     rm.claims()
     rm.waits(400)  # the application of the others runs by now
@@ -399,7 +399,7 @@ def test_an_ask_in_vain_costs_nothing_while_nothing_changes(rm: Preempting) -> N
     assert rm.scheduler.next_deadline() is None
 
 
-def test_a_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) -> None:
+def test_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) -> None:
     rm.takes("spared", most=7, preemption_policy=OPTED_OUT)
     rm.takes("v", most=3)
     older, younger = {"preemption_policy": ALLOWED, "priority": 1}, {"preemption_policy": ALLOWED}
@@ -413,7 +413,7 @@ def test_a_promise_holds_against_another_on_a_node_that_shrinks(rm: Preempting) 
     assert keys(rm.confirms(second)) == ["k2"]
 
 
-def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
+def test_promise_holds_against_another_in_a_queue_that_fills() -> None:
     rm = Preempting(parent="resources: {max: {memory: 8}}")
     rm.creates("n1", memory=20)
     rm.takes("spared", most=5, preemption_policy=OPTED_OUT)
@@ -432,7 +432,7 @@ def test_a_promise_holds_against_another_in_a_queue_that_fills() -> None:
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the keys of the asks that victims are searched for."""
+    """Return the keys of asks for which victims are searched."""
     seen: list[str] = []
     choose = victim_search.Search.choose
 
@@ -444,7 +444,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
+def test_searches_beyond_the_limit_of_a_pass_follow_soon(
     rm: Preempting, looks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cycle, "_MOST_LOOKS", 10)  # at nodes; these asks have one each
@@ -462,7 +462,7 @@ def test_more_asks_than_can_be_looked_at_in_one_go_follow_soon(
     assert looks == [f"k{number}" for number in range(25)]
 
 
-def test_an_ask_in_vain_is_not_looked_at_with_every_change(
+def test_unsuccessful_search_is_not_repeated_after_every_change(
     rm: Preempting, looks: list[str]
 ) -> None:
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
@@ -480,7 +480,7 @@ def test_an_ask_in_vain_is_not_looked_at_with_every_change(
     assert looks == ["claim", "claim"]
 
 
-def test_asks_that_are_alike_are_looked_at_once(rm: Preempting, looks: list[str]) -> None:
+def test_similar_asks_are_searched_at_once(rm: Preempting, looks: list[str]) -> None:
     rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
     need = Resource({"memory": 1})
 
@@ -495,4 +495,4 @@ def test_asks_that_are_alike_are_looked_at_once(rm: Preempting, looks: list[str]
     assert looks == ["k4"]
 
 
-# required nodes
+# Required nodes

@@ -11,7 +11,7 @@ from sireference.core.states import RMState
 OWN = Settings(placeholder_timeout=900.0, completing_timeout=30.0, connection_loss_timeout=60.0)
 
 
-def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
+def test_proposed_timer_overrides_the_operators() -> None:
     proposed = {
         "siconform.timers.placeholder": "1.5",
         "siconform.timers.waiting": "2",
@@ -27,13 +27,13 @@ def test_what_is_proposed_takes_the_place_of_what_the_operator_chose() -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "-1", "nan", "inf", "1e999", "1e308", "9223372037", "soon", "1.5 s"]
 )
-def test_what_is_no_time_is_left_unread(text: str) -> None:
+def test_invalid_timer_is_ignored(text: str) -> None:
     proposed = proposed_timers({"siconform.timers.waiting": text, "other": "1"})
 
     assert proposed.in_place_of(OWN) is OWN
 
 
-def test_timers_hold_for_the_rm_that_proposed_them_until_it_registers_again() -> None:
+def test_proposed_timers_last_until_the_rm_registers_again() -> None:
     scheduler = Scheduler(OWN)
     proposed = ProposedTimers(connection_loss_timeout=5.0)
     for rm_id, timers in (("short", proposed), ("long", ProposedTimers())):

@@ -1,4 +1,4 @@
-"""Order of queues and of applications in a leaf: policy, priority, guarantees."""
+"""Order of queues and of applications in a leaf: policy, priority, guaranteed resources."""
 
 import pytest
 from tests.driving import RM, identities, keys
@@ -22,7 +22,7 @@ partitions:
 
 
 def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> RM:
-    """Add waiting asks of memory 1: application, key and priority."""
+    """Send asks that wait for a node: application, key and priority; each of memory 1."""
     rm = RM(queues=queues)
     for application in sorted({application for application, _, _ in asks}):
         rm.submits(application, queue)
@@ -32,17 +32,17 @@ def with_asks(queue: str, *asks: tuple[str, str, int], queues: str = LEAVES) -> 
 
 
 def order(rm: RM, capacity: int = 100) -> list[str]:
-    """Return the keys in the order they are served when a node is added."""
+    """Return the keys in the order they are placed once there is capacity."""
     return keys(rm.creates("n1", memory=capacity, vcore=capacity))
 
 
-def test_a_fair_leaf_serves_the_application_that_has_less() -> None:
+def test_fair_leaf_serves_the_smallest_usage_first() -> None:
     rm = with_asks("root.fair", *((a, f"{a}-{n}", 0) for a in ("a1", "a2") for n in range(3)))
 
     assert order(rm) == ["a1-0", "a2-0", "a1-1", "a2-1", "a1-2", "a2-2"]
 
 
-def test_what_an_application_has_already_counts_in_a_fair_leaf() -> None:
+def test_existing_allocations_count_in_a_fair_leaf() -> None:
     rm = with_asks("root.fair")
     rm.creates("full", memory=3)
     rm.submits("a1", "root.fair")
@@ -56,7 +56,7 @@ def test_what_an_application_has_already_counts_in_a_fair_leaf() -> None:
     assert order(rm, 3) == ["new-a2", "new-a1", "new-a2"]
 
 
-def test_a_fair_leaf_weighs_by_what_is_guaranteed_to_it() -> None:
+def test_fair_leaf_weighs_usage_by_its_guarantee() -> None:
     rm = RM(queues=LEAVES)
     for application in ("a1", "a2"):
         rm.submits(application, "root.weighed")
@@ -66,7 +66,7 @@ def test_a_fair_leaf_weighs_by_what_is_guaranteed_to_it() -> None:
     assert keys(rm.creates("n1", memory=100, vcore=10_000)) == ["m", "v", "v", "m", "v", "m"]
 
 
-def test_the_share_falls_when_something_is_released() -> None:
+def test_share_falls_after_a_release() -> None:
     rm = with_asks("root.fair")
     rm.creates("full", memory=4)
     for application in ("a1", "a2"):
@@ -80,7 +80,7 @@ def test_the_share_falls_when_something_is_released() -> None:
     assert keys(rm.releases(of_a1[1], "a1")) == ["more-a1"]
 
 
-def test_an_application_that_was_served_lets_others_come_before_its_next_ask() -> None:
+def test_served_application_goes_behind_the_others() -> None:
     rm = with_asks("root.fair")
     rm.creates("full", memory=100)
     for application in ("a1", "a2", "full"):
@@ -96,7 +96,7 @@ def test_an_application_that_was_served_lets_others_come_before_its_next_ask() -
     assert keys(rm.releases(held[0], "full")) == ["more", "two-a2"]
 
 
-def test_who_waits_moves_up_with_an_ask_of_higher_priority() -> None:
+def test_waiting_application_moves_up_with_an_ask_of_higher_priority() -> None:
     rm = with_asks("root.fifo")
     rm.creates("full", memory=2)
     for application in ("full", "a1", "a2", "a3"):
@@ -111,7 +111,7 @@ def test_who_waits_moves_up_with_an_ask_of_higher_priority() -> None:
     assert keys(rm.releases(held[1], "full")) == ["urgent"]
 
 
-def test_who_waits_in_a_fair_leaf_moves_up_when_it_has_less() -> None:
+def test_waiting_application_in_a_fair_leaf_moves_up_when_it_has_less() -> None:
     rm = with_asks("root.fair")
     rm.creates("full", memory=6)
     held = {}
@@ -127,7 +127,7 @@ def test_who_waits_in_a_fair_leaf_moves_up_when_it_has_less() -> None:
     assert keys(effects) == ["of-a3", "of-a2"]
 
 
-def test_who_waits_in_a_fair_leaf_moves_up_when_the_cluster_grows() -> None:
+def test_waiting_application_in_a_fair_leaf_moves_up_when_the_cluster_grows() -> None:
     rm = with_asks("root.fair")
     rm.creates("full", memory=10, vcore=10)
     for application in ("a0", "a1", "a2"):
@@ -143,38 +143,38 @@ def test_who_waits_in_a_fair_leaf_moves_up_when_the_cluster_grows() -> None:
 
 
 @pytest.mark.parametrize("queue", ["root.fifo", "root.fair"])
-def test_the_application_with_the_highest_priority_comes_first(queue: str) -> None:
+def test_application_with_the_highest_priority_comes_first(queue: str) -> None:
     rm = with_asks(queue, ("a1", "low", 1), ("a2", "high", 5), ("a3", "mid", 3), ("a2", "last", 0))
 
     assert order(rm) == ["high", "mid", "low", "last"]
 
 
-def test_a_negative_priority_comes_after_none() -> None:
+def test_negative_priority_comes_after_none() -> None:
     rm = with_asks("root.fifo", ("a1", "below", -1), ("a2", "none", 0))
 
     assert order(rm) == ["none", "below"]
 
 
-def test_without_sorting_by_priority_who_came_first_is_served_first() -> None:
+def test_without_priority_sorting_applications_are_first_come_first_served() -> None:
     rm = with_asks("root.unsorted", ("a1", "low", 1), ("a2", "high", 5), ("a1", "lower", 0))
 
     assert order(rm) == ["low", "lower", "high"]
 
 
-def test_without_sorting_by_priority_asks_of_one_application_still_are() -> None:
+def test_without_priority_sorting_asks_of_one_application_are_still_sorted() -> None:
     rm = with_asks("root.unsorted", ("a1", "low", 1), ("a1", "high", 5))
 
     assert order(rm) == ["high", "low"]
 
 
-def test_without_sorting_by_priority_shares_come_first_and_priority_settles_equal_ones() -> None:
+def test_without_priority_sorting_priority_breaks_ties_of_shares() -> None:
     asks = (("a1", "low", 0), ("a2", "high", 1), ("a2", "higher", 9))
     rm = with_asks("root.fairest", *asks)
 
     assert order(rm) == ["higher", "low", "high"]
 
 
-def test_an_ask_that_cannot_be_served_lifts_no_one() -> None:
+def test_ask_that_cannot_be_served_does_not_raise_its_application() -> None:
     rm = with_asks("root.fifo", ("a1", "k1", 0), ("a2", "k2", 0))
     rm.asks("large", "a2", memory=1000, more={"priority": 9})
 
@@ -194,7 +194,7 @@ partitions:
           - {name: plain}
           - {name: other}
           - {name: offset, properties: {priority.offset: "10"}}
-          - {name: fenced, properties: {priority.policy: fence}}
+          - {name: barrier, properties: {priority.policy: fence}}
           - {name: low, properties: {priority.policy: fence, priority.offset: "-10"}}
           - name: parent
             properties: {priority.offset: "2"}
@@ -210,7 +210,7 @@ BY_SHARE = TREE % "application.sort.priority: disabled"
 
 
 def in_queues(queues: str, **priorities: int) -> list[str]:
-    """Return the service order of queues with one ask of that priority each."""
+    """Return the application served first; each queue has one with an ask of that priority."""
     rm = RM(queues=queues)
     for number, (queue, priority) in enumerate(priorities.items()):
         rm.submits(f"a{number}", f"root.{queue.replace('_', '.')}")
@@ -218,39 +218,39 @@ def in_queues(queues: str, **priorities: int) -> list[str]:
     return order(rm)
 
 
-def test_the_queue_with_the_highest_priority_comes_first() -> None:
+def test_queue_with_the_highest_priority_comes_first() -> None:
     assert in_queues(BY_PRIORITY, plain=1, other=2) == ["other", "plain"]
     assert in_queues(BY_PRIORITY, plain=2, other=1) == ["plain", "other"]
 
 
-def test_an_offset_is_added_to_the_priorities_in_a_queue() -> None:
+def test_offset_is_added_to_the_priorities_in_a_queue() -> None:
     assert in_queues(BY_PRIORITY, plain=9, offset=0, other=10) == ["other", "offset", "plain"]
     assert in_queues(BY_PRIORITY, plain=9, offset=-2) == ["plain", "offset"]
 
 
-def test_priorities_are_not_seen_outside_of_a_barrier() -> None:
-    assert in_queues(BY_PRIORITY, fenced=100, plain=1) == ["plain", "fenced"]
-    assert in_queues(BY_PRIORITY, fenced=-5, plain=-1) == ["fenced", "plain"]
+def test_priorities_are_hidden_outside_a_barrier() -> None:
+    assert in_queues(BY_PRIORITY, barrier=100, plain=1) == ["plain", "barrier"]
+    assert in_queues(BY_PRIORITY, barrier=-5, plain=-1) == ["barrier", "plain"]
     assert in_queues(BY_PRIORITY, low=5, plain=-9) == ["plain", "low"]
 
 
-def test_offsets_add_up_on_the_way_to_the_common_parent() -> None:
+def test_offsets_add_up_to_the_common_parent() -> None:
     assert in_queues(BY_PRIORITY, plain=3, parent_one=0) == ["parent_one", "plain"]
     assert in_queues(BY_PRIORITY, plain=3, parent_two=0) == ["plain", "parent_two"]
     assert in_queues(BY_PRIORITY, plain=2, wall_in=0, other=4) == ["other", "wall_in", "plain"]
 
 
-def test_inside_a_barrier_priorities_count() -> None:
+def test_priorities_count_inside_a_barrier() -> None:
     rm = RM(queues=BY_PRIORITY)
     for application in ("a1", "a2"):
-        rm.submits(application, "root.fenced")
+        rm.submits(application, "root.barrier")
     rm.asks("low", "a1", memory=1, more={"priority": 1})
     rm.asks("high", "a2", memory=1, more={"priority": 2})
 
     assert order(rm) == ["high", "low"]
 
 
-def test_queues_not_sorted_by_priority_are_sorted_by_share_and_then_by_priority() -> None:
+def test_queues_without_priority_sorting_are_sorted_by_share_then_priority() -> None:
     assert in_queues(BY_SHARE, plain=1, other=2) == ["other", "plain"]
     rm = RM(queues=BY_SHARE)
     rm.creates("full", memory=1)
@@ -285,7 +285,7 @@ partitions:
 """
 
 
-def test_queues_share_in_proportion_to_what_is_guaranteed_to_them() -> None:
+def test_queues_share_in_proportion_to_their_guarantees() -> None:
     rm = RM(queues=GUARANTEED)
     for queue in ("large", "small", "free"):
         rm.submits(queue, f"root.{queue}")
@@ -294,10 +294,10 @@ def test_queues_share_in_proportion_to_what_is_guaranteed_to_them() -> None:
     served = order(rm, 7)
 
     assert sorted(served[1:]) == ["large"] * 4 + ["small"] * 2
-    assert served[0] == "free"  # it uses nothing, and so not more than its guarantee
+    assert served[0] == "free"  # it has nothing yet, and so is not above its guarantee
 
 
-def test_who_has_less_than_its_guarantee_comes_before_who_has_none() -> None:
+def test_queue_below_its_guarantee_comes_before_one_without() -> None:
     rm = RM(queues=GUARANTEED)
     rm.creates("full", memory=4)
     for queue in ("free", "large"):
@@ -310,7 +310,7 @@ def test_who_has_less_than_its_guarantee_comes_before_who_has_none() -> None:
     assert order(rm, 100) == ["more-large", "more-free"]
 
 
-def test_the_share_of_a_parent_is_that_of_all_below_it() -> None:
+def test_share_of_a_parent_includes_all_its_children() -> None:
     rm = RM(queues=BY_PRIORITY.replace("priority.offset", "x.offset"))
     for number, queue in enumerate(("plain", "parent.one", "parent.two")):
         rm.submits(f"a{number}", f"root.{queue}")

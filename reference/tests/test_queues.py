@@ -1,4 +1,4 @@
-"""Queues: limits on the whole path, consistent usage, and the service order."""
+"""Queues: limits on the whole path, usage accounting, and order of service."""
 
 from sireference.core.model import AllocationRecord, Ask
 from sireference.core.resources import NOTHING, Resource
@@ -37,7 +37,7 @@ def in_queues(**applications: str) -> RM:
     return rm
 
 
-def test_a_queue_gives_no_more_than_its_maximum() -> None:
+def test_queue_allocates_no_more_than_its_maximum() -> None:
     rm = in_queues(a1="root_quota", a2="root_free")
 
     made = identities(rm.asks("k1", memory=3, most=9))
@@ -47,20 +47,20 @@ def test_a_queue_gives_no_more_than_its_maximum() -> None:
     assert keys(rm.releases(made[0])) == ["k1"]
 
 
-def test_types_the_maximum_does_not_name_are_free() -> None:
+def test_types_not_named_in_the_maximum_are_unlimited() -> None:
     rm = in_queues(a1="root_quota")
     rm.creates("n2", vcore=1000)
 
     assert keys(rm.asks("k1", vcore=1000)) == ["k1"]
 
 
-def test_a_maximum_of_zero_lets_nothing_through() -> None:
+def test_zero_maximum_allows_nothing() -> None:
     rm = in_queues(a1="root_closed")
 
     assert keys(rm.asks("k1", memory=1)) == []
 
 
-def test_a_parents_maximum_holds_for_its_children_together() -> None:
+def test_parent_maximum_applies_to_its_children_together() -> None:
     rm = in_queues(a1="root_parent_left", a2="root_parent_right")
     (left,) = identities(rm.asks("k1", memory=6))
     assert keys(rm.asks("k2", "a2", memory=5)) == []
@@ -69,7 +69,7 @@ def test_a_parents_maximum_holds_for_its_children_together() -> None:
     assert keys(rm.releases(left)) == ["k2"]
 
 
-def test_only_so_many_applications_run_on_the_whole_path() -> None:
+def test_application_limits_apply_on_the_whole_path() -> None:
     rm = in_queues(a1="root_few_one", a2="root_few_one", a3="root_few_two", a4="root_few_two")
     for application in ("a1", "a2", "a3", "a4"):
         rm.asks(f"k-{application}", application, memory=1)
@@ -82,7 +82,7 @@ def test_only_so_many_applications_run_on_the_whole_path() -> None:
     assert sorted(keys(effects)) == ["k-a2", "more-a2"]
 
 
-def test_a_removed_application_makes_place_for_another() -> None:
+def test_removed_application_frees_its_slot() -> None:
     rm = in_queues(a1="root_few_one", a2="root_few_one")
     rm.asks("k1", memory=1)
     assert keys(rm.asks("k2", "a2", memory=1)) == []
@@ -90,14 +90,14 @@ def test_a_removed_application_makes_place_for_another() -> None:
     assert keys(rm.removes("a1")) == ["k2"]
 
 
-def test_an_application_without_allocation_takes_no_place() -> None:
+def test_application_without_allocation_takes_no_slot() -> None:
     rm = in_queues(a1="root_few_one", a2="root_few_one")
     rm.asks("k1", memory=1000)
 
     assert keys(rm.asks("k2", "a2", memory=1)) == ["k2"]
 
 
-def test_the_queue_with_the_smaller_share_is_served_next() -> None:
+def test_queue_with_the_smaller_share_is_served_next() -> None:
     rm = RM(queues=TREE)
     for application, queue in (("a1", "free"), ("a2", "rich")):
         rm.submits(application, f"root.{queue}")
@@ -106,7 +106,7 @@ def test_the_queue_with_the_smaller_share_is_served_next() -> None:
     assert keys(rm.creates("n1", memory=100)) == ["k-a1", "k-a2", "k-a2"]
 
 
-def test_in_a_leaf_who_came_first_is_served_first() -> None:
+def test_leaf_is_first_come_first_served() -> None:
     rm = RM()
     for application in ("a1", "a2", "a3"):
         rm.submits(application)
@@ -116,14 +116,14 @@ def test_in_a_leaf_who_came_first_is_served_first() -> None:
     assert keys(rm.creates("n1", memory=5)) == ["k-a1", "k-a1", "k-a2", "k-a2", "k-a3"]
 
 
-def test_an_application_that_waits_does_not_stop_the_next() -> None:
+def test_waiting_application_does_not_block_the_next() -> None:
     rm = in_queues(a1="root_quota", a2="root_quota")
     rm.asks("k1", memory=11)
 
     assert keys(rm.asks("k2", "a2", memory=10)) == ["k2"]
 
 
-def test_what_was_given_back_is_not_used() -> None:
+def test_released_usage_is_subtracted() -> None:
     rm = in_queues(a1="root_parent_left", a2="root_free")
     rm.asks("k1", memory=2, most=5)
     rm.asks("k2", "a2", memory=7)
@@ -164,7 +164,7 @@ def test_binpacking_fills_the_fuller_node_first() -> None:
         assert [node for _, node in placed(rm.asks("k", memory=1, most=3))] == expected
 
 
-def test_an_application_that_runs_already_waits_for_no_place() -> None:
+def test_running_application_needs_no_other_slot() -> None:
     rm = in_queues(a1="root_few_one", a2="root_few_one")
     rm.asks("k1", memory=1)
     assert keys(rm.asks("k2", "a2", memory=1)) == []

@@ -32,7 +32,7 @@ def watched(queues: str, rules: Rules = RULES) -> Later:
 
 
 def runs(rm: Later, *sizes: int, of: str = "a1", more: Mapping[str, object] | None = None) -> None:
-    """Allocate k1, k2 and so on with these sizes."""
+    """Place allocations k1, k2 and so on of these sizes."""
     for number, size in enumerate(sizes, start=1):
         assert keys(rm.asks(f"{of}-k{number}", of, memory=size, more=more))
 
@@ -43,14 +43,14 @@ def partition(rm: Later) -> Partition:
 
 
 def gone(effects: list[Effect]) -> set[str]:
-    """Return the preempted keys."""
+    """Return the preempted allocations."""
     ends = released(effects)
     assert {termination for _, termination in ends} <= {PREEMPTED}
     return {identity.removeprefix("a1-") for identity, _ in ends}
 
 
 # requirement: SI-PRE-009, SI-EVT-016
-def test_what_is_above_a_lowered_maximum_goes_after_the_delay() -> None:
+def test_excess_over_a_lowered_maximum_is_preempted_after_the_delay() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 3, 3)
 
@@ -107,7 +107,7 @@ def test_nothing_is_preempted_otherwise(after: str) -> None:
 
 
 # requirement: SI-PRE-009
-def test_a_new_maximum_is_a_lowered_one() -> None:
+def test_new_maximum_counts_as_lowered() -> None:
     rm = watched(queue(None))
     runs(rm, 4, 4)
 
@@ -117,7 +117,7 @@ def test_a_new_maximum_is_a_lowered_one() -> None:
 
 
 # requirement: SI-EVT-016
-def test_a_queue_that_has_come_below_its_maximum_gives_back_nothing() -> None:
+def test_queue_back_below_its_maximum_loses_nothing() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(5))
@@ -130,7 +130,7 @@ def test_a_queue_that_has_come_below_its_maximum_gives_back_nothing() -> None:
 
 
 # requirement: SI-PRE-009
-def test_a_maximum_that_is_raised_in_time_is_not_enforced() -> None:
+def test_maximum_raised_in_time_is_not_enforced() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(5))
@@ -143,7 +143,7 @@ def test_a_maximum_that_is_raised_in_time_is_not_enforced() -> None:
 
 
 # requirement: SI-PRE-009
-def test_lowering_it_again_does_not_put_it_off() -> None:
+def test_lowering_it_again_does_not_restart_the_delay() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(7))
@@ -155,13 +155,13 @@ def test_lowering_it_again_does_not_put_it_off() -> None:
 
 
 # requirement: SI-PRE-009
-def test_no_queue_falls_below_its_guarantee() -> None:
+def test_queue_does_not_fall_below_its_guarantee() -> None:
     rm = watched(queue(10, guaranteed=4))
     runs(rm, 3, 3, 3)
 
     rm.reconfigures(queue(4, guaranteed=4))
 
-    assert gone(rm.waits(5.0)) == {"k3"}  # another one would leave 3
+    assert gone(rm.waits(5.0)) == {"k3"}  # without another one, only 3 would remain
 
 
 # requirement: SI-PRE-009, SI-PRE-003
@@ -173,7 +173,7 @@ def test_no_queue_falls_below_its_guarantee() -> None:
     ],
     ids=["opted out", "bound to its node"],
 )
-def test_some_are_never_preempted(more: Mapping[str, object]) -> None:
+def test_protected_allocations_are_not_preempted(more: Mapping[str, object]) -> None:
     rm = watched(queue(10))
     runs(rm, 5, 5, more=more)
     rm.reconfigures(queue(5))
@@ -185,7 +185,7 @@ def test_some_are_never_preempted(more: Mapping[str, object]) -> None:
 
 
 # requirement: SI-PRE-009
-def test_a_leaf_where_preemption_is_disabled_is_spared() -> None:
+def test_leaf_with_preemption_disabled_is_spared() -> None:
     disabled = ", queues: [{name: s, properties: {preemption.policy: disabled}}, {name: t}]"
     rm = Later(queues=queue(10, disabled))
     for leaf in ("s", "t"):
@@ -215,7 +215,7 @@ def test_lower_priority_goes_first_and_originators_last() -> None:
 
 
 # requirement: SI-PRE-009
-def test_no_one_goes_without_whom_it_is_enough() -> None:
+def test_victims_that_are_not_needed_are_dropped() -> None:
     rm = watched(queue(10))
     runs(rm, 6, 4)
 
@@ -225,7 +225,7 @@ def test_no_one_goes_without_whom_it_is_enough() -> None:
 
 
 # requirement: SI-PRE-009
-def test_only_what_holds_something_of_which_there_is_too_much_goes() -> None:
+def test_only_allocations_with_an_excess_resource_are_preempted() -> None:
     rm = watched(queue(10))
     rm.updates("n1", memory=100, vcore=10)
     rm.asks("k1", memory=8)
@@ -237,7 +237,7 @@ def test_only_what_holds_something_of_which_there_is_too_much_goes() -> None:
 
 
 # requirement: SI-PRE-009
-def test_who_is_on_the_way_out_already_counts() -> None:
+def test_open_releases_count() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 3, 3)
     rm.reconfigures(queue(7))
@@ -249,7 +249,7 @@ def test_who_is_on_the_way_out_already_counts() -> None:
 
 
 # requirement: SI-PRE-009
-def test_it_is_enforced_in_every_revision_but_reported_in_one() -> None:
+def test_quota_enforcement_is_in_every_revision_but_recorded_in_one() -> None:
     rm = watched(queue(10), Rules())
     rm.asks("k1", memory=5)
     rm.asks("k2", memory=5)
@@ -261,7 +261,7 @@ def test_it_is_enforced_in_every_revision_but_reported_in_one() -> None:
     assert sent(effects, ChangeDetail.QUEUE_PREEMPTION) == []
 
 
-def test_nothing_is_left_of_a_queue_that_goes() -> None:
+def test_removed_queue_leaves_nothing() -> None:
     rm = watched(queue(10))
     runs(rm, 4, 4)
     rm.reconfigures(queue(5))

@@ -1,4 +1,4 @@
-"""Recovery of existing allocations."""
+"""Recovery: existing allocations reported by the RM."""
 
 import pytest
 from sireference.core.model import (
@@ -33,7 +33,7 @@ def existing(
 
 
 # requirement: SI-CONN-021, SI-REC-007, SI-REC-003
-def test_an_existing_allocation_takes_its_capacity_and_can_be_released(busy: RM) -> None:
+def test_existing_allocation_takes_its_capacity_and_can_be_released(busy: RM) -> None:
     effects = busy.reports(existing())
 
     assert [type(effect).__name__ for effect in effects] == ["UpdatedApplication"] * 2
@@ -56,7 +56,7 @@ def test_an_existing_allocation_takes_its_capacity_and_can_be_released(busy: RM)
         (existing(resource=Resource({"memory": -1})), "negative: memory"),
     ],
 )
-def test_what_cannot_exist_is_rejected(
+def test_impossible_allocation_is_rejected(
     busy: RM, allocation: AllocationRecord, message: str
 ) -> None:
     busy.reports(existing(identity="known"))
@@ -72,7 +72,7 @@ def test_what_cannot_exist_is_rejected(
 
 
 # requirement: SI-REC-013
-def test_what_runs_needs_no_capacity_and_no_schedulable_node(busy: RM) -> None:
+def test_existing_allocation_needs_no_capacity_and_no_schedulable_node(busy: RM) -> None:
     busy.drains("n1")
 
     assert not of(busy.reports(existing(resource=Resource({"memory": 50}))), RejectedAllocation)
@@ -81,7 +81,7 @@ def test_what_runs_needs_no_capacity_and_no_schedulable_node(busy: RM) -> None:
     assert keys(busy.asks("k1", memory=1)) == []
 
 
-def test_an_identity_of_the_rm_is_not_given_again(busy: RM) -> None:
+def test_identity_reported_by_the_rm_is_not_reused(busy: RM) -> None:
     busy.reports(existing(identity="1"))
 
     busy.asks("k1", memory=1)
@@ -98,7 +98,7 @@ def with_node(busy: RM, *allocations: AllocationRecord) -> list[object]:
 
 
 # requirement: SI-REC-001
-def test_a_node_comes_with_what_runs_on_it(busy: RM) -> None:
+def test_node_comes_with_its_existing_allocations(busy: RM) -> None:
     busy.drains("n1")
 
     effects = with_node(busy, existing(node="n2"), existing("old-2", node="n2"))
@@ -110,7 +110,7 @@ def test_a_node_comes_with_what_runs_on_it(busy: RM) -> None:
 
 
 # requirement: SI-REC-023
-def test_a_node_that_comes_drained_comes_with_what_runs_on_it(busy: RM) -> None:
+def test_node_created_draining_comes_with_its_existing_allocations(busy: RM) -> None:
     busy.drains("n1")
     info = NodeInfo(
         "n2",
@@ -137,7 +137,7 @@ def test_a_node_that_comes_drained_comes_with_what_runs_on_it(busy: RM) -> None:
         existing("", node="n2"),
     ],
 )
-def test_one_bad_allocation_spoils_the_node_and_leaves_nothing(
+def test_one_invalid_allocation_rejects_the_node_and_leaves_nothing(
     busy: RM, bad: AllocationRecord
 ) -> None:
     (verdict,) = with_node(busy, existing(node="n2"), bad)
@@ -150,7 +150,7 @@ def test_one_bad_allocation_spoils_the_node_and_leaves_nothing(
 
 
 # requirement: SI-REC-002
-def test_what_was_recovered_is_not_allocated_again(busy: RM) -> None:
+def test_recovered_allocation_is_not_allocated_again(busy: RM) -> None:
     busy.reports(existing())
 
     assert keys(busy.creates("n2", memory=10)) == []
@@ -159,7 +159,7 @@ def test_what_was_recovered_is_not_allocated_again(busy: RM) -> None:
 
 
 # requirement: SI-REC-008
-def test_what_was_rejected_holds_no_capacity(busy: RM) -> None:
+def test_rejected_allocation_holds_no_capacity(busy: RM) -> None:
     whole = Resource({"memory": 10})
     for bad in (
         existing(node="nX", resource=whole),
@@ -172,7 +172,7 @@ def test_what_was_rejected_holds_no_capacity(busy: RM) -> None:
 
 
 # requirement: SI-REC-009
-def test_a_node_may_be_created_draining_filled_and_brought_back(rm: RM) -> None:
+def test_node_may_be_created_draining_filled_and_undrained(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("whole", memory=10)
     rm.send_node_action("n1", NodeAction.CREATE_DRAIN, {"memory": 10})
@@ -186,7 +186,7 @@ def test_a_node_may_be_created_draining_filled_and_brought_back(rm: RM) -> None:
 
 
 # requirement: SI-REC-013
-def test_what_runs_may_exceed_its_queue_and_holds_back_what_is_new() -> None:
+def test_existing_allocations_may_exceed_their_queue_and_block_new_ones() -> None:
     rm = RM(queues=QUOTA_OF_FIVE)
     rm.creates("n1", memory=100)
     rm.submits("a1", "root.quota")
@@ -200,7 +200,7 @@ def test_what_runs_may_exceed_its_queue_and_holds_back_what_is_new() -> None:
 
 
 # requirement: SI-REC-014
-def test_what_was_recovered_keeps_its_application_from_completing(busy: RM) -> None:
+def test_recovered_allocation_keeps_its_application_from_completing(busy: RM) -> None:
     busy.reports(existing())
     assert busy.waits(0.9 * Settings().starting_timeout) == []
 
@@ -220,7 +220,7 @@ def test_existing_allocations_count_with_a_creation_only(busy: RM) -> None:
 
 # requirement: SI-REC-016, SI-CONN-018
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_what_the_rm_replays_is_what_there_was(busy: RM, *, is_restarted: bool) -> None:
+def test_replay_by_the_rm_restores_the_state(busy: RM, *, is_restarted: bool) -> None:
     busy.submits("a2")
     asks = tuple(
         Ask(f"{application}-{key}", application, resource=Resource({"memory": amount}))

@@ -1,4 +1,4 @@
-"""Redaction: logged messages without fields that the SI marks as secret."""
+"""Logged messages: all fields except those the SI marks as secret."""
 
 from typing import Any
 
@@ -63,12 +63,12 @@ def _marked(revision: Revision) -> bytes:
 
 
 # requirement: SI-WIRE-013
-def test_a_secret_is_left_out(login: Any) -> None:
+def test_secret_is_left_out(login: Any) -> None:
     assert loggable(login(user="me", pin="hush")) == {"user": "me"}
 
 
 # requirement: SI-WIRE-013
-def test_a_secret_is_left_out_at_every_depth(login: Any) -> None:
+def test_secret_is_left_out_at_every_depth(login: Any) -> None:
     message = login(user="outer", inner=login(pin="hush"))
     message.inner.several.append(login(user="one", pin="hush"))
     message.by_name["two"].CopyFrom(login(user="two", pin="hush"))
@@ -82,18 +82,18 @@ def test_a_secret_is_left_out_at_every_depth(login: Any) -> None:
     assert message.SerializeToString(deterministic=True) == before
 
 
-def test_only_what_is_marked_is_secret(login: Any) -> None:
+def test_only_marked_fields_are_secret(login: Any) -> None:
     fields = login.DESCRIPTOR.fields_by_name
 
     assert [name for name, field in fields.items() if is_secret(field)] == ["pin"]
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_no_text_marks_a_field_so_all_is_shown(revision: Revision) -> None:
+def test_no_revision_marks_a_field_so_all_is_shown(revision: Revision) -> None:
     request = revision.si.RegisterResourceManagerRequest(rmID="rm", version="1")
 
     assert loggable(request) == {"rmID": "rm", "version": "1"}
 
 
-def test_a_pool_that_knows_no_mark_has_no_secrets() -> None:
+def test_pool_without_the_option_has_no_secrets() -> None:
     assert loggable(ext.SnapshotQuery(rm_id="rm")) == {"rm_id": "rm"}

@@ -1,4 +1,4 @@
-"""Server reflection in both versions: services and their types."""
+"""Server reflection, in both versions: services and their types."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,7 +26,7 @@ SERVED = {
 
 
 async def described(wire: Wire, symbol: str) -> list[FileDescriptorProto]:
-    """Return the files that contain ``symbol`` according to v1alpha."""
+    """Return the files in which the server finds ``symbol``, by v1alpha."""
     stub = reflection_pb2_grpc.ServerReflectionStub(wire.channel)
     request = reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
     (answer,) = [one async for one in stub.ServerReflectionInfo(iter([request]))]
@@ -37,7 +37,7 @@ async def described(wire: Wire, symbol: str) -> list[FileDescriptorProto]:
 
 
 async def messages_of_v1(wire: Wire) -> tuple[Any, Any]:
-    """Return request and response of v1, built from the server's descriptions only."""
+    """Return request and response of v1, built only from the server's descriptors."""
     (file,) = await described(wire, f"{V1}.ServerReflection")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -68,7 +68,7 @@ async def asked(
 
 
 @pytest.mark.parametrize("package", [V1, V1ALPHA])
-def test_the_scheduler_of_the_revision_is_shown(package: str) -> None:
+def test_scheduler_of_the_revision_is_listed(package: str) -> None:
     @over_the_wire
     async def play(wire: Wire) -> None:
         request: Any = reflection_pb2.ServerReflectionRequest
@@ -85,7 +85,7 @@ def test_the_scheduler_of_the_revision_is_shown(package: str) -> None:
             {"file_containing_symbol": "si.v1.Scheduler"},
             {"file_containing_symbol": "grpc.health.v1.Health"},
             {"file_by_filename": "google/protobuf/descriptor.proto"},
-            {"file_containing_symbol": "nobody.knows.This", "host": "here"},
+            {"file_containing_symbol": "unknown.Symbol", "host": "here"},
             {},
         )
 
@@ -109,7 +109,7 @@ async def test_v1_describes_itself_under_its_own_names(wire: Wire) -> None:
     assert V1ALPHA not in str(file)
 
 
-def test_servers_of_several_revisions_live_in_one_process() -> None:
+def test_servers_of_several_revisions_run_in_one_process() -> None:
     async def shown(wire: Wire) -> bytes:
         (si, *_) = await described(wire, "si.v1.Scheduler")
         return si.SerializeToString()

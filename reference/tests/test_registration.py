@@ -1,4 +1,4 @@
-"""Registration: first and repeated, several RMs, loss and shutdown."""
+"""Registration: the first, repeated, several RMs, connection loss and shutdown."""
 
 from collections import Counter
 
@@ -35,14 +35,14 @@ def state(rm: RM) -> RMState:
 
 
 # requirement: SI-REG-001, SI-CONN-001
-def test_registering_makes_it_run(rm: RM) -> None:
+def test_registering_makes_the_rm_running(rm: RM) -> None:
     assert state(rm) is RMState.RUNNING
     assert rm.registers() == [Registered("rm")]
     assert rm.creates("n1") == [AcceptedNode("rm", "n1")]
 
 
 # requirement: SI-REG-003
-def test_a_registration_without_id_is_refused() -> None:
+def test_registration_without_id_is_refused() -> None:
     nameless = RM(rm_id="")
 
     (refused,) = of(nameless.registers(), Refused)
@@ -52,8 +52,8 @@ def test_a_registration_without_id_is_refused() -> None:
 
 # requirement: SI-CONN-002
 @pytest.mark.parametrize("event", [UpdateNodes, UpdateApplications, UpdateAllocations, ShutDown])
-@pytest.mark.parametrize("rm_id", ["", "nobody"])
-def test_who_is_not_registered_is_refused(event: type[Event], rm_id: str) -> None:
+@pytest.mark.parametrize("rm_id", ["", "unknown"])
+def test_unregistered_rm_is_refused(event: type[Event], rm_id: str) -> None:
     scheduler = Scheduler()
 
     (refused,) = of(scheduler.handle(event(rm_id), 0), Refused)  # type: ignore[call-arg]
@@ -63,7 +63,7 @@ def test_who_is_not_registered_is_refused(event: type[Event], rm_id: str) -> Non
 
 
 # requirement: SI-REG-004, SI-REG-005, SI-REG-006, SI-REG-007
-def test_registering_again_forgets_everything(busy: RM) -> None:
+def test_registering_again_drops_all_state(busy: RM) -> None:
     (old,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)
 
@@ -77,7 +77,7 @@ def test_registering_again_forgets_everything(busy: RM) -> None:
 
 
 # requirement: SI-REG-008, SI-REG-013, SI-CONN-003, SI-CONN-004, SI-CONN-005
-def test_resource_managers_do_not_touch_each_other(busy: RM) -> None:
+def test_resource_managers_are_isolated(busy: RM) -> None:
     other = RM(scheduler=busy.scheduler, rm_id="other")
     (mine,) = identities(busy.asks("k1", memory=10))
     assert of(other.decommissions("n1"), RejectedNode)
@@ -95,7 +95,7 @@ def test_resource_managers_do_not_touch_each_other(busy: RM) -> None:
 
 
 # requirement: SI-REG-012, SI-REG-014, SI-REG-018
-def test_the_latest_configuration_is_in_force() -> None:
+def test_latest_configuration_applies() -> None:
     rm = RM(queues=ONE)
     assert of(rm.submits("a1", "root.one"), AcceptedApplication)
     assert of(rm.submits("a2", "root.two"), RejectedApplication)
@@ -107,7 +107,7 @@ def test_the_latest_configuration_is_in_force() -> None:
 
 
 # requirement: SI-CONN-006, SI-CONN-007, SI-CONN-009, SI-CONN-010
-def test_a_lost_rm_is_paused_then_stopped() -> None:
+def test_lost_rm_is_paused_then_stopped() -> None:
     rm = RM(settings=Settings(connection_loss_timeout=60.0))
     rm.submits("a1")
     rm.creates("n1", memory=1)
@@ -126,7 +126,7 @@ def test_a_lost_rm_is_paused_then_stopped() -> None:
     assert rm.scheduler.rms.all()[0].partitions == {}
 
 
-def test_a_stopped_rm_is_reported_so_for_a_while_and_then_forgotten() -> None:
+def test_stopped_rm_is_remembered_for_a_while_and_then_forgotten() -> None:
     rm = RM(settings=Settings(stopped_retention=100.0))
     rm.scheduler.handle(ShutDown("rm"), rm.now)
 
@@ -139,7 +139,7 @@ def test_a_stopped_rm_is_reported_so_for_a_while_and_then_forgotten() -> None:
     assert rm.scheduler.next_deadline() is None
 
 
-def test_who_registers_again_after_it_was_stopped_is_not_forgotten() -> None:
+def test_rm_registered_again_after_it_was_stopped_is_not_forgotten() -> None:
     rm = RM(settings=Settings(stopped_retention=100.0))
     rm.scheduler.handle(ShutDown("rm"), rm.now)
     rm.registers()
@@ -149,7 +149,7 @@ def test_who_registers_again_after_it_was_stopped_is_not_forgotten() -> None:
     assert of(rm.creates("n1"), AcceptedNode)
 
 
-def test_an_event_costs_the_same_however_many_have_registered(
+def test_cost_of_an_event_is_independent_of_past_registrations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scheduler = Scheduler()
@@ -175,7 +175,7 @@ def test_an_event_costs_the_same_however_many_have_registered(
 
 
 # requirement: SI-CONN-008, SI-CONN-010
-def test_an_rm_that_leaves_is_stopped_at_once(busy: RM) -> None:
+def test_rm_that_leaves_is_stopped_at_once(busy: RM) -> None:
     assert busy.scheduler.handle(ShutDown("rm"), busy.now) == []
 
     assert state(busy) is RMState.STOPPED
@@ -184,7 +184,7 @@ def test_an_rm_that_leaves_is_stopped_at_once(busy: RM) -> None:
     assert busy.creates("n1") == [AcceptedNode("rm", "n1")]
 
 
-def test_a_paused_rm_runs_again_by_registering(busy: RM) -> None:
+def test_paused_rm_runs_again_by_registering(busy: RM) -> None:
     busy.scheduler.handle(ConnectionLost("rm"), busy.now)
     busy.registers()
 

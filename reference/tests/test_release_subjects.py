@@ -1,4 +1,4 @@
-"""Release subjects: each kind ends what it names, and nothing else."""
+"""Subjects of a release: each kind ends what it names, and nothing else."""
 
 import pytest
 from sireference.core.model import (
@@ -34,7 +34,7 @@ def withdrawn(effects: list[Effect]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("subject", "meant"), CASES, ids=lambda case: str(case)[:40])
-def test_asks_are_withdrawn_by_the_kind_of_subject_alone(
+def test_asks_are_withdrawn_only_by_their_kinds_of_subject(
     subject: AskSubject, meant: list[tuple[str, str]]
 ) -> None:
     rm = RM()
@@ -47,7 +47,7 @@ def test_asks_are_withdrawn_by_the_kind_of_subject_alone(
     assert withdrawn(effects) == meant
 
 
-def test_a_release_without_identity_is_no_release_of_all(busy: RM) -> None:
+def test_release_without_identity_is_not_a_release_of_all(busy: RM) -> None:
     made = identities(busy.asks("k1", memory=1, most=2))
     of_one = ReleaseRequest("default", OneAllocation("a1", ""), STOPPED)
 
@@ -55,7 +55,7 @@ def test_a_release_without_identity_is_no_release_of_all(busy: RM) -> None:
     assert len(of(busy.send(releases=(of_allocations("a1"),)), ReleasedAllocation)) == len(made)
 
 
-def test_the_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) -> None:
+def test_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
     busy.asks("k2", memory=1_000_000)
 
@@ -65,7 +65,7 @@ def test_the_release_of_a_key_withdraws_the_pending_ask_of_that_key(busy: RM) ->
     assert of(effects, ReleasedAllocation) == []
 
 
-def test_a_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
+def test_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
 
     assert busy.send(releases=(ReleaseRequest("default", OneOfKey("a1", "k1"), TIMEOUT),)) == []
@@ -73,7 +73,7 @@ def test_a_confirmation_by_key_withdraws_nothing(busy: RM) -> None:
 
 
 # requirement: SI-REL-029
-def test_the_release_of_all_asked_for_and_held_ends_both(busy: RM) -> None:
+def test_release_of_asks_and_allocations_ends_both(busy: RM) -> None:
     busy.submits("a2")
     busy.asks("waits", memory=1_000_000)
     busy.asks("waits too", "a2", memory=1_000_000)
@@ -87,7 +87,7 @@ def test_the_release_of_all_asked_for_and_held_ends_both(busy: RM) -> None:
     assert withdrawn(busy.withdraws("waits too", "a2")) == [("a2", "waits too")]
 
 
-def test_a_confirmation_of_all_asked_for_and_held_withdraws_nothing(busy: RM) -> None:
+def test_confirmation_of_asks_and_allocations_withdraws_nothing(busy: RM) -> None:
     busy.asks("k1", memory=1_000_000)
     everything = ReleaseRequest("default", AskedAndHeld("a1"), TIMEOUT)
 

@@ -26,7 +26,7 @@ OF_THE_SCHEDULER = [
 
 
 # requirement: SI-REL-001, SI-REL-002
-def test_a_release_is_confirmed_by_the_same_message(busy: RM) -> None:
+def test_release_is_confirmed_by_the_same_message(busy: RM) -> None:
     made = identities(busy.asks("k1", memory=1, most=3))
 
     effects = busy.send(
@@ -39,7 +39,7 @@ def test_a_release_is_confirmed_by_the_same_message(busy: RM) -> None:
     ]
 
 
-def test_the_confirmation_names_the_key_even_where_the_release_did_not(busy: RM) -> None:
+def test_confirmation_has_the_key_even_where_the_release_had_none(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=1))
 
     (sent,) = of(busy.releases(identity), ReleasedAllocation)
@@ -47,7 +47,7 @@ def test_the_confirmation_names_the_key_even_where_the_release_did_not(busy: RM)
     assert sent.release.key == "k1"
 
 
-def test_the_change_of_state_comes_before_the_confirmation(busy: RM) -> None:
+def test_state_change_comes_before_the_confirmation(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=1))
 
     kinds = [type(effect).__name__ for effect in busy.releases(identity)]
@@ -57,7 +57,7 @@ def test_the_change_of_state_comes_before_the_confirmation(busy: RM) -> None:
 
 # requirement: SI-REL-003, SI-REL-004
 @pytest.mark.parametrize("key", ["", "k1"])
-def test_without_identity_everything_of_the_application_ends(busy: RM, key: str) -> None:
+def test_without_identity_all_allocations_of_the_application_end(busy: RM, key: str) -> None:
     busy.submits("a2")
     mine = identities(busy.asks("k1", memory=2) + busy.asks("k2", memory=2, most=2))
     others = identities(busy.asks("k3", "a2", memory=2))
@@ -72,7 +72,7 @@ def test_without_identity_everything_of_the_application_ends(busy: RM, key: str)
 
 
 # requirement: SI-REL-005
-def test_what_is_unknown_or_over_is_no_matter(busy: RM) -> None:
+def test_unknown_and_ended_allocations_are_ignored(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)
     for unknown in (("zzz", "a1"), (identity, "aX"), (identity, ""), ("", "")):
@@ -87,7 +87,7 @@ def test_what_is_unknown_or_over_is_no_matter(busy: RM) -> None:
 
 
 # requirement: SI-REL-007
-def test_a_type_that_is_not_set_is_a_release_by_the_rm(busy: RM) -> None:
+def test_unset_type_is_a_release_by_the_rm(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=1))
 
     assert released(busy.releases(identity, termination=UNSET)) == [(identity, STOPPED)]
@@ -96,7 +96,7 @@ def test_a_type_that_is_not_set_is_a_release_by_the_rm(busy: RM) -> None:
 # requirement: SI-REL-014
 @pytest.mark.parametrize("termination", [*OF_THE_SCHEDULER, TerminationType.UNRECOGNISED])
 @pytest.mark.parametrize("by_identity", [True, False])
-def test_confirming_what_is_not_open_changes_nothing(
+def test_confirmation_without_an_open_release_changes_nothing(
     busy: RM, termination: TerminationType, *, by_identity: bool
 ) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
@@ -114,7 +114,7 @@ def expired(rm: RM) -> str:
 
 
 # requirement: SI-REL-009, SI-REL-011, SI-ALLOC-009
-def test_a_release_of_the_scheduler_is_final_with_its_confirmation(busy: RM) -> None:
+def test_release_of_the_scheduler_is_final_with_its_confirmation(busy: RM) -> None:
     identity = expired(busy)
     assert keys(busy.asks("k2", memory=10)) == []
     assert busy.waits(100) == []
@@ -127,7 +127,7 @@ def test_a_release_of_the_scheduler_is_final_with_its_confirmation(busy: RM) -> 
 
 
 # requirement: SI-REL-026
-def test_another_type_of_the_scheduler_leaves_the_release_open(busy: RM) -> None:
+def test_another_scheduler_type_leaves_the_release_open(busy: RM) -> None:
     identity = expired(busy)
     busy.asks("k2", memory=10)
 
@@ -137,14 +137,14 @@ def test_another_type_of_the_scheduler_leaves_the_release_open(busy: RM) -> None
     assert keys(busy.releases(identity, termination=TIMEOUT)) == ["k2"]
 
 
-def test_the_rm_may_stop_what_it_was_asked_to_release(busy: RM) -> None:
+def test_rm_may_stop_an_allocation_with_an_open_release(busy: RM) -> None:
     identity = expired(busy)
 
     assert released(busy.releases(identity)) == [(identity, STOPPED)]
     assert busy.releases(identity, termination=TIMEOUT) == []
 
 
-def test_a_confirmation_without_identity_confirms_what_is_open(busy: RM) -> None:
+def test_confirmation_without_identity_confirms_open_releases(busy: RM) -> None:
     (expiring,) = identities(busy.asks("k1", memory=2, more={"execution_timeout": 1.0}))
     (lasting,) = identities(busy.asks("k2", memory=2))
     busy.waits(1)
@@ -156,14 +156,14 @@ def test_a_confirmation_without_identity_confirms_what_is_open(busy: RM) -> None
 
 
 # requirement: SI-REL-013
-def test_a_removed_node_takes_an_open_release_with_it(busy: RM) -> None:
+def test_removed_node_ends_an_open_release(busy: RM) -> None:
     identity = expired(busy)
 
     assert released(busy.decommissions("n1")) == [(identity, STOPPED)]
     assert busy.releases(identity, termination=TIMEOUT) == []
 
 
-def test_a_late_confirmation_for_a_removed_application_is_no_matter(busy: RM) -> None:
+def test_late_confirmation_for_a_removed_application_is_ignored(busy: RM) -> None:
     identity = expired(busy)
     busy.removes("a1")
 
@@ -171,8 +171,8 @@ def test_a_late_confirmation_for_a_removed_application_is_no_matter(busy: RM) ->
 
 
 # requirement: SI-REL-011, SI-REL-026
-def test_a_confirmation_that_names_a_key_ends_what_has_that_key_now() -> None:
-    """A late confirmation cannot be distinguished; the last one fails a1."""
+def test_confirmation_by_key_ends_the_current_allocation_of_that_key() -> None:
+    """It cannot show that it is late and means an earlier allocation; the last one fails a1."""
     rm = Keyed()
     rm.creates("n1", memory=1)
     rm.creates("n2", memory=1)
@@ -184,6 +184,6 @@ def test_a_confirmation_that_names_a_key_ends_what_has_that_key_now() -> None:
     assert keys(rm.wants("k1", memory=1)) == ["k1"]
     assert released(rm.waits(3)) == [("k1", TIMEOUT)]
 
-    late = rm.ends("k1", termination=TIMEOUT)  # for the first one
+    late = rm.ends("k1", termination=TIMEOUT)  # refers to the first
 
     assert states(late) == ["Failed"]

@@ -1,4 +1,4 @@
-"""Required nodes: a request waits for its node, no longer than necessary."""
+"""Required nodes: a request for one node waits for just that node, and no longer than needed."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -54,7 +54,7 @@ def _ends(key: str, application_id: str = "other") -> Step:
     return lambda rm: rm.ends(key, application_id)
 
 
-# reasons why node n1, of 4, lacks capacity for 4, and the events that end them
+# what keeps the node n1, of 4, from having capacity for 4, and what ends that
 _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
     "not there": ((), _creates),
     "gone": ((_creates, lambda rm: rm.decommissions("n1")), _creates),
@@ -69,7 +69,7 @@ _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
     "held, then less": ((_creates, _updates(5), _holds(2)), _holds(1)),
     "held by others": ((_creates, _sees(1)), _ends("f", "")),
     "held by others, then less": ((_creates, _updates(5), _sees(2)), _sees(1)),
-    "held by others who move": ((_creates, _sees(1)), _sees(1, "n2")),
+    "held by others that move": ((_creates, _sees(1)), _sees(1, "n2")),
     "queue full": ((_creates, _holds(6, "n2"), _configures(maximum=9)), _ends("held")),
     "low maximum": ((_creates, _holds(6, "n2"), _configures(maximum=9)), _configures(maximum=10)),
     "low limit": ((_creates, _holds(6, "n2"), _configures(limit=9)), _configures(limit=10)),
@@ -83,7 +83,7 @@ _HINDRANCES: Final[dict[str, tuple[tuple[Step, ...], Step]]] = {
 
 # requirement: SI-CONST-003
 @pytest.mark.parametrize(("hinders", "ends"), _HINDRANCES.values(), ids=_HINDRANCES)
-def test_a_request_for_a_node_is_served_as_soon_as_nothing_hinders_it(
+def test_request_for_a_node_is_served_once_nothing_blocks_it(
     hinders: tuple[Step, ...], ends: Step
 ) -> None:
     rm = Keyed(queues=_queues())

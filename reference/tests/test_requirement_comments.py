@@ -1,6 +1,6 @@
 """A test names its requirements in a comment directly above it: `# requirement: SI-NODE-001`.
 
-The suite tests the reference for every requirement; a comment marks the test that shows the rule.
+The suite tests the reference against every requirement; a comment links a rule to its test here.
 The catalogue is read as data: the reference does not import the kit.
 """
 
@@ -25,7 +25,7 @@ _ROW = re.compile(r"\| (SI-[A-Z]+-\d{3}) \| \S.*\S \|")
 
 
 def named_in(source: str) -> tuple[set[str], set[int]]:
-    """Return the requirements named by tests of a file, and lines of misplaced comments."""
+    """Return the requirements named in a file, and the lines of comments without a test below."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     stray = {line for line, text in comments.items() if text.startswith(_MARK)}
@@ -48,7 +48,7 @@ def named_in(source: str) -> tuple[set[str], set[int]]:
 def sides() -> dict[str, list[str]]:
     """Return each requirement of the catalogue with its sides."""
     areas = (
-        yaml.load(path.read_text("utf-8"), yaml.BaseLoader)  # noqa: S506  # makes texts only
+        yaml.load(path.read_text("utf-8"), yaml.BaseLoader)  # noqa: S506  # loads strings only
         for path in CATALOGUE.glob("*.yaml")
     )
     return {entry["id"]: entry["sides"] for area in areas for entry in area["requirements"]}
@@ -56,19 +56,19 @@ def sides() -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def tested() -> set[str]:
-    """Return the requirements named by a test."""
+    """Return the requirements that a test names."""
     files = [path for folder in TESTS for path in folder.rglob("test_*.py")]
     read = {path: named_in(path.read_text("utf-8")) for path in files}
     assert {str(path): stray for path, (_, stray) in read.items() if stray} == {}
     return set().union(*(found for found, _ in read.values()))
 
 
-def test_comments_name_requirements(tested: set[str], sides: dict[str, list[str]]) -> None:
+def test_comments_name_existing_requirements(tested: set[str], sides: dict[str, list[str]]) -> None:
     assert tested
     assert tested - sides.keys() == set()
 
 
-def test_what_is_left_out_is_a_requirement_of_schedulers_without_a_test(
+def test_scheduler_requirements_without_a_test_are_listed(
     tested: set[str], sides: dict[str, list[str]]
 ) -> None:
     left_out = {
@@ -92,7 +92,7 @@ def test_what_is_left_out_is_a_requirement_of_schedulers_without_a_test(
         ("# requirement: SI-A-001\nx = 1\n", set(), {1}),
     ],
 )  # fmt: skip
-def test_a_comment_belongs_to_the_test_below_it(
+def test_comment_belongs_to_the_test_below_it(
     source: str, named: set[str], stray: set[int]
 ) -> None:
     assert named_in(source) == (named, stray)

@@ -6,7 +6,7 @@ INT64 = 2**63 - 1
 
 
 # requirement: SI-RES-001
-def test_a_missing_type_is_zero() -> None:
+def test_missing_type_is_zero() -> None:
     assert Resource({"memory": 1, "gpu": 0}) == Resource({"memory": 1})
     assert hash(Resource({"memory": 1, "gpu": 0})) == hash(Resource({"memory": 1}))
     assert not Resource({"gpu": 1}).fits(Resource({"memory": 9}))
@@ -14,11 +14,11 @@ def test_a_missing_type_is_zero() -> None:
     assert Resource({"memory": 1}) != Resource({"memory": 2})
 
 
-def test_written_out_zeros_stay_in_the_map() -> None:
+def test_explicit_zeros_stay_in_the_map() -> None:
     assert Resource({"memory": 1, "gpu": 0}).amounts == {"memory": 1, "gpu": 0}
 
 
-def test_a_zero_need_fits_where_there_is_less_than_nothing() -> None:
+def test_zero_request_fits_into_negative_capacity() -> None:
     assert Resource({"memory": 1, "gpu": 0}).fits(Resource({"memory": 1, "gpu": -5}))
 
 
@@ -29,14 +29,14 @@ def test_sums_do_not_overflow() -> None:
     assert twice - Resource({"memory": INT64}) == Resource({"memory": INT64})
 
 
-def test_arithmetic_leaves_its_operands_alone() -> None:
+def test_arithmetic_does_not_modify_its_operands() -> None:
     one = Resource({"memory": 1})
     assert (one + one).amounts == {"memory": 2}
     assert (NOTHING - one).amounts == {"memory": -1}
     assert one.amounts == {"memory": 1}
 
 
-def test_a_limit_holds_only_for_the_types_it_names() -> None:
+def test_limit_applies_only_to_the_types_it_names() -> None:
     limit = Resource({"memory": 10})
     assert Resource({"memory": 4, "vcore": 99}).stays_within(Resource({"memory": 6}), limit)
     assert not Resource({"memory": 5}).stays_within(Resource({"memory": 6}), limit)
@@ -57,7 +57,7 @@ def test_shares() -> None:
     assert least_free_share(NOTHING, NOTHING) == 0.0
 
 
-def test_what_is_used_is_a_share_of_what_is_guaranteed_or_beyond_it() -> None:
+def test_usage_is_a_share_of_the_guarantee_or_above_it() -> None:
     right = Resource({"memory": 10, "vcore": 4, "none": 0})
     whole = Resource({"memory": 100, "gpu": 5})
     assert share_of_right(Resource({"memory": 5, "vcore": 1}), right, whole) == 0.5
@@ -69,6 +69,6 @@ def test_what_is_used_is_a_share_of_what_is_guaranteed_or_beyond_it() -> None:
     assert share_of_right(Resource({"none": 3}), right, NOTHING) == 4.0
 
 
-def test_it_prints_by_type() -> None:
+def test_printed_by_type() -> None:
     assert repr(Resource({"b": 1, "a": 2})) == "{a: 2, b: 1}"
     assert Resource() != "nothing"

@@ -1,6 +1,6 @@
-"""Rules of a revision for the core: identification of allocations, and states.
+"""Rules of a revision for the core: how allocations are identified, and the states.
 
-This tests the core alone; codecs choose the rules.
+These tests cover the core alone; the codecs' tests cover how the rules get there.
 """
 
 import pytest
@@ -20,7 +20,7 @@ from tests.keyed import BY_KEY, of_key, refused_entries
 
 
 def ready(rules: Rules) -> RM:
-    """Register under these rules, with node n1 (memory 10) and application a1."""
+    """A registered RM under these rules, with node n1 (memory 10) and application a1."""
     rm = RM(rules=rules)
     rm.creates("n1", memory=10)
     rm.submits("a1")
@@ -32,21 +32,21 @@ def by_key() -> RM:
     return ready(BY_KEY)
 
 
-def test_a_minted_identity_is_new_for_each_allocation() -> None:
+def test_minted_identity_is_unique() -> None:
     made = identities(ready(Rules()).asks("k1", memory=1, most=3))
 
     assert len({*made, "k1"}) == 4
 
 
 # requirement: SI-ALLOC-011
-def test_the_key_of_an_ask_identifies_its_allocation(by_key: RM) -> None:
+def test_key_of_an_ask_identifies_its_allocation(by_key: RM) -> None:
     effects = by_key.asks("k1", memory=1) + by_key.asks("k2", memory=1)
 
     assert identities(effects) == ["k1", "k2"]
 
 
 # requirement: SI-REL-027
-def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> None:
+def test_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> None:
     by_key.asks("k1", memory=1)
     by_key.asks("k2", memory=1)
 
@@ -58,14 +58,14 @@ def test_the_release_of_a_key_ends_the_allocation_of_that_key(by_key: RM) -> Non
 
 
 # requirement: SI-REL-028
-def test_the_release_of_a_key_of_another_application_ends_nothing(by_key: RM) -> None:
+def test_release_of_a_key_of_another_application_ends_nothing(by_key: RM) -> None:
     by_key.submits("a2")
     by_key.asks("k1", memory=1)
 
     assert by_key.send(releases=(of_key("k1", "a2"),)) == []
 
 
-def test_a_minted_identity_is_not_found_by_key() -> None:
+def test_minted_identity_is_not_found_by_key() -> None:
     rm = ready(Rules())
     (identity,) = identities(rm.asks("k1", memory=1))
 
@@ -73,7 +73,7 @@ def test_a_minted_identity_is_not_found_by_key() -> None:
     assert released(rm.releases(identity)) == [(identity, STOPPED)]
 
 
-def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
+def test_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
     by_key.asks("k1", memory=10, more={"execution_timeout": 5.0})
     by_key.asks("k2", memory=10)
     assert released(by_key.waits(5.0)) == [("k1", TIMEOUT)]
@@ -86,14 +86,14 @@ def test_a_release_of_the_scheduler_is_confirmed_by_key(by_key: RM) -> None:
 
 
 # requirement: SI-ASK-028
-def test_a_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
+def test_key_is_free_again_when_its_allocation_has_ended(by_key: RM) -> None:
     by_key.asks("k1", memory=1)
     by_key.send(releases=(of_key("k1"),))
 
     assert identities(by_key.asks("k1", memory=2)) == ["k1"]
 
 
-def test_a_key_that_identifies_something_else_is_refused(by_key: RM) -> None:
+def test_key_that_identifies_another_allocation_is_refused(by_key: RM) -> None:
     by_key.submits("a2")
     by_key.asks("lives", memory=1)
     by_key.asks("waits", memory=1_000)
@@ -104,7 +104,9 @@ def test_a_key_that_identifies_something_else_is_refused(by_key: RM) -> None:
     assert keys(by_key.asks("waits", memory=1)) == ["waits"]
 
 
-def test_what_another_application_asks_for_by_that_key_exists_nowhere_yet(by_key: RM) -> None:
+def test_existing_allocation_under_a_pending_key_of_another_application_is_refused(
+    by_key: RM,
+) -> None:
     by_key.submits("a2")
     by_key.asks("k1", memory=1_000)
     existing = Ask("k1", "a2", resource=Resource({"memory": 1}))
@@ -112,7 +114,7 @@ def test_what_another_application_asks_for_by_that_key_exists_nowhere_yet(by_key
     assert refused_entries(by_key.reports(AllocationRecord("k1", existing, "n1"))) == ["k1"]
 
 
-def test_minted_identities_leave_keys_to_the_rm() -> None:
+def test_minted_identities_do_not_restrict_keys() -> None:
     rm = ready(Rules())
     rm.submits("a2")
 
@@ -129,7 +131,7 @@ def test_minted_identities_leave_keys_to_the_rm() -> None:
     ],
     ids=["with Starting", "without"],
 )
-def test_an_application_starts_where_there_is_such_a_state(
+def test_application_is_starting_where_that_state_exists(
     rules: Rules, first: list[str], second: list[str]
 ) -> None:
     rm = ready(rules)
@@ -141,7 +143,7 @@ def test_an_application_starts_where_there_is_such_a_state(
 
 
 @pytest.mark.parametrize("rules", [Rules(), Rules(application_transitions=WITHOUT_STARTING)])
-def test_what_waited_runs_again_under_either_rules(rules: Rules) -> None:
+def test_waiting_application_runs_again_under_either_rules(rules: Rules) -> None:
     rm = ready(rules)
     rm.asks("k1", memory=1)
     rm.releases()

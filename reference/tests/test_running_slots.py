@@ -1,4 +1,4 @@
-"""Running slots: the RM is notified which applications wait for a slot."""
+"""Running slots: the RM is notified of applications that wait for a slot."""
 
 from sireference.core.model import AllocationRecord, Ask, ChangeDetail, Effect, Rules
 from tests.configuring import tree
@@ -29,7 +29,7 @@ def watched(rules: Rules = RULES) -> Later:
 
 
 # requirement: SI-EVT-015
-def test_an_application_waits_for_the_slot_of_its_queue_and_gets_it() -> None:
+def test_application_waits_for_the_slot_of_its_queue_and_gets_it() -> None:
     rm = watched()
     assert of_slots(rm.starts("a1", "q")) == []
 
@@ -44,7 +44,7 @@ def test_an_application_waits_for_the_slot_of_its_queue_and_gets_it() -> None:
 
 
 # requirement: SI-EVT-015
-def test_that_it_waits_is_reported_once() -> None:
+def test_waiting_is_reported_once() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")
@@ -56,7 +56,7 @@ def test_that_it_waits_is_reported_once() -> None:
 
 
 # requirement: SI-EVT-015
-def test_only_who_has_the_slot_may_run() -> None:
+def test_only_the_application_with_the_slot_may_run() -> None:
     rm = watched()
     for application in ("a1", "a2", "a3"):
         rm.starts(application, "q")
@@ -66,7 +66,7 @@ def test_only_who_has_the_slot_may_run() -> None:
 
 
 # requirement: SI-EVT-015
-def test_a_slot_may_be_one_of_a_queue_above() -> None:
+def test_slot_may_be_of_a_parent_queue() -> None:
     rm = watched()
     rm.starts("a1", "above.leaf")
 
@@ -75,7 +75,7 @@ def test_a_slot_may_be_one_of_a_queue_above() -> None:
 
 
 # requirement: SI-EVT-015
-def test_a_slot_may_be_one_of_a_user() -> None:
+def test_slot_may_be_of_a_user() -> None:
     rm = watched()
     rm.starts("a1", "users", user="ann")
     assert of_slots(rm.starts("b1", "users", user="bob")) == []
@@ -86,7 +86,7 @@ def test_a_slot_may_be_one_of_a_user() -> None:
 
 
 # requirement: SI-EVT-015
-def test_a_slot_may_be_one_of_a_group() -> None:
+def test_slot_may_be_of_a_group() -> None:
     rm = watched()
     rm.starts("a1", "team", user="ann", groups=("devs",))
 
@@ -97,7 +97,7 @@ def test_a_slot_may_be_one_of_a_group() -> None:
 
 
 # requirement: SI-EVT-015
-def test_both_may_be_lacking() -> None:
+def test_slots_of_queue_and_user_may_both_be_missing() -> None:
     rm = watched()
     rm.starts("a1", "both", user="ann")
 
@@ -112,7 +112,7 @@ def test_both_may_be_lacking() -> None:
 
 
 # requirement: SI-EVT-015
-def test_what_exists_already_runs_without_a_slot() -> None:
+def test_recovered_application_runs_without_a_slot() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")
@@ -123,7 +123,7 @@ def test_what_exists_already_runs_without_a_slot() -> None:
 
 
 # requirement: SI-EVT-015
-def test_a_higher_maximum_lets_it_run() -> None:
+def test_raised_maximum_lets_it_run() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")
@@ -134,14 +134,14 @@ def test_a_higher_maximum_lets_it_run() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_observes_of_it() -> None:
+def test_earlier_revisions_have_no_such_record() -> None:
     rm = watched(Rules())
     rm.starts("a1", "q")
 
     assert of_slots(rm.starts("a2", "q") + rm.removes("a1")) == []
 
 
-def test_nothing_is_left_of_applications_that_waited() -> None:
+def test_waiting_applications_leave_nothing() -> None:
     rm = watched()
     rm.starts("a1", "q")
     rm.starts("a2", "q")

@@ -1,4 +1,4 @@
-"""Work of a scheduling pass: active groups, nodes with new capacity, nothing else."""
+"""Work of a scheduling pass: only awake groups and nodes that gained capacity are examined."""
 
 import pytest
 from sireference.core import scheduling_pass
@@ -13,7 +13,7 @@ from tests.driving import RM, identities, keys, placed
 
 
 class Looks:
-    """Counts comparisons of a need with free resources."""
+    """Counts how often an amount is compared with available capacity."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -39,7 +39,7 @@ def cluster(nodes: int) -> RM:
     return rm
 
 
-def test_what_fits_nowhere_is_looked_for_once(looks: Looks) -> None:
+def test_size_that_fits_nowhere_is_searched_once(looks: Looks) -> None:
     rm = cluster(200)
     rm.asks("k0", memory=11)
     first = looks.count
@@ -51,10 +51,10 @@ def test_what_fits_nowhere_is_looked_for_once(looks: Looks) -> None:
     assert looks.count == first
 
 
-def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_capacity(looks: Looks) -> None:
+def test_full_nodes_are_not_examined_one_by_one(looks: Looks) -> None:
     rm = cluster(2000)
     rm.asks("fill", memory=10, most=2000)
-    rm.waits(0)  # a pass is limited to less work
+    rm.waits(0)  # a pass has a bound on its work
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
     rm.asks("k0", memory=2)
     looks.count = partition.node_index.looked_at = 0
@@ -65,7 +65,7 @@ def test_nodes_are_not_looked_at_one_by_one_where_none_of_many_has_capacity(look
     assert looks.count < 20
 
 
-def test_a_required_node_is_the_only_one_looked_at() -> None:
+def test_only_the_required_node_is_examined() -> None:
     rm = cluster(200)
     (partition,) = rm.scheduler.rms.all()[0].partitions.values()
 
@@ -74,7 +74,7 @@ def test_a_required_node_is_the_only_one_looked_at() -> None:
     assert partition.node_index.looked_at == 1
 
 
-def test_other_applications_know_it_too(looks: Looks) -> None:
+def test_failed_search_is_shared_among_applications(looks: Looks) -> None:
     rm = cluster(200)
     rm.asks("k0", memory=11)
     first = looks.count
@@ -85,7 +85,7 @@ def test_other_applications_know_it_too(looks: Looks) -> None:
     assert looks.count == first
 
 
-def test_only_the_node_that_gained_capacity_is_looked_at_again(looks: Looks) -> None:
+def test_only_the_node_that_gained_capacity_is_examined_again(looks: Looks) -> None:
     rm = cluster(200)
     made = identities(rm.asks("fill", memory=10, most=200))
     rm.asks("k", memory=10, most=5)
@@ -97,7 +97,7 @@ def test_only_the_node_that_gained_capacity_is_looked_at_again(looks: Looks) -> 
     assert looks.count < 20
 
 
-def test_a_need_no_one_has_any_more_is_forgotten() -> None:
+def test_size_without_asks_is_forgotten() -> None:
     rm = cluster(3)
     capacity = rm.scheduler.rms.all()[0].partitions["default"].node_index
     for number in range(50):
@@ -109,7 +109,7 @@ def test_a_need_no_one_has_any_more_is_forgotten() -> None:
     assert list(capacity.waiting) == []
 
 
-def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
+def test_asks_of_one_shape_cost_one_search_per_pass(looks: Looks) -> None:
     rm = cluster(100)
     rm.asks("fill", memory=10, most=100)
     for number in range(100):
@@ -121,7 +121,7 @@ def test_asks_of_one_shape_cost_one_look_a_pass(looks: Looks) -> None:
     assert looks.count < 20
 
 
-def test_the_index_keeps_its_order_through_changes() -> None:
+def test_index_keeps_its_order_through_changes() -> None:
     index = SortedNodes(lambda node: node.free.amounts["memory"])
     nodes = [
         Node(f"n{i}", i, {}, Resource({"memory": amount}), Resource(), state=None)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_the_index_keeps_its_order_through_changes() -> None:
 
 @pytest.fixture
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[AskGroup]:
-    """Yield the active groups, one after the other."""
+    """Return the waiting lines that were examined, in order."""
     lines: list[AskGroup] = []
     awakens = Application.awakens
 
@@ -168,7 +168,7 @@ SLOTS = ", maxapplications: 3"
 
 @pytest.mark.parametrize("policy", ["fifo", "fair"])
 @pytest.mark.parametrize(("more", "capacity"), [("", 3), (QUOTA, 100), (SLOTS, 100)])
-def test_what_comes_free_wakes_those_it_is_for(
+def test_freed_capacity_wakes_exactly_the_asks_it_fits(
     policy: str, more: str, capacity: int, woken: list[AskGroup]
 ) -> None:
     rm = RM(queues=BACKLOG.format(policy=policy, more=more))
@@ -186,17 +186,17 @@ def test_what_comes_free_wakes_those_it_is_for(
     assert len(woken) < 10
 
 
-def test_a_pass_leaves_no_line_awake(rm: RM) -> None:
+def test_no_line_is_awake_after_a_pass(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
 
     assert next_ask_group(rm.scheduler.rms.all()[0].partitions["default"].root) is None
 
 
-def test_a_pass_costs_the_steps_that_the_page_about_it_states(
+def test_pass_takes_the_steps_documented(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The example of docs/scheduling-pass.md."""
+    """Check the example of docs/scheduling-pass.md."""
     steps: list[tuple[str, bool]] = []
     step = scheduling_pass._step
 
@@ -223,7 +223,7 @@ def test_a_pass_costs_the_steps_that_the_page_about_it_states(
     assert steps == [("k1", False)]
 
 
-def test_a_pass_ends_after_very_many_looks_and_another_one_goes_on(
+def test_pass_ends_after_very_many_steps_and_another_one_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scheduling_pass, "_MOST_LOOKS", 1)

@@ -1,4 +1,4 @@
-"""Scheduling states: the reports about waiting asks, without repetition."""
+"""Scheduling states: what an RM receives about waiting asks, each change once."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,7 +28,7 @@ partitions:
 
 
 def received(effects: Iterable[Effect]) -> list[tuple[str, SchedulingState]]:
-    """Return key and state of reports, in order."""
+    """Return key and state of what was reported, in order."""
     return [(state.key, state.state) for state in of(effects, ContainerState)]
 
 
@@ -38,7 +38,7 @@ def rm() -> Asked:
 
 
 # requirement: SI-CB-009
-def test_an_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
+def test_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
     effects = rm.asks("k1", memory=50)
 
     (state,) = of(effects, ContainerState)
@@ -49,7 +49,7 @@ def test_an_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
 
 # requirement: SI-CB-009
 @pytest.mark.parametrize("queue", ["root.small", "root.single", "root.stateaware"])
-def test_an_ask_that_no_one_looks_for_a_node_for_is_skipped(rm: Asked, queue: str) -> None:
+def test_ask_blocked_before_node_selection_is_skipped(rm: Asked, queue: str) -> None:
     for application_id in ("a2", "a3"):
         rm.submits(application_id, queue)
     assert received(rm.asks("k1", "a2", memory=4)) == []
@@ -60,20 +60,20 @@ def test_an_ask_that_no_one_looks_for_a_node_for_is_skipped(rm: Asked, queue: st
     assert state.reason
 
 
-def test_nothing_is_reported_of_an_ask_that_is_served_at_once(rm: Asked) -> None:
+def test_ask_served_at_once_has_no_state(rm: Asked) -> None:
     effects = rm.asks("k1", memory=3)
 
     assert (keys(effects), received(effects)) == (["k1"], [])
 
 
-def test_who_takes_no_states_is_reported_none() -> None:
+def test_rm_without_the_callback_receives_no_states() -> None:
     rm = Asked(Callback.EVENTS)
 
     assert received(rm.asks("k1", memory=50)) == []
 
 
 # requirement: SI-CB-009
-def test_an_ask_that_had_to_wait_is_scheduled_in_the_end(rm: Asked) -> None:
+def test_ask_that_had_to_wait_is_scheduled_in_the_end(rm: Asked) -> None:
     rm.asks("k1", memory=12)
 
     effects = rm.creates("n3", memory=12)
@@ -81,7 +81,7 @@ def test_an_ask_that_had_to_wait_is_scheduled_in_the_end(rm: Asked) -> None:
     assert (keys(effects), received(effects)) == (["k1"], [("k1", SCHEDULED)])
 
 
-def test_an_ask_for_several_is_scheduled_with_the_last_one(rm: Asked) -> None:
+def test_ask_for_several_is_scheduled_with_the_last_one(rm: Asked) -> None:
     assert received(rm.asks("k1", memory=6, most=4)) == [("k1", FAILED)]
 
     one_more = rm.creates("n3", memory=6)
@@ -91,13 +91,13 @@ def test_an_ask_for_several_is_scheduled_with_the_last_one(rm: Asked) -> None:
     assert (keys(last), received(last)) == (["k1"], [("k1", SCHEDULED)])
 
 
-def test_nothing_is_reported_of_an_ask_that_is_withdrawn(rm: Asked) -> None:
+def test_withdrawn_ask_has_no_further_state(rm: Asked) -> None:
     rm.asks("k1", memory=50)
 
     assert received(rm.withdraws("k1")) == []
 
 
-def test_a_state_that_lasts_is_reported_once(rm: Asked) -> None:
+def test_unchanged_state_is_reported_once(rm: Asked) -> None:
     rm.asks("k1", memory=50)
 
     again = rm.creates("n3", memory=5) + rm.asks("k1", memory=51) + rm.waits(100)
@@ -105,7 +105,7 @@ def test_a_state_that_lasts_is_reported_once(rm: Asked) -> None:
     assert received(again) == []
 
 
-def test_another_state_is_reported(rm: Asked) -> None:
+def test_changed_state_is_reported(rm: Asked) -> None:
     rm.submits("a2", "root.small")
     (running,) = identities(rm.asks("k0", "a2", memory=4))
     rm.drains("n1")
@@ -117,7 +117,7 @@ def test_another_state_is_reported(rm: Asked) -> None:
     assert received(effects) == [("k1", FAILED)]
 
 
-def test_everybody_in_line_is_reported(rm: Asked) -> None:
+def test_all_waiting_asks_are_reported(rm: Asked) -> None:
     assert received(rm.asks("k1", memory=9)) == []
     assert received(rm.asks("k2", memory=9)) == []
 
@@ -130,7 +130,7 @@ def test_everybody_in_line_is_reported(rm: Asked) -> None:
     assert received(served) == [("k3", SCHEDULED)], "nothing is new for the others"
 
 
-def test_an_ask_that_no_node_suits_has_failed() -> None:
+def test_ask_refused_on_all_nodes_has_failed() -> None:
     rm = Asked(STATES, Callback.PREDICATES)
 
     effects, _ = rm.answers_all(rm.asks("k1", memory=3), lambda _: False)
@@ -140,7 +140,7 @@ def test_an_ask_that_no_node_suits_has_failed() -> None:
     assert (len(both), received(again)) == (2, []), "it was asked about, with the same end"
 
 
-def test_who_joins_a_line_that_is_being_served_is_reported_like_the_others() -> None:
+def test_ask_added_during_a_pass_is_reported_like_the_others() -> None:
     rm = Asked(STATES, Callback.PREDICATES)
     rm.answers_all(rm.asks("k1", memory=9) + rm.asks("k2", memory=9))
     waiting = rm.asks("k3", memory=9) + rm.asks("k4", memory=9)
@@ -155,7 +155,7 @@ def test_who_joins_a_line_that_is_being_served_is_reported_like_the_others() -> 
 
 
 # requirement: SI-CB-009
-def test_an_ask_is_reserved_while_its_victims_go() -> None:
+def test_ask_is_reserved_while_its_victims_end() -> None:
     rm = Preempting()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
@@ -171,7 +171,7 @@ def test_an_ask_is_reserved_while_its_victims_go() -> None:
 
 
 # requirement: SI-CB-009
-def test_a_member_is_reserved_while_its_placeholder_goes() -> None:
+def test_member_is_reserved_while_its_placeholder_ends() -> None:
     rm = Gangs()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
@@ -183,7 +183,7 @@ def test_a_member_is_reserved_while_its_placeholder_goes() -> None:
     assert (received(begun), received(ended)) == ([("k1", RESERVED)], [("k1", SCHEDULED)])
 
 
-def test_a_gang_waits_for_capacity_and_its_members_for_the_gang() -> None:
+def test_gang_waits_for_capacity_and_its_members_for_the_gang() -> None:
     rm = Gangs()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
@@ -197,7 +197,7 @@ def test_a_gang_waits_for_capacity_and_its_members_for_the_gang() -> None:
     assert len({state.reason for state in of(effects, ContainerState)}) == 2
 
 
-def test_a_promise_that_comes_to_nothing_leaves_the_ask_waiting() -> None:
+def test_failed_preemption_leaves_the_ask_waiting() -> None:
     rm = Preempting()
     rm.offers(STATES)
     rm.creates("n1", memory=10)
@@ -207,7 +207,7 @@ def test_a_promise_that_comes_to_nothing_leaves_the_ask_waiting() -> None:
     assert received(rm.decommissions("n1")) == [("k1", FAILED)]
 
 
-def test_any_takes_states_next_is_reported_how_things_are(rm: Asked) -> None:
+def test_new_listener_receives_the_current_states(rm: Asked) -> None:
     rm.asks("k1", memory=50)
     rm.asks("k2", memory=50)
 
@@ -216,7 +216,7 @@ def test_any_takes_states_next_is_reported_how_things_are(rm: Asked) -> None:
     assert received(rm.asks("k3", memory=50)) == []
 
 
-def test_many_in_one_line_are_not_gone_through_without_news(
+def test_long_lines_are_not_scanned_without_changes(
     rm: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(3):

@@ -1,4 +1,4 @@
-"""Security: permissions of clients, access to the pages, and hidden data."""
+"""Client permissions for resource managers, access to the pages, and redaction."""
 
 import asyncio
 import json
@@ -88,7 +88,7 @@ def with_tls(tls: tuple[trustme.CA, Tls]) -> Callable[[Scenario, Permissions | N
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Expect that the call inside is refused with a reason."""
+    """Expect the block to be refused, with the reason."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         yield
     assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
@@ -98,7 +98,7 @@ def refused() -> Iterator[None]:
 BOUND: Final = Permissions((ClientRM("first.test", "one"), ClientRM("second.test", "two")))
 
 
-def test_a_client_implements_for_the_rm_it_is_bound_to(
+def test_client_acts_for_the_rm_it_is_bound_to(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -116,7 +116,7 @@ def test_a_client_implements_for_the_rm_it_is_bound_to(
     with_tls(scenario, BOUND)
 
 
-def test_a_client_that_is_not_bound_to_an_rm_cannot_touch_it(
+def test_client_that_is_not_bound_to_an_rm_cannot_act_for_it(
     with_tls: Callable[[Scenario, Permissions | None], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -164,7 +164,7 @@ def test_no_later_message_of_a_stream_may_be_for_another_rm(
     with_tls(scenario, BOUND)
 
 
-def test_a_common_name_is_a_name_as_well(
+def test_common_name_is_a_client_name_too(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -176,7 +176,7 @@ def test_a_common_name_is_a_name_as_well(
     with_tls(scenario, BOUND)
 
 
-def test_without_bindings_every_client_implements_for_every_rm(
+def test_without_bindings_every_client_acts_for_every_rm(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -206,7 +206,7 @@ def test_without_bindings_every_client_implements_for_every_rm(
         (("a.test", "ab*ba"), "a.test", "abba", True),
     ],
 )
-def test_what_a_binding_is_about(
+def test_parsing_of_bindings(
     binding: tuple[str, str], client: str, rm_id: str, *, permits: bool
 ) -> None:
     assert ClientRM(*binding).permits(client, rm_id) is permits
@@ -223,7 +223,7 @@ def get(url: str, **headers: str) -> tuple[int, str]:
 
 
 def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
-    """Return the responses to ``asked`` from a server where ``rm`` registered."""
+    """Return what ``asked`` gets from the pages of a server where ``rm`` registered."""
 
     async def play() -> Any:
         async with served(access=granted) as wire:
@@ -250,7 +250,7 @@ def pages(granted: Access, asked: Callable[[str], Any], **fields: Any) -> Any:
         "Bearer ä",
     ],
 )
-def test_pages_are_for_those_with_the_token(path: str, authorization: str | None) -> None:
+def test_pages_need_the_token(path: str, authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
 
     code, message = pages(Access(http_token=TOKEN.encode()), lambda url: get(url + path, **headers))
@@ -258,7 +258,7 @@ def test_pages_are_for_those_with_the_token(path: str, authorization: str | None
     assert (code, message) == (401, "a bearer token is needed\n")
 
 
-def test_the_token_opens_the_pages() -> None:
+def test_token_opens_the_pages() -> None:
     def asked(url: str) -> Any:
         return [get(url + path, Authorization=f"Bearer {TOKEN}") for path in ("/state", "/metrics")]
 
@@ -272,9 +272,7 @@ def test_the_token_opens_the_pages() -> None:
 @pytest.mark.parametrize(
     ("shows", "shown"), [(True, SETTINGS), (False, {"siconform.note": "shown"})]
 )
-def test_settings_of_an_rm_are_shown_where_that_is_wanted(
-    *, shows: bool, shown: dict[str, str]
-) -> None:
+def test_settings_of_an_rm_are_shown_on_request(*, shows: bool, shown: dict[str, str]) -> None:
     granted = Access(shows_extra_config=shows)
 
     async def snapshot() -> dict[str, str]:
@@ -296,7 +294,7 @@ def test_settings_of_an_rm_are_shown_where_that_is_wanted(
 
 
 @pytest.mark.parametrize("shows", [True, False])
-def test_settings_of_an_rm_are_logged_where_that_is_wanted(
+def test_settings_of_an_rm_are_logged_on_request(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, *, shows: bool
 ) -> None:
     monkeypatch.setattr(logging.getLogger("sireference"), "propagate", True)
@@ -326,11 +324,11 @@ def test_settings_of_an_rm_are_logged_where_that_is_wanted(
         ("192.0.2.1:9080", True),
     ],
 )
-def test_which_addresses_others_may_reach(listen: str, *, public: bool) -> None:
+def test_publicly_reachable_addresses(listen: str, *, public: bool) -> None:
     assert is_public(listen) is public
 
 
-def test_a_public_address_without_tls_is_a_warning(
+def test_public_address_without_tls_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, tls: tuple[trustme.CA, Tls]
 ) -> None:
     async def ends(server: Server, *_: Any) -> None:
@@ -355,7 +353,7 @@ def test_a_public_address_without_tls_is_a_warning(
 
 
 def chosen(*arguments: str) -> Access:
-    """Return the parsed options without serving."""
+    """Return the settings from the options, without serving."""
     found: list[Access] = []
 
     @click.command()
@@ -369,7 +367,7 @@ def chosen(*arguments: str) -> Access:
     return found[0]
 
 
-def test_the_options_are_taken(tmp_path: Path) -> None:
+def test_security_options_are_read(tmp_path: Path) -> None:
     (tmp_path / "ca").write_text("")
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     options = ["--client-rm", "a.test=one=two", "--client-rm", "*.b=*", "--show-extra-config"]
@@ -399,7 +397,7 @@ def test_the_options_are_taken(tmp_path: Path) -> None:
         (["{tls}", "--http", "0.0.0.0:0"], "--http on a public address needs --http-token-file"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_incompatible_options_are_refused(
     tmp_path: Path, tls: tuple[trustme.CA, Tls], arguments: list[str], message: str
 ) -> None:
     for name, text in (("token", TOKEN), ("short", "x" * 15), ("words", f"{TOKEN} {TOKEN}")):
@@ -417,11 +415,11 @@ def test_what_does_not_go_together_is_refused(
     assert message in result.output
 
 
-def test_a_stream_that_names_no_one_needs_no_binding(
+def test_stream_without_rm_id_needs_no_binding(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
-        async with clients.of("nobody.test") as wire:
+        async with clients.of("unbound.test") as wire:
             silent = await wire.opens("UpdateNode", greets=False)
             await silent.half_closes()
             assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")

@@ -1,4 +1,4 @@
-"""Sharing: concurrent requests for the same work run it once."""
+"""Concurrent requests share one computation."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from sireference.shell.sharing import Sharing
 
 
 class Making:
-    """Work that is in progress until ``go_on`` is set."""
+    """A computation that runs until ``go_on`` is set."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -19,7 +19,7 @@ class Making:
         return made
 
 
-def test_who_asks_while_it_is_made_gets_the_same_and_who_asks_later_another() -> None:
+def test_concurrent_callers_share_a_result_and_later_ones_get_a_new_one() -> None:
     async def play() -> None:
         sharing: Sharing[str, int] = Sharing()
         making = Making()
@@ -34,7 +34,7 @@ def test_who_asks_while_it_is_made_gets_the_same_and_who_asks_later_another() ->
     asyncio.run(play())
 
 
-def test_it_goes_on_without_the_one_who_asked_first() -> None:
+def test_computation_continues_without_its_first_caller() -> None:
     async def play() -> None:
         sharing: Sharing[str, int] = Sharing()
         making = Making()
@@ -48,7 +48,7 @@ def test_it_goes_on_without_the_one_who_asked_first() -> None:
     asyncio.run(play())
 
 
-def test_an_error_is_for_all_who_wait_and_is_not_remembered() -> None:
+def test_error_goes_to_all_waiting_callers_and_is_not_cached() -> None:
     async def fails() -> int:
         await asyncio.sleep(0)
         raise RuntimeError("not made")

@@ -24,7 +24,7 @@ THREE_STREAMS = [one for one in REVISIONS.values() if one.can(Capability.THREE_U
 
 # requirement: SI-WIRE-001, SI-WIRE-003
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_a_life_over_the_wire(revision: Revision) -> None:
+def test_lifecycle_over_the_wire(revision: Revision) -> None:
     identity = identity_in(revision)
 
     async def play() -> None:
@@ -58,7 +58,7 @@ def test_a_life_over_the_wire(revision: Revision) -> None:
 
 # requirement: SI-REG-002, SI-REG-015
 @over_the_wire
-async def test_a_bad_configuration_is_refused_with_all_its_errors(wire: Wire) -> None:
+async def test_invalid_configuration_is_refused_with_all_its_errors(wire: Wire) -> None:
     config = "partitions:\n  - name: default\n    quues: []\n    queues: [{name: q, parnt: true}]\n"
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wire.registers(config=config)
@@ -72,7 +72,7 @@ async def test_a_bad_configuration_is_refused_with_all_its_errors(wire: Wire) ->
 
 
 @over_the_wire
-async def test_a_bad_configuration_leaves_the_present_registration(wire: Wire) -> None:
+async def test_invalid_configuration_keeps_the_present_registration(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     await accepted_node(wire, nodes)
@@ -86,7 +86,7 @@ async def test_a_bad_configuration_leaves_the_present_registration(wire: Wire) -
 
 # requirement: SI-REG-003
 @over_the_wire
-async def test_a_registration_without_id_is_an_invalid_argument(wire: Wire) -> None:
+async def test_registration_without_id_is_an_invalid_argument(wire: Wire) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await wire.registers("")
 
@@ -96,7 +96,7 @@ async def test_a_registration_without_id_is_an_invalid_argument(wire: Wire) -> N
 
 # requirement: SI-REG-014, SI-REG-016, SI-REG-017, SI-REG-019
 @over_the_wire
-async def test_a_registration_may_carry_anything_else(wire: Wire) -> None:
+async def test_registration_may_have_any_other_fields(wire: Wire) -> None:
     config = (
         "partitions: [{name: default, queues: "
         "[{name: root, submitacl: '*', queues: [{name: cts}]}]}]"
@@ -113,7 +113,7 @@ async def test_a_registration_may_carry_anything_else(wire: Wire) -> None:
 # requirement: SI-CONN-002
 @pytest.mark.parametrize("rm_id", ["rm1", ""])
 @pytest.mark.parametrize("method", ["UpdateNode", "UpdateApplication", "UpdateAllocation"])
-def test_a_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> None:
+def test_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> None:
     async def play() -> None:
         async with served() as wire:
             stream = await wire.opens(method, rm_id)
@@ -125,7 +125,7 @@ def test_a_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> N
 
 
 @over_the_wire
-async def test_a_stream_that_changes_its_rm_is_refused(wire: Wire) -> None:
+async def test_stream_that_changes_its_rm_is_refused(wire: Wire) -> None:
     await wire.registers("rm")
     await wire.registers("rm2")
     nodes = await wire.opens("UpdateNode")
@@ -156,7 +156,7 @@ async def test_half_closing_all_streams_is_a_shutdown(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_half_closed_stream_still_observes(wire: Wire) -> None:
+async def test_half_closed_stream_still_receives(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
@@ -188,12 +188,12 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
-    """Check with a rejected ask that the RM is still served."""
-    await allocations.asks(wire.ask("sentinel", "nobody", memory=1))
+    """Assert that the RM is still served: it gets a rejection."""
+    await allocations.asks(wire.ask("sentinel", "unknown", memory=1))
     assert refused_keys(await allocations.receives()) == ["sentinel"]
 
 
-def test_a_broken_transport_pauses_the_rm() -> None:
+def test_broken_transport_pauses_the_rm() -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -212,7 +212,7 @@ def test_a_broken_transport_pauses_the_rm() -> None:
 
 # requirement: SI-CONN-004
 @over_the_wire
-async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
+async def test_answers_go_to_their_own_rm(wire: Wire) -> None:
     for rm_id in ("rm", "other"):
         await wire.registers(rm_id)
     nodes, applications, allocations = await all_streams(wire)
@@ -227,7 +227,7 @@ async def test_answers_go_to_the_rm_they_concern(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
+async def test_messages_wait_for_their_stream(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     applications = await wire.opens("UpdateApplication")
@@ -248,7 +248,7 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_stream_that_never_states_a_word_ends_in_order(wire: Wire) -> None:
+async def test_stream_without_messages_ends_cleanly(wire: Wire) -> None:
     silent = await wire.opens("UpdateNode", greets=False)
     await silent.half_closes()
 
@@ -271,7 +271,7 @@ async def test_ten_thousand_asks_in_one_message(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
+async def test_id_of_a_megabyte_is_answered(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     huge = "ä" * 500_000
@@ -282,7 +282,7 @@ async def test_an_id_of_a_megabyte_is_answered(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_numbers_no_enum_knows_change_nothing(wire: Wire) -> None:
+async def test_unknown_enum_numbers_change_nothing(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     await nodes.send(nodes=[wire.si.NodeInfo(nodeID="n1", action=77)])
@@ -298,7 +298,7 @@ async def test_health_is_serving(wire: Wire) -> None:
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
-def test_going_down_ends_streams_with_a_sentence() -> None:
+def test_server_shutdown_ends_streams_with_a_message() -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -314,7 +314,7 @@ def test_going_down_ends_streams_with_a_sentence() -> None:
 
 # requirement: SI-WIRE-005
 @over_the_wire
-async def test_a_response_needs_no_request(wire: Wire) -> None:
+async def test_response_needs_no_request(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
@@ -332,7 +332,7 @@ async def test_a_response_needs_no_request(wire: Wire) -> None:
 
 # requirement: SI-WIRE-007
 @over_the_wire
-async def test_a_field_no_one_knows_changes_nothing(wire: Wire) -> None:
+async def test_unknown_field_changes_nothing(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     field_500 = b"\xa2\x1f\x01x"  # of one byte

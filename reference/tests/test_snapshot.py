@@ -1,4 +1,4 @@
-"""Snapshot of the core: the state of one resource manager."""
+"""The snapshot of the core: the state of one resource manager."""
 
 from sireference.configuration.defaults import default_configuration
 from sireference.core.model import Configured, Settings
@@ -24,11 +24,11 @@ def seen(rm: RM) -> Snapshot:
     return rm.scheduler.snapshot(rm.rm_id)
 
 
-def test_no_one_is_known_before_registration() -> None:
+def test_unknown_rm_has_no_snapshot() -> None:
     assert RM().scheduler.snapshot("stranger") == Snapshot("stranger", None)
 
 
-def test_a_node_is_shown_with_what_is_taken(busy: RM) -> None:
+def test_node_is_shown_with_its_usage(busy: RM) -> None:
     busy.creates("n2", occupied={"memory": 1}, memory=4)
     busy.drains("n2")
     busy.asks("k1", memory=3)
@@ -42,7 +42,7 @@ def test_a_node_is_shown_with_what_is_taken(busy: RM) -> None:
     assert second.allocated == {}
 
 
-def test_an_application_is_shown_where_placement_put_it() -> None:
+def test_application_is_shown_in_its_actual_queue() -> None:
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.small")
@@ -63,7 +63,7 @@ def test_an_application_is_shown_where_placement_put_it() -> None:
     assert not allocation.release_open
 
 
-def test_placeholders_count_apart_and_an_open_release_shows(busy: RM) -> None:
+def test_placeholders_are_counted_separately_and_open_releases_are_shown(busy: RM) -> None:
     gang = {"task_group": "tg", "placeholder": True}
     busy.asks("ph", memory=2, more=gang)
     busy.asks("k1", memory=1, more={"task_group": "tg"})
@@ -96,7 +96,7 @@ def test_queues_are_shown_with_usage_parents_first() -> None:
 
 
 # requirement: SI-CONN-006
-def test_a_lost_rm_is_paused_and_keeps_all_it_has(busy: RM) -> None:
+def test_lost_rm_is_paused_and_keeps_its_state(busy: RM) -> None:
     busy.asks("k1", memory=3)
     before = seen(busy)
 
@@ -108,7 +108,7 @@ def test_a_lost_rm_is_paused_and_keeps_all_it_has(busy: RM) -> None:
 
 
 # requirement: SI-CONN-007
-def test_a_paused_rm_is_stopped_when_its_time_is_over() -> None:
+def test_paused_rm_is_stopped_after_its_timeout() -> None:
     rm = RM(settings=Settings(connection_loss_timeout=60.0))
     rm.creates("n1", memory=10)
     rm.scheduler.handle(ConnectionLost("rm"), rm.now)
@@ -121,14 +121,14 @@ def test_a_paused_rm_is_stopped_when_its_time_is_over() -> None:
 
 
 # requirement: SI-CONN-008
-def test_a_voluntary_shutdown_stops_at_once(busy: RM) -> None:
+def test_voluntary_shutdown_stops_at_once(busy: RM) -> None:
     busy.scheduler.handle(ShutDown("rm"), busy.now)
 
     assert seen(busy) == Snapshot("rm", RMState.STOPPED)
 
 
 # requirement: SI-CONN-009
-def test_a_paused_rm_gets_nothing(busy: RM) -> None:
+def test_paused_rm_gets_no_allocations(busy: RM) -> None:
     busy.asks("k1", memory=8, more={"execution_timeout": 5.0})
     busy.asks("k2", memory=8)
     busy.scheduler.handle(ConnectionLost("rm"), busy.now)
@@ -143,7 +143,7 @@ def test_a_paused_rm_gets_nothing(busy: RM) -> None:
 
 
 # requirement: SI-CONN-009
-def test_a_configuration_for_a_paused_rm_gives_it_nothing() -> None:
+def test_configuration_for_a_paused_rm_leads_to_no_allocations() -> None:
     rm = RM(queues=QUEUES)
     rm.creates("n1", memory=10)
     rm.submits("a1", "root.small")
@@ -159,7 +159,7 @@ def test_a_configuration_for_a_paused_rm_gives_it_nothing() -> None:
 
 
 # requirement: SI-CONN-010
-def test_registering_again_is_running_from_nothing(busy: RM) -> None:
+def test_registering_again_runs_with_empty_state(busy: RM) -> None:
     busy.scheduler.handle(ConnectionLost("rm"), busy.now)
 
     configuration = default_configuration()

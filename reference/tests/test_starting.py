@@ -1,4 +1,4 @@
-"""Startup errors: one sentence on standard error and nothing else."""
+"""Start-up failures: one line on standard error, with the reason."""
 
 import errno
 import socket
@@ -23,7 +23,7 @@ from siwire import DEFAULT_REVISION, rpc
 TIMEOUT: Final = patient()  # seconds
 WRONG: Final = 4
 BROKEN: Final = 13
-# The start of an encrypted key, enough to require the password
+# As much of an encrypted key as is needed for a password prompt
 ENCRYPTED: Final = """-----BEGIN RSA PRIVATE KEY-----
 Proc-Type: 4,ENCRYPTED
 DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
@@ -48,14 +48,14 @@ def ends(*options: str) -> tuple[int, str]:
 
 @pytest.fixture
 def taken() -> Iterator[str]:
-    """Return an address of 127.0.0.1 in use."""
+    """An address of 127.0.0.1 in use."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def places(tmp_path: Path, taken: str) -> dict[str, str]:
-    """Return addresses that cannot be listened on."""
+    """Addresses that cannot be listened on."""
     (tmp_path / "file").write_text("")
     long = tmp_path / ("x" * 120)
     return {
@@ -71,17 +71,17 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("taken", "the port is in use; stop the other program, or choose another port"),
-        ("by name", "the port is in use; stop the other program, or choose another port"),
-        ("192.0.2.1:0", "not an address of this machine; 0.0.0.0 and [::] stand for all of them"),
+        ("taken", "something else listens there; stop it, or choose another port"),
+        ("by name", "something else listens there; stop it, or choose another port"),
+        ("192.0.2.1:0", "this machine has no such address; 0.0.0.0 and [::] are all it has"),
         ("unknown.invalid:0", "the host has no address"),
-        ("no folder", "its directory does not exist; create it, or choose another path"),
-        ("in a file", "its parent is not a directory; choose another path"),
-        ("a file", "the file is not a socket; remove it, or choose another path"),
+        ("no folder", "its folder is not there; create it, or choose another path"),
+        ("in a file", "its folder is none; choose another path"),
+        ("a file", "there is a file that is no socket; remove it, or choose another path"),
         ("long", "the path is too long for a socket; choose a shorter one"),
     ],
 )
-def test_where_no_one_can_listen(places: dict[str, str], where: str, message: str) -> None:
+def test_unusable_address_gives_one_line(places: dict[str, str], where: str, message: str) -> None:
     listen = places.get(where, where)
 
     code, errors = ends("serve", "--listen", listen)
@@ -91,7 +91,7 @@ def test_where_no_one_can_listen(places: dict[str, str], where: str, message: st
     assert code == WRONG
 
 
-def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
+def test_pages_cannot_use_an_address_in_use(taken: str) -> None:
     code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
 
     assert errors.startswith(f"sireference: cannot listen on {taken}: the port is in use")
@@ -107,14 +107,12 @@ def test_pages_cannot_be_where_someone_listens(taken: str) -> None:
         ("127.0.0.1:80", errno.EAFNOSUPPORT, "Address family not supported"),
     ],
 )
-def test_what_the_system_does_not_permit_has_a_sentence(
-    listen: str, number: int, message: str
-) -> None:
+def test_permission_error_gives_one_line(listen: str, number: int, message: str) -> None:
     assert message in reason(listen, OSError(number, "Address family not supported"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_every_way_to_name_this_machine_works(host: str) -> None:
+def test_every_name_of_this_machine_works(host: str) -> None:
     options = ["serve", "--listen", f"{host}:0", "--http", f"{host}:0"]
     command = [sys.executable, "-m", "sireference", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
@@ -135,11 +133,11 @@ def test_every_way_to_name_this_machine_works(host: str) -> None:
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:0", "[::]:0"])
-def test_all_addresses_of_a_machine_are_a_place(listen: str) -> None:
+def test_wildcard_address_is_accepted(listen: str) -> None:
     check(listen)
 
 
-def test_an_ipv6_address_needs_brackets() -> None:
+def test_ipv6_address_needs_brackets() -> None:
     for option in ("--listen", "--http"):
         result = CliRunner().invoke(main, ["serve", option, "::1:9080"])
 
@@ -149,7 +147,7 @@ def test_an_ipv6_address_needs_brackets() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """Return a certificate and its key, and files that do not match them."""
+    """A certificate and its key, and others that do not match."""
     authority = trustme.CA()
     own, other = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(tmp_path / "cert")
@@ -174,7 +172,7 @@ def files(tmp_path: Path) -> dict[str, str]:
         ("cert", "key", "none", "{none} has no readable certificate"),
     ],
 )
-def test_files_that_do_not_suit_tls(
+def test_mismatched_tls_files_give_one_line(
     files: dict[str, str], cert: str, key: str, authority: str, message: str
 ) -> None:
     options = ["--tls-cert", files[cert], "--tls-key", files[key]]
@@ -201,7 +199,7 @@ def test_files_that_do_not_suit_tls(
         ),
     ],
 )
-def test_a_wrong_option_is_one_sentence(arguments: list[str], message: str) -> None:
+def test_invalid_option_gives_one_line(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
     assert result.stderr.startswith(f"sireference: {message}")
@@ -209,14 +207,14 @@ def test_a_wrong_option_is_one_sentence(arguments: list[str], message: str) -> N
     assert (result.exit_code, result.stdout) == (WRONG, "")
 
 
-def test_without_arguments_it_states_what_there_is() -> None:
+def test_without_arguments_usage_is_printed() -> None:
     result = CliRunner().invoke(main, [])
 
     assert result.exit_code == 0
     assert "serve" in result.output
 
 
-def test_what_breaks_in_the_scheduler_has_a_code_of_its_own(
+def test_internal_error_has_its_own_exit_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object) -> None:

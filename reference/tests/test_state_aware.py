@@ -1,4 +1,4 @@
-"""State-aware leaves: applications begin one after the other."""
+"""State-aware leaves: applications start one after the other."""
 
 import pytest
 from sireference.core.model import AllocationRecord, Ask, Settings
@@ -18,7 +18,7 @@ partitions:
 
 @pytest.fixture
 def rm() -> RM:
-    """Return an RM with a1 to a3 in one leaf, and a node with enough capacity."""
+    """Applications a1 to a3 in one leaf, and a node with more capacity than they need."""
     rm = RM(queues=QUEUES, settings=Settings(starting_timeout=300))
     rm.creates("n1", memory=100)
     for application in ("a1", "a2", "a3"):
@@ -26,14 +26,14 @@ def rm() -> RM:
     return rm
 
 
-def test_while_one_is_starting_no_other_begins(rm: RM) -> None:
+def test_while_one_is_starting_no_other_starts(rm: RM) -> None:
     assert states(rm.asks("k1", "a1", memory=1)) == ["Accepted", "Starting"]
 
     assert states(rm.asks("k2", "a2", memory=1)) == ["Accepted"]
     assert states(rm.asks("k3", "a3", memory=1)) == ["Accepted"]
 
 
-def test_when_it_runs_the_oldest_of_the_others_begins(rm: RM) -> None:
+def test_oldest_waiting_application_starts_when_the_first_runs(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k3", "a3", memory=1, most=2)
     rm.asks("k2", "a2", memory=1)
@@ -42,7 +42,7 @@ def test_when_it_runs_the_oldest_of_the_others_begins(rm: RM) -> None:
     assert keys(rm.asks("k2b", "a2", memory=1)) == ["k2b", "k3", "k3"]
 
 
-def test_who_has_begun_is_served_as_ever(rm: RM) -> None:
+def test_started_application_is_served_normally(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1, most=2)
     rm.asks("k2", "a2", memory=1)
 
@@ -50,20 +50,20 @@ def test_who_has_begun_is_served_as_ever(rm: RM) -> None:
     assert keys(rm.asks("k2b", "a2", memory=1)) == ["k2b"]
 
 
-def test_the_oldest_that_waits_holds_up_the_younger_ones(rm: RM) -> None:
+def test_oldest_waiting_application_blocks_younger_ones(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
 
     assert keys(rm.asks("k2", "a2", memory=1, more={"priority": 9})) == []
 
 
-def test_asks_of_one_message_begin_with_the_oldest_application(rm: RM) -> None:
+def test_asks_in_one_message_start_with_the_oldest_application(rm: RM) -> None:
     one = Resource({"memory": 1})
     asks = (Ask("k2", "a2", resource=one, priority=9), Ask("k1", "a1", resource=one))
 
     assert keys(rm.send(asks=asks)) == ["k1"]
 
 
-def test_an_older_application_comes_before_those_that_wait_already(rm: RM) -> None:
+def test_older_application_precedes_those_already_waiting(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k3", "a3", memory=1)
     rm.asks("k2", "a2", memory=1)
@@ -71,14 +71,14 @@ def test_an_older_application_comes_before_those_that_wait_already(rm: RM) -> No
     assert keys(rm.asks("k1b", "a1", memory=1)) == ["k1b", "k2"]
 
 
-def test_one_that_asks_for_nothing_holds_up_no_one(rm: RM) -> None:
+def test_application_without_asks_blocks_no_other(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
     rm.asks("k2", "a2", memory=1)
 
     assert keys(rm.withdraws("large", "a1")) == ["k2"]
 
 
-def test_a_removed_application_holds_up_no_one(rm: RM) -> None:
+def test_removed_application_blocks_no_other(rm: RM) -> None:
     rm.asks("large", "a1", memory=101)
     rm.asks("k2", "a2", memory=1)
     rm.asks("k3", "a3", memory=1)
@@ -87,7 +87,7 @@ def test_a_removed_application_holds_up_no_one(rm: RM) -> None:
     assert keys(rm.removes("a2")) == ["k3"]
 
 
-def test_one_that_has_nothing_left_holds_up_no_one(rm: RM) -> None:
+def test_application_with_nothing_left_blocks_no_other(rm: RM) -> None:
     made = identities(rm.asks("k1", "a1", memory=1))
     rm.asks("k2", "a2", memory=1)
 
@@ -96,7 +96,7 @@ def test_one_that_has_nothing_left_holds_up_no_one(rm: RM) -> None:
     assert states(effects) == ["Completing", "Starting"]
 
 
-def test_one_that_started_long_ago_holds_up_no_one(rm: RM) -> None:
+def test_application_that_started_long_ago_blocks_no_other(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k2", "a2", memory=1)
 
@@ -112,7 +112,7 @@ def test_leaves_do_not_wait_for_each_other(rm: RM) -> None:
     assert keys(rm.asks("k", "o1", memory=1)) == ["k"]
 
 
-def test_an_existing_allocation_begins_any_is_starting(rm: RM) -> None:
+def test_existing_allocation_starts_its_application_while_another_is_starting(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k3", "a3", memory=1)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))
@@ -122,7 +122,7 @@ def test_an_existing_allocation_begins_any_is_starting(rm: RM) -> None:
     assert keys(rm.asks("k2", "a2", memory=1)) == ["k2", "k3"]
 
 
-def test_an_existing_allocation_lets_the_asks_of_its_application_go(rm: RM) -> None:
+def test_existing_allocation_unblocks_the_asks_of_its_application(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k2", "a2", memory=1, most=2)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))
@@ -130,7 +130,7 @@ def test_an_existing_allocation_lets_the_asks_of_its_application_go(rm: RM) -> N
     assert keys(rm.reports(AllocationRecord("old-1", old, "n1"))) == ["k2", "k2"]
 
 
-def test_one_gang_after_the_other_begins(rm: RM) -> None:
+def test_gangs_start_one_after_the_other(rm: RM) -> None:
     gang = {"task_group": "tg", "placeholder": True}
     member = {"task_group": "tg"}
     rm.asks("p1", "a1", memory=1, more=gang)

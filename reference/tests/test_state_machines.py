@@ -1,4 +1,4 @@
-"""Every difference between a state table and the specification has a documented reason."""
+"""Every difference between a state table and the specification's diagram has a reason."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def of(table: str) -> Machine:
     return next(machine for machine in machines() if machine.table == table)
 
 
-def test_every_table_of_states_is_on_the_page() -> None:
+def test_every_state_table_is_on_the_page() -> None:
     tables = {
         name
         for name, table in vars(states).items()
@@ -41,15 +41,15 @@ def test_every_table_of_states_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("machine", machines(), ids=lambda machine: machine.table)
-def test_every_difference_from_the_text_has_a_reason(machine: Machine) -> None:
+def test_every_difference_from_the_specification_has_a_reason(machine: Machine) -> None:
     assert problems(machine) == []
 
 
-def test_the_committed_page_is_what_the_tables_state() -> None:
+def test_committed_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == page(), f"run {COMMAND}"
 
 
-def test_what_a_reason_refers_to_exists() -> None:
+def test_references_in_reasons_exist() -> None:
     known = (ROOT / "docs" / "contradictions.md").read_text("utf-8")
     catalogue = ROOT / "conformance" / "siconform" / "catalogue"
     known += "".join(file.read_text("utf-8") for file in catalogue.glob("*.yaml"))
@@ -57,11 +57,11 @@ def test_what_a_reason_refers_to_exists() -> None:
     assert set(_NAMED.findall(page())) <= set(_NAMED.findall(known))
 
 
-def test_an_edge_of_ours_that_the_text_does_not_draw_needs_a_reason() -> None:
+def test_extra_edge_needs_a_reason() -> None:
     rm = of("RM_TRANSITIONS")
     undrawn = tuple(one for one in rm.drawn if one.edge != LOST)
     without = msgspec.structs.replace(rm, drawn=undrawn)
-    sentence = f"RM_TRANSITIONS: {LOST} is not drawn in the specification, without a reason"
+    sentence = f"RM_TRANSITIONS: {LOST} is not in the specification, without a reason"
 
     assert problems(without) == [sentence]
     unexplained = msgspec.structs.replace(without, not_drawn=(Difference(LOST, ""),))
@@ -70,24 +70,24 @@ def test_an_edge_of_ours_that_the_text_does_not_draw_needs_a_reason() -> None:
     assert problems(explained) == []
 
 
-def test_an_edge_of_the_text_that_we_leave_out_needs_a_reason() -> None:
+def test_missing_edge_needs_a_reason() -> None:
     rm = of("RM_TRANSITIONS")
     more = msgspec.structs.replace(rm, drawn=(*rm.drawn, state_machines.DrawnEdge(*BACK, "again")))
 
     assert problems(more) == [
-        f"RM_TRANSITIONS: {BACK} is drawn in the specification and left out, without a reason"
+        f"RM_TRANSITIONS: {BACK} is in the specification and left out, without a reason"
     ]
     explained = msgspec.structs.replace(more, left_out=(Difference(BACK, "why"),))
     assert problems(explained) == []
 
 
-def test_a_reason_needs_a_difference() -> None:
+def test_reason_needs_a_difference() -> None:
     rm = msgspec.structs.replace(of("RM_TRANSITIONS"), not_drawn=(Difference(LOST, "why"),))
 
     assert problems(rm) == [f"RM_TRANSITIONS: {LOST} has a reason and no difference"]
 
 
-def test_the_check_writes_nothing_and_fails_on_a_difference(
+def test_check_writes_nothing_and_fails_on_a_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(state_machines, "PAGE", tmp_path / "page.md")

@@ -1,4 +1,4 @@
-"""HTTP pages besides metrics and JSON: the state page, health, and access."""
+"""HTTP endpoints other than metrics: state page, JSON, health, and access to them."""
 
 import asyncio
 import base64
@@ -46,7 +46,7 @@ class Answer:
 
 
 class Asking:
-    """Sends requests to the page of a test."""
+    """Requests pages of a test server."""
 
     def __init__(self, page: HttpPage) -> None:
         self._address = page.address
@@ -61,7 +61,7 @@ class Asking:
             connection.close()
 
     def raw(self, path: str, method: str) -> bytes:
-        """Return the raw response."""
+        """Return the complete raw response."""
         host, _, port = self._address.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=TIMEOUT) as connection:
             connection.sendall(f"{method} {path} HTTP/1.0\r\n\r\n".encode())
@@ -71,7 +71,7 @@ class Asking:
 def with_state(
     visit: Callable[[Asking], None], access: Access = DEFAULT_ACCESS, application: str = "a1"
 ) -> None:
-    """Run ``visit`` with the pages of a scheduler that has something of everything."""
+    """Let ``visit`` request pages of a scheduler with items of every kind."""
 
     async def play() -> None:
         async with served() as wire:
@@ -96,7 +96,7 @@ async def fill(wire: Wire, application: str) -> None:
 
 
 class _Text(HTMLParser):
-    """The visible text of a page, and the names of its elements."""
+    """Collects the text of a page as a reader sees it, and the names of its elements."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ def words(page: str) -> str:
     return " ".join(_Text(page).words.split())
 
 
-def test_the_root_shows_the_state() -> None:
+def test_root_shows_the_state() -> None:
     def visit(ask: Asking) -> None:
         answer = ask("/")
         received = words(answer.body)
@@ -139,7 +139,7 @@ def test_the_root_shows_the_state() -> None:
     with_state(visit)
 
 
-def test_names_are_text_on_the_page() -> None:
+def test_names_are_escaped_on_the_page() -> None:
     def visit(ask: Asking) -> None:
         answer = ask("/")
 
@@ -150,7 +150,7 @@ def test_names_are_text_on_the_page() -> None:
     with_state(visit, application=HOSTILE)
 
 
-def test_what_is_looked_for_is_text_too() -> None:
+def test_search_term_is_escaped_too() -> None:
     def visit(ask: Asking) -> None:
         found = ask("/?only=%3Cscript%3E%22%27")
         assert "<script>\"'" not in found.body
@@ -164,7 +164,7 @@ def test_what_is_looked_for_is_text_too() -> None:
     with_state(visit)
 
 
-def test_nothing_from_elsewhere_is_loaded_and_nothing_but_its_own_script_runs() -> None:
+def test_page_loads_nothing_external_and_runs_only_its_own_script() -> None:
     def visit(ask: Asking) -> None:
         answer = ask("/")
         policy = answer.headers["Content-Security-Policy"]
@@ -181,7 +181,7 @@ def test_nothing_from_elsewhere_is_loaded_and_nothing_but_its_own_script_runs() 
 
 
 @pytest.mark.parametrize("path", ["/state", "/state.json"])
-def test_the_state_is_there_as_json(path: str) -> None:
+def test_state_is_available_as_json(path: str) -> None:
     def visit(ask: Asking) -> None:
         answer = ask(path)
         (rm,) = json.loads(answer.body)["resource_managers"]
@@ -215,7 +215,7 @@ def test_health_is_200_while_the_scheduler_serves_and_503_before_and_after() -> 
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_there_is_no_other_method_than_to_read(method: str) -> None:
+def test_only_get_and_head_are_allowed(method: str) -> None:
     def visit(ask: Asking) -> None:
         for path in ("/", "/state.json", "/metrics", "/healthz"):
             answer = ask(path, method)
@@ -238,7 +238,7 @@ def test_head_has_the_headers_of_get_and_nothing_else(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/state", "/state.json", "/metrics", "/healthz"])
-def test_a_page_of_someone_else_cannot_have_its_name_lead_here(path: str) -> None:
+def test_dns_rebinding_is_refused(path: str) -> None:
     def visit(ask: Asking) -> None:
         refused = ask(path, Host="rebound.example:80")
         assert refused.status == 421
@@ -264,7 +264,7 @@ def test_a_page_of_someone_else_cannot_have_its_name_lead_here(path: str) -> Non
         ("[:::", "127.0.0.1:80", False),
     ],
 )
-def test_whose_name_a_host_is(host: str, listen: str, *, is_own: bool) -> None:
+def test_allowed_host_names(host: str, listen: str, *, is_own: bool) -> None:
     assert is_own_name(host, listen) is is_own
 
 
@@ -284,7 +284,7 @@ def basic(password: bytes) -> str:
         ("Digest x", 401),
     ],
 )
-def test_a_browser_can_give_the_token_as_a_password(authorization: str, status: int) -> None:
+def test_browser_can_give_the_token_as_a_password(authorization: str, status: int) -> None:
     def visit(ask: Asking) -> None:
         answer = ask("/", Authorization=authorization)
         assert answer.status == status
@@ -295,7 +295,7 @@ def test_a_browser_can_give_the_token_as_a_password(authorization: str, status: 
     with_state(visit, Access(http_token=TOKEN))
 
 
-def test_very_much_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_state_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sireference.shell.state_page.view._MOST", 2)
 
     async def play() -> str:
@@ -316,7 +316,7 @@ def test_very_much_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"{message}: state.json has all of them" in received
 
 
-def test_the_last_events_are_remembered_and_no_more() -> None:
+def test_number_of_remembered_events_is_bounded() -> None:
     async def play() -> None:
         async with served() as wire:
             await wire.registers()
@@ -331,7 +331,7 @@ def test_the_last_events_are_remembered_and_no_more() -> None:
     asyncio.run(play())
 
 
-def test_a_bar_is_measured_by_what_there_is() -> None:
+def test_bar_is_relative_to_the_total() -> None:
     capacity = {"memory": 100}
     (root,), scales = bars({"memory": 50}, {}, {}, capacity)
     assert (root.used_share, root.most) == (50.0, None)
@@ -363,5 +363,5 @@ def test_a_bar_is_measured_by_what_there_is() -> None:
         (10**30, "1e+06 Y"),
     ],
 )
-def test_amounts_are_short(amount: int, message: str) -> None:
+def test_amounts_are_abbreviated(amount: int, message: str) -> None:
     assert short(amount) == message

@@ -1,4 +1,4 @@
-"""State tables, edge by edge against their sources, and the transition function."""
+"""The state tables, edge by edge against their sources, and the function that moves."""
 
 from enum import Enum
 from typing import Any
@@ -34,7 +34,7 @@ def edges(table: Any) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_state_stands_in_its_table(name: str) -> None:
+def test_every_state_is_in_its_table(name: str) -> None:
     table, kind = TABLES[name]
     known: set[Enum] = set(kind)
     assert set(table) == known
@@ -42,7 +42,7 @@ def test_every_state_stands_in_its_table(name: str) -> None:
 
 
 # requirement: SI-CONN-001, SI-CONN-006, SI-CONN-007, SI-CONN-008, SI-CONN-010
-def test_the_life_of_an_rm_is_the_one_drawn() -> None:
+def test_rm_lifecycle_is_as_specified() -> None:
     assert edges(RM_TRANSITIONS) == {
         ("init", "REGISTERED", "Running"),
         ("Running", "CONNECTION_LOST", "Paused"),
@@ -51,7 +51,7 @@ def test_the_life_of_an_rm_is_the_one_drawn() -> None:
     }
 
 
-def test_the_life_of_a_node_is_the_one_drawn() -> None:
+def test_node_lifecycle_is_as_specified() -> None:
     drawn = {
         ("SCHEDULABLE", "DRAIN_NODE", "DRAINING"),
         ("DRAINING", "DRAIN_TO_SCHEDULABLE", "SCHEDULABLE"),
@@ -68,7 +68,7 @@ def test_the_life_of_a_node_is_the_one_drawn() -> None:
     assert edges(NODE_TRANSITIONS) == drawn | by_comment
 
 
-def test_the_life_of_an_ask_is_the_one_drawn() -> None:
+def test_ask_lifecycle_is_as_specified() -> None:
     assert edges(states.ASK_TRANSITIONS) == {
         ("Initial", "ASKED", "Pending"),
         ("Initial", "REFUSED", "Rejected"),
@@ -79,7 +79,7 @@ def test_the_life_of_an_ask_is_the_one_drawn() -> None:
 
 
 # requirement: SI-ALLOC-009
-def test_the_life_of_an_allocation_is_the_one_drawn_and_replacement() -> None:
+def test_allocation_lifecycle_is_as_specified_plus_replacement() -> None:
     assert edges(states.ALLOCATION_TRANSITIONS) == {
         ("Allocated", "STOPPED_BY_RM", "Completed"),
         ("Allocated", "PREEMPTED_BY_SCHEDULER", "Preempted"),
@@ -88,7 +88,7 @@ def test_the_life_of_an_allocation_is_the_one_drawn_and_replacement() -> None:
     }
 
 
-def test_the_life_of_an_application_is_the_one_of_core_1_5() -> None:
+def test_application_lifecycle_is_that_of_core_1_5() -> None:
     assert edges(APPLICATION_TRANSITIONS) == {
         ("New", "RUN", "Accepted"),
         ("New", "RESUME", "Resuming"),
@@ -120,7 +120,7 @@ def test_without_starting_an_application_runs_from_its_first_allocation_on() -> 
     }
 
 
-def test_fire_moves_along_the_table_or_states_why_not() -> None:
+def test_fire_moves_along_the_table_or_raises_an_error() -> None:
     moved = fire(NODE_TRANSITIONS, NodeState.SCHEDULABLE, NodeAction.DRAIN_NODE)
     assert moved is NodeState.DRAINING
     assert not allows(NODE_TRANSITIONS, NodeState.REMOVED, NodeAction.CREATE)

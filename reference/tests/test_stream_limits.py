@@ -1,4 +1,4 @@
-"""Stream limits: silence, number per RM, and clients that are gone."""
+"""Stream limits: silence, number per RM, and detection of dead clients."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from tests.wire import TIMEOUT, Stream, Wire, served
 TOO_LATE = grpc.StatusCode.DEADLINE_EXCEEDED
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 IN_A_MOMENT = Limits(first_message_timeout=0.3)
-# A client that opens a stream, reports it, and then does nothing
+# A client with an open stream: it reports that, and then does nothing
 CLIENT = """
 import sys, time
 import grpc
@@ -43,13 +43,13 @@ async def accepted_node(wire: Wire, nodes: Stream, node_id: str) -> None:
 
 
 async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -> None:
-    """Wait until a new stream is not refused for the limit."""
+    """Wait until a stream is accepted."""
     async with asyncio.timeout(TIMEOUT):
         while (await opens())[0] is EXHAUSTED:
             pass
 
 
-def test_a_stream_on_which_nothing_is_sent_ends() -> None:
+def test_silent_stream_ends() -> None:
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
             silent = await wire.opens("UpdateNode", greets=False)
@@ -62,7 +62,7 @@ def test_a_stream_on_which_nothing_is_sent_ends() -> None:
     asyncio.run(play())
 
 
-def test_a_stream_of_callbacks_without_an_offer_ends() -> None:
+def test_callback_stream_without_an_offer_ends() -> None:
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
             code, message = await (await wire.opens_callbacks()).ends()
@@ -71,7 +71,7 @@ def test_a_stream_of_callbacks_without_an_offer_ends() -> None:
     asyncio.run(play())
 
 
-def test_silent_streams_do_not_lock_others_out() -> None:
+def test_silent_streams_do_not_block_others() -> None:
     async def play() -> None:
         async with served(limits=Limits(first_message_timeout=0.3, streams=4)) as wire:
             await wire.registers()
@@ -87,8 +87,8 @@ def test_silent_streams_do_not_lock_others_out() -> None:
     asyncio.run(play())
 
 
-def test_a_stream_that_has_implemented_may_be_silent() -> None:
-    """A silent stream opened later and ended shows that the time has passed."""
+def test_stream_that_has_sent_a_message_may_be_silent() -> None:
+    """A silent stream opened later ends, which shows that the time is over."""
 
     async def play() -> None:
         async with served(limits=IN_A_MOMENT) as wire:
@@ -104,7 +104,7 @@ def test_a_stream_that_has_implemented_may_be_silent() -> None:
     asyncio.run(play())
 
 
-def test_one_rm_cannot_take_every_place() -> None:
+def test_one_rm_cannot_take_every_stream() -> None:
     async def play() -> None:
         async with served(limits=Limits(streams_per_rm=2)) as wire:
             for rm_id in ("rm", "other"):
@@ -125,14 +125,14 @@ def test_one_rm_cannot_take_every_place() -> None:
 
 
 async def of_callbacks(wire: Wire) -> tuple[grpc.StatusCode, str]:
-    """How a stream of callbacks ends whose offer is followed by nothing."""
+    """Return how a callback stream ends whose offer is followed by nothing."""
     stream = await wire.opens_callbacks()
     await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id="rm")))
     await stream.call.done_writing()
     return await stream.ends()
 
 
-def test_streams_of_callbacks_count_among_those_of_their_rm() -> None:
+def test_callback_streams_count_towards_the_limit_of_their_rm() -> None:
     async def play() -> None:
         async with served(limits=Limits(streams_per_rm=1)) as wire:
             await wire.registers()
@@ -148,7 +148,7 @@ def test_streams_of_callbacks_count_among_those_of_their_rm() -> None:
     asyncio.run(play())
 
 
-def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
+def test_lost_rm_takes_no_stream() -> None:
     async def play() -> None:
         async with served() as wire:
             for number in range(30):
@@ -165,14 +165,14 @@ def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
             table, places = wire.server._streams, wire.server._places
             assert (table._open, table._held, table._lost) == ({}, {}, {})
             async with asyncio.timeout(TIMEOUT):
-                while places._taken_by or places._taken:  # noqa: ASYNC110  # they tell nobody
+                while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
                     await asyncio.sleep(0.005)
 
     asyncio.run(play())
 
 
 @pytest.mark.slow("waits for a real timer")
-def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspended_client_has_lost_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "_ANSWER_AT_LEAST", 1.0)
 
     async def play() -> None:
@@ -197,9 +197,7 @@ def test_a_client_that_is_stopped_has_lost_its_connection(monkeypatch: pytest.Mo
     ("connection_loss_timeout", "quiet", "timeout"),
     [(60.0, 30_000, 15_000), (0.0, 1000, 5000), (4.0, 2000, 5000), (1e9, 7_200_000, 7_200_000)],
 )
-def test_clients_are_asked_whether_they_are_there(
-    connection_loss_timeout: float, quiet: int, timeout: int
-) -> None:
+def test_clients_are_pinged(connection_loss_timeout: float, quiet: int, timeout: int) -> None:
     chosen = dict(options.keepalive(connection_loss_timeout))
 
     assert chosen["grpc.keepalive_time_ms"] == quiet

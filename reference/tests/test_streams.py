@@ -1,4 +1,4 @@
-"""Table of open streams: routing of messages, and unwritten ones."""
+"""The table of open streams: routing of messages, and queues of unsent ones."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -42,7 +42,7 @@ class Context:
 
 
 class SlowReader(Context):
-    """Blocks the second message until released."""
+    """Blocks on the second message until released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,13 +56,13 @@ class SlowReader(Context):
         await super().write(message)
 
     def breaks(self) -> None:
-        """Fail the write in progress."""
+        """Make the pending write fail."""
         self._breaks_after = len(self.written)
         self.goes_on.set()
 
 
 def begins_writing(stream: OpenStream, context: Context) -> None:
-    """Expect the outcome of writing, although it is not awaited."""
+    """Start writing, and retrieve the outcome although nothing awaits it."""
     writing = stream.begin_writing(context)
     writing.add_done_callback(lambda task: task.cancelled() or task.exception())
 
@@ -82,7 +82,7 @@ async def stuck(table: StreamTable) -> tuple[OpenStream, SlowReader]:
 
 
 async def all_written(stream: OpenStream, context: Context) -> list[bytes]:
-    """Queue FOUR, end the stream and return what is written from now on."""
+    """Return what is written from now on, once FOUR is queued and the stream ended."""
     writing = stream.begin_writing(context)
     stream.put([FOUR])
     stream.end(Ending())
@@ -104,7 +104,7 @@ async def test_messages_wait_for_the_stream_of_their_kind() -> None:
 
 
 @in_a_loop
-async def test_another_registration_drops_what_was_not_reported() -> None:
+async def test_another_registration_drops_unsent_messages() -> None:
     table = StreamTable()
     stream = OpenStream(NODE)
     table.bind(stream, "rm")
@@ -119,7 +119,7 @@ async def test_another_registration_drops_what_was_not_reported() -> None:
 
 
 @in_a_loop
-async def test_what_a_broken_stream_could_not_write_goes_to_the_next() -> None:
+async def test_messages_a_broken_stream_could_not_write_go_to_the_next() -> None:
     table = StreamTable()
     first, second = OpenStream(NODE), OpenStream(NODE)
     table.bind(first, "rm")
@@ -138,7 +138,7 @@ async def test_what_a_broken_stream_could_not_write_goes_to_the_next() -> None:
 
 
 @in_a_loop
-async def test_a_replaced_stream_ends_and_its_end_is_nobodys_loss() -> None:
+async def test_end_of_a_replaced_stream_is_not_a_connection_loss() -> None:
     table = StreamTable()
     first, second = OpenStream(NODE), OpenStream(NODE)
     table.bind(first, "rm")
@@ -151,7 +151,7 @@ async def test_a_replaced_stream_ends_and_its_end_is_nobodys_loss() -> None:
 
 
 @in_a_loop
-async def test_what_waits_goes_to_the_stream_that_takes_over_behind_what_is_being_written() -> None:
+async def test_queued_messages_go_to_the_replacement_after_the_one_in_progress() -> None:
     table = StreamTable()
     _, context = await stuck(table)
     second, taken = OpenStream(NODE), Context()
@@ -163,7 +163,7 @@ async def test_what_waits_goes_to_the_stream_that_takes_over_behind_what_is_bein
 
 
 @in_a_loop
-async def test_a_message_that_breaks_with_its_stream_comes_first_on_the_next() -> None:
+async def test_message_that_fails_with_its_stream_comes_first_on_the_next() -> None:
     table = StreamTable()
     first, context = await stuck(table)
     second, taken = OpenStream(NODE), Context()
@@ -176,7 +176,7 @@ async def test_a_message_that_breaks_with_its_stream_comes_first_on_the_next() -
 
 
 @in_a_loop
-async def test_the_last_of_several_streams_that_took_over_writes_everything() -> None:
+async def test_last_of_several_replacements_writes_everything() -> None:
     table = StreamTable()
     _, context = await stuck(table)
     second, between = OpenStream(NODE), Context()
@@ -193,7 +193,7 @@ async def test_the_last_of_several_streams_that_took_over_writes_everything() ->
 
 
 @in_a_loop
-async def test_what_a_stream_took_over_and_did_not_write_waits_for_the_next() -> None:
+async def test_queued_messages_of_a_replacement_wait_for_the_next() -> None:
     table = StreamTable()
     _, context = await stuck(table)
     second = OpenStream(NODE)
@@ -210,7 +210,7 @@ async def test_what_a_stream_took_over_and_did_not_write_waits_for_the_next() ->
 
 
 @in_a_loop
-async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
+async def test_queued_messages_are_counted_once() -> None:
     table = StreamTable()
     await stuck(table)
     waits = len(TWO) + len(THREE)
@@ -222,8 +222,8 @@ async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
 
 
 @in_a_loop
-async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_stream() -> None:
-    """Its writer has finished, but its end is not known yet."""
+async def test_message_after_the_last_write_waits_for_the_next_stream() -> None:
+    """The writer is done, and the end of the stream is not known yet."""
     table = StreamTable()
     first = OpenStream(NODE)
     table.bind(first, "rm")
@@ -238,7 +238,7 @@ async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_strea
 
 
 @in_a_loop
-async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
+async def test_rm_that_left_leaves_nothing() -> None:
     table = StreamTable()
     for number in range(1000):
         rm_id = f"rm{number}"
@@ -256,7 +256,7 @@ async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
 
 
 @in_a_loop
-async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
+async def test_unread_message_goes_to_the_replacement_stream(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.01)
@@ -266,7 +266,7 @@ async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
     table.bind(second, "rm")
     begins_writing(second, taken)
     received(table, FOUR)
-    while len(taken.written) < 3:  # noqa: ASYNC110  # there is no event to wait for
+    while len(taken.written) < 3:  # noqa: ASYNC110  # no event
         await asyncio.sleep(0)
 
     assert taken.written == [TWO, THREE, FOUR]
@@ -275,7 +275,7 @@ async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
 
 
 @in_a_loop
-async def test_an_ended_stream_writes_what_waits_and_stops() -> None:
+async def test_ended_stream_writes_its_queue_and_stops() -> None:
     stream, context = OpenStream(NODE), Context()
     writing = asyncio.ensure_future(stream.begin_writing(context))
     stream.put([ONE])
@@ -290,7 +290,7 @@ async def test_an_ended_stream_writes_what_waits_and_stops() -> None:
     assert (await stream.ending).code is grpc.StatusCode.OK
 
 
-def test_an_outbox_knows_how_much_waits() -> None:
+def test_outbox_reports_its_queue_length() -> None:
     outbox = Outbox()
     outbox.put([ONE, THREE])
     assert (len(outbox), outbox.size) == (2, len(ONE) + len(THREE))

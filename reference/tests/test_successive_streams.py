@@ -1,4 +1,4 @@
-"""Successive streams: of the same kind, and of a new registration."""
+"""Successive streams: of the same kind, or of a new registration."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ THREE_STREAMS = [REVISIONS[name] for name in ("2023-04", "2023-08", "2023-12")]
 
 
 @over_the_wire
-async def test_a_second_stream_of_a_kind_takes_the_place_of_the_first(wire: Wire) -> None:
+async def test_second_stream_of_a_kind_replaces_the_first(wire: Wire) -> None:
     await wire.registers()
     first = await wire.opens("UpdateNode")
     await accepted_node(wire, first, "n1")
@@ -40,7 +40,7 @@ async def test_a_second_stream_of_a_kind_takes_the_place_of_the_first(wire: Wire
 
 # requirement: SI-REG-005, SI-REG-007
 @over_the_wire
-async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wire) -> None:
+async def test_registering_again_ends_the_streams_and_drops_all_state(wire: Wire) -> None:
     await wire.registers()
     earlier = await all_streams(wire)
     await accepted_node(wire, earlier[0])
@@ -59,7 +59,7 @@ async def test_registering_again_ends_the_streams_and_forgets_the_rest(wire: Wir
 
 
 @over_the_wire
-async def test_what_is_sent_on_streams_of_an_earlier_registration_is_not_taken(wire: Wire) -> None:
+async def test_messages_on_streams_of_an_earlier_registration_are_ignored(wire: Wire) -> None:
     await wire.registers()
     earlier = await wire.opens("UpdateNode")
     await accepted_node(wire, earlier, "n1")
@@ -76,7 +76,7 @@ async def test_what_is_sent_on_streams_of_an_earlier_registration_is_not_taken(w
 
 
 @over_the_wire
-async def test_what_is_sent_on_a_replaced_stream_is_not_taken(wire: Wire) -> None:
+async def test_messages_on_a_replaced_stream_are_ignored(wire: Wire) -> None:
     await wire.registers()
     first = await wire.opens("UpdateNode")
     await accepted_node(wire, first, "n1")
@@ -90,7 +90,7 @@ async def test_what_is_sent_on_a_replaced_stream_is_not_taken(wire: Wire) -> Non
 
 
 @over_the_wire
-async def test_the_streams_of_another_rm_outlive_a_registration(wire: Wire) -> None:
+async def test_streams_of_another_rm_survive_a_registration(wire: Wire) -> None:
     for rm_id in ("rm", "other"):
         await wire.registers(rm_id)
     others = await wire.opens("UpdateNode", "other")
@@ -102,7 +102,7 @@ async def test_the_streams_of_another_rm_outlive_a_registration(wire: Wire) -> N
 
 
 @over_the_wire
-async def test_a_refused_registration_leaves_the_streams(wire: Wire) -> None:
+async def test_refused_registration_keeps_the_streams(wire: Wire) -> None:
     await wire.registers()
     nodes = await wire.opens("UpdateNode")
     await accepted_node(wire, nodes, "n1")
@@ -114,7 +114,7 @@ async def test_a_refused_registration_leaves_the_streams(wire: Wire) -> None:
 
 
 async def keys_reported(allocations: Stream) -> list[str]:
-    """Return the allocated keys on the stream up to the last key or its end."""
+    """Return everything allocated on the stream until the last key or the end of the stream."""
     received: list[str] = []
     with contextlib.suppress(AssertionError, grpc.aio.AioRpcError):
         while not received or not received[-1].startswith("last"):
@@ -123,7 +123,7 @@ async def keys_reported(allocations: Stream) -> list[str]:
 
 
 async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
-    """Return a stream that is not read, and the keys whose allocations it carries."""
+    """Return a stream that is never read, and the keys allocated on it."""
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_node(wire, nodes, memory=10_000)
@@ -133,13 +133,13 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     received = wire.server.engine.counters.reported
     async with asyncio.timeout(TIMEOUT):
-        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # there is no event to wait for
+        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.005)
     return allocations, keys
 
 
 @over_the_wire
-async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(wire: Wire) -> None:
+async def test_reader_of_both_streams_receives_everything_once_and_in_order(wire: Wire) -> None:
     first, keys = await with_much_to_read(wire)
 
     second = await wire.opens("UpdateAllocation")
@@ -151,8 +151,8 @@ async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(w
     assert before + after == [*keys, "last"]
 
 
-@pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
-def test_what_was_not_written_is_reported_on_the_stream_that_takes_over(
+@pytest.mark.parametrize("end", ["is cancelled", "stays open, unread"])
+def test_unsent_messages_go_to_the_replacement_stream(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.1)

@@ -1,4 +1,4 @@
-"""Timers: in order, cancelled, set while others fire."""
+"""Timers: order, cancellation, and timers set while others fire."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ def named(name: str, _now: float) -> list[Effect]:
     return [Registered(name)]
 
 
-def test_they_fire_in_order_of_deadline_then_of_setting() -> None:
+def test_timers_fire_in_order_of_deadline_then_of_setting() -> None:
     timers = Timers()
     for name, deadline in (("late", 3.0), ("first", 1.0), ("second", 1.0), ("never", 9.0)):
         timers.set(deadline, partial(named, name))
@@ -21,7 +21,7 @@ def test_they_fire_in_order_of_deadline_then_of_setting() -> None:
     assert timers.next_deadline() == 9.0
 
 
-def test_a_cancelled_timer_does_nothing() -> None:
+def test_cancelled_timer_does_nothing() -> None:
     timers = Timers()
     timer = timers.set(1.0, lambda _: [Registered("x")])
     timer.cancel()
@@ -30,7 +30,7 @@ def test_a_cancelled_timer_does_nothing() -> None:
     assert timers.fire(2.0) == []
 
 
-def test_a_timer_may_set_another_and_cancel_one() -> None:
+def test_timer_may_set_another_and_cancel_one() -> None:
     timers = Timers()
     victim = timers.set(1.5, lambda _: [Registered("victim")])
 
@@ -44,7 +44,7 @@ def test_a_timer_may_set_another_and_cancel_one() -> None:
     assert timers.fire(2.0) == [Registered("due"), Registered("next")]
 
 
-def test_cancelled_timers_do_not_pile_up() -> None:
+def test_cancelled_timers_do_not_accumulate() -> None:
     timers = Timers()
     kept = timers.set(5.0, lambda _: [Registered("kept")])
     for number in range(10_000):

@@ -25,12 +25,12 @@ def replay(revision: Revision, lines: Lines) -> None:
 
 # requirement: SI-CONN-018, SI-REC-001, SI-REC-003, SI-GANG-020, SI-GANG-021
 @every_revision
-def test_the_session_goes_as_recorded(revision: Revision) -> None:
+def test_session_matches_its_recording(revision: Revision) -> None:
     replay(revision, read(revision))
 
 
 @every_revision
-def test_the_session_has_what_it_is_about(revision: Revision) -> None:
+def test_session_covers_its_subject(revision: Revision) -> None:
     lines = read(revision)
     received = [json.dumps(line["json"]) for line in lines if line.get("from") == "scheduler"]
 
@@ -124,7 +124,7 @@ def with_another_answer_to_the_registration(lines: Lines) -> None:
         with_another_answer_to_the_registration,
     ],
 )
-def test_a_session_that_goes_otherwise_is_detected(spoil: Callable[[Lines], None]) -> None:
+def test_deviating_session_is_detected(spoil: Callable[[Lines], None]) -> None:
     revision = REVISIONS["2023-12"]
     lines = copy.deepcopy(read(revision))
     spoil(lines)
@@ -133,6 +133,6 @@ def test_a_session_that_goes_otherwise_is_detected(spoil: Callable[[Lines], None
         replay(revision, lines)
 
 
-def test_another_revision_is_another_session() -> None:
+def test_sessions_of_revisions_differ() -> None:
     with pytest.raises((AssertionError, KeyError)):
         replay(REVISIONS["2023-12"], read(REVISIONS["2021-02"]))

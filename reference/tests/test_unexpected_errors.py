@@ -1,4 +1,4 @@
-"""Unexpected errors: logged once with traceback; the client learns no details."""
+"""Unexpected errors: logged once with a traceback; the client gets no details."""
 
 import asyncio
 import gc
@@ -35,7 +35,7 @@ def fails(*_: Any, **__: Any) -> Any:
 
 
 def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that raises an error once, then behaves as ``original``."""
+    """Raise an error, then behave as ``original``."""
     outcomes = iter([fails])
 
     def call(*arguments: Any) -> Any:
@@ -46,14 +46,14 @@ def fails_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture
 def received(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Received:
-    """Return all log records at level warning or above."""
+    """Return all warnings and errors logged."""
     for name in ("sireference", "grpc", "asyncio"):
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
     return lambda: [one for one in caplog.records if one.levelno >= logging.WARNING]
 
 
 def play(scenario: Callable[[Wire], Awaitable[None]]) -> None:
-    """Run it against a new server; collect tasks that are not awaited, too."""
+    """Run it against its own server; unretrieved task exceptions are collected as well."""
 
     async def with_server() -> None:
         async with served(settings=Settings(completing_timeout=0.0)) as wire:
@@ -79,7 +79,7 @@ def about(record: logging.LogRecord) -> dict[str, Any]:
 
 async def becomes(received: Received, count: int) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while len(received()) < count:  # noqa: ASYNC110  # there is no event to wait for
+        while len(received()) < count:  # noqa: ASYNC110  # no event
             await asyncio.sleep(0.005)
 
 
@@ -89,9 +89,7 @@ def get(url: str) -> bytes:
         return page
 
 
-def test_a_registration_that_fails_inside(
-    monkeypatch: pytest.MonkeyPatch, received: Received
-) -> None:
+def test_registration_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     monkeypatch.setattr(Scheduler, "handle", fails)
 
     async def scenario(wire: Wire) -> None:
@@ -106,7 +104,7 @@ def test_a_registration_that_fails_inside(
     assert about(only(received)) == {"method": "RegisterResourceManager", "rm": "mine"}
 
 
-def test_a_request_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
+def test_request_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
@@ -121,9 +119,7 @@ def test_a_request_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: 
     assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
-def test_a_stream_that_cannot_be_written(
-    monkeypatch: pytest.MonkeyPatch, received: Received
-) -> None:
+def test_stream_cannot_be_written(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
@@ -138,9 +134,7 @@ def test_a_stream_that_cannot_be_written(
     assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
-def test_callbacks_that_cannot_be_written(
-    monkeypatch: pytest.MonkeyPatch, received: Received
-) -> None:
+def test_callbacks_cannot_be_written(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         callbacks = await wire.offers(ext.EVENT_BATCH, rm_id="mine")
@@ -157,7 +151,7 @@ def test_callbacks_that_cannot_be_written(
     assert about(only(received)) == {"method": "Callbacks", "rm": "mine"}
 
 
-def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
+def test_deadline_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         applications = await wire.opens("UpdateApplication", "mine")
@@ -169,7 +163,7 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received:
         await allocations.asks(wire.ask("k1", memory=1))
         await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
         await becomes(received, 1)
-        await allocations.asks(wire.ask("k2", "nobody", memory=1))
+        await allocations.asks(wire.ask("k2", "unknown", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
 
@@ -178,7 +172,9 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received:
     assert "deadline" in only(received).getMessage()
 
 
-def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
+def test_connection_loss_fails_internally(
+    monkeypatch: pytest.MonkeyPatch, received: Received
+) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
@@ -193,7 +189,7 @@ def test_a_loss_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Rec
     assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
 
 
-def test_a_call_of_the_extension_that_fails_inside(
+def test_extension_call_fails_internally(
     monkeypatch: pytest.MonkeyPatch, received: Received
 ) -> None:
     monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
@@ -208,7 +204,7 @@ def test_a_call_of_the_extension_that_fails_inside(
     assert about(only(received)) == {"method": "Snapshot", "rm": "mine"}
 
 
-def test_a_client_that_goes_away_is_no_error(received: Received) -> None:
+def test_disconnecting_client_is_not_an_error(received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         async with grpc.aio.insecure_channel(wire.server.address) as second:
@@ -224,7 +220,7 @@ def test_a_client_that_goes_away_is_no_error(received: Received) -> None:
     assert received() == []
 
 
-def test_writing_to_a_client_that_has_just_gone_is_no_error(
+def test_write_to_a_client_that_has_just_gone_is_not_an_error(
     monkeypatch: pytest.MonkeyPatch, received: Received
 ) -> None:
     def breaks(*_: Any) -> bytes:
@@ -244,7 +240,7 @@ def test_writing_to_a_client_that_has_just_gone_is_no_error(
 
 
 @pytest.mark.parametrize("raw", [b"\x0a\xff", b"\x1a\x02\xff\xfe\x12\x02\xff\xfe\x32\x02\xff\xfe"])
-def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, received: Received) -> None:
+def test_undecodable_bytes_are_the_clients_error(raw: bytes, received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         methods = rpc.methods(wire.revision)
         register = rpc.callable_for(
@@ -266,7 +262,7 @@ def test_bytes_that_are_no_message_are_the_clients_error(raw: bytes, received: R
     assert received() == []
 
 
-def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
+def test_page_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
     monkeypatch.setattr(Scheduler, "taking_snapshot", fails)
 
     async def scenario(wire: Wire) -> None:
@@ -284,7 +280,7 @@ def test_a_page_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received: Rec
     assert about(only(received)) == {"method": "GET /state"}
 
 
-def test_a_reader_of_pages_that_goes_away_is_no_error(
+def test_disconnecting_page_reader_is_not_an_error(
     received: Received, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async def scenario(wire: Wire) -> None:
@@ -318,7 +314,7 @@ main(["serve", "--listen", "127.0.0.1:0", "--log-format", "FORMAT"])
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_nothing_but_our_own_lines_is_written(form: str) -> None:
+def test_only_our_own_lines_are_written(form: str) -> None:
     process = subprocess.Popen(  # noqa: S603  # our own command
         [sys.executable, "-c", SERVES_AND_FAILS.replace("FORMAT", form)],
         stdout=subprocess.PIPE,
@@ -351,7 +347,7 @@ def test_nothing_but_our_own_lines_is_written(form: str) -> None:
         assert errors.splitlines()[0].endswith('method="RegisterResourceManager" rm="mine"')
 
 
-def test_nothing_but_a_closed_loop_of_an_earlier_test_is_kept_from_the_log(
+def test_only_errors_about_a_closed_loop_are_kept_from_the_log(
     received: Received,
 ) -> None:
     async def scenario() -> None:

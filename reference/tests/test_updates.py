@@ -1,4 +1,4 @@
-"""Updates by key: a live allocation is resized, a pending request is replaced or placed.
+"""Repeated keys: live allocations are resized, pending asks are replaced or placed.
 
 Only where the key is the identity.
 """
@@ -78,9 +78,7 @@ def reason(effects: list[Effect]) -> str:
 
 # requirement: SI-ALLOC-012, SI-ALLOC-013
 @pytest.mark.parametrize("with_node", [True, False])
-def test_another_amount_under_the_key_of_what_lives_is_what_it_holds(
-    rm: Keyed, *, with_node: bool
-) -> None:
+def test_update_of_a_live_allocation_sets_its_amount(rm: Keyed, *, with_node: bool) -> None:
     rm.wants("k1", memory=2)
     change = rm.runs if with_node else rm.wants
 
@@ -93,7 +91,7 @@ def test_another_amount_under_the_key_of_what_lives_is_what_it_holds(
     makes_sense(rm.partition)
 
 
-def test_an_update_takes_types_of_resource_along_and_leaves_others_out(rm: Keyed) -> None:
+def test_update_adds_resource_types_and_removes_others(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
 
     rm.runs("k1", vcore=3)
@@ -104,7 +102,7 @@ def test_an_update_takes_types_of_resource_along_and_leaves_others_out(rm: Keyed
 
 # requirement: SI-ALLOC-014
 @pytest.mark.parametrize("queue", ["default", "small", "limited"])
-def test_an_update_needs_no_capacity(queue: str) -> None:
+def test_update_needs_no_capacity(queue: str) -> None:
     rm = Keyed(queues=LIMITED)
     rm.creates("n1", memory=10)
     rm.submits("a1", f"root.{queue}", user="bob")
@@ -116,7 +114,7 @@ def test_an_update_needs_no_capacity(queue: str) -> None:
     makes_sense(rm.partition)
 
 
-def test_what_waits_for_its_queue_goes_when_something_in_it_shrinks() -> None:
+def test_shrinking_allocation_unblocks_asks_of_its_queue() -> None:
     rm = Keyed(queues=LIMITED)
     rm.creates("n1", memory=100)
     rm.submits("a1", "root.small")
@@ -126,7 +124,7 @@ def test_what_waits_for_its_queue_goes_when_something_in_it_shrinks() -> None:
     assert keys(rm.wants("k1", memory=5)) == ["k2"]
 
 
-def test_the_amount_it_has_already_changes_nothing(rm: Keyed) -> None:
+def test_update_to_the_same_amount_changes_nothing(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
     rm.offers(*Callback)
     record = rm.partition.allocations.all["k1"].record
@@ -138,7 +136,7 @@ def test_the_amount_it_has_already_changes_nothing(rm: Keyed) -> None:
     assert rm.partition.node_index.changes == changes
 
 
-def test_what_grows_wakes_no_one(rm: Keyed) -> None:
+def test_growing_allocation_wakes_no_ask(rm: Keyed) -> None:
     rm.wants("k1", memory=2)
     rm.wants("k2", "a2", memory=9)
     looked_at = rm.partition.node_index.looked_at
@@ -164,7 +162,7 @@ def test_what_grows_wakes_no_one(rm: Keyed) -> None:
     ],
     ids=str,
 )
-def test_an_update_that_is_refused_changes_nothing(rm: Keyed, update: Entry, change: str) -> None:
+def test_refused_update_changes_nothing(rm: Keyed, update: Entry, change: str) -> None:
     rm.creates("n2", memory=10)
     rm.drains("n2")
     rm.wants("k1", memory=4)
@@ -178,7 +176,7 @@ def test_an_update_that_is_refused_changes_nothing(rm: Keyed, update: Entry, cha
     assert released(rm.ends("k1")) == [("k1", STOPPED)]
 
 
-def test_of_what_lives_only_the_amount_changes(rm: Keyed) -> None:
+def test_only_the_amount_of_a_live_allocation_changes(rm: Keyed) -> None:
     rm.wants("k1", memory=1, more={"priority": 1, "tags": {"app": "x"}})
 
     rm.wants("k1", memory=2, more={"priority": 9, "tags": {}, **PLACEHOLDER})
@@ -189,7 +187,7 @@ def test_of_what_lives_only_the_amount_changes(rm: Keyed) -> None:
 
 
 # requirement: SI-ASK-027
-def test_a_key_that_is_named_several_times_has_one_allocation_of_the_last_values(
+def test_repeated_key_has_one_allocation_with_the_last_values(
     rm: Keyed,
 ) -> None:
     effects = rm.lists(wanted("k1", memory=1), wanted("k1", memory=2), wanted("k1", memory=3))
@@ -201,7 +199,7 @@ def test_a_key_that_is_named_several_times_has_one_allocation_of_the_last_values
 
 
 # requirement: SI-ASK-028
-def test_a_key_whose_allocation_has_ended_serves_again(rm: Keyed) -> None:
+def test_key_can_be_reused_after_its_allocation_has_ended(rm: Keyed) -> None:
     rm.wants("k1", memory=1)
     rm.ends("k1")
 
@@ -209,11 +207,11 @@ def test_a_key_whose_allocation_has_ended_serves_again(rm: Keyed) -> None:
     assert rm.node().allocated == Resource({"memory": 2})
 
 
-# Allocations with an open release
+# Allocations being released
 
 
 # requirement: SI-ALLOC-016
-def test_a_placeholder_that_grew_stays_one_and_gives_back_all_of_it(rm: Keyed) -> None:
+def test_resized_placeholder_stays_one_and_frees_all_of_its_amount(rm: Keyed) -> None:
     rm.submits("g1", placeholder_ask=Resource({"memory": 2}))
     rm.wants("p1", "g1", memory=2, more=PLACEHOLDER)
     rm.runs("p1", "n1", "g1", memory=3)
@@ -231,7 +229,7 @@ def test_a_placeholder_that_grew_stays_one_and_gives_back_all_of_it(rm: Keyed) -
     assert rm.partition.root.used == rm.node().allocated == Resource({"memory": 5})
 
 
-def test_what_times_out_is_updated_until_it_ends(rm: Keyed) -> None:
+def test_timed_out_allocation_can_be_updated_until_it_ends(rm: Keyed) -> None:
     rm.submits("g1", placeholder_ask=Resource({"memory": 20}))
     rm.wants("p1", "g1", memory=2, more=PLACEHOLDER)
     rm.wants("p2", "g1", memory=18, more=PLACEHOLDER)
@@ -258,7 +256,7 @@ def preempting() -> Keyed:
 
 
 @pytest.mark.parametrize("memory", [1, 6, 9, 30])
-def test_a_victim_of_another_size_gives_back_what_it_has_then(memory: int) -> None:
+def test_resized_victim_frees_its_current_amount(memory: int) -> None:
     rm = preempting()
 
     effects = rm.runs("v", "n1", "a2", memory=memory)
@@ -272,7 +270,7 @@ def test_a_victim_of_another_size_gives_back_what_it_has_then(memory: int) -> No
     makes_sense(rm.partition)
 
 
-def test_capacity_that_another_gives_back_serves_who_waits_for_victims() -> None:
+def test_capacity_freed_by_another_serves_an_ask_with_victims() -> None:
     rm = Keyed(queues=GUARANTEED)
     rm.creates("n1", memory=10)
     rm.submits("a1")
@@ -287,7 +285,7 @@ def test_capacity_that_another_gives_back_serves_who_waits_for_victims() -> None
     makes_sense(rm.partition)
 
 
-def test_who_grew_beyond_its_guarantee_may_become_a_victim() -> None:
+def test_allocation_grown_beyond_the_guarantee_may_become_a_victim() -> None:
     guaranteed = "{name: other, resources: {guaranteed: {memory: 10}}}"
     rm = Keyed(queues=GUARANTEED.replace("{name: other}", guaranteed))
     rm.creates("n1", memory=10)
@@ -304,11 +302,11 @@ def test_who_grew_beyond_its_guarantee_may_become_a_victim() -> None:
     makes_sense(rm.partition)
 
 
-# Pending requests
+# Pending asks
 
 
 # requirement: SI-ASK-029, SI-ASK-032
-def test_a_pending_request_is_replaced_as_a_whole(rm: Keyed) -> None:
+def test_pending_request_is_replaced_as_a_whole(rm: Keyed) -> None:
     rm.wants("fills", memory=10)
     rm.wants("k1", memory=10, more={"priority": 1, "required_node": "elsewhere"})
     rm.wants("k2", memory=10, more={"priority": 5})
@@ -333,9 +331,7 @@ def test_a_pending_request_is_replaced_as_a_whole(rm: Keyed) -> None:
     ],
     ids=str,
 )
-def test_an_update_of_a_pending_request_that_is_refused_leaves_the_earlier(
-    rm: Keyed, update: Entry
-) -> None:
+def test_refused_update_keeps_the_earlier_pending_request(rm: Keyed, update: Entry) -> None:
     rm.wants("fills", memory=10)
     rm.wants("k1", memory=8)
 
@@ -346,7 +342,7 @@ def test_an_update_of_a_pending_request_that_is_refused_leaves_the_earlier(
 
 
 # requirement: SI-ASK-031
-def test_a_pending_request_that_comes_again_with_a_node_is_placed_there_by_the_rm(
+def test_pending_request_sent_again_with_a_node_is_placed_by_the_rm(
     rm: Keyed,
 ) -> None:
     rm.wants("fills", memory=10)
@@ -363,7 +359,7 @@ def test_a_pending_request_that_comes_again_with_a_node_is_placed_there_by_the_r
     makes_sense(rm.partition)
 
 
-def test_the_rm_places_what_it_asked_for_on_a_draining_node(rm: Keyed) -> None:
+def test_rm_can_place_its_ask_on_a_draining_node(rm: Keyed) -> None:
     rm.wants("k1", memory=80)
     rm.drains("n1")
 
@@ -371,13 +367,13 @@ def test_the_rm_places_what_it_asked_for_on_a_draining_node(rm: Keyed) -> None:
     makes_sense(rm.partition)
 
 
-def test_an_application_runs_with_what_the_rm_placed(rm: Keyed) -> None:
+def test_application_runs_with_an_allocation_placed_by_the_rm(rm: Keyed) -> None:
     rm.wants("k1", memory=80)
 
     assert states(rm.runs("k1", memory=4)) == ["Running"]
 
 
-def test_who_waits_for_the_end_of_a_placeholder_is_placed_without_it(rm: Keyed) -> None:
+def test_rm_can_place_an_ask_that_waits_for_a_placeholder(rm: Keyed) -> None:
     rm.creates("n2", memory=10)
     rm.submits("g1", placeholder_ask=Resource({"memory": 2}))
     rm.wants("p1", "g1", memory=2, more=PLACEHOLDER)
@@ -391,7 +387,7 @@ def test_who_waits_for_the_end_of_a_placeholder_is_placed_without_it(rm: Keyed) 
     makes_sense(rm.partition)
 
 
-def test_who_waits_for_victims_is_placed_without_them() -> None:
+def test_rm_can_place_an_ask_that_waits_for_victims() -> None:
     rm = preempting()
     rm.creates("n2", memory=1)
 
@@ -404,7 +400,7 @@ def test_who_waits_for_victims_is_placed_without_them() -> None:
 
 
 @pytest.mark.parametrize("suits", [True, False])
-def test_an_answer_about_what_the_rm_has_placed_itself_comes_too_late(
+def test_predicate_answer_is_ignored_once_the_rm_has_placed_the_ask(
     rm: Keyed, *, suits: bool
 ) -> None:
     rm.creates("n2", memory=10)
@@ -419,7 +415,7 @@ def test_an_answer_about_what_the_rm_has_placed_itself_comes_too_late(
     makes_sense(rm.partition)
 
 
-def test_a_placeholder_that_the_rm_placed_can_be_replaced(rm: Keyed) -> None:
+def test_placeholder_placed_by_the_rm_can_be_replaced(rm: Keyed) -> None:
     rm.submits("g1", placeholder_ask=Resource({"memory": 20}))
     rm.wants("p1", "g1", memory=20, more=PLACEHOLDER)
     rm.wants("r1", "g1", memory=2, more=MEMBER)
@@ -436,7 +432,7 @@ def test_a_placeholder_that_the_rm_placed_can_be_replaced(rm: Keyed) -> None:
 
 
 # requirement: SI-REC-025
-def test_what_is_reported_twice_counts_once(rm: Keyed) -> None:
+def test_allocation_reported_twice_counts_once(rm: Keyed) -> None:
     rm.runs("x1", memory=6)
     assert rm.runs("x1", memory=6) == []
 
@@ -446,12 +442,12 @@ def test_what_is_reported_twice_counts_once(rm: Keyed) -> None:
 
 
 # requirement: SI-REC-004
-def test_what_is_reported_without_key_is_rejected(rm: Keyed) -> None:
+def test_allocation_reported_without_key_is_rejected(rm: Keyed) -> None:
     assert refused_entries(rm.runs("", memory=6)) == [""]
 
 
 # requirement: SI-REC-026
-def test_what_ended_with_its_node_can_be_reported_again(rm: Keyed) -> None:
+def test_allocation_that_ended_with_its_node_can_be_reported_again(rm: Keyed) -> None:
     rm.runs("x1", memory=6)
     assert released(rm.decommissions("n1")) == [("x1", STOPPED)]
     rm.creates("n1", memory=10)
@@ -461,7 +457,7 @@ def test_what_ended_with_its_node_can_be_reported_again(rm: Keyed) -> None:
     assert keys(rm.ends("x1")) == ["k1"]
 
 
-def test_where_identities_are_minted_what_lives_is_no_matter_of_keys(busy: Any) -> None:
+def test_with_minted_identities_live_allocations_do_not_restrict_keys(busy: Any) -> None:
     first = busy.asks("k1", memory=1)
 
     assert keys(first) == keys(busy.asks("k1", memory=2)) == ["k1"]

@@ -23,7 +23,7 @@ def links(effects: list[Effect]) -> list[Sent]:
 
 
 def usage(effects: list[Effect]) -> list[tuple[str, str, int]]:
-    """Return user or group, change and memory of usage records."""
+    """Return whose usage changes, how, and by how much memory."""
     return [
         (r.object_id, r.change.name, r.resource.amounts["memory"])
         for r in records(effects)
@@ -49,7 +49,7 @@ def test_limits_are_reported_when_they_are_configured() -> None:
 
 
 # requirement: SI-EVT-014
-def test_an_update_reports_which_limits_are_other_ones() -> None:
+def test_update_reports_the_changed_limits() -> None:
     rm = watched()
 
     same = rm.reconfigures(QUEUES)
@@ -69,7 +69,7 @@ def test_an_update_reports_which_limits_are_other_ones() -> None:
 
 
 # requirement: SI-EVT-014
-def test_the_limits_of_a_queue_go_with_it() -> None:
+def test_limits_of_a_queue_go_with_it() -> None:
     rm = watched()
 
     effects = rm.reconfigures(tree("{name: q}"))
@@ -81,7 +81,7 @@ def test_the_limits_of_a_queue_go_with_it() -> None:
 
 
 # requirement: SI-EVT-014
-def test_what_holds_for_all_others_names_no_one() -> None:
+def test_wildcard_limit_has_no_record() -> None:
     anybody = 'limits: [{users: ["*"], maxapplications: 2}, {groups: [a, "*"], maxapplications: 2}]'
     rm = watched(queues=tree(f"{{name: q, {anybody}}}"))
 
@@ -93,7 +93,7 @@ def test_what_holds_for_all_others_names_no_one() -> None:
 
 
 # requirement: SI-EVT-014
-def test_an_application_is_linked_to_the_group_it_counts_for() -> None:
+def test_application_is_linked_to_its_group() -> None:
     rm = watched()
 
     begins = rm.starts("a1", "team", user="ann", groups=("others", "devs"))
@@ -104,7 +104,7 @@ def test_an_application_is_linked_to_the_group_it_counts_for() -> None:
 
 
 # requirement: SI-EVT-014
-def test_the_link_ends_when_the_application_completes() -> None:
+def test_link_ends_when_the_application_completes() -> None:
     rm = watched()
     rm.starts("a1", "team", user="ann", groups=("devs",))
     rm.releases("a1", "a1")
@@ -113,14 +113,14 @@ def test_the_link_ends_when_the_application_completes() -> None:
 
 
 # requirement: SI-EVT-014
-def test_without_a_limit_of_its_groups_there_is_no_link() -> None:
+def test_without_a_group_limit_there_is_no_link() -> None:
     rm = watched()
 
     assert links(rm.starts("a1", "q", user="ann", groups=("devs",)) + rm.removes("a1")) == []
 
 
 # requirement: SI-EVT-014
-def test_the_usage_of_user_and_group_is_reported_with_the_amount() -> None:
+def test_usage_of_user_and_group_is_reported_with_the_amount() -> None:
     rm = watched()
     begins = rm.starts("a1", "team", user="ann", groups=("devs",))
     ends = rm.releases("a1", "a1")
@@ -142,7 +142,7 @@ def test_the_usage_of_user_and_group_is_reported_with_the_amount() -> None:
 
 
 # requirement: SI-EVT-014, SI-ALLOC-012
-def test_an_update_of_a_live_allocation_changes_the_usage() -> None:
+def test_update_of_a_live_allocation_changes_the_usage() -> None:
     rm = watched()
     rm.starts("a1", "free", user="ann")
 
@@ -153,12 +153,12 @@ def test_an_update_of_a_live_allocation_changes_the_usage() -> None:
 
 
 # requirement: SI-EVT-014
-def test_no_one_uses_what_an_application_without_a_user_has() -> None:
+def test_application_without_user_has_no_usage_record() -> None:
     assert usage(watched().starts("a1", "free")) == []
 
 
 # requirement: SI-EVT-014
-def test_with_other_limits_an_application_may_count_for_another_group() -> None:
+def test_new_limits_may_change_the_group_of_an_application() -> None:
     rm = watched()
     rm.starts("a1", "team", user="ann", groups=("devs", "ops"))
 
@@ -175,7 +175,7 @@ def test_with_other_limits_an_application_may_count_for_another_group() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_observes_of_users_and_groups() -> None:
+def test_earlier_revisions_have_no_such_records() -> None:
     rm = watched(Rules())
 
     effects = rm.registered + rm.starts("a1", "team", user="ann", groups=("devs",))

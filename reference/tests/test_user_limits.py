@@ -1,4 +1,4 @@
-"""User and group limits: usage of one user or a whole group in a queue and below."""
+"""Limits: usage of one user, or of one group together, in a queue and below."""
 
 from sireference.core.resources import Resource
 from tests.driving import RM, identities, keys
@@ -44,7 +44,7 @@ partitions:
 
 
 class Users(RM):
-    """Applications of several users on one large node; each is named after its user."""
+    """Applications of several users on one large node, each named after its user."""
 
     def __init__(self) -> None:
         super().__init__(queues=QUEUES)
@@ -56,13 +56,13 @@ class Users(RM):
         return application
 
     def gets(self, application: str, memory: int, most: int = 20) -> int:
-        """Return how many asks of that size are served."""
+        """Return how many asks of that size are placed."""
         return len(
             keys(self.asks(f"{application}-{memory}", application, memory=memory, most=most))
         )
 
 
-def test_a_user_gets_no_more_than_its_limit() -> None:
+def test_user_gets_no_more_than_its_limit() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("alice", "each"), 1) == 5
@@ -82,7 +82,7 @@ def test_users_of_one_limit_do_not_share_it() -> None:
     assert rm.gets(rm.of("carl", "each"), 1) == 3
 
 
-def test_a_star_stands_for_each_user_without_a_limit_of_its_own() -> None:
+def test_wildcard_applies_to_each_user_without_an_own_limit() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("dora", "each"), 1) == 2
@@ -90,27 +90,27 @@ def test_a_star_stands_for_each_user_without_a_limit_of_its_own() -> None:
     assert rm.gets(rm.of("", "each"), 1) == 2
 
 
-def test_types_a_limit_does_not_name_are_free() -> None:
+def test_types_not_named_in_the_limit_are_unlimited() -> None:
     rm = Users()
     application = rm.of("alice", "each")
 
     assert len(keys(rm.asks("k", application, vcore=90_000))) == 1
 
 
-def test_a_limit_of_a_queue_above_holds_for_all_queues_below() -> None:
+def test_limit_of_a_parent_queue_applies_to_all_its_children() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("alice", "each"), 1) == 5
     assert rm.gets(rm.of("alice", "count"), 1) == 3
 
 
-def test_a_user_no_one_limits_is_free() -> None:
+def test_user_without_a_limit_is_unlimited() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("zed", "both"), 10, most=10) == 10
 
 
-def test_what_a_user_releases_the_user_may_use_again() -> None:
+def test_released_amount_can_be_used_again_by_the_user() -> None:
     rm = Users()
     application = rm.of("dora", "each")
     made = identities(rm.asks("k1", application, memory=1, most=2))
@@ -119,7 +119,7 @@ def test_what_a_user_releases_the_user_may_use_again() -> None:
     assert keys(rm.releases(made[0], application)) == ["k2"]
 
 
-def test_who_waits_for_its_limit_does_not_stop_others() -> None:
+def test_user_at_its_limit_does_not_block_others() -> None:
     rm = Users()
     waiting, next_one = rm.of("dora", "each"), rm.of("emil", "each")
     rm.gets(waiting, 1)
@@ -127,41 +127,41 @@ def test_who_waits_for_its_limit_does_not_stop_others() -> None:
     assert rm.gets(next_one, 1) == 2
 
 
-def test_a_group_shares_its_limit() -> None:
+def test_group_shares_its_limit() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("bob", "group", "devs"), 3, most=1) == 1
     assert rm.gets(rm.of("carl", "group", "devs"), 1) == 1
 
 
-def test_an_application_counts_for_the_first_group_that_has_a_limit() -> None:
+def test_application_counts_for_the_first_group_with_a_limit() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("bob", "group", "other", "ops", "devs"), 1) == 4
     assert rm.gets(rm.of("carl", "group", "ops"), 1) == 3
 
 
-def test_groups_without_a_limit_share_that_of_the_star() -> None:
+def test_groups_without_a_limit_share_the_wildcard_limit() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("dora", "group", "art"), 1, most=1) == 1
     assert rm.gets(rm.of("emil", "group"), 1) == 1
 
 
-def test_a_user_without_groups_is_in_the_group_of_that_name() -> None:
+def test_user_without_groups_is_in_the_group_of_that_name() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("devs", "group"), 1) == 4
 
 
-def test_user_and_group_both_limit() -> None:
+def test_limits_of_user_and_group_both_apply() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("bob", "both", "devs"), 1) == 5
     assert rm.gets(rm.of("carl", "both", "devs"), 1) == 1
 
 
-def test_the_group_is_found_from_the_leaf_upwards_and_counts_on_the_whole_path() -> None:
+def test_group_is_found_from_the_leaf_upwards_and_counts_on_the_whole_path() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("bob", "parent.leaf", "ops", "devs"), 1) == 5
@@ -169,7 +169,7 @@ def test_the_group_is_found_from_the_leaf_upwards_and_counts_on_the_whole_path()
     assert rm.gets(rm.of("dora", "parent.other", "ops", "devs"), 1) == 3
 
 
-def test_a_limit_of_applications_counts_those_that_run() -> None:
+def test_application_limit_counts_running_ones() -> None:
     rm = Users()
     first, second = (rm.of("alice", "count", name=name) for name in ("a1", "a2"))
     of_bob = rm.of("bob", "count")
@@ -180,7 +180,7 @@ def test_a_limit_of_applications_counts_those_that_run() -> None:
     assert keys(rm.removes(first)) == ["a2-1"]
 
 
-def test_a_limit_of_applications_counts_a_group_together() -> None:
+def test_application_limit_counts_a_group_together() -> None:
     rm = Users()
 
     assert rm.gets(rm.of("alice", "team", "devs"), 1, most=1) == 1
@@ -188,7 +188,7 @@ def test_a_limit_of_applications_counts_a_group_together() -> None:
     assert rm.gets(rm.of("carl", "team", "ops"), 1, most=1) == 1
 
 
-def test_a_gang_begins_when_its_user_may_use_as_much() -> None:
+def test_gang_starts_when_its_user_limit_allows_all_of_it() -> None:
     rm = Users()
     held = identities(rm.asks("old", rm.of("bob", "each", name="a1"), memory=2))
     rm.submits("g1", "root.each", user="bob", placeholder_ask=Resource({"memory": 2}))
@@ -198,7 +198,7 @@ def test_a_gang_begins_when_its_user_may_use_as_much() -> None:
     assert keys(rm.releases(held[0], "a1")) == ["p", "p"]
 
 
-def test_nothing_is_kept_of_users_who_have_left() -> None:
+def test_users_that_left_leave_nothing() -> None:
     rm = Users()
     root = rm.scheduler.rms.all()[0].partitions["default"].root
     leaf = root.children["each"]

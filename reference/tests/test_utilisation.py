@@ -1,4 +1,4 @@
-"""Utilisation reports: accepted, without direct effect, possibly with a recommendation."""
+"""Utilisation reports: accepted, without effect on accounting, with recommendations."""
 
 import pytest
 from sireference.core.model import (
@@ -32,13 +32,13 @@ def rm() -> RM:
 
 
 # requirement: SI-UTIL-001
-def test_reports_of_nodes_and_allocations_are_taken(rm: RM) -> None:
+def test_reports_of_nodes_and_allocations_are_accepted(rm: RM) -> None:
     (identity,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
 
     assert reports(rm, ("n1", 4), (identity, 9), ("zzz", 5), ("", -1)) == []
 
 
-def test_a_report_of_someone_unknown_is_refused() -> None:
+def test_report_of_an_unknown_item_is_refused() -> None:
     rm = RM()
     rm.rm_id = "other"
 
@@ -46,7 +46,7 @@ def test_a_report_of_someone_unknown_is_refused() -> None:
 
 
 # requirement: SI-UTIL-002
-def test_what_is_used_changes_no_amount(rm: RM) -> None:
+def test_utilisation_changes_no_amount(rm: RM) -> None:
     reports(rm, ("n1", 10))
     assert keys(rm.asks("k2", memory=6)) == ["k2"]
 
@@ -55,12 +55,12 @@ def test_what_is_used_changes_no_amount(rm: RM) -> None:
 
 
 # requirement: SI-NREC-001
-def test_what_others_use_is_recommended_not_to_be_offered(rm: RM) -> None:
+def test_excess_utilisation_leads_to_a_recommendation(rm: RM) -> None:
     (received,) = of(reports(rm, ("n1", 7)), RecommendedNode)
 
     assert received.capacity == Resource({"memory": 7, "gpu": 2})
     assert "'n1'" in received.message
-    assert reports(rm, ("n1", 7)) == []  # sent once
+    assert reports(rm, ("n1", 7)) == []  # reported once
     assert advice(reports(rm, ("n1", 9))) == [("n1", 5)]
     assert advice(reports(rm, ("n1", 99))) == [("n1", 0)]
     assert advice(reports(rm, ("n1", 4))) == [("n1", 10)]
@@ -68,13 +68,13 @@ def test_what_others_use_is_recommended_not_to_be_offered(rm: RM) -> None:
 
 
 # requirement: SI-NREC-002
-def test_a_recommendation_changes_nothing_by_itself(rm: RM) -> None:
+def test_recommendation_changes_nothing_by_itself(rm: RM) -> None:
     assert advice(reports(rm, ("n1", 7))) == [("n1", 7)]
 
     assert keys(rm.asks("k2", memory=6)) == ["k2"]
 
 
-def test_an_rm_that_follows_is_not_reported_again(rm: RM) -> None:
+def test_recommendation_is_not_repeated_once_followed(rm: RM) -> None:
     reports(rm, ("n1", 7))
     rm.updates("n1", memory=7, gpu=2)
 
@@ -82,21 +82,21 @@ def test_an_rm_that_follows_is_not_reported_again(rm: RM) -> None:
     assert advice(reports(rm, ("n1", 4))) == [("n1", 10)]
 
 
-def test_a_capacity_of_the_rms_own_is_the_measure_from_then_on(rm: RM) -> None:
+def test_capacity_set_by_the_rm_is_the_new_baseline(rm: RM) -> None:
     reports(rm, ("n1", 7))
     rm.updates("n1", memory=20)
 
     assert advice(reports(rm, ("n1", 7))) == [("n1", 17)]
 
 
-def test_what_is_occupied_is_expected_to_be_used(rm: RM) -> None:
+def test_occupied_resources_are_expected_usage(rm: RM) -> None:
     rm.creates("n2", occupied={"memory": 3}, memory=10)
 
     assert advice(reports(rm, ("n2", 3))) == []
     assert advice(reports(rm, ("n2", 4))) == [("n2", 9)]
 
 
-def test_a_released_allocation_is_no_longer_expected(rm: RM) -> None:
+def test_released_allocation_is_no_longer_expected(rm: RM) -> None:
     (identity,) = identities(rm.asks("k2", memory=2))
     assert advice(reports(rm, ("n1", 6))) == []
     rm.releases(identity)

@@ -1,7 +1,8 @@
-"""Traces: recorded gRPC sessions in fixtures/traces, and their replay.
+"""Traces: sessions recorded over gRPC in fixtures/traces, and their replay.
 
-``python -m tests.traces`` records them again. A trace has one JSON object a line: an action on the
-scheduler (`start`, `wait`), or a message with its sender, its call, its proto3 JSON and its bytes.
+``python -m tests.traces`` records them again. A trace has one JSON object per line: either an
+action on the scheduler (`start`, `wait`), or a message with its sender, its call, its proto3 JSON
+and its bytes.
 """
 
 import asyncio
@@ -28,11 +29,11 @@ FOLDER: Final = Path(__file__).parents[2] / "fixtures" / "traces"
 REGISTER: Final = "RegisterResourceManager"
 _LOOK_AGAIN: Final = 0.001  # seconds
 _IDENTITIES: Final = ("UUID", "allocationID")
-_TEXTS: Final = ("message", "reason")  # for people: only their presence is compared
+_TEXTS: Final = ("message", "reason")  # human-readable: only their presence is compared
 
 
 class _SameClock(VirtualClock):
-    """A clock that always starts at the same moment, so that traces are reproducible."""
+    """A clock with a fixed start, so that traces are reproducible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +42,7 @@ class _SameClock(VirtualClock):
 
 @asynccontextmanager
 async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
-    """Return a scheduler with its own clock and, where the RM cannot send them, the queues."""
+    """A scheduler with its own clock and, where the RM cannot send them, with the queues."""
     groups = {POLICY_GROUP: parse_configuration(QUEUES)}
     sends = revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
     policies = Policies() if sends else Policies(groups=groups)
@@ -51,7 +52,7 @@ async def scheduler(revision: Revision, number: int) -> AsyncIterator[Wire]:
 
 
 class _Connection:
-    """One RM at one scheduler, reading its streams continuously."""
+    """One RM at one scheduler; its streams are read all the time."""
 
     def __init__(self, wire: Wire, revision: Revision) -> None:
         self.wire = wire
@@ -61,7 +62,7 @@ class _Connection:
         self._readers: dict[str, asyncio.Task[None]] = {}
         self._sent: Counter[str] = Counter()  # messages by method
         self._received: Counter[str] = Counter()
-        self._delivered: Counter[str] = Counter()  # by the scheduler, to be received
+        self._delivered: Counter[str] = Counter()  # from the scheduler, not yet expected
         self._count_deliveries(wire.server._streams)
 
     def _count_deliveries(self, table: StreamTable) -> None:
@@ -95,9 +96,9 @@ class _Connection:
             pass  # the scheduler is gone
 
     async def is_quiet(self) -> None:
-        """Wait until the scheduler has handled everything and all its answers are here."""
+        """Wait until the scheduler has handled all messages and all its answers are here."""
         async with asyncio.timeout(TIMEOUT):
-            while not self._has_sent_everything():  # noqa: ASYNC110  # it tells nobody
+            while not self._has_sent_everything():  # noqa: ASYNC110  # no event
                 await asyncio.sleep(_LOOK_AGAIN)
 
     def _has_sent_everything(self) -> bool:
@@ -124,7 +125,7 @@ class _Connection:
 
 
 class _Player:
-    """Successive schedulers, and the connection to the current one."""
+    """Successive schedulers, and the connection to the present one."""
 
     def __init__(self, revision: Revision) -> None:
         self.revision = revision
@@ -217,10 +218,10 @@ class Recorder:
 
 
 class Replayer:
-    """Sends what the RM of a trace sent, and compares the scheduler's answers.
+    """Sends the RM's messages of a trace, and compares the scheduler's answers.
 
-    Identities are the scheduler's own: those of the trace are mapped one to one. Of texts for
-    people only their presence is compared. No message may come before its line in the trace.
+    Identities of the trace are mapped one to one to the scheduler's own. Of human-readable fields
+    only the presence is compared. No message may come before its line in the trace.
     """
 
     def __init__(self, revision: Revision) -> None:
@@ -229,7 +230,7 @@ class Replayer:
         self._registered: Message | None = None  # the answer to the registration
 
     async def replays(self, lines: list[dict[str, Any]]) -> None:
-        """Replay all of it; AssertionError at the first difference."""
+        """Play all of it; raise AssertionError at the first difference."""
         try:
             for number, line in enumerate(lines, start=1):
                 await self._plays(line, f"line {number}: {line}")
@@ -307,7 +308,7 @@ def read(revision: Revision) -> list[dict[str, Any]]:
 
 
 async def record(revision: Revision) -> list[dict[str, Any]]:
-    """Play the session and record its messages."""
+    """Play the session and record it."""
     recorder = Recorder(revision)
     try:
         await play(recorder, Speaker(revision))

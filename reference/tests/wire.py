@@ -1,4 +1,4 @@
-"""A gRPC client for tests of the shell: raw messages of one revision on the test's event loop."""
+"""A client for tests of the shell: raw messages of one revision on separate streams."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -19,7 +19,7 @@ from siwire.ext import extension_pb2 as ext
 from tests.fields import asked
 
 TIMEOUT = patient()  # seconds
-QUIET = 0.05  # the server runs in the same loop and has nothing else to do
+QUIET = 0.05  # the server runs in the same loop and is otherwise idle
 
 
 class Stream:
@@ -34,7 +34,7 @@ class Stream:
         await self.call.write(self._request(**{"rmID": self._rm_id, **fields}))
 
     async def asks(self, *asks: Any) -> None:
-        """Send the request made by `Wire.ask`."""
+        """Send asks made by `Wire.ask`."""
         is_apart = "asks" in self._request.DESCRIPTOR.fields_by_name
         await self.send(**{"asks" if is_apart else "allocations": asks})
 
@@ -47,10 +47,10 @@ class Stream:
         reading = asyncio.ensure_future(self.call.read())
         done, _ = await asyncio.wait({reading}, timeout=QUIET)
         assert not done, reading.result()
-        # the pending read stays open; such a test does not read this stream again
+        # the pending read keeps running; such tests do not read the stream again
 
     async def ends(self) -> tuple[grpc.StatusCode, str]:
-        """Return how the server ends the stream; earlier messages are dropped."""
+        """Return how the server ends the stream, dropping earlier messages."""
         try:
             while await asyncio.wait_for(self.call.read(), TIMEOUT) is not grpc.aio.EOF:
                 pass
@@ -85,12 +85,12 @@ class Callbacks:
         await self.call.write(ext.FromRm(answer=answer))
 
     async def ends(self) -> tuple[grpc.StatusCode, str]:
-        """Return how the server ends the stream; earlier messages are dropped."""
+        """Return how the server ends the stream, dropping earlier messages."""
         return await Stream(self.call, None, "").ends()
 
 
 class Wire:
-    """A channel to a server started for the test."""
+    """A channel to its own server."""
 
     def __init__(self, channel: Any, revision: Revision, server: Server) -> None:
         self.channel = channel
@@ -112,12 +112,12 @@ class Wire:
         return stream
 
     async def offers(self, *kinds: "ext.CallbackKind.ValueType", rm_id: str = "rm") -> Callbacks:
-        """Open the callback stream; return when the offer is accepted."""
+        """Open the callback stream; the offer has been handled when this returns."""
         stream = await self.opens_callbacks()
         await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         taken = set(kinds) & set(self.server.engine.callbacks.kinds)
         async with asyncio.timeout(TIMEOUT):
-            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # it tells nobody
+            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # no event
                 await asyncio.sleep(0.005)
         return stream
 
@@ -126,18 +126,18 @@ class Wire:
         return Callbacks(call)
 
     def taken_by(self, rm_id: str = "rm") -> frozenset[Any]:
-        """Return the callbacks that the core assumes this RM takes."""
+        """Return the callbacks that the core believes this RM takes."""
         rm = self.server.engine.scheduler.rms.known(rm_id)
         return frozenset() if rm is None else rm.callbacks.offered
 
     async def has_streams(self, count: int, rm_id: str = "rm") -> None:
         """Wait until the server has that many open streams of the RM."""
         async with asyncio.timeout(TIMEOUT):
-            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # it tells nobody
+            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # no event
                 await asyncio.sleep(0.005)
 
     async def calls(self, name: str, **fields: Any) -> Any:
-        """Make one unary call of the extension."""
+        """Make one extension call with one answer."""
         method = rpc.methods_of(SERVICE)[name]
         call = rpc.callable_for(self.channel, method)
         return await call(method.request(**fields), timeout=TIMEOUT)
@@ -181,7 +181,7 @@ async def served(
     limits: Limits = DEFAULT_LIMITS,
     access: Access = DEFAULT_ACCESS,
 ) -> AsyncIterator[Wire]:
-    """Start a server and a channel to it."""
+    """A server and a channel to it."""
     server = Server(codec_for(revision, policies), settings or Settings(), clock, limits, access)
     await server.start("127.0.0.1:0")
     async with grpc.aio.insecure_channel(server.address) as channel:
@@ -192,7 +192,7 @@ async def served(
 
 
 def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against a new server."""
+    """Run ``scenario`` against its own server."""
 
     @wraps(scenario)
     def test() -> None:

@@ -4,8 +4,8 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0
 
-What a test wants to know or do and the SI has no call for. Optional for every target and never
-needed for plain conformance: requirements that need a part of it could otherwise not be judged.
+Calls that tests need and the SI does not have. Optional for every target and never
+needed for plain conformance: requirements that depend on it could otherwise not be tested.
 All amounts are integers in the RM's smallest unit, all times whole milliseconds.
 """
 
@@ -49,7 +49,7 @@ class _CallbackKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Callback
     """2021-02 only: UpdateConfigurationRequest -> ...Response"""
 
 class CallbackKind(_CallbackKind, metaclass=_CallbackKindEnumTypeWrapper):
-    """The callbacks of the SI, with what goes down -> what comes back."""
+    """The callbacks of the SI, with request -> response."""
 
 CALLBACK_KIND_UNSPECIFIED: CallbackKind.ValueType  # 0
 """not set"""
@@ -102,7 +102,7 @@ class FromRm(_message.Message):
 
     @_typing.final
     class Offer(_message.Message):
-        """First message: who speaks, and which callbacks it takes."""
+        """First message: the RM, and the callbacks it takes."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -218,7 +218,7 @@ class DescribeQuery(_message.Message):
 
     RM_ID_FIELD_NUMBER: _builtins.int
     rm_id: _builtins.str
-    """Whose timers; empty or unknown: those of the scheduler itself."""
+    """The RM whose timers are returned; empty or unknown: the scheduler's defaults."""
     def __init__(
         self,
         *,
@@ -234,7 +234,7 @@ Global___DescribeQuery: _TypeAlias = DescribeQuery  # noqa: Y015
 
 @_typing.final
 class Facets(_message.Message):
-    """What this target can do."""
+    """Capabilities of this target."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -247,12 +247,12 @@ class Facets(_message.Message):
     SEVERAL_RMS_FIELD_NUMBER: _builtins.int
     TIMERS_FIELD_NUMBER: _builtins.int
     si_profile: _builtins.str
-    """The revision it speaks, by the name of the project: 2023-12."""
+    """The revision it implements, by its name in this project: 2023-12."""
     configuration: _builtins.bool
     snapshot: _builtins.bool
     metrics: _builtins.bool
     virtual_clock: _builtins.bool
-    """Time moves by AdvanceClock only."""
+    """Time advances by AdvanceClock only."""
     several_rms: _builtins.bool
     """More than one RM can be registered at a time."""
     @_builtins.property
@@ -297,7 +297,7 @@ class Timers(_message.Message):
     connection_loss: _builtins.int
     """From the loss of an RM's connection until the RM is stopped."""
     placeholder_default: _builtins.int
-    """From the first placeholder allocation until the rest of the gang is given up."""
+    """From the first placeholder allocation until the placeholder timeout of the gang."""
     waiting_to_completed: _builtins.int
     """From the last work of an application until it is completed."""
     placeholder_from_application_timeout: _builtins.bool
@@ -307,7 +307,7 @@ class Timers(_message.Message):
     retention: _builtins.int
     """From the end of an application until it is forgotten."""
     callback_answer: _builtins.int
-    """From a call on Callbacks until it counts as refused for want of an answer; always real time."""
+    """From a call on Callbacks until a missing answer counts as a refusal; always real time."""
     def __init__(
         self,
         *,
@@ -479,7 +479,7 @@ class SnapshotResult(_message.Message):
     QUEUES_FIELD_NUMBER: _builtins.int
     phase: Global___SnapshotResult.RmPhase.ValueType
     raw_json: _builtins.str
-    """Whatever else the target has to say, as JSON."""
+    """Other state of the target, as JSON."""
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeView]: ...
     @_builtins.property
@@ -710,11 +710,11 @@ class QueueView(_message.Message):
     """In full, from the root."""
     partition: _builtins.str
     running_applications: _builtins.int
-    """Applications that count against the most that may run."""
+    """Applications that count towards the application limit."""
     dynamic: _builtins.bool
-    """Made on demand, not by the configuration."""
+    """Created on demand, not by the configuration."""
     draining: _builtins.bool
-    """Gone from the configuration, and kept until its last application is over."""
+    """Removed from the configuration, and kept until its last application has finished."""
     @_builtins.property
     def max(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """A resource type without an entry has no limit."""
@@ -799,7 +799,7 @@ class AppView(_message.Message):
     PARTITION_FIELD_NUMBER: _builtins.int
     application_id: _builtins.str
     queue: _builtins.str
-    """Where placement put it, not where it asked to be."""
+    """The queue chosen by placement, not the requested one."""
     state: _builtins.str
     partition: _builtins.str
     @_builtins.property
@@ -810,7 +810,7 @@ class AppView(_message.Message):
     def allocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocView]: ...
     @_builtins.property
     def pending_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Allocation keys of asks that still want something."""
+        """Allocation keys of pending asks."""
 
     def __init__(
         self,
@@ -943,7 +943,7 @@ class MetricsResult(_message.Message):
     def outstanding(self) -> _containers.RepeatedCompositeFieldContainer[Global___Outstanding]: ...
     @_builtins.property
     def counters(self) -> _containers.ScalarMap[_builtins.str, _builtins.float]:
-        """By the target's own names."""
+        """By the target's names."""
 
     def __init__(
         self,
@@ -961,7 +961,7 @@ Global___MetricsResult: _TypeAlias = MetricsResult  # noqa: Y015
 
 @_typing.final
 class Outstanding(_message.Message):
-    """Demand that only more nodes could meet; quota, limits and constraints do not stand in its way."""
+    """Demand that needs more nodes; quota, limits and constraints would allow it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1034,7 +1034,7 @@ class ClockStep(_message.Message):
 
     MILLISECONDS_FIELD_NUMBER: _builtins.int
     milliseconds: _builtins.int
-    """How far to move on; 0 only reads the clock."""
+    """How far to advance; 0 only reads the clock."""
     def __init__(
         self,
         *,
@@ -1069,7 +1069,7 @@ Global___ClockResult: _TypeAlias = ClockResult  # noqa: Y015
 
 @_typing.final
 class DriveCommand(_message.Message):
-    """One thing to do on the RM's side."""
+    """An action on the RM's side."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1083,7 +1083,7 @@ class DriveCommand(_message.Message):
     CUT_CONNECTION_FIELD_NUMBER: _builtins.int
     FAIL_OVER_FIELD_NUMBER: _builtins.int
     cordon_node: _builtins.str
-    """By node id, the three of them."""
+    """These three by node id."""
     uncordon_node: _builtins.str
     remove_node: _builtins.str
     stop_container: _builtins.str
@@ -1129,7 +1129,7 @@ class Workload(_message.Message):
 
     @_typing.final
     class Group(_message.Message):
-        """Containers of one shape; without task_group they are no gang."""
+        """Containers of one shape; without task_group they are not a gang."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -1209,7 +1209,7 @@ class DriveOutcome(_message.Message):
     RUNNING_KEYS_FIELD_NUMBER: _builtins.int
     done: _builtins.bool
     reason: _builtins.str
-    """Why not, where it was not done."""
+    """The reason, if it was not done."""
     @_builtins.property
     def running_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Allocation keys of the containers the RM runs now."""

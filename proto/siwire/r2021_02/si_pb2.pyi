@@ -4,8 +4,8 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0
 
-The Scheduler Interface (SI) of Apache YuniKorn as its text of February 2021 declares it.
-Names, numbers, types and reserved entries are those of the text; the comments are this
+The Scheduler Interface (SI) of Apache YuniKorn as specified in February 2021.
+Names, numbers, types and reserved entries are those of the specification; comments are this
 project's. Oddities are kept on purpose: docs/decisions/0001-wire-as-written.md.
 """
 
@@ -29,7 +29,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class RegisterResourceManagerRequest(_message.Message):
-    """Who the RM is and which policy it wants to run under."""
+    """Identifies the RM and the policy it uses."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -41,7 +41,7 @@ class RegisterResourceManagerRequest(_message.Message):
     version: _builtins.str
     """Version of the interface the RM was built against."""
     policyGroup: _builtins.str
-    """Selects the scheduling policy, which the scheduler knows beforehand."""
+    """Selects the scheduling policy, which is configured at the scheduler."""
     def __init__(
         self,
         *,
@@ -59,7 +59,7 @@ Global___RegisterResourceManagerRequest: _TypeAlias = RegisterResourceManagerReq
 
 @_typing.final
 class RegisterResourceManagerResponse(_message.Message):
-    """Empty: its arrival is the good news. A failed registration ends the call with an error."""
+    """Empty: it means success. A failed registration ends the call with an error."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -76,7 +76,7 @@ Global___RegisterResourceManagerResponse: _TypeAlias = RegisterResourceManagerRe
 
 @_typing.final
 class UpdateRequest(_message.Message):
-    """RM to scheduler. Number 7 is skipped by the text without being reserved."""
+    """RM to scheduler. Number 7 is skipped without being reserved."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -91,17 +91,17 @@ class UpdateRequest(_message.Message):
     rmID: _builtins.str
     @_builtins.property
     def asks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAsk]:
-        """New asks. One whose key is known already updates the ask of that key."""
+        """New asks. One with a known key updates the ask of that key."""
 
     @_builtins.property
     def releases(self) -> Global___AllocationReleasesRequest:
-        """Allocations and asks to give up, and confirmations of releases the scheduler started."""
+        """Allocations and asks to release, and confirmations of releases by the scheduler."""
 
     @_builtins.property
     def newSchedulableNodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___NewNodeInfo]: ...
     @_builtins.property
     def updatedNodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___UpdateNodeInfo]:
-        """Changes of resources, attributes or state; neither allocations nor momentary use."""
+        """Changes of resources, attributes or state; neither allocations nor current usage."""
 
     @_builtins.property
     def utilizationReports(self) -> _containers.RepeatedCompositeFieldContainer[Global___UtilizationReport]: ...
@@ -111,7 +111,7 @@ class UpdateRequest(_message.Message):
 
     @_builtins.property
     def removeApplications(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemoveApplicationRequest]:
-        """Removing an application takes its asks and allocations with it."""
+        """Removing an application removes its asks and allocations."""
 
     def __init__(
         self,
@@ -147,12 +147,12 @@ class UpdateResponse(_message.Message):
         DESCRIPTOR: _descriptor.EnumDescriptor
         NOACTION: UpdateResponse._ActionFromScheduler.ValueType  # 0
         RESYNC: UpdateResponse._ActionFromScheduler.ValueType  # 1
-        """something is wrong: register again"""
+        """out of sync: register again"""
 
     class ActionFromScheduler(_ActionFromScheduler, metaclass=_ActionFromSchedulerEnumTypeWrapper): ...
     NOACTION: UpdateResponse.ActionFromScheduler.ValueType  # 0
     RESYNC: UpdateResponse.ActionFromScheduler.ValueType  # 1
-    """something is wrong: register again"""
+    """out of sync: register again"""
 
     ACTION_FIELD_NUMBER: _builtins.int
     NEWALLOCATIONS_FIELD_NUMBER: _builtins.int
@@ -166,22 +166,22 @@ class UpdateResponse(_message.Message):
     REJECTEDNODES_FIELD_NUMBER: _builtins.int
     ACCEPTEDNODES_FIELD_NUMBER: _builtins.int
     action: Global___UpdateResponse.ActionFromScheduler.ValueType
-    """For trouble between the two sides only, not for the life of containers."""
+    """For problems between the two sides only, not for the lifecycle of containers."""
     @_builtins.property
     def newAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Allocation]: ...
     @_builtins.property
     def releasedAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationRelease]:
         """Either the confirmation of a release by the RM or the scheduler's own decision, which the RM
-        confirms in turn: the termination type tells them apart.
+        confirms in turn: the termination type distinguishes them.
         """
 
     @_builtins.property
     def releasedAllocationAsks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAskRelease]:
-        """Placeholder asks withdrawn by the scheduler because their time is up."""
+        """Placeholder asks withdrawn by the scheduler at their timeout."""
 
     @_builtins.property
     def rejectedAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___RejectedAllocationAsk]:
-        """Asks, in spite of the name; later texts use the name for another type."""
+        """Asks, despite the name; later revisions use the name for another type."""
 
     @_builtins.property
     def nodeRecommendations(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeRecommendation]: ...
@@ -232,9 +232,9 @@ class UpdatedApplication(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     state: _builtins.str
-    """A free string; the text lists no state names for it."""
+    """A free string; no state names are specified."""
     stateTransitionTimestamp: _builtins.int
-    """The text names no unit; yunikorn-core sends nanoseconds since the epoch."""
+    """No unit is specified; yunikorn-core sends nanoseconds since the epoch."""
     message: _builtins.str
     def __init__(
         self,
@@ -254,7 +254,7 @@ Global___UpdatedApplication: _TypeAlias = UpdatedApplication  # noqa: Y015
 
 @_typing.final
 class RejectedApplication(_message.Message):
-    """An application the scheduler does not take."""
+    """An application the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -262,7 +262,7 @@ class RejectedApplication(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     reason: _builtins.str
-    """For people, as every reason and message below."""
+    """Human-readable, as every reason and message below."""
     def __init__(
         self,
         *,
@@ -279,7 +279,7 @@ Global___RejectedApplication: _TypeAlias = RejectedApplication  # noqa: Y015
 
 @_typing.final
 class AcceptedApplication(_message.Message):
-    """An application the scheduler took."""
+    """An application the scheduler accepted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -345,14 +345,14 @@ Global___AcceptedNode: _TypeAlias = AcceptedNode  # noqa: Y015
 
 @_typing.final
 class Priority(_message.Message):
-    """How important an ask is, by number or by name."""
+    """Priority of an ask, by number or by name."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PRIORITYVALUE_FIELD_NUMBER: _builtins.int
     PRIORITYCLASSNAME_FIELD_NUMBER: _builtins.int
     priorityValue: _builtins.int
-    """The larger, the more important; what follows from it is up to the scheduler."""
+    """Larger is more important; the effect is up to the scheduler."""
     priorityClassName: _builtins.str
     """A name that means the same in several clusters."""
     def __init__(
@@ -437,7 +437,7 @@ Global___Quantity: _TypeAlias = Quantity  # noqa: Y015
 
 @_typing.final
 class AllocationAsk(_message.Message):
-    """A wish for up to maxAllocations allocations of the same shape."""
+    """A request for up to maxAllocations allocations of the same shape."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -474,22 +474,22 @@ class AllocationAsk(_message.Message):
     PLACEHOLDER_FIELD_NUMBER: _builtins.int
     allocationKey: _builtins.str
     """The name both sides use for the ask and for every allocation made from it. A repeated key
-    updates the ask. It need not be an id of the RM's own world.
+    updates the ask. It need not be an id of the RM's own system.
     """
     applicationID: _builtins.str
     partitionName: _builtins.str
     maxAllocations: _builtins.int
     executionTimeoutMilliSeconds: _builtins.int
-    """How long an allocation may live once made; zero and less mean for ever."""
+    """Lifetime of an allocation; zero or less means unlimited."""
     taskGroupName: _builtins.str
-    """The gang member group this ask belongs to, if any. Number 9 in later texts."""
+    """The gang member group this ask belongs to, if any. Number 9 in later revisions."""
     placeholder: _builtins.bool
-    """Holds room for a later real allocation. Means nothing without taskGroupName. Number 10 in
-    later texts.
+    """Reserves capacity for a later real allocation. Ignored without taskGroupName. Number 10 in
+    later revisions.
     """
     @_builtins.property
     def resourceAsk(self) -> Global___Resource:
-        """What each single allocation takes."""
+        """Resources of each single allocation."""
 
     @_builtins.property
     def priority(self) -> Global___Priority: ...
@@ -499,7 +499,7 @@ class AllocationAsk(_message.Message):
 
     @_builtins.property
     def placementConstraint(self) -> Global___PlacementConstraint:
-        """Left out, any node will do."""
+        """If left out, any node is allowed."""
 
     def __init__(
         self,
@@ -558,12 +558,12 @@ class AddApplicationRequest(_message.Message):
     EXECUTIONTIMEOUTMILLISECONDS_FIELD_NUMBER: _builtins.int
     PLACEHOLDERASK_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
-    """Unique among the RM's live applications."""
+    """Unique among the RM's current applications."""
     queueName: _builtins.str
-    """A request, not an order: placement policy has the last word."""
+    """A request: placement policy decides."""
     partitionName: _builtins.str
     executionTimeoutMilliSeconds: _builtins.int
-    """How long the application may run; zero and less mean for ever."""
+    """Maximum running time of the application; zero or less means unlimited."""
     @_builtins.property
     def ugi(self) -> Global___UserGroupInformation:
         """The owner."""
@@ -648,7 +648,7 @@ Global___UserGroupInformation: _TypeAlias = UserGroupInformation  # noqa: Y015
 
 @_typing.final
 class PlacementConstraint(_message.Message):
-    """Where an ask may go. The composite form the text shows is for reading only: it has no number
+    """Nodes allowed for an ask. The specified composite form is informative only: it has no number
     here and no message.
     """
 
@@ -700,7 +700,7 @@ Global___SimplePlacementConstraint: _TypeAlias = SimplePlacementConstraint  # no
 
 @_typing.final
 class NodeAffinityConstraints(_message.Message):
-    """About the attributes of a node: all expressions have to hold. Number 1 is skipped by the text
+    """Conditions on the attributes of a node: all have to hold. Number 1 is skipped
     without being reserved.
     """
 
@@ -724,8 +724,8 @@ Global___NodeAffinityConstraints: _TypeAlias = NodeAffinityConstraints  # noqa: 
 
 @_typing.final
 class AllocationAffinityConstraints(_message.Message):
-    """About the tags of allocations on the same node, rack and so on. One-sided: what is placed later
-    is bound by it, what is there already is not.
+    """Conditions on the tags of allocations on the same node, rack and so on. One-sided: later
+    allocations are restricted, existing ones are not.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -744,7 +744,7 @@ class AllocationAffinityConstraints(_message.Message):
     """Must hold (true) or is only preferred (false)."""
     @_builtins.property
     def tragetExpressions(self) -> _containers.RepeatedCompositeFieldContainer[Global___AffinityTargetExpression]:
-        """Misspelled in the text, and so in JSON."""
+        """Misspelled in the specification, and so in JSON."""
 
     def __init__(
         self,
@@ -798,7 +798,7 @@ class AffinityTargetExpression(_message.Message):
     targetKey: _builtins.str
     @_builtins.property
     def targetOperator(self) -> Global___AffinityTargetExpression:
-        """Typed as the message around it, not as the enum above: taken literally, this text cannot say
+        """Typed as the enclosing message, not as the enum above: taken literally, this revision cannot carry
         an operator. Kept, because the type decides the bytes.
         """
 
@@ -821,8 +821,8 @@ Global___AffinityTargetExpression: _TypeAlias = AffinityTargetExpression  # noqa
 
 @_typing.final
 class Allocation(_message.Message):
-    """Room on a node: made by the scheduler, or reported by an RM that had it before. Number 4 is
-    skipped by the text without being reserved.
+    """Resources on a node: allocated by the scheduler, or reported by an RM after a restart. Number 4 is
+    skipped without being reserved.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -867,7 +867,7 @@ class Allocation(_message.Message):
     partitionName: _builtins.str
     taskGroupName: _builtins.str
     placeholder: _builtins.bool
-    """As in the ask; means nothing without taskGroupName."""
+    """As in the ask; ignored without taskGroupName."""
     @_builtins.property
     def allocationTags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The tags of the ask."""
@@ -901,7 +901,7 @@ Global___Allocation: _TypeAlias = Allocation  # noqa: Y015
 
 @_typing.final
 class AllocationReleasesRequest(_message.Message):
-    """Everything an RM gives up in one message."""
+    """All releases by an RM in one message."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -927,8 +927,8 @@ Global___AllocationReleasesRequest: _TypeAlias = AllocationReleasesRequest  # no
 
 @_typing.final
 class AllocationRelease(_message.Message):
-    """The end of allocations, said in both directions: the receiver confirms by sending it back, with
-    the termination type it came with.
+    """The end of allocations, in both directions: the receiver confirms by sending it back, with
+    the same termination type.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -940,25 +940,25 @@ class AllocationRelease(_message.Message):
     class _TerminationTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[AllocationRelease._TerminationType.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         STOPPED_BY_RM: AllocationRelease._TerminationType.ValueType  # 0
-        """the RM ended it; also what is read when nothing is set"""
+        """the RM ended it; also the default"""
         TIMEOUT: AllocationRelease._TerminationType.ValueType  # 1
-        """the scheduler: its time is up"""
+        """the scheduler: timeout"""
         PREEMPTED_BY_SCHEDULER: AllocationRelease._TerminationType.ValueType  # 2
-        """the scheduler: the room is needed elsewhere"""
+        """the scheduler: the capacity is needed elsewhere"""
         PLACEHOLDER_REPLACED: AllocationRelease._TerminationType.ValueType  # 3
-        """the scheduler: a real allocation takes the placeholder's room"""
+        """the scheduler: a real allocation replaces the placeholder"""
 
     class TerminationType(_TerminationType, metaclass=_TerminationTypeEnumTypeWrapper):
-        """Why, which also says who started it. Later texts move the enum out and add one to each number."""
+        """The reason, and so the initiator. Later revisions move the enum out and add one to each number."""
 
     STOPPED_BY_RM: AllocationRelease.TerminationType.ValueType  # 0
-    """the RM ended it; also what is read when nothing is set"""
+    """the RM ended it; also the default"""
     TIMEOUT: AllocationRelease.TerminationType.ValueType  # 1
-    """the scheduler: its time is up"""
+    """the scheduler: timeout"""
     PREEMPTED_BY_SCHEDULER: AllocationRelease.TerminationType.ValueType  # 2
-    """the scheduler: the room is needed elsewhere"""
+    """the scheduler: the capacity is needed elsewhere"""
     PLACEHOLDER_REPLACED: AllocationRelease.TerminationType.ValueType  # 3
-    """the scheduler: a real allocation takes the placeholder's room"""
+    """the scheduler: a real allocation replaces the placeholder"""
 
     PARTITIONNAME_FIELD_NUMBER: _builtins.int
     APPLICATIONID_FIELD_NUMBER: _builtins.int
@@ -968,7 +968,7 @@ class AllocationRelease(_message.Message):
     partitionName: _builtins.str
     applicationID: _builtins.str
     UUID: _builtins.str
-    """Left empty, it means every allocation of the application."""
+    """Empty means every allocation of the application."""
     terminationType: Global___AllocationRelease.TerminationType.ValueType
     message: _builtins.str
     def __init__(
@@ -990,7 +990,7 @@ Global___AllocationRelease: _TypeAlias = AllocationRelease  # noqa: Y015
 
 @_typing.final
 class AllocationAskRelease(_message.Message):
-    """The end of asks. It has no termination type in this text."""
+    """The end of asks. It has no termination type in this revision."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1003,7 +1003,7 @@ class AllocationAskRelease(_message.Message):
     applicationID: _builtins.str
     """Limits the release to one application; alone, it covers all asks of the application."""
     allocationkey: _builtins.str
-    """Limits the release to one ask. Lower-case k in the text, and so in JSON."""
+    """Limits the release to one ask. Lower-case k in the specification, and so in JSON."""
     message: _builtins.str
     def __init__(
         self,
@@ -1023,7 +1023,7 @@ Global___AllocationAskRelease: _TypeAlias = AllocationAskRelease  # noqa: Y015
 
 @_typing.final
 class NewNodeInfo(_message.Message):
-    """A node to register; refused when it is known already."""
+    """A node to register; rejected if it is already known."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1057,15 +1057,15 @@ class NewNodeInfo(_message.Message):
     def attributes(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]: ...
     @_builtins.property
     def schedulableResource(self) -> Global___Resource:
-        """What the scheduler may hand out."""
+        """Resources available for allocation."""
 
     @_builtins.property
     def occupiedResource(self) -> Global___Resource:
-        """The part of the node that others use."""
+        """Resources of the node used by others."""
 
     @_builtins.property
     def existingAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Allocation]:
-        """What runs there already (recovery)."""
+        """Existing allocations (recovery)."""
 
     def __init__(
         self,
@@ -1086,7 +1086,7 @@ Global___NewNodeInfo: _TypeAlias = NewNodeInfo  # noqa: Y015
 
 @_typing.final
 class UpdateNodeInfo(_message.Message):
-    """What changes at a registered node."""
+    """Changes of a registered node."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1097,21 +1097,21 @@ class UpdateNodeInfo(_message.Message):
     class _ActionFromRMEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[UpdateNodeInfo._ActionFromRM.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         UPDATE: UpdateNodeInfo._ActionFromRM.ValueType  # 0
-        """new attributes or resources; also what is read when nothing is set"""
+        """new attributes or resources; also the default"""
         DRAIN_NODE: UpdateNodeInfo._ActionFromRM.ValueType  # 1
-        """keep what runs, add nothing"""
+        """keep allocations, add none"""
         DECOMISSION: UpdateNodeInfo._ActionFromRM.ValueType  # 2
-        """end its allocations and forget the node, at once"""
+        """end its allocations and remove the node, at once"""
         DRAIN_TO_SCHEDULABLE: UpdateNodeInfo._ActionFromRM.ValueType  # 3
         """undo a drain; an error for a node that is not draining"""
 
     class ActionFromRM(_ActionFromRM, metaclass=_ActionFromRMEnumTypeWrapper): ...
     UPDATE: UpdateNodeInfo.ActionFromRM.ValueType  # 0
-    """new attributes or resources; also what is read when nothing is set"""
+    """new attributes or resources; also the default"""
     DRAIN_NODE: UpdateNodeInfo.ActionFromRM.ValueType  # 1
-    """keep what runs, add nothing"""
+    """keep allocations, add none"""
     DECOMISSION: UpdateNodeInfo.ActionFromRM.ValueType  # 2
-    """end its allocations and forget the node, at once"""
+    """end its allocations and remove the node, at once"""
     DRAIN_TO_SCHEDULABLE: UpdateNodeInfo.ActionFromRM.ValueType  # 3
     """undo a drain; an error for a node that is not draining"""
 
@@ -1144,15 +1144,15 @@ class UpdateNodeInfo(_message.Message):
     action: Global___UpdateNodeInfo.ActionFromRM.ValueType
     @_builtins.property
     def attributes(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Replaces the attributes reported before."""
+        """Replaces the previous attributes."""
 
     @_builtins.property
     def schedulableResource(self) -> Global___Resource:
-        """What the scheduler may hand out. When it shrinks, allocations may have to go."""
+        """Resources available for allocation. When they shrink, allocations may have to be released."""
 
     @_builtins.property
     def occupiedResource(self) -> Global___Resource:
-        """The part of the node that others use."""
+        """Resources of the node used by others."""
 
     def __init__(
         self,
@@ -1173,14 +1173,14 @@ Global___UpdateNodeInfo: _TypeAlias = UpdateNodeInfo  # noqa: Y015
 
 @_typing.final
 class UtilizationReport(_message.Message):
-    """What is really in use."""
+    """Actual usage."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ID_FIELD_NUMBER: _builtins.int
     ACTUALUSEDRESOURCE_FIELD_NUMBER: _builtins.int
     ID: _builtins.str
-    """A node or an allocation: nothing says which."""
+    """A node or an allocation: not distinguished."""
     @_builtins.property
     def actualUsedResource(self) -> Global___Resource: ...
     def __init__(
@@ -1199,7 +1199,7 @@ Global___UtilizationReport: _TypeAlias = UtilizationReport  # noqa: Y015
 
 @_typing.final
 class RejectedAllocationAsk(_message.Message):
-    """An ask the scheduler does not take."""
+    """An ask the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1226,7 +1226,7 @@ Global___RejectedAllocationAsk: _TypeAlias = RejectedAllocationAsk  # noqa: Y015
 
 @_typing.final
 class NodeRecommendation(_message.Message):
-    """What the scheduler would have a node offer. It does not say which node."""
+    """Resources that the scheduler recommends a node to offer. It does not name the node."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1279,7 +1279,7 @@ Global___PredicatesArgs: _TypeAlias = PredicatesArgs  # noqa: Y015
 
 @_typing.final
 class ReSyncSchedulerCacheArgs(_message.Message):
-    """Plugin, scheduler to RM: what its scheduling cache should take as placed, and no longer."""
+    """Plugin, scheduler to RM: allocations its scheduling cache should assume, and forget."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1305,7 +1305,7 @@ Global___ReSyncSchedulerCacheArgs: _TypeAlias = ReSyncSchedulerCacheArgs  # noqa
 
 @_typing.final
 class AssumedAllocation(_message.Message):
-    """A container taken as placed."""
+    """A container assumed to be placed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1329,7 +1329,7 @@ Global___AssumedAllocation: _TypeAlias = AssumedAllocation  # noqa: Y015
 
 @_typing.final
 class ForgotAllocation(_message.Message):
-    """A container no longer taken as placed."""
+    """A container no longer assumed to be placed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1350,7 +1350,7 @@ Global___ForgotAllocation: _TypeAlias = ForgotAllocation  # noqa: Y015
 
 @_typing.final
 class UpdateContainerSchedulingStateRequest(_message.Message):
-    """Plugin, scheduler to RM: how the scheduling of a container goes."""
+    """Plugin, scheduler to RM: the scheduling state of a container."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1361,30 +1361,30 @@ class UpdateContainerSchedulingStateRequest(_message.Message):
     class _SchedulingStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[UpdateContainerSchedulingStateRequest._SchedulingState.ValueType], _builtins.type):
         DESCRIPTOR: _descriptor.EnumDescriptor
         SKIPPED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 0
-        """passed over in this round; also what is read when nothing is set"""
+        """skipped in this cycle; also the default"""
         SCHEDULED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 1
         """has its node"""
         RESERVED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 2
-        """a node is held for it"""
+        """a node is reserved for it"""
         FAILED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 3
-        """every candidate node was looked at, none would do"""
+        """no candidate node was suitable"""
 
     class SchedulingState(_SchedulingState, metaclass=_SchedulingStateEnumTypeWrapper): ...
     SKIPPED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 0
-    """passed over in this round; also what is read when nothing is set"""
+    """skipped in this cycle; also the default"""
     SCHEDULED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 1
     """has its node"""
     RESERVED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 2
-    """a node is held for it"""
+    """a node is reserved for it"""
     FAILED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 3
-    """every candidate node was looked at, none would do"""
+    """no candidate node was suitable"""
 
     APPLICARTIONID_FIELD_NUMBER: _builtins.int
     ALLOCATIONKEY_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     applicartionID: _builtins.str
-    """Misspelled in the text, and so in JSON."""
+    """Misspelled in the specification, and so in JSON."""
     allocationKey: _builtins.str
     state: Global___UpdateContainerSchedulingStateRequest.SchedulingState.ValueType
     reason: _builtins.str
@@ -1406,7 +1406,7 @@ Global___UpdateContainerSchedulingStateRequest: _TypeAlias = UpdateContainerSche
 
 @_typing.final
 class UpdateConfigurationRequest(_message.Message):
-    """Plugin, scheduler to RM: store this configuration. Later texts turn the direction round."""
+    """Plugin, scheduler to RM: store this configuration. Later revisions reverse the direction."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1436,7 +1436,7 @@ class UpdateConfigurationResponse(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
     oldConfig: _builtins.str
-    """What was stored before."""
+    """The previous configuration."""
     reason: _builtins.str
     def __init__(
         self,
@@ -1455,7 +1455,7 @@ Global___UpdateConfigurationResponse: _TypeAlias = UpdateConfigurationResponse  
 
 @_typing.final
 class EventRecord(_message.Message):
-    """Plugin, scheduler to RM: something happened to an object, for people to see."""
+    """Plugin, scheduler to RM: a human-readable event of an object."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1487,11 +1487,11 @@ class EventRecord(_message.Message):
     type: Global___EventRecord.Type.ValueType
     objectID: _builtins.str
     groupID: _builtins.str
-    """What the object belongs to: the application of a request, the queue of an application."""
+    """The parent of the object: the application of a request, the queue of an application."""
     reason: _builtins.str
     message: _builtins.str
     timestampNano: _builtins.int
-    """Nanoseconds, as the name says."""
+    """Nanoseconds."""
     def __init__(
         self,
         *,
@@ -1512,8 +1512,8 @@ Global___EventRecord: _TypeAlias = EventRecord  # noqa: Y015
 
 @_typing.final
 class AutoScalingMetrics(_message.Message):
-    """What an auto-scaler may want to know: demand that waits for nodes, not for quota or placement.
-    No call carries it.
+    """Metrics for an auto-scaler: demand that waits for nodes, not for quota or placement.
+    No call uses it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1585,4 +1585,4 @@ Global___OutstandingResourceRequest: _TypeAlias = OutstandingResourceRequest  # 
 
 SI_SECRET_FIELD_NUMBER: _builtins.int
 si_secret: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.FieldOptions, _builtins.bool]
-"""Marks a field whose value must stay out of logs and dumps. No field carries the mark so far."""
+"""Marks a field whose value must stay out of logs and dumps. No field has this option so far."""

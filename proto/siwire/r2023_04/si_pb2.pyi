@@ -4,8 +4,8 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0
 
-The Scheduler Interface (SI) of Apache YuniKorn as its text of April 2023 declares it.
-Names, numbers, types and reserved entries are those of the text; the comments are this
+The Scheduler Interface (SI) of Apache YuniKorn as specified in April 2023.
+Names, numbers, types and reserved entries are those of the specification; comments are this
 project's. Oddities are kept on purpose: docs/decisions/0001-wire-as-written.md.
 """
 
@@ -38,30 +38,30 @@ class _TerminationTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Termi
     STOPPED_BY_RM: _TerminationType.ValueType  # 1
     """the RM ended it"""
     TIMEOUT: _TerminationType.ValueType  # 2
-    """the scheduler: its time is up"""
+    """the scheduler: timeout"""
     PREEMPTED_BY_SCHEDULER: _TerminationType.ValueType  # 3
-    """the scheduler: the room is needed elsewhere"""
+    """the scheduler: the capacity is needed elsewhere"""
     PLACEHOLDER_REPLACED: _TerminationType.ValueType  # 4
-    """the scheduler: a real allocation takes the placeholder's room"""
+    """the scheduler: a real allocation replaces the placeholder"""
 
 class TerminationType(_TerminationType, metaclass=_TerminationTypeEnumTypeWrapper):
-    """Why something is released, which also says who started it."""
+    """The reason of a release, and so its initiator."""
 
 UNKNOWN_TERMINATION_TYPE: TerminationType.ValueType  # 0
 """not set"""
 STOPPED_BY_RM: TerminationType.ValueType  # 1
 """the RM ended it"""
 TIMEOUT: TerminationType.ValueType  # 2
-"""the scheduler: its time is up"""
+"""the scheduler: timeout"""
 PREEMPTED_BY_SCHEDULER: TerminationType.ValueType  # 3
-"""the scheduler: the room is needed elsewhere"""
+"""the scheduler: the capacity is needed elsewhere"""
 PLACEHOLDER_REPLACED: TerminationType.ValueType  # 4
-"""the scheduler: a real allocation takes the placeholder's room"""
+"""the scheduler: a real allocation replaces the placeholder"""
 Global___TerminationType: _TypeAlias = TerminationType  # noqa: Y015
 
 @_typing.final
 class RegisterResourceManagerRequest(_message.Message):
-    """Who the RM is and which policy it wants to run under."""
+    """Identifies the RM and the policy it uses."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -147,7 +147,7 @@ Global___RegisterResourceManagerRequest: _TypeAlias = RegisterResourceManagerReq
 
 @_typing.final
 class RegisterResourceManagerResponse(_message.Message):
-    """Empty: its arrival is the good news. A failed registration ends the call with an error."""
+    """Empty: it means success. A failed registration ends the call with an error."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -174,11 +174,11 @@ class AllocationRequest(_message.Message):
     rmID: _builtins.str
     @_builtins.property
     def asks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAsk]:
-        """New asks. One whose key is known already updates the ask of that key."""
+        """New asks. One with a known key updates the ask of that key."""
 
     @_builtins.property
     def releases(self) -> Global___AllocationReleasesRequest:
-        """Allocations and asks to give up, and confirmations of releases the scheduler started."""
+        """Allocations and asks to release, and confirmations of releases by the scheduler."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class ApplicationRequest(_message.Message):
 
     @_builtins.property
     def remove(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemoveApplicationRequest]:
-        """Removing an application takes its asks and allocations with it."""
+        """Removing an application removes its asks and allocations."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ class NodeRequest(_message.Message):
     rmID: _builtins.str
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeInfo]:
-        """New nodes and changes to known ones, told apart by the action."""
+        """New nodes and changes to known ones, distinguished by the action."""
 
     def __init__(
         self,
@@ -270,12 +270,12 @@ class AllocationResponse(_message.Message):
     @_builtins.property
     def released(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationRelease]:
         """Either the confirmation of a release by the RM or the scheduler's own decision, which the RM
-        confirms in turn: the termination type tells them apart.
+        confirms in turn: the termination type distinguishes them.
         """
 
     @_builtins.property
     def releasedAsks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAskRelease]:
-        """Asks withdrawn by the scheduler, such as placeholders whose time is up."""
+        """Asks withdrawn by the scheduler, such as placeholders at their timeout."""
 
     @_builtins.property
     def rejected(self) -> _containers.RepeatedCompositeFieldContainer[Global___RejectedAllocationAsk]: ...
@@ -363,9 +363,9 @@ class UpdatedApplication(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     state: _builtins.str
-    """A free string; the text lists no state names for it."""
+    """A free string; no state names are specified."""
     stateTransitionTimestamp: _builtins.int
-    """The text names no unit; yunikorn-core sends nanoseconds since the epoch."""
+    """No unit is specified; yunikorn-core sends nanoseconds since the epoch."""
     message: _builtins.str
     def __init__(
         self,
@@ -385,7 +385,7 @@ Global___UpdatedApplication: _TypeAlias = UpdatedApplication  # noqa: Y015
 
 @_typing.final
 class RejectedApplication(_message.Message):
-    """An application the scheduler does not take."""
+    """An application the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -393,7 +393,7 @@ class RejectedApplication(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     reason: _builtins.str
-    """For people, as every reason and message below."""
+    """Human-readable, as every reason and message below."""
     def __init__(
         self,
         *,
@@ -410,7 +410,7 @@ Global___RejectedApplication: _TypeAlias = RejectedApplication  # noqa: Y015
 
 @_typing.final
 class AcceptedApplication(_message.Message):
-    """An application the scheduler took."""
+    """An application the scheduler accepted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -540,7 +540,7 @@ Global___Quantity: _TypeAlias = Quantity  # noqa: Y015
 
 @_typing.final
 class AllocationAsk(_message.Message):
-    """A wish for up to maxAllocations allocations of the same shape."""
+    """A request for up to maxAllocations allocations of the same shape."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -578,23 +578,23 @@ class AllocationAsk(_message.Message):
     PREEMPTIONPOLICY_FIELD_NUMBER: _builtins.int
     allocationKey: _builtins.str
     """The name both sides use for the ask and for every allocation made from it. A repeated key
-    updates the ask. It need not be an id of the RM's own world.
+    updates the ask. It need not be an id of the RM's own system.
     """
     applicationID: _builtins.str
     partitionName: _builtins.str
     maxAllocations: _builtins.int
     priority: _builtins.int
     executionTimeoutMilliSeconds: _builtins.int
-    """How long an allocation may live once made; zero and less mean for ever."""
+    """Lifetime of an allocation; zero or less means unlimited."""
     taskGroupName: _builtins.str
     """The gang member group this ask belongs to, if any."""
     placeholder: _builtins.bool
-    """Holds room for a later real allocation. Means nothing without taskGroupName."""
+    """Reserves capacity for a later real allocation. Ignored without taskGroupName."""
     Originator: _builtins.bool
-    """The ask the application began with. Capital O as in the text, and so in JSON."""
+    """The first ask of the application. Capital O as in the specification, and so in JSON."""
     @_builtins.property
     def resourceAsk(self) -> Global___Resource:
-        """What each single allocation takes."""
+        """Resources of each single allocation."""
 
     @_builtins.property
     def tags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
@@ -628,15 +628,15 @@ Global___AllocationAsk: _TypeAlias = AllocationAsk  # noqa: Y015
 
 @_typing.final
 class PreemptionPolicy(_message.Message):
-    """Which side of a preemption the allocations of an ask may be on."""
+    """Roles in a preemption allowed for the allocations of an ask."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ALLOWPREEMPTSELF_FIELD_NUMBER: _builtins.int
     ALLOWPREEMPTOTHER_FIELD_NUMBER: _builtins.int
     allowPreemptSelf: _builtins.bool
-    """May its allocations be evicted? The text's comment speaks of opting out, the name of allowing.
-    Read as the name says: false opts out.
+    """May its allocations be evicted? The specified comment means opting out, the name allowing.
+    Used like the name: false opts out.
     """
     allowPreemptOther: _builtins.bool
     """May others of the same or a lower priority be evicted in its favour?"""
@@ -689,15 +689,15 @@ class AddApplicationRequest(_message.Message):
     PLACEHOLDERASK_FIELD_NUMBER: _builtins.int
     GANGSCHEDULINGSTYLE_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
-    """Unique among the RM's live applications."""
+    """Unique among the RM's current applications."""
     queueName: _builtins.str
-    """A request, not an order: placement policy has the last word."""
+    """A request: placement policy decides."""
     partitionName: _builtins.str
     executionTimeoutMilliSeconds: _builtins.int
-    """How long the application may run; zero and less mean for ever."""
+    """Maximum running time of the application; zero or less means unlimited."""
     gangSchedulingStyle: _builtins.str
-    """What a placeholder timeout does: hard fails the application, soft lets it go on without its
-    gang. The text fixes no spelling of the two words; yunikorn-core says Hard and Soft.
+    """Effect of a placeholder timeout: hard fails the application, soft continues it without its
+    gang. The spelling is not specified; yunikorn-core uses Hard and Soft.
     """
     @_builtins.property
     def ugi(self) -> Global___UserGroupInformation:
@@ -784,8 +784,8 @@ Global___UserGroupInformation: _TypeAlias = UserGroupInformation  # noqa: Y015
 
 @_typing.final
 class Allocation(_message.Message):
-    """Room on a node: made by the scheduler, or reported by an RM that had it before. Number 4 is
-    skipped by the text without being reserved.
+    """Resources on a node: allocated by the scheduler, or reported by an RM after a restart. Number 4 is
+    skipped without being reserved.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -829,7 +829,7 @@ class Allocation(_message.Message):
     partitionName: _builtins.str
     taskGroupName: _builtins.str
     placeholder: _builtins.bool
-    """As in the ask; means nothing without taskGroupName."""
+    """As in the ask; ignored without taskGroupName."""
     @_builtins.property
     def allocationTags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The tags of the ask."""
@@ -860,7 +860,7 @@ Global___Allocation: _TypeAlias = Allocation  # noqa: Y015
 
 @_typing.final
 class AllocationReleasesRequest(_message.Message):
-    """Everything an RM gives up in one message."""
+    """All releases by an RM in one message."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -886,8 +886,8 @@ Global___AllocationReleasesRequest: _TypeAlias = AllocationReleasesRequest  # no
 
 @_typing.final
 class AllocationRelease(_message.Message):
-    """The end of allocations, said in both directions: the receiver confirms by sending it back, with
-    the termination type it came with.
+    """The end of allocations, in both directions: the receiver confirms by sending it back, with
+    the same termination type.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -901,7 +901,7 @@ class AllocationRelease(_message.Message):
     partitionName: _builtins.str
     applicationID: _builtins.str
     UUID: _builtins.str
-    """Left empty, it means every allocation of the application."""
+    """Empty means every allocation of the application."""
     terminationType: Global___TerminationType.ValueType
     message: _builtins.str
     allocationKey: _builtins.str
@@ -961,7 +961,7 @@ Global___AllocationAskRelease: _TypeAlias = AllocationAskRelease  # noqa: Y015
 
 @_typing.final
 class NodeInfo(_message.Message):
-    """A node and what is to happen to it."""
+    """A node and an action on it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -978,9 +978,9 @@ class NodeInfo(_message.Message):
         UPDATE: NodeInfo._ActionFromRM.ValueType  # 2
         """new attributes or resources"""
         DRAIN_NODE: NodeInfo._ActionFromRM.ValueType  # 3
-        """keep what runs, add nothing"""
+        """keep allocations, add none"""
         DECOMISSION: NodeInfo._ActionFromRM.ValueType  # 4
-        """end its allocations and forget the node, at once"""
+        """end its allocations and remove the node, at once"""
         DRAIN_TO_SCHEDULABLE: NodeInfo._ActionFromRM.ValueType  # 5
         """undo a drain; an error for a node that is not draining"""
 
@@ -992,9 +992,9 @@ class NodeInfo(_message.Message):
     UPDATE: NodeInfo.ActionFromRM.ValueType  # 2
     """new attributes or resources"""
     DRAIN_NODE: NodeInfo.ActionFromRM.ValueType  # 3
-    """keep what runs, add nothing"""
+    """keep allocations, add none"""
     DECOMISSION: NodeInfo.ActionFromRM.ValueType  # 4
-    """end its allocations and forget the node, at once"""
+    """end its allocations and remove the node, at once"""
     DRAIN_TO_SCHEDULABLE: NodeInfo.ActionFromRM.ValueType  # 5
     """undo a drain; an error for a node that is not draining"""
 
@@ -1029,19 +1029,19 @@ class NodeInfo(_message.Message):
     action: Global___NodeInfo.ActionFromRM.ValueType
     @_builtins.property
     def attributes(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Replaces the attributes reported before."""
+        """Replaces the previous attributes."""
 
     @_builtins.property
     def schedulableResource(self) -> Global___Resource:
-        """What the scheduler may hand out. When it shrinks, allocations may have to go."""
+        """Resources available for allocation. When they shrink, allocations may have to be released."""
 
     @_builtins.property
     def occupiedResource(self) -> Global___Resource:
-        """The part of the node that others use."""
+        """Resources of the node used by others."""
 
     @_builtins.property
     def existingAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Allocation]:
-        """With a registration: what runs there already (recovery)."""
+        """With a registration: existing allocations (recovery)."""
 
     def __init__(
         self,
@@ -1063,7 +1063,7 @@ Global___NodeInfo: _TypeAlias = NodeInfo  # noqa: Y015
 
 @_typing.final
 class RejectedAllocationAsk(_message.Message):
-    """An ask the scheduler does not take."""
+    """An ask the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1129,10 +1129,10 @@ class PreemptionPredicatesArgs(_message.Message):
     allocationKey: _builtins.str
     nodeID: _builtins.str
     startIndex: _builtins.int
-    """The first try thinks away everything up to and including this index."""
+    """The first try assumes all up to and including this index to be gone."""
     @_builtins.property
     def preemptAllocationKeys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Thought away one after the other, in this order."""
+        """Assumed to be gone one after the other, in this order."""
 
     def __init__(
         self,
@@ -1160,7 +1160,7 @@ class PreemptionPredicatesResponse(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
     index: _builtins.int
-    """The last index that had to go; without meaning unless success is true."""
+    """The last index that has to go; only meaningful if success is true."""
     def __init__(
         self,
         *,
@@ -1177,7 +1177,7 @@ Global___PreemptionPredicatesResponse: _TypeAlias = PreemptionPredicatesResponse
 
 @_typing.final
 class UpdateContainerSchedulingStateRequest(_message.Message):
-    """API interface, scheduler to RM: how the scheduling of a container goes."""
+    """API interface, scheduler to RM: the scheduling state of a container."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1190,32 +1190,32 @@ class UpdateContainerSchedulingStateRequest(_message.Message):
         UNKNOWN_SCHEDULING_STATE: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 0
         """not set"""
         SKIPPED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 1
-        """passed over in this round"""
+        """skipped in this cycle"""
         SCHEDULED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 2
         """has its node"""
         RESERVED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 3
-        """a node is held for it"""
+        """a node is reserved for it"""
         FAILED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 4
-        """every candidate node was looked at, none would do"""
+        """no candidate node was suitable"""
 
     class SchedulingState(_SchedulingState, metaclass=_SchedulingStateEnumTypeWrapper): ...
     UNKNOWN_SCHEDULING_STATE: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 0
     """not set"""
     SKIPPED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 1
-    """passed over in this round"""
+    """skipped in this cycle"""
     SCHEDULED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 2
     """has its node"""
     RESERVED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 3
-    """a node is held for it"""
+    """a node is reserved for it"""
     FAILED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 4
-    """every candidate node was looked at, none would do"""
+    """no candidate node was suitable"""
 
     APPLICARTIONID_FIELD_NUMBER: _builtins.int
     ALLOCATIONKEY_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     applicartionID: _builtins.str
-    """Misspelled in the text, and so in JSON."""
+    """Misspelled in the specification, and so in JSON."""
     allocationKey: _builtins.str
     state: Global___UpdateContainerSchedulingStateRequest.SchedulingState.ValueType
     reason: _builtins.str
@@ -1290,7 +1290,7 @@ Global___UpdateConfigurationRequest: _TypeAlias = UpdateConfigurationRequest  # 
 
 @_typing.final
 class EventRecord(_message.Message):
-    """API interface, scheduler to RM: something happened to an object, for people to see."""
+    """API interface, scheduler to RM: a human-readable event of an object."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1343,7 +1343,7 @@ class EventRecord(_message.Message):
     objectID: _builtins.str
     message: _builtins.str
     timestampNano: _builtins.int
-    """Nanoseconds, as the name says."""
+    """Nanoseconds."""
     eventChangeType: Global___EventRecord.ChangeType.ValueType
     def __init__(
         self,
@@ -1364,4 +1364,4 @@ Global___EventRecord: _TypeAlias = EventRecord  # noqa: Y015
 
 SI_SECRET_FIELD_NUMBER: _builtins.int
 si_secret: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.FieldOptions, _builtins.bool]
-"""Marks a field whose value must stay out of logs and dumps. No field carries the mark so far."""
+"""Marks a field whose value must stay out of logs and dumps. No field has this option so far."""

@@ -4,8 +4,8 @@
 isort:skip_file
 SPDX-License-Identifier: Apache-2.0
 
-The Scheduler Interface (SI) of Apache YuniKorn as its text of August 2023 declares it.
-Names, numbers, types and reserved entries are those of the text; the comments are this
+The Scheduler Interface (SI) of Apache YuniKorn as specified in August 2023.
+Names, numbers, types and reserved entries are those of the specification; comments are this
 project's. Oddities are kept on purpose: docs/decisions/0001-wire-as-written.md.
 """
 
@@ -38,30 +38,30 @@ class _TerminationTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Termi
     STOPPED_BY_RM: _TerminationType.ValueType  # 1
     """the RM ended it"""
     TIMEOUT: _TerminationType.ValueType  # 2
-    """the scheduler: its time is up"""
+    """the scheduler: timeout"""
     PREEMPTED_BY_SCHEDULER: _TerminationType.ValueType  # 3
-    """the scheduler: the room is needed elsewhere"""
+    """the scheduler: the capacity is needed elsewhere"""
     PLACEHOLDER_REPLACED: _TerminationType.ValueType  # 4
-    """the scheduler: a real allocation takes the placeholder's room"""
+    """the scheduler: a real allocation replaces the placeholder"""
 
 class TerminationType(_TerminationType, metaclass=_TerminationTypeEnumTypeWrapper):
-    """Why something is released, which also says who started it."""
+    """The reason of a release, and so its initiator."""
 
 UNKNOWN_TERMINATION_TYPE: TerminationType.ValueType  # 0
 """not set"""
 STOPPED_BY_RM: TerminationType.ValueType  # 1
 """the RM ended it"""
 TIMEOUT: TerminationType.ValueType  # 2
-"""the scheduler: its time is up"""
+"""the scheduler: timeout"""
 PREEMPTED_BY_SCHEDULER: TerminationType.ValueType  # 3
-"""the scheduler: the room is needed elsewhere"""
+"""the scheduler: the capacity is needed elsewhere"""
 PLACEHOLDER_REPLACED: TerminationType.ValueType  # 4
-"""the scheduler: a real allocation takes the placeholder's room"""
+"""the scheduler: a real allocation replaces the placeholder"""
 Global___TerminationType: _TypeAlias = TerminationType  # noqa: Y015
 
 @_typing.final
 class RegisterResourceManagerRequest(_message.Message):
-    """Who the RM is and which policy it wants to run under."""
+    """Identifies the RM and the policy it uses."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -147,7 +147,7 @@ Global___RegisterResourceManagerRequest: _TypeAlias = RegisterResourceManagerReq
 
 @_typing.final
 class RegisterResourceManagerResponse(_message.Message):
-    """Empty: its arrival is the good news. A failed registration ends the call with an error."""
+    """Empty: it means success. A failed registration ends the call with an error."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -175,15 +175,15 @@ class AllocationRequest(_message.Message):
     rmID: _builtins.str
     @_builtins.property
     def asks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAsk]:
-        """New asks. One whose key is known already updates the ask of that key."""
+        """New asks. One with a known key updates the ask of that key."""
 
     @_builtins.property
     def releases(self) -> Global___AllocationReleasesRequest:
-        """Allocations and asks to give up, and confirmations of releases the scheduler started."""
+        """Allocations and asks to release, and confirmations of releases by the scheduler."""
 
     @_builtins.property
     def allocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Allocation]:
-        """Allocations that exist already and are to be counted, mostly after a restart."""
+        """Existing allocations to be counted, mostly after a restart."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class ApplicationRequest(_message.Message):
 
     @_builtins.property
     def remove(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemoveApplicationRequest]:
-        """Removing an application takes its asks and allocations with it."""
+        """Removing an application removes its asks and allocations."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class NodeRequest(_message.Message):
     rmID: _builtins.str
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___NodeInfo]:
-        """New nodes and changes to known ones, told apart by the action."""
+        """New nodes and changes to known ones, distinguished by the action."""
 
     def __init__(
         self,
@@ -277,18 +277,18 @@ class AllocationResponse(_message.Message):
     @_builtins.property
     def released(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationRelease]:
         """Either the confirmation of a release by the RM or the scheduler's own decision, which the RM
-        confirms in turn: the termination type tells them apart.
+        confirms in turn: the termination type distinguishes them.
         """
 
     @_builtins.property
     def releasedAsks(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllocationAskRelease]:
-        """Asks withdrawn by the scheduler, such as placeholders whose time is up."""
+        """Asks withdrawn by the scheduler, such as placeholders at their timeout."""
 
     @_builtins.property
     def rejected(self) -> _containers.RepeatedCompositeFieldContainer[Global___RejectedAllocationAsk]: ...
     @_builtins.property
     def rejectedAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___RejectedAllocation]:
-        """Existing allocations the scheduler does not take over."""
+        """Existing allocations the scheduler rejects."""
 
     def __init__(
         self,
@@ -375,9 +375,9 @@ class UpdatedApplication(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     state: _builtins.str
-    """A free string; the text lists no state names for it."""
+    """A free string; no state names are specified."""
     stateTransitionTimestamp: _builtins.int
-    """The text names no unit; yunikorn-core sends nanoseconds since the epoch."""
+    """No unit is specified; yunikorn-core sends nanoseconds since the epoch."""
     message: _builtins.str
     def __init__(
         self,
@@ -397,7 +397,7 @@ Global___UpdatedApplication: _TypeAlias = UpdatedApplication  # noqa: Y015
 
 @_typing.final
 class RejectedApplication(_message.Message):
-    """An application the scheduler does not take."""
+    """An application the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -405,7 +405,7 @@ class RejectedApplication(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
     reason: _builtins.str
-    """For people, as every reason and message below."""
+    """Human-readable, as every reason and message below."""
     def __init__(
         self,
         *,
@@ -422,7 +422,7 @@ Global___RejectedApplication: _TypeAlias = RejectedApplication  # noqa: Y015
 
 @_typing.final
 class AcceptedApplication(_message.Message):
-    """An application the scheduler took."""
+    """An application the scheduler accepted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -552,7 +552,7 @@ Global___Quantity: _TypeAlias = Quantity  # noqa: Y015
 
 @_typing.final
 class AllocationAsk(_message.Message):
-    """A wish for up to maxAllocations allocations of the same shape."""
+    """A request for up to maxAllocations allocations of the same shape."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -590,23 +590,23 @@ class AllocationAsk(_message.Message):
     PREEMPTIONPOLICY_FIELD_NUMBER: _builtins.int
     allocationKey: _builtins.str
     """The name both sides use for the ask and for every allocation made from it. A repeated key
-    updates the ask. It need not be an id of the RM's own world.
+    updates the ask. It need not be an id of the RM's own system.
     """
     applicationID: _builtins.str
     partitionName: _builtins.str
     maxAllocations: _builtins.int
     priority: _builtins.int
     executionTimeoutMilliSeconds: _builtins.int
-    """How long an allocation may live once made; zero and less mean for ever."""
+    """Lifetime of an allocation; zero or less means unlimited."""
     taskGroupName: _builtins.str
     """The gang member group this ask belongs to, if any."""
     placeholder: _builtins.bool
-    """Holds room for a later real allocation. Means nothing without taskGroupName."""
+    """Reserves capacity for a later real allocation. Ignored without taskGroupName."""
     Originator: _builtins.bool
-    """The ask the application began with. Capital O as in the text, and so in JSON."""
+    """The first ask of the application. Capital O as in the specification, and so in JSON."""
     @_builtins.property
     def resourceAsk(self) -> Global___Resource:
-        """What each single allocation takes."""
+        """Resources of each single allocation."""
 
     @_builtins.property
     def tags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
@@ -640,15 +640,15 @@ Global___AllocationAsk: _TypeAlias = AllocationAsk  # noqa: Y015
 
 @_typing.final
 class PreemptionPolicy(_message.Message):
-    """Which side of a preemption the allocations of an ask may be on."""
+    """Roles in a preemption allowed for the allocations of an ask."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ALLOWPREEMPTSELF_FIELD_NUMBER: _builtins.int
     ALLOWPREEMPTOTHER_FIELD_NUMBER: _builtins.int
     allowPreemptSelf: _builtins.bool
-    """May its allocations be evicted? The text's comment speaks of opting out, the name of allowing.
-    Read as the name says: false opts out.
+    """May its allocations be evicted? The specified comment means opting out, the name allowing.
+    Used like the name: false opts out.
     """
     allowPreemptOther: _builtins.bool
     """May others of the same or a lower priority be evicted in its favour?"""
@@ -701,15 +701,15 @@ class AddApplicationRequest(_message.Message):
     PLACEHOLDERASK_FIELD_NUMBER: _builtins.int
     GANGSCHEDULINGSTYLE_FIELD_NUMBER: _builtins.int
     applicationID: _builtins.str
-    """Unique among the RM's live applications."""
+    """Unique among the RM's current applications."""
     queueName: _builtins.str
-    """A request, not an order: placement policy has the last word."""
+    """A request: placement policy decides."""
     partitionName: _builtins.str
     executionTimeoutMilliSeconds: _builtins.int
-    """How long the application may run; zero and less mean for ever."""
+    """Maximum running time of the application; zero or less means unlimited."""
     gangSchedulingStyle: _builtins.str
-    """What a placeholder timeout does: hard fails the application, soft lets it go on without its
-    gang. The text fixes no spelling of the two words; yunikorn-core says Hard and Soft.
+    """Effect of a placeholder timeout: hard fails the application, soft continues it without its
+    gang. The spelling is not specified; yunikorn-core uses Hard and Soft.
     """
     @_builtins.property
     def ugi(self) -> Global___UserGroupInformation:
@@ -796,8 +796,8 @@ Global___UserGroupInformation: _TypeAlias = UserGroupInformation  # noqa: Y015
 
 @_typing.final
 class Allocation(_message.Message):
-    """Room on a node: made by the scheduler, or reported by an RM that had it before. Number 4 is
-    skipped by the text without being reserved.
+    """Resources on a node: allocated by the scheduler, or reported by an RM after a restart. Number 4 is
+    skipped without being reserved.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -841,7 +841,7 @@ class Allocation(_message.Message):
     partitionName: _builtins.str
     taskGroupName: _builtins.str
     placeholder: _builtins.bool
-    """As in the ask; means nothing without taskGroupName."""
+    """As in the ask; ignored without taskGroupName."""
     @_builtins.property
     def allocationTags(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The tags of the ask."""
@@ -872,7 +872,7 @@ Global___Allocation: _TypeAlias = Allocation  # noqa: Y015
 
 @_typing.final
 class AllocationReleasesRequest(_message.Message):
-    """Everything an RM gives up in one message."""
+    """All releases by an RM in one message."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -898,8 +898,8 @@ Global___AllocationReleasesRequest: _TypeAlias = AllocationReleasesRequest  # no
 
 @_typing.final
 class AllocationRelease(_message.Message):
-    """The end of allocations, said in both directions: the receiver confirms by sending it back, with
-    the termination type it came with.
+    """The end of allocations, in both directions: the receiver confirms by sending it back, with
+    the same termination type.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -913,7 +913,7 @@ class AllocationRelease(_message.Message):
     partitionName: _builtins.str
     applicationID: _builtins.str
     UUID: _builtins.str
-    """Left empty, it means every allocation of the application."""
+    """Empty means every allocation of the application."""
     terminationType: Global___TerminationType.ValueType
     message: _builtins.str
     allocationKey: _builtins.str
@@ -973,7 +973,7 @@ Global___AllocationAskRelease: _TypeAlias = AllocationAskRelease  # noqa: Y015
 
 @_typing.final
 class NodeInfo(_message.Message):
-    """A node and what is to happen to it."""
+    """A node and an action on it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -990,9 +990,9 @@ class NodeInfo(_message.Message):
         UPDATE: NodeInfo._ActionFromRM.ValueType  # 2
         """new attributes or resources"""
         DRAIN_NODE: NodeInfo._ActionFromRM.ValueType  # 3
-        """keep what runs, add nothing"""
+        """keep allocations, add none"""
         DECOMISSION: NodeInfo._ActionFromRM.ValueType  # 4
-        """end its allocations and forget the node, at once"""
+        """end its allocations and remove the node, at once"""
         DRAIN_TO_SCHEDULABLE: NodeInfo._ActionFromRM.ValueType  # 5
         """undo a drain; an error for a node that is not draining"""
         CREATE_DRAIN: NodeInfo._ActionFromRM.ValueType  # 6
@@ -1006,9 +1006,9 @@ class NodeInfo(_message.Message):
     UPDATE: NodeInfo.ActionFromRM.ValueType  # 2
     """new attributes or resources"""
     DRAIN_NODE: NodeInfo.ActionFromRM.ValueType  # 3
-    """keep what runs, add nothing"""
+    """keep allocations, add none"""
     DECOMISSION: NodeInfo.ActionFromRM.ValueType  # 4
-    """end its allocations and forget the node, at once"""
+    """end its allocations and remove the node, at once"""
     DRAIN_TO_SCHEDULABLE: NodeInfo.ActionFromRM.ValueType  # 5
     """undo a drain; an error for a node that is not draining"""
     CREATE_DRAIN: NodeInfo.ActionFromRM.ValueType  # 6
@@ -1045,19 +1045,19 @@ class NodeInfo(_message.Message):
     action: Global___NodeInfo.ActionFromRM.ValueType
     @_builtins.property
     def attributes(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Replaces the attributes reported before."""
+        """Replaces the previous attributes."""
 
     @_builtins.property
     def schedulableResource(self) -> Global___Resource:
-        """What the scheduler may hand out. When it shrinks, allocations may have to go."""
+        """Resources available for allocation. When they shrink, allocations may have to be released."""
 
     @_builtins.property
     def occupiedResource(self) -> Global___Resource:
-        """The part of the node that others use."""
+        """Resources of the node used by others."""
 
     @_builtins.property
     def existingAllocations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Allocation]:
-        """With a registration: what runs there already (recovery)."""
+        """With a registration: existing allocations (recovery)."""
 
     def __init__(
         self,
@@ -1079,7 +1079,7 @@ Global___NodeInfo: _TypeAlias = NodeInfo  # noqa: Y015
 
 @_typing.final
 class RejectedAllocationAsk(_message.Message):
-    """An ask the scheduler does not take."""
+    """An ask the scheduler rejects."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1106,7 +1106,7 @@ Global___RejectedAllocationAsk: _TypeAlias = RejectedAllocationAsk  # noqa: Y015
 
 @_typing.final
 class RejectedAllocation(_message.Message):
-    """An existing allocation the scheduler does not take over. It has no identity here, only the key."""
+    """An existing allocation the scheduler rejects. It has no identity here, only the key."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1172,10 +1172,10 @@ class PreemptionPredicatesArgs(_message.Message):
     allocationKey: _builtins.str
     nodeID: _builtins.str
     startIndex: _builtins.int
-    """The first try thinks away everything up to and including this index."""
+    """The first try assumes all up to and including this index to be gone."""
     @_builtins.property
     def preemptAllocationKeys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Thought away one after the other, in this order."""
+        """Assumed to be gone one after the other, in this order."""
 
     def __init__(
         self,
@@ -1203,7 +1203,7 @@ class PreemptionPredicatesResponse(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     success: _builtins.bool
     index: _builtins.int
-    """The last index that had to go; without meaning unless success is true."""
+    """The last index that has to go; only meaningful if success is true."""
     def __init__(
         self,
         *,
@@ -1220,7 +1220,7 @@ Global___PreemptionPredicatesResponse: _TypeAlias = PreemptionPredicatesResponse
 
 @_typing.final
 class UpdateContainerSchedulingStateRequest(_message.Message):
-    """API interface, scheduler to RM: how the scheduling of a container goes."""
+    """API interface, scheduler to RM: the scheduling state of a container."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1233,32 +1233,32 @@ class UpdateContainerSchedulingStateRequest(_message.Message):
         UNKNOWN_SCHEDULING_STATE: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 0
         """not set"""
         SKIPPED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 1
-        """passed over in this round"""
+        """skipped in this cycle"""
         SCHEDULED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 2
         """has its node"""
         RESERVED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 3
-        """a node is held for it"""
+        """a node is reserved for it"""
         FAILED: UpdateContainerSchedulingStateRequest._SchedulingState.ValueType  # 4
-        """every candidate node was looked at, none would do"""
+        """no candidate node was suitable"""
 
     class SchedulingState(_SchedulingState, metaclass=_SchedulingStateEnumTypeWrapper): ...
     UNKNOWN_SCHEDULING_STATE: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 0
     """not set"""
     SKIPPED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 1
-    """passed over in this round"""
+    """skipped in this cycle"""
     SCHEDULED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 2
     """has its node"""
     RESERVED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 3
-    """a node is held for it"""
+    """a node is reserved for it"""
     FAILED: UpdateContainerSchedulingStateRequest.SchedulingState.ValueType  # 4
-    """every candidate node was looked at, none would do"""
+    """no candidate node was suitable"""
 
     APPLICARTIONID_FIELD_NUMBER: _builtins.int
     ALLOCATIONKEY_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     applicartionID: _builtins.str
-    """Misspelled in the text, and so in JSON."""
+    """Misspelled in the specification, and so in JSON."""
     allocationKey: _builtins.str
     state: Global___UpdateContainerSchedulingStateRequest.SchedulingState.ValueType
     reason: _builtins.str
@@ -1333,7 +1333,7 @@ Global___UpdateConfigurationRequest: _TypeAlias = UpdateConfigurationRequest  # 
 
 @_typing.final
 class EventRecord(_message.Message):
-    """API interface, scheduler to RM: something happened to an object, for people to see."""
+    """API interface, scheduler to RM: a human-readable event of an object."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1351,7 +1351,7 @@ class EventRecord(_message.Message):
         QUEUE: EventRecord._Type.ValueType  # 4
 
     class Type(_Type, metaclass=_TypeEnumTypeWrapper):
-        """The kind of object; allocations (details 500 and up) have none of their own."""
+        """The kind of object; allocations (details 500 and up) have no kind."""
 
     UNKNOWN_EVENTRECORD_TYPE: EventRecord.Type.ValueType  # 0
     """not set"""
@@ -1387,17 +1387,17 @@ class EventRecord(_message.Message):
         REQUEST_CANCEL: EventRecord._ChangeDetail.ValueType  # 100
         """withdrawn by the RM"""
         REQUEST_ALLOC: EventRecord._ChangeDetail.ValueType  # 101
-        """got its allocation"""
+        """allocated"""
         REQUEST_TIMEOUT: EventRecord._ChangeDetail.ValueType  # 102
-        """withdrawn, its time was up"""
+        """withdrawn at its timeout"""
         APP_ALLOC: EventRecord._ChangeDetail.ValueType  # 200
-        """an allocation came or went"""
+        """an allocation was added or removed"""
         APP_REQUEST: EventRecord._ChangeDetail.ValueType  # 201
-        """an ask came or went"""
+        """an ask was added or removed"""
         APP_REJECT: EventRecord._ChangeDetail.ValueType  # 202
         """refused on submission"""
         APP_NEW: EventRecord._ChangeDetail.ValueType  # 203
-        """from here on: the state it entered"""
+        """from here on: the new state"""
         APP_ACCEPTED: EventRecord._ChangeDetail.ValueType  # 204
         APP_STARTING: EventRecord._ChangeDetail.ValueType  # 205
         APP_RUNNING: EventRecord._ChangeDetail.ValueType  # 206
@@ -1410,55 +1410,55 @@ class EventRecord(_message.Message):
         NODE_DECOMISSION: EventRecord._ChangeDetail.ValueType  # 300
         """removed"""
         NODE_READY: EventRecord._ChangeDetail.ValueType  # 301
-        """readiness turned"""
+        """readiness changed"""
         NODE_SCHEDULABLE: EventRecord._ChangeDetail.ValueType  # 302
         """closed or opened for allocations"""
         NODE_ALLOC: EventRecord._ChangeDetail.ValueType  # 303
-        """an allocation came or went"""
+        """an allocation was added or removed"""
         NODE_CAPACITY: EventRecord._ChangeDetail.ValueType  # 304
         NODE_OCCUPIED: EventRecord._ChangeDetail.ValueType  # 305
         NODE_RESERVATION: EventRecord._ChangeDetail.ValueType  # 306
-        """reserved or freed again"""
+        """reserved or unreserved"""
         QUEUE_CONFIG: EventRecord._ChangeDetail.ValueType  # 400
-        """a configured queue changed or went"""
+        """a configured queue was changed or removed"""
         QUEUE_DYNAMIC: EventRecord._ChangeDetail.ValueType  # 401
-        """the same for one made on demand"""
+        """the same for a dynamic queue"""
         QUEUE_TYPE: EventRecord._ChangeDetail.ValueType  # 402
         QUEUE_MAX: EventRecord._ChangeDetail.ValueType  # 403
         QUEUE_GUARANTEED: EventRecord._ChangeDetail.ValueType  # 404
         QUEUE_APP: EventRecord._ChangeDetail.ValueType  # 405
-        """an application came or went"""
+        """an application was added or removed"""
         QUEUE_ALLOC: EventRecord._ChangeDetail.ValueType  # 406
-        """an allocation came or went"""
+        """an allocation was added or removed"""
         ALLOC_CANCEL: EventRecord._ChangeDetail.ValueType  # 500
         """ended by the RM"""
         ALLOC_PREEMPT: EventRecord._ChangeDetail.ValueType  # 501
         """ended by preemption"""
         ALLOC_TIMEOUT: EventRecord._ChangeDetail.ValueType  # 502
-        """ended, its time was up"""
+        """ended at its timeout"""
         ALLOC_REPLACED: EventRecord._ChangeDetail.ValueType  # 503
-        """a placeholder made room"""
+        """a placeholder was replaced"""
         ALLOC_NODEREMOVED: EventRecord._ChangeDetail.ValueType  # 504
         """ended with its node"""
 
     class ChangeDetail(_ChangeDetail, metaclass=_ChangeDetailEnumTypeWrapper):
-        """Hundreds by kind of object: 1 request, 2 application, 3 node, 4 queue, 5 allocation."""
+        """Grouped by kind of object: 1 request, 2 application, 3 node, 4 queue, 5 allocation."""
 
     DETAILS_NONE: EventRecord.ChangeDetail.ValueType  # 0
     REQUEST_CANCEL: EventRecord.ChangeDetail.ValueType  # 100
     """withdrawn by the RM"""
     REQUEST_ALLOC: EventRecord.ChangeDetail.ValueType  # 101
-    """got its allocation"""
+    """allocated"""
     REQUEST_TIMEOUT: EventRecord.ChangeDetail.ValueType  # 102
-    """withdrawn, its time was up"""
+    """withdrawn at its timeout"""
     APP_ALLOC: EventRecord.ChangeDetail.ValueType  # 200
-    """an allocation came or went"""
+    """an allocation was added or removed"""
     APP_REQUEST: EventRecord.ChangeDetail.ValueType  # 201
-    """an ask came or went"""
+    """an ask was added or removed"""
     APP_REJECT: EventRecord.ChangeDetail.ValueType  # 202
     """refused on submission"""
     APP_NEW: EventRecord.ChangeDetail.ValueType  # 203
-    """from here on: the state it entered"""
+    """from here on: the new state"""
     APP_ACCEPTED: EventRecord.ChangeDetail.ValueType  # 204
     APP_STARTING: EventRecord.ChangeDetail.ValueType  # 205
     APP_RUNNING: EventRecord.ChangeDetail.ValueType  # 206
@@ -1471,34 +1471,34 @@ class EventRecord(_message.Message):
     NODE_DECOMISSION: EventRecord.ChangeDetail.ValueType  # 300
     """removed"""
     NODE_READY: EventRecord.ChangeDetail.ValueType  # 301
-    """readiness turned"""
+    """readiness changed"""
     NODE_SCHEDULABLE: EventRecord.ChangeDetail.ValueType  # 302
     """closed or opened for allocations"""
     NODE_ALLOC: EventRecord.ChangeDetail.ValueType  # 303
-    """an allocation came or went"""
+    """an allocation was added or removed"""
     NODE_CAPACITY: EventRecord.ChangeDetail.ValueType  # 304
     NODE_OCCUPIED: EventRecord.ChangeDetail.ValueType  # 305
     NODE_RESERVATION: EventRecord.ChangeDetail.ValueType  # 306
-    """reserved or freed again"""
+    """reserved or unreserved"""
     QUEUE_CONFIG: EventRecord.ChangeDetail.ValueType  # 400
-    """a configured queue changed or went"""
+    """a configured queue was changed or removed"""
     QUEUE_DYNAMIC: EventRecord.ChangeDetail.ValueType  # 401
-    """the same for one made on demand"""
+    """the same for a dynamic queue"""
     QUEUE_TYPE: EventRecord.ChangeDetail.ValueType  # 402
     QUEUE_MAX: EventRecord.ChangeDetail.ValueType  # 403
     QUEUE_GUARANTEED: EventRecord.ChangeDetail.ValueType  # 404
     QUEUE_APP: EventRecord.ChangeDetail.ValueType  # 405
-    """an application came or went"""
+    """an application was added or removed"""
     QUEUE_ALLOC: EventRecord.ChangeDetail.ValueType  # 406
-    """an allocation came or went"""
+    """an allocation was added or removed"""
     ALLOC_CANCEL: EventRecord.ChangeDetail.ValueType  # 500
     """ended by the RM"""
     ALLOC_PREEMPT: EventRecord.ChangeDetail.ValueType  # 501
     """ended by preemption"""
     ALLOC_TIMEOUT: EventRecord.ChangeDetail.ValueType  # 502
-    """ended, its time was up"""
+    """ended at its timeout"""
     ALLOC_REPLACED: EventRecord.ChangeDetail.ValueType  # 503
-    """a placeholder made room"""
+    """a placeholder was replaced"""
     ALLOC_NODEREMOVED: EventRecord.ChangeDetail.ValueType  # 504
     """ended with its node"""
 
@@ -1514,14 +1514,14 @@ class EventRecord(_message.Message):
     objectID: _builtins.str
     message: _builtins.str
     timestampNano: _builtins.int
-    """Nanoseconds, as the name says."""
+    """Nanoseconds."""
     eventChangeType: Global___EventRecord.ChangeType.ValueType
     eventChangeDetail: Global___EventRecord.ChangeDetail.ValueType
     referenceID: _builtins.str
     """The other object involved, such as an allocation or a request."""
     @_builtins.property
     def resource(self) -> Global___Resource:
-        """The amount, where the change is one of resources."""
+        """The amount of a resource change."""
 
     def __init__(
         self,
@@ -1545,4 +1545,4 @@ Global___EventRecord: _TypeAlias = EventRecord  # noqa: Y015
 
 SI_SECRET_FIELD_NUMBER: _builtins.int
 si_secret: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.FieldOptions, _builtins.bool]
-"""Marks a field whose value must stay out of logs and dumps. No field carries the mark so far."""
+"""Marks a field whose value must stay out of logs and dumps. No field has this option so far."""

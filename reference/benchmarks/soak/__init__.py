@@ -1,1 +1,1 @@
-"""Soak test: very many short key lifecycles next to asks that wait forever."""
+"""Soak test: very many short lifecycles next to waiting asks, and the memory they leave behind."""

@@ -1,7 +1,7 @@
 """Check that memory stays flat under very many short lifecycles next to waiting asks.
 
 ``core`` runs them in this process, ``grpc`` against ``sireference serve``. Both print a table and
-exit with 1 if more memory remains than their bound.
+exit with 1 where memory grew beyond the printed bound.
 """
 
 import argparse

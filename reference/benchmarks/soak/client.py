@@ -1,4 +1,4 @@
-"""A resource manager over gRPC that runs short lifecycles, round after round."""
+"""A resource manager over gRPC that runs short lifecycles, one round after the other."""
 
 import threading
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from siwire import REVISIONS, rpc
 REVISION: Final = REVISIONS["2023-12"]
 SI: Final[Any] = REVISION.si
 METHODS: Final = rpc.methods(REVISION)
-TIMEOUT: Final = 30.0  # seconds until a message counts as missing
-SERVED: Final = 20  # asks of a round that are allocated and released
+TIMEOUT: Final = 30.0  # seconds until an expected message counts as missing
+SERVED: Final = 20  # asks per round that are served and released
 ROUNDS: Final = 200  # until the RM leaves and registers again
 NODES: Final = 10
 NODE: Final = 1_000  # memory
@@ -36,7 +36,7 @@ partitions:
 
 
 class ShortLives:
-    """One RM. ``allocations`` and ``rounds`` count what it had."""
+    """One RM. ``allocations`` and ``rounds`` are counters."""
 
     def __init__(self, channel: grpc.Channel, rm_id: str) -> None:
         self._channel = channel
@@ -60,11 +60,11 @@ class ShortLives:
         try:
             while not self._over.is_set():
                 self._registration()
-        except BaseException as why:  # noqa: BLE001  # any error fails the soak test
+        except BaseException as why:  # noqa: BLE001  # any exception fails the soak
             self.trouble = why
 
     def _registration(self) -> None:
-        """Register, add asks that wait forever, run rounds, and leave."""
+        """Register, send asks that wait for ever, run lifecycles next to them, and leave."""
         self._live.clear()
         register = rpc.callable_for(self._channel, METHODS["RegisterResourceManager"])
         request = SI.RegisterResourceManagerRequest
@@ -100,7 +100,7 @@ class ShortLives:
         self._asks(*(_ask(f"waits-{leaf}", "waits", NEVER) for leaf in LEAVES))
 
     def _round(self, name: str, leaf: str) -> None:
-        """Add, serve and remove applications; replace and withdraw asks."""
+        """Run one round: applications served or waiting in vain, asks replaced and withdrawn."""
         waiting, mine, alone = f"waits-{leaf}", f"served-{name}", f"removed-{name}"
         before = self._accepted
         self._submits((mine, f"root.{leaf}"), (alone, f"root.dynamic.q{name}"))
@@ -142,7 +142,7 @@ class ShortLives:
         self._message(self._applications, SI.ApplicationRequest(remove=[gone]))
 
     def _submits(self, *new: tuple[str, str]) -> None:
-        """Submit applications with their queues."""
+        """Return applications with their queues."""
         request = SI.ApplicationRequest(
             new=[
                 SI.AddApplicationRequest(

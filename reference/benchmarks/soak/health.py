@@ -1,6 +1,6 @@
-"""Health probe: checks a server repeatedly and prints the seconds of each answer.
+"""Repeated health checks of a server, which prints the seconds each answer took.
 
-It is a separate process for precise timing. It ends when its standard input does.
+It is a separate process, so that other work does not delay it. It ends with its standard input.
 """
 
 import sys

@@ -10,10 +10,10 @@ from typing import Final
 
 import psutil
 from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
-from benchmarks.soak.samples import MIB, Bound, Growth, growth, say, verdict
+from benchmarks.soak.samples import MIB, Bound, Growth, growth, show, verdict
 
-AT_A_TIME: Final = 40  # concurrent lifecycles
-RESOURCE_MANAGERS: Final = 25  # application lifecycles for one of an RM
+AT_A_TIME: Final = 40  # lifecycles to run
+RESOURCE_MANAGERS: Final = 25  # application lifecycles per RM lifecycle
 SAMPLES: Final = 40
 OBJECTS: Final = Bound(share=0.02, on_top=500)
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
@@ -23,16 +23,16 @@ SHOWN: Final = 8  # kinds of objects that grew most
 
 @dataclass(frozen=True)
 class Sample:
-    """Objects known to Python's cycle collector at one moment."""
+    """A memory sample; objects are those that Python's cycle collector tracks."""
 
     lives: int
-    in_cycles: int  # freed by the collector and by nothing else, since the sample before
+    in_cycles: int  # freed only by the cycle collector since the previous sample
     objects: Counter[str]
     memory: int
 
 
 def lives(cluster: Cluster) -> Iterator[Life]:
-    """Yield lifecycles of every kind in turn, in every leaf, of every RM."""
+    """Yield one of each kind after the other, in every leaf, of every RM."""
     for number in count():
         name = f"n-{number}"
         if number % RESOURCE_MANAGERS == 0:
@@ -46,7 +46,7 @@ def lives(cluster: Cluster) -> Iterator[Life]:
 
 
 def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
-    """Run all of them concurrently; yield how many are finished, after each."""
+    """Run all of them, many at a time; yield how many are over, after each."""
     led = deque(islice(coming, AT_A_TIME))
     over = 0
     while led:
@@ -68,15 +68,15 @@ def sample(number: int, process: psutil.Process) -> Sample:
 
 
 def soak(many: int) -> int:
-    """Run lifecycles and print what they leave behind; return the exit code.
+    """Run so many lifecycles and print what they leave behind; return the exit code.
 
-    Cycles are collected with the samples only: the tuned collector must not be needed.
+    Cycles are collected only at samples: objects must not depend on frequent collection.
     """
     gc.disable()
     cluster, process = Cluster(), psutil.Process()
-    say(f"{many:,} lives in this process, {AT_A_TIME} at a time, beside asks that wait for ever")
-    say(
-        f"{'lives':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
+    show(f"{many:,} lifecycles in this process, {AT_A_TIME} at a time, next to waiting asks")
+    show(
+        f"{'lifecycles':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
         f" {'in cycles':>10} {'RSS MiB':>8}"
     )
     each = max(1, many // SAMPLES)
@@ -87,7 +87,7 @@ def soak(many: int) -> int:
             continue
         samples.append(one := sample(over, process))
         spent = time.monotonic() - began
-        say(
+        show(
             f"{over:10,} {spent:8,.0f} {cluster.allocations:12,}"
             f" {one.objects.total():10,} {one.in_cycles:10,} {one.memory / MIB:8.1f}"
         )
@@ -95,7 +95,7 @@ def soak(many: int) -> int:
 
 
 def evaluated(samples: list[Sample], each: int) -> int:
-    """Print whether memory is flat, and otherwise what grew; return the exit code."""
+    """Print whether memory is flat and which objects grew; return the exit code."""
     in_cycles = max(one.in_cycles for one in samples[1:])
     code = verdict(
         (
@@ -107,5 +107,5 @@ def evaluated(samples: list[Sample], each: int) -> int:
     if code:
         more = samples[-1].objects - samples[len(samples) // 4].objects
         for kind, by in more.most_common(SHOWN):
-            say(f"{by:10,} more of {kind}")
+            show(f"{by:10,} more of {kind}")
     return code

@@ -1,6 +1,6 @@
-"""Short lifecycles of applications, asks, nodes and resource managers, in steps.
+"""Short lifecycles of applications, asks, nodes and resource managers, each in steps.
 
-Many run concurrently, step by step, so that they interleave in every way.
+Many run at a time, with interleaved steps, so that they overlap in every way.
 """
 
 from collections import deque
@@ -44,7 +44,7 @@ from sireference.core.states import NodeAction, TerminationType
 
 PARTITION: Final = "default"
 STOPPED_BY_RM: Final = TerminationType.STOPPED_BY_RM
-STEADY: Final = ("plain", "questioned")  # resource managers that stay, with asks that wait
+STEADY: Final = ("plain", "questioned")  # resource managers that stay, with waiting asks
 SHORT: Final = tuple(f"short-{number}" for number in range(10))  # those that come and go
 LEAVES: Final = ("fifo", "fair", "stateaware", "limited")
 NODES: Final = 20
@@ -77,7 +77,7 @@ Life = Iterator[None]
 
 
 class Cluster:
-    """A scheduler, and resource managers that confirm and answer everything."""
+    """A scheduler, and resource managers that confirm and answer every request."""
 
     def __init__(self) -> None:
         self.scheduler = Scheduler(Settings(max_finished=200))
@@ -90,14 +90,14 @@ class Cluster:
             self._backlog(rm_id)
 
     def begin(self, rm_id: str) -> None:
-        """Register the RM with nodes; one of those that stay answers questions, too."""
+        """Register an RM with nodes; one of those that stay answers questions, too."""
         offers = frozenset(Callback) if rm_id == "questioned" else frozenset()
         self.send(Register(rm_id, QUEUES, callbacks=offers))
         for number in range(NODES):
             self.creates(rm_id, f"node-{number}")
 
     def _backlog(self, rm_id: str) -> None:
-        """Add asks that wait forever: in each leaf one of each size in use, and gangs."""
+        """Add items that wait for ever: in each leaf an ask of each size in use, and gangs."""
         for leaf in LEAVES:
             self.submits(rm_id, f"waits-{leaf}", f"root.{leaf}", user="waiting")
             for size in (NEVER, NEVER + 1):
@@ -110,11 +110,11 @@ class Cluster:
     # Requests
 
     def send(self, event: Event) -> None:
-        """Send an event and handle its effects."""
+        """Send it to the scheduler, and handle the effects."""
         self._receive(self.scheduler.handle(event, self.now))
 
     def passes(self) -> None:
-        """Advance time: requests are confirmed and answered, deadlines are handled."""
+        """Advance the clock: confirm and answer open requests, fire deadlines."""
         for _ in range(len(self._replies)):
             self.send(self._replies.popleft())
         end = self.now + TICK
@@ -124,7 +124,7 @@ class Cluster:
         self.now = end
 
     def creates(self, rm_id: str, node_id: str) -> None:
-        """Create a node."""
+        """Add a node."""
         capacity, zone = Resource({"memory": NODE}), {"zone": node_id[-1]}
         node = NodeInfo(node_id, NodeAction.CREATE, capacity=capacity, attributes=zone)
         self.send(UpdateNodes(rm_id, (node,)))
@@ -144,25 +144,25 @@ class Cluster:
         self.send(UpdateApplications(rm_id, (new,)))
 
     def removes(self, rm_id: str, application_id: str) -> None:
-        """Remove an application with all it has."""
+        """Remove it with everything it has."""
         self.send(UpdateApplications(rm_id, (), (RemoveApplication(application_id),)))
         self._identities.pop((rm_id, application_id), None)
 
     def asks(
         self, rm_id: str, application_id: str, key: str, memory: int, most: int = 1, **more: Any
     ) -> None:
-        """Send or replace an ask."""
+        """Send an ask, new or as a replacement."""
         need = Resource({"memory": memory})
         ask = Ask(key, application_id, resource=need, max_allocations=most, **more)
         self.send(UpdateAllocations(rm_id, asks=(ask,)))
 
     def withdraws(self, rm_id: str, application_id: str, key: str) -> None:
-        """Withdraw an ask."""
+        """Withdraw its ask."""
         release = AskReleaseRequest(PARTITION, OneOfKey(application_id, key), STOPPED_BY_RM)
         self.send(UpdateAllocations(rm_id, ask_releases=(release,)))
 
     def releases(self, rm_id: str, application_id: str) -> None:
-        """Release all allocations."""
+        """Release all its allocations."""
         identities = self._identities.pop((rm_id, application_id), [])
         ended = (
             ReleaseRequest(PARTITION, OneAllocation(application_id, one), STOPPED_BY_RM)
@@ -170,7 +170,7 @@ class Cluster:
         )
         self.send(UpdateAllocations(rm_id, releases=tuple(ended)))
 
-    # Responses
+    # Effects
 
     def _receive(self, effects: list[Effect]) -> None:
         for effect in effects:
@@ -203,7 +203,7 @@ class Cluster:
 
 
 def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application that is served or times out, and completes."""
+    """An application that is served, or gives up, and completes."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     yield
     cluster.asks(rm_id, name, "k", 5, most=2, execution_timeout=60.0)
@@ -213,7 +213,7 @@ def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def removed(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application that is removed while it holds and requests resources."""
+    """An application that is removed with an allocation and a waiting ask."""
     cluster.submits(rm_id, name, f"root.{leaf}", user=name)
     yield
     cluster.asks(rm_id, name, "small", 5)
@@ -232,7 +232,7 @@ def withdrawn(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An ask that is sent repeatedly, with equal and different sizes."""
+    """An ask that is replaced again and again, with changing sizes."""
     for size in (NEVER, NEVER, NEVER + 1, NEVER):
         cluster.asks(rm_id, f"waits-{leaf}", name, size, priority=size % 2)
         yield
@@ -271,7 +271,7 @@ def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
 
 
 def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An application with an anti-affinity between its allocations."""
+    """An application whose allocations have anti-affinity to each other."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     of_its_own = TargetExpression("of", values=frozenset((name,)))
     alone = AllocationAffinity("zone", (of_its_own,), max_cardinality=1, required=True)
@@ -284,7 +284,7 @@ def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
 
 
 def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An ask that may preempt on a full node."""
+    """An ask that may preempt, on a full node."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     cluster.asks(rm_id, name, "k", NODE, priority=10, required_node="node-0")
     yield
@@ -304,7 +304,7 @@ def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
 
 
 def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
-    """An RM that registers again with waiting asks, and shuts down or is lost."""
+    """An RM that registers again with a waiting ask, and shuts down or is lost."""
     cluster.begin(rm_id)
     cluster.submits(rm_id, name, f"root.{leaf}")
     cluster.asks(rm_id, name, "small", 5)

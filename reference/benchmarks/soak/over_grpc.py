@@ -1,4 +1,4 @@
-"""Soak test over gRPC: RMs run short lifecycles at a server, whose memory is watched."""
+"""Soak test over gRPC: resource managers run short lifecycles at a server with watched memory."""
 
 import subprocess
 import sys
@@ -12,19 +12,19 @@ from typing import Final
 import grpc
 import psutil
 from benchmarks.soak.client import REVISION, ShortLives
-from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
+from benchmarks.soak.samples import MIB, Bound, growth, show, verdict
 
 SAMPLES: Final = 40
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
 TIMEOUT: Final = 20.0  # seconds for a process to end
-# With short timeouts and few remembered applications, warm-up takes some seconds
+# Short timeouts and few remembered applications: it is warm after some seconds
 OPTIONS: Final = ("--completing-timeout", "1", "--max-finished", "200")
 
 
 @contextmanager
 def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
-    """Start a process and stop it afterwards."""
-    process = subprocess.Popen(  # noqa: S603  # our own words
+    """A child process that is always stopped afterwards."""
+    process = subprocess.Popen(  # noqa: S603  # fixed arguments
         [sys.executable, "-m", *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -42,15 +42,15 @@ def started(*command: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 def address_of(server: "subprocess.Popen[str]") -> str:
-    """Return the address it prints."""
+    """Return the address it printed."""
     sent = server.stdout.readline() if server.stdout is not None else ""
     if not sent.startswith("listening on "):
-        raise SystemExit("the server does not say where it listens")
+        raise SystemExit("the server does not print its address")
     return sent.removeprefix("listening on ").strip()
 
 
 class Health:
-    """The duration of the health checks since the last call."""
+    """Durations of the health checks since the last call."""
 
     def __init__(self, asking: "subprocess.Popen[str]") -> None:
         self._asking = asking
@@ -64,7 +64,7 @@ class Health:
         return self._asking.poll() is not None
 
     def take(self) -> list[float]:
-        """Return new durations, sorted."""
+        """Return the new ones, sorted."""
         with self._lock:
             seconds, self._seconds = self._seconds, []
         return sorted(seconds)
@@ -77,7 +77,7 @@ class Health:
 
 @dataclass
 class Watch:
-    """What is watched, and the samples."""
+    """The watched processes, and the samples."""
 
     server: psutil.Process
     health: Health
@@ -87,10 +87,10 @@ class Watch:
     checks: list[float] = field(default_factory=list)
 
     def look(self) -> None:
-        """Print one line of the table. Raises SystemExit if anything failed."""
+        """Print one line of the table. Raises SystemExit where something failed."""
         for client in self.clients:
             if client.trouble is not None:
-                raise SystemExit(f"a resource manager broke off: {client.trouble!r}")
+                raise SystemExit(f"a resource manager failed: {client.trouble!r}")
         if self.health.has_failed:
             raise SystemExit("a health check had no answer")
         self.memory.append(self.server.memory_info().rss)
@@ -99,14 +99,14 @@ class Watch:
         allocations = sum(client.allocations for client in self.clients)
         rounds = sum(client.rounds for client in self.clients)
         spent = time.monotonic() - self.began
-        say(
+        show(
             f"{spent:8,.0f} {rounds:9,} {allocations:12,} {allocations / spent:8,.0f}"
             f" {self.memory[-1] / MIB:8.1f} {len(new):7,} {percentiles(new)}"
         )
 
 
 def percentiles(seconds: list[float]) -> str:
-    """Return median, 99th percentile and maximum of sorted ``seconds``, in milliseconds."""
+    """Format median, 99th percentile and maximum of sorted ``seconds`` in milliseconds."""
     if not seconds:
         return "no check"
     places = (0.5, 0.99, 1.0)
@@ -115,7 +115,7 @@ def percentiles(seconds: list[float]) -> str:
 
 
 def soak(seconds: float, rms: int) -> int:
-    """Run lifecycles for that time at our own server; print what remains; return the exit code."""
+    """Run lifecycles for so long at our own server and print its memory; return the exit code."""
     options = ("--revision", REVISION.name, "--listen", "127.0.0.1:0", *OPTIONS)
     with started("sireference", "serve", *options) as server:
         address = address_of(server)
@@ -123,7 +123,7 @@ def soak(seconds: float, rms: int) -> int:
             started("benchmarks.soak.health", address) as asking,
             grpc.insecure_channel(address) as channel,
         ):
-            say(f"{rms} resource managers for {seconds / 60:g} minutes at {address}")
+            show(f"{rms} resource managers for {seconds / 60:g} minutes at {address}")
             clients = [ShortLives(channel, f"rm-{number}") for number in range(rms)]
             process = psutil.Process(server.pid)
             watch = Watch(process, Health(asking), clients, time.monotonic())
@@ -132,13 +132,13 @@ def soak(seconds: float, rms: int) -> int:
                 client.ends()
     if not all(client.rounds for client in clients):
         raise SystemExit("a resource manager did not finish a single round")
-    say(f"health checks in all: {len(watch.checks):,}, ms: {percentiles(sorted(watch.checks))}")
+    show(f"all health checks: {len(watch.checks):,}, ms: {percentiles(sorted(watch.checks))}")
     return verdict((growth("bytes of RSS", watch.memory, MEMORY),))
 
 
 def watched(watch: Watch, seconds: float) -> None:
-    """Take samples until the time is over."""
-    say(
+    """Sample periodically until the time is over."""
+    show(
         f"{'seconds':>8} {'rounds':>9} {'allocations':>12} {'each s':>8} {'RSS MiB':>8}"
         f" {'checks':>7} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8}"
     )

@@ -1,4 +1,4 @@
-"""Samples of a process, and whether they grow after warm-up."""
+"""Memory samples of a process, and whether they grow after the warm-up."""
 
 import sys
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 MIB: Final = 1 << 20
-WARM_UP: Final = 0.25  # of all samples: until then caches and pools fill up
-WINDOW: Final = 0.25  # of all samples: the first and the last after warm-up are compared
-FEWEST: Final = 8  # samples needed for a verdict
+WARM_UP: Final = 0.25  # share of samples in the warm-up: caches, pools and retained items fill up
+WINDOW: Final = 0.25  # share of samples compared at the start and at the end of the rest
+FEWEST: Final = 8  # minimum number of samples
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Growth that is tolerated: a share, plus an absolute amount."""
+    """Tolerated growth: a share of the start value, and a constant."""
 
     share: float
     on_top: float
@@ -21,7 +21,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Growth:
-    """The maximum just after warm-up, and at the end."""
+    """The maximum just after the warm-up, and the maximum at the end."""
 
     what: str
     first: float
@@ -30,7 +30,7 @@ class Growth:
 
     @property
     def most(self) -> float:
-        """Return the allowed maximum at the end."""
+        """Return the maximum allowed at the end."""
         return self.first * (1 + self.bound.share) + self.bound.on_top
 
     @property
@@ -47,7 +47,7 @@ class Growth:
 
 
 def growth(what: str, values: Sequence[float], bound: Bound) -> Growth:
-    """Return the growth of ``values`` after warm-up. Raises ValueError for too few."""
+    """Compare ``values``, one per sample, after the warm-up. Raises ValueError for too few."""
     if len(values) < FEWEST:
         raise ValueError(f"{len(values)} samples are too few, {FEWEST} are needed")
     size = max(1, round(len(values) * WINDOW))
@@ -55,14 +55,14 @@ def growth(what: str, values: Sequence[float], bound: Bound) -> Growth:
     return Growth(what, max(values[begin : begin + size]), max(values[-size:]), bound)
 
 
-def say(line: str) -> None:
-    """Print one line of the result."""
+def show(line: str) -> None:
+    """Format one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def verdict(all_growth: Sequence[Growth]) -> int:
-    """Print the verdict for each; return the exit code, 1 if something grows."""
+    """Print each result; return the exit code, 1 if something grows."""
     for one in all_growth:
-        say(str(one))
+        show(str(one))
     return 0 if all(one.is_flat for one in all_growth) else 1

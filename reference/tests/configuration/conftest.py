@@ -1,4 +1,4 @@
-"""Texts with a slot: one filling breaks a rule, its counterpart does not."""
+"""Configurations with a placeholder: one value breaks a rule, its counterpart does not."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def fill() -> Callable[[str, str], tuple[str, int, int]]:
-    """Return a function that fills the slot `@` and removes `^`, returning its place."""
+    """Return a function that replaces `@`, removes `^` and returns the position of `^`."""
 
     def filled(text: str, value: str) -> tuple[str, int, int]:
         before = text.partition("^")[0].replace("@", value)

@@ -1,6 +1,6 @@
-"""Cost of reading large or contrived configurations: linear in the text.
+"""Cost of reading large or pathological configurations: linear in the size of the document.
 
-It is counted in calls and in memory, so that the tests do not depend on the machine.
+Work is counted in calls and memory, so the tests do not depend on the machine.
 """
 
 import tracemalloc
@@ -53,7 +53,7 @@ def rules(count: int) -> str:
 
 
 def peak(text: str) -> int:
-    """Return the peak memory of reading the text in bytes."""
+    """Return the peak memory of reading the document in bytes."""
     tracemalloc.start()
     try:
         read(text)
@@ -63,7 +63,7 @@ def peak(text: str) -> int:
 
 
 @pytest.mark.parametrize("shape", [properties, names_and_amounts])
-def test_four_times_the_text_take_about_four_times_the_memory(shape: Callable[[int], str]) -> None:
+def test_memory_grows_linearly_with_document_size(shape: Callable[[int], str]) -> None:
     small, large = shape(250), shape(1000)
 
     assert peak(large) < 6 * peak(small)
@@ -84,15 +84,15 @@ TWISTED = {
 
 
 @pytest.mark.parametrize("text", TWISTED.values(), ids=TWISTED)
-def test_what_is_twisted_takes_no_more_memory_than_what_is_not(text: str) -> None:
+def test_pathological_documents_take_no_more_memory_than_plain_ones(text: str) -> None:
     assert peak(text) < 250 * len(text)
 
 
-def test_a_rule_does_not_look_through_all_queues_for_its_own() -> None:
+def test_placement_rule_check_does_not_scan_all_queues() -> None:
     assert calls(rules(400)) < 6 * calls(rules(100))
 
 
-def test_more_resource_types_than_there_are_are_one_problem() -> None:
+def test_too_many_resource_types_are_one_problem() -> None:
     text = "          - {name: q, resources: {max: {@}}}\n"
     parse_configuration(text_of(text.replace("@", many("k#: 1", 256))))
 
@@ -103,12 +103,12 @@ def test_more_resource_types_than_there_are_are_one_problem() -> None:
     assert problem.problem == "has more than 256 resource types"
 
 
-def test_a_key_that_never_ends_is_one_problem() -> None:
+def test_overlong_key_is_one_problem() -> None:
     with pytest.raises(ConfigurationError, match="a key has more than 1024 characters"):
         parse_configuration(f"? {'a' * 1025}\n: x\n")
 
 
-def test_keys_written_twice_over_and_over_end_the_reading() -> None:
+def test_reading_stops_after_many_duplicate_keys() -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse_configuration("{" + many("x: 1", 5000) + "}")
 

@@ -1,4 +1,4 @@
-"""YAML documents: invalid ones, pitfalls and costs."""
+"""YAML documents: what is invalid, YAML pitfalls, and their cost."""
 
 import pytest
 import yaml
@@ -20,7 +20,7 @@ def errors(text: str) -> list[str]:
 
 @pytest.fixture(params=["libyaml", "python"], autouse=True)
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read with libyaml and with the parser PyYAML falls back to: places must not differ."""
+    """Read with libyaml and with PyYAML's own parser: positions must not differ."""
     chosen = yaml.CBaseLoader if request.param == "libyaml" else yaml.BaseLoader
     monkeypatch.setattr(document, "_LOADER", chosen)
 
@@ -37,11 +37,11 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         ("%YAML 3.0\n---\na: b", "(1: 1)"),
     ],
 )
-def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str) -> None:
+def test_invalid_yaml_is_one_problem_with_its_position(text: str, place: str) -> None:
     [problem] = errors(text)
 
     assert problem.startswith("not YAML: ")
-    # At the end of an unfinished text, the two parsers differ by an implicit line break.
+    # For an unfinished document, the two parsers differ by an implied line break.
     assert problem.endswith(place) or (place == "(2: 1)" and problem.endswith("(1: 6)"))
 
 
@@ -53,12 +53,12 @@ def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str)
         ("a: \ud800", "the character U+D800 is not allowed in YAML (1: 4)"),
     ],
 )
-def test_character_that_yaml_forbids_has_its_place(text: str, problem: str) -> None:
+def test_character_forbidden_by_yaml_has_its_position(text: str, problem: str) -> None:
     assert errors(text) == [problem]
 
 
 @pytest.mark.parametrize("text", ["# nothing", "---", "---\n...", "--- ~", "null"])
-def test_document_that_states_nothing_is_refused(text: str) -> None:
+def test_empty_document_is_refused(text: str) -> None:
     assert len(errors(text)) == 1
 
 
@@ -86,11 +86,11 @@ def test_document_of_the_wrong_shape_is_refused(text: str, problem: str) -> None
     assert any(problem in error for error in errors(text))
 
 
-def test_tags_that_change_nothing_are_accepted() -> None:
+def test_redundant_tags_are_accepted() -> None:
     parse_configuration("partitions: !!seq [!!map {queues: [{name: !!str on}, {name: ! off}]}]")
 
 
-def test_words_stay_words() -> None:
+def test_yaml_keywords_stay_strings() -> None:
     node, problems = read_document("[on, 010, 12:30:00, 2001-01-01, 1e3, ~, '~']")
 
     assert not problems
@@ -103,7 +103,7 @@ def test_words_stay_words() -> None:
     assert [word.plain for word in words] == [True] * 6 + [False]
 
 
-def test_aliases_and_merges_repeat_what_is_written() -> None:
+def test_aliases_and_merges_are_expanded() -> None:
     configuration = parse_configuration(
         "partitions:\n"
         "  - queues:\n"
@@ -119,18 +119,18 @@ def test_aliases_and_merges_repeat_what_is_written() -> None:
     assert (d.name, d.is_parent, d.max_applications) == ("d", True, 3)
 
 
-def test_merging_what_is_no_mapping_is_refused() -> None:
+def test_merging_a_non_mapping_is_refused() -> None:
     assert errors("<<: [a]\npartitions: [{queues: []}]") == ["<<: must be a mapping (1: 6)"]
 
 
 def ten_times_as_many(lines: int) -> str:
-    """Return a text in which each line stands for ten times as many nodes as the one before."""
+    """Return a document whose every line expands to ten times the nodes of the line before."""
     first = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]"
     more = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, lines))
     return "\n".join([first, *more])
 
 
-def test_aliases_cannot_blow_a_text_up() -> None:
+def test_alias_expansion_is_bounded() -> None:
     problems = errors(ten_times_as_many(12))
 
     assert "aliases repeat more than 100000 nodes" in problems[0]
@@ -143,7 +143,7 @@ def test_nesting_is_bounded(text: str) -> None:
     assert calls(text) < 2 * calls(text[: len(text) // 4])
 
 
-def test_the_deepest_queue_that_nests_is_read() -> None:
+def test_deepest_allowed_queue_is_read() -> None:
     """A queue takes two levels of 128, and the partition three above the first."""
     text = "{name: leaf}"
     for _ in range(61):
@@ -154,7 +154,7 @@ def test_the_deepest_queue_that_nests_is_read() -> None:
     assert problem.startswith("nested more than 128 levels deep")
 
 
-def test_sizes_count_what_aliases_repeat() -> None:
+def test_size_limit_counts_expanded_aliases() -> None:
     node, _ = read_document("{a: &a [x, y], b: *a}")
 
     assert isinstance(node, Mapping)

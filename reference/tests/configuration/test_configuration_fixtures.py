@@ -1,4 +1,4 @@
-"""Configurations in `fixtures/queues`: accepted, or rejected with every error."""
+"""Configurations under `fixtures/queues`: accepted, or refused with every error named."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ GOOD = sorted([*QUEUES.glob("good/*.yaml"), *QUEUES.glob("*.yaml")])
 BAD = sorted(QUEUES.glob("bad/*.yaml"))
 
 
-# An error in a child must not be reported for its parents.
+# An error in a child queue must not be reported for its parents.
 LOST_COUNT = """
 partitions: [{queues: [{name: a, maxapplications: 1, queues: [
   {name: b, maxapplications: x}]}]}]
@@ -26,7 +26,7 @@ partitions: [{queues: [{name: a, resources: {guaranteed: {m: 5}}, queues: [{name
 """
 
 
-def test_there_are_configurations_of_both_kinds() -> None:
+def test_fixtures_of_both_kinds_exist() -> None:
     assert len(GOOD) >= 3
     assert len(BAD) >= 5
 
@@ -37,14 +37,14 @@ def test_good_configuration_is_accepted(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_bad_configuration_is_refused_with_all_that_the_text_alongside_it_lists(path: Path) -> None:
+def test_bad_configuration_is_refused_with_the_errors_listed_next_to_it(path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         parse_configuration(path.read_text(encoding="utf-8"))
 
     assert f"{caught.value}\n" == path.with_suffix(".txt").read_text(encoding="utf-8")
 
 
-def test_listing_states_how_many_there_are_and_can_stop_early() -> None:
+def test_error_listing_has_a_count_and_can_be_limited() -> None:
     problems = tuple(ConfigurationProblem(f"a[{n}]", n, 7, "is wrong") for n in range(1, 4))
 
     assert str(ConfigurationError(problems)) == (
@@ -58,7 +58,7 @@ def test_listing_states_how_many_there_are_and_can_stop_early() -> None:
     assert str(ConfigurationProblem("", 1, 2, "is wrong")) == "is wrong (1: 2)"
 
 
-def test_quoted_text_stays_short_and_on_one_line() -> None:
+def test_quoted_value_is_short_and_on_one_line() -> None:
     assert quoted("x" * 40) == f'"{"x" * 40}"'
     assert quoted("x" * 41) == f'"{"x" * 37}..."'
     assert quoted('a"\n\x1b') == '"a\\"\\n\\u001b"'

@@ -1,4 +1,4 @@
-"""Generated configurations: valid ones are read, others raise only ConfigurationError."""
+"""Generated documents: valid ones are read; invalid ones raise only the documented error."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from tests.configuring import calls
 EVERYTHING = Path(__file__).parents[3] / "fixtures" / "queues" / "good" / "everything.yaml"
 MOST = 1_000_000
 
-# The machine may be busy; performance has its own tests.
+# The machine may be busy; slow cases have their own tests.
 unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
 
 names = st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True)
@@ -45,7 +45,7 @@ acls = st.one_of(
 
 @st.composite
 def queue(draw: st.DrawFn, name: str, depth: int, memory: int, applications: int) -> dict[str, Any]:
-    """Return one queue that takes no more than it is given, and those below it."""
+    """Draw one queue within the given resources, and its children."""
     most = draw(st.integers(1, memory))
     allowed = draw(st.integers(1, applications))
     below = draw(st.lists(names, max_size=3 if depth else 0, unique_by=str.lower))
@@ -137,9 +137,7 @@ def written(queue_: dict[str, Any]) -> dict[str, Any]:
 
 @unhurried
 @given(configurations(), st.sampled_from(["block", "flow"]))
-def test_every_valid_configuration_is_read_as_written(
-    configuration: dict[str, Any], style: str
-) -> None:
+def test_valid_configuration_is_read_as_written(configuration: dict[str, Any], style: str) -> None:
     text = yaml.safe_dump(configuration, default_flow_style=style == "flow", sort_keys=False)
 
     [partition] = parse_configuration(text).partitions
@@ -157,7 +155,7 @@ def outcome(text: str) -> Configuration | ConfigurationError:
 
 
 def check_outcome(text: str) -> None:
-    """Read the text: it gives a configuration, or problems within it."""
+    """Read the document: it gives a configuration, or problems with positions inside it."""
     read = outcome(text)
     if isinstance(read, Configuration):
         return
@@ -172,13 +170,13 @@ def check_outcome(text: str) -> None:
 
 @unhurried
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_document_is_read_or_refused(text: str) -> None:
     check_outcome(text)
 
 
 @unhurried
 @given(st.text(st.sampled_from(list("ab:,-?[]{}&*!|>'\"%@`#~<= \n\t0.")), max_size=60))
-def test_any_text_of_yaml_signs_is_read_or_refused(text: str) -> None:
+def test_any_document_of_yaml_characters_is_read_or_refused(text: str) -> None:
     check_outcome(text)
     check_outcome(f"partitions: [{{queues: {text}")
     check_outcome(f"partitions:\n- queues:\n  - name: a\n    limits: {text}")
@@ -186,7 +184,7 @@ def test_any_text_of_yaml_signs_is_read_or_refused(text: str) -> None:
 
 @unhurried
 @given(st.data())
-def test_any_configuration_with_a_slip_is_read_or_refused(data: st.DataObject) -> None:
+def test_configuration_with_a_random_edit_is_read_or_refused(data: st.DataObject) -> None:
     text = EVERYTHING.read_text(encoding="utf-8")
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(text)))

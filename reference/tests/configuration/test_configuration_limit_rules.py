@@ -1,4 +1,4 @@
-"""Rules for limits: each with a text that breaks it and a counterpart that does not."""
+"""The rules on limits: for each a document that breaks it and one that does not."""
 
 from collections.abc import Callable
 
@@ -210,7 +210,7 @@ RULES = ALONE | HIERARCHY
 
 
 @pytest.mark.parametrize("case", RULES.values(), ids=RULES)
-def test_breaking_the_rule_is_one_problem_in_its_place(
+def test_broken_rule_is_one_problem_with_its_position(
     case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
     text, bad, good, path, problem = case

@@ -44,7 +44,7 @@ def everything() -> Configuration:
     return parse_configuration((GOOD / "everything.yaml").read_text(encoding="utf-8"))
 
 
-def test_empty_text_is_the_default_configuration() -> None:
+def test_empty_document_is_the_default_configuration() -> None:
     for text in ("", "  \n\t\n"):
         assert parse_configuration(text) == default_configuration()
 
@@ -73,7 +73,7 @@ def test_smallest_configuration_has_all_defaults() -> None:
     )
 
 
-def test_yaml_null_is_a_key_that_is_not_written() -> None:
+def test_yaml_null_is_the_same_as_an_omitted_key() -> None:
     text = """\
 partitions:
   - name:
@@ -87,7 +87,7 @@ partitions:
     assert partition(text) == partition("partitions: [{queues: [{name: a}]}]")
 
 
-def test_queues_are_read_whole() -> None:
+def test_queue_fields_are_read() -> None:
     production = everything().partitions[0].root.queues[0]
 
     assert production.name == "production"
@@ -108,12 +108,12 @@ def test_queues_are_read_whole() -> None:
     assert root.admin_acl == Acl(frozenset({"admin"}), frozenset({"operators"}))
 
 
-def test_properties_are_inherited_but_for_priorities_and_barriers() -> None:
+def test_properties_are_inherited_except_priorities_and_barriers() -> None:
     root = everything().partitions[0].root
     production, tenants = root.queues
     batch, live = production.queues
     inherited = QueueProperties(
-        sort_policy=SortPolicy.FAIR, preemption_delay=10.0, others={"site.owner": "nobody"}
+        sort_policy=SortPolicy.FAIR, preemption_delay=10.0, others={"site.owner": "someone"}
     )
 
     assert root.properties == replace(
@@ -136,7 +136,7 @@ def test_properties_are_inherited_but_for_priorities_and_barriers() -> None:
     assert tenants.properties == inherited
 
 
-def test_limits_are_read_whole() -> None:
+def test_limit_fields_are_read() -> None:
     root = everything().partitions[0].root
 
     assert root.limits == (
@@ -148,7 +148,7 @@ def test_limits_are_read_whole() -> None:
     )
 
 
-def test_limits_of_the_partition_and_of_the_root_are_the_same() -> None:
+def test_limits_of_partition_and_root_queue_are_the_same() -> None:
     default, gpu = everything().partitions
 
     assert default.limits == default.root.limits
@@ -167,7 +167,7 @@ def test_template_is_complete_and_inherits_nothing() -> None:
     )
 
 
-def test_template_of_a_leaf_means_nothing() -> None:
+def test_template_of_a_leaf_is_ignored() -> None:
     leaf, parent = queues(
         "[{name: a, childtemplate: {maxapplications: 1}},"
         " {name: b, parent: true, childtemplate: {maxapplications: 1}}]"
@@ -177,13 +177,13 @@ def test_template_of_a_leaf_means_nothing() -> None:
     assert parent.child_template == ChildTemplate(max_applications=1)
 
 
-def test_template_that_states_nothing_limits_nothing() -> None:
+def test_empty_template_sets_no_limits() -> None:
     [queue] = queues("[{name: a, parent: true, childtemplate: {}}]")
 
     assert queue.child_template == ChildTemplate()
 
 
-def test_placement_rules_are_read_whole() -> None:
+def test_placement_rule_fields_are_read() -> None:
     tenants = PlacementRule(RuleName.FIXED, value="tenants")
 
     assert everything().partitions[0].placement_rules == (
@@ -216,32 +216,32 @@ def test_preemption_and_node_order_are_read() -> None:
     assert not default.quota_preemption_enabled
 
 
-def test_preemption_for_quotas_is_switched_on_by_itself() -> None:
+def test_quota_preemption_is_switched_on_separately() -> None:
     text = "partitions: [{preemption: {quotapreemptionenabled: yes}, queues: [{name: a}]}]"
 
     assert partition(text).quota_preemption_enabled
 
 
-def test_the_delay_of_preemption_for_quotas_is_inherited() -> None:
+def test_quota_preemption_delay_is_inherited() -> None:
     above = "properties: {quota.preemption.delay: 5s}"
     [parent] = queues(f"[{{name: a, {above}, queues: [{{name: b}}]}}]")
 
     assert [parent.queues[0].properties.quota_preemption_delay] == [5.0]
 
 
-def test_root_is_put_above_top_queues_that_are_not_root() -> None:
+def test_root_is_inserted_above_other_top_level_queues() -> None:
     assert [queue.name for queue in queues("[{name: a}]")] == ["a"]
     assert [queue.name for queue in queues("[{name: a}, {name: b}]")] == ["a", "b"]
     assert [queue.name for queue in queues("[{name: Root, queues: [{name: a}]}]")] == ["a"]
-    # As in yunikorn-core: a root among others is a child of the implicit root.
+    # As in yunikorn-core: a root among several queues becomes a child of the inserted root.
     assert [queue.name for queue in queues("[{name: root}, {name: b}]")] == ["root", "b"]
 
 
-def test_root_is_a_parent_even_if_it_states_otherwise() -> None:
+def test_root_is_always_a_parent() -> None:
     assert partition("partitions: [{queues: [{name: root, parent: false}]}]").root.is_parent
 
 
-def test_queue_with_queues_is_a_parent_even_if_it_states_otherwise() -> None:
+def test_queue_with_children_is_always_a_parent() -> None:
     a, b, c = queues(
         "[{name: a, parent: false, queues: [{name: x}]}, {name: b, parent: true}, {name: c}]"
     )
@@ -249,7 +249,7 @@ def test_queue_with_queues_is_a_parent_even_if_it_states_otherwise() -> None:
     assert (a.is_parent, b.is_parent, c.is_parent) == (True, True, False)
 
 
-def test_amounts_and_counts_of_zero_are_no_limits() -> None:
+def test_zero_amounts_and_counts_are_no_limits() -> None:
     [queue] = queues("[{name: a, maxapplications: 0, resources: {max: {memory: 0}}}]")
     assert (queue.max, queue.max_applications) == (None, None)
 
@@ -263,7 +263,7 @@ def test_partition_without_a_name_is_the_default_partition() -> None:
     assert partition("partitions: [{name: Other, queues: []}]").name == "Other"
 
 
-def test_repeated_parts_are_read_as_if_written_out() -> None:
+def test_aliases_are_read_as_if_written_out() -> None:
     configuration = parse_configuration((GOOD / "repeated.yaml").read_text(encoding="utf-8"))
 
     red, green, blue = configuration.partitions[0].root.queues
@@ -272,8 +272,8 @@ def test_repeated_parts_are_read_as_if_written_out() -> None:
     assert (green.guaranteed, blue.guaranteed) == (None, {"memory": GI})
 
 
-def test_records_are_known_without_knowing_yaml() -> None:
-    """The core reads the records and must not import YAML."""
+def test_records_are_importable_without_yaml() -> None:
+    """The core imports the records, which must not import YAML."""
     code = "import sys; from sireference.configuration import model, defaults; print(*sys.modules)"
 
     loaded = subprocess.run(  # noqa: S603 - our own interpreter and our own code

@@ -1,4 +1,4 @@
-"""Rules for placement rules: each with a text that breaks it and a counterpart that does not."""
+"""The rules on placement rules: for each a document that breaks it and one that does not."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ ALONE = {
         f"{RULE}.name",
         '"usr" is not a rule; did you mean user?',
     ),
-    "a rule far from any is told the choice": (
+    "an unknown rule lists the choices": (
         RULES_OF + "      - {name: ^@}\n",
         "recovery",
         "provided",
@@ -102,7 +102,7 @@ TARGETS = {
         f"{RULE}.value",
         "root.top is a parent, and applications run in leaf queues",
     ),
-    "an empty parent is no leaf either": (
+    "an empty parent is not a leaf": (
         RULES_OF + "      - {name: fixed, create: true, value: ^@}\n",
         "empty",
         "empty.x",
@@ -116,7 +116,7 @@ TARGETS = {
         f"{RULE}.value",
         "root.leaf is a leaf, so there is no queue x below it",
     ),
-    "a fixed parent of another rule is no leaf": (
+    "a fixed parent of another rule is not a leaf": (
         RULES_OF + "      - {name: user, create: true, parent: {name: fixed, value: ^@}}\n",
         "root.leaf",
         "root.top",
@@ -140,7 +140,7 @@ FILTERS = {
         f"{RULE}.filter.type",
         '"forbid" is unknown: the choice is allow, deny',
     ),
-    "a filter that does not say so allows": (
+    "a filter without a type allows": (
         RULES_OF + "      - {name: user, filter: {type: ^@}}\n",
         "no",
         '""',
@@ -177,7 +177,7 @@ FILTERS = {
     ),
 }
 
-# Unsupported by a linear-time engine, unknown to Go's package regexp, too large
+# Not possible in a linear-time engine, unknown to Go's package regexp, or too large
 IMPOSSIBLE = {
     r"(a)\1": r'invalid escape sequence, as in "\\1"',
     "a(?=b)": 'invalid perl operator, as in "(?="',
@@ -194,7 +194,7 @@ RULES = ALONE | TARGETS | FILTERS
 
 
 @pytest.mark.parametrize("case", RULES.values(), ids=RULES)
-def test_breaking_the_rule_is_one_problem_in_its_place(
+def test_broken_rule_is_one_problem_with_its_position(
     case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
     text, bad, good, path, problem = case
@@ -208,7 +208,7 @@ def test_breaking_the_rule_is_one_problem_in_its_place(
 
 
 @pytest.mark.parametrize("expression", IMPOSSIBLE, ids=lambda expression: expression[:30])
-def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expression: str) -> None:
+def test_expression_without_linear_time_search_is_a_problem(expression: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse_configuration(
             f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n"
@@ -220,5 +220,5 @@ def test_an_expression_that_cannot_be_searched_in_linear_time_is_a_problem(expre
 
 
 @pytest.mark.parametrize("expression", [r"^\pL+$", "[[:alpha:]]+", r"a+\z", "(?i)a|b", "(?s:.*)"])
-def test_an_expression_that_go_knows_is_taken(expression: str) -> None:
+def test_expression_supported_by_go_is_accepted(expression: str) -> None:
     parse_configuration(f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n")

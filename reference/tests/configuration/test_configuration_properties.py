@@ -1,4 +1,4 @@
-"""Properties: invalid values are rejected, unknown properties are kept."""
+"""Properties: invalid values are refused, unknown properties are kept."""
 
 from collections.abc import Callable
 
@@ -23,9 +23,9 @@ VALUES = {
         "2147483647",
         '"2147483648" is not between -2147483648 and 2147483647',
     ),
-    "preemption.policy": ("fenced", "fence", '"fenced" is unknown; did you mean fence?'),
-    "preemption.delay": ("0s", "1ns", '"0s" is not a delay longer than 0'),
-    "quota.preemption.delay": ("-1s", "1s", '"-1s" is not a delay longer than 0'),
+    "preemption.policy": ("fenc", "fence", '"fenc" is unknown; did you mean fence?'),
+    "preemption.delay": ("0s", "1ns", '"0s" is no delay: it must be longer than 0'),
+    "quota.preemption.delay": ("-1s", "1s", '"-1s" is no delay: it must be longer than 0'),
 }
 
 
@@ -35,7 +35,7 @@ def properties_of(text: str) -> QueueProperties:
 
 
 @pytest.mark.parametrize(("name", "values"), VALUES.items(), ids=VALUES)
-def test_value_that_means_nothing_is_one_problem_in_its_place(
+def test_invalid_value_is_one_problem_with_its_position(
     name: str, values: tuple[str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
 ) -> None:
     bad, good, problem = values
@@ -55,8 +55,8 @@ def test_offset_has_the_range_of_a_priority(offset: str) -> None:
 
 
 @pytest.mark.parametrize("delay", ["-1s", "0", "-0.5h"])
-def test_delay_is_longer_than_nothing(delay: str) -> None:
-    with pytest.raises(ConfigurationError, match="is not a delay longer than 0"):
+def test_delay_is_above_zero(delay: str) -> None:
+    with pytest.raises(ConfigurationError, match="it must be longer than 0"):
         parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
 
 
@@ -68,24 +68,24 @@ def test_delay_is_longer_than_nothing(delay: str) -> None:
     ],
     ids=lambda delay: f"{delay[:8]}, {len(delay)} characters",
 )
-def test_delay_is_a_duration_a_timer_can_take(delay: str) -> None:
+def test_delay_is_a_duration_a_timer_accepts(delay: str) -> None:
     with pytest.raises(ConfigurationError, match=r"is not a duration|longer than a duration can"):
         parse_configuration(f"{QUEUE}preemption.delay: {delay}\n")
 
 
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("nothing", ["", '""', "~"])
-def test_property_without_a_value_is_not_written(name: str, nothing: str) -> None:
+def test_property_without_a_value_is_omitted(name: str, nothing: str) -> None:
     assert properties_of(f"{QUEUE}{name}: {nothing}\n") == QueueProperties()
 
 
-def test_properties_no_one_knows_are_kept() -> None:
+def test_unknown_properties_are_kept() -> None:
     properties = properties_of(f"{QUEUE}application.sort.polcy: fair\n          x: on\n")
 
     assert properties == QueueProperties(others={"application.sort.polcy": "fair", "x": "on"})
 
 
-def test_properties_are_what_is_written() -> None:
+def test_property_values_are_kept_as_written() -> None:
     text = """\
 {application.sort.policy: stateaware, application.sort.priority: Disabled, priority.policy: fence,
  priority.offset: -7, preemption.policy: disabled, preemption.delay: 250ms,

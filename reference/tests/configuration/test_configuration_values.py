@@ -1,4 +1,4 @@
-"""Scalar values: valid and invalid ones."""
+"""Single values: how they are parsed, and which are invalid."""
 
 import re
 
@@ -76,7 +76,7 @@ NO_QUANTITIES = [
 
 
 @pytest.mark.parametrize(("resource_type", "text", "problem"), NO_QUANTITIES)
-def test_no_quantity_is_reported_why(resource_type: str, text: str, problem: str) -> None:
+def test_invalid_quantity_has_a_reason(resource_type: str, text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         read_quantity(resource_type, text)
 
@@ -94,7 +94,7 @@ def test_no_quantity_is_reported_why(resource_type: str, text: str, problem: str
         ("memory", 2**60, "1Ei"),
     ],
 )
-def test_quantity_is_written_as_it_would_be_read(
+def test_formatted_quantity_parses_to_the_same_value(
     resource_type: str, amount: int, text: str
 ) -> None:
     assert written_quantity(resource_type, amount) == text
@@ -146,13 +146,13 @@ def test_duration_is_in_seconds(text: str, seconds: float) -> None:
         "\u0661s",
     ],
 )
-def test_no_duration_is_refused(text: str) -> None:
+def test_invalid_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a duration"):
         read_duration(text)
 
 
 @pytest.mark.parametrize("text", ["2562048h", "9223372036854775808ns", f"{'9' * 40}h"])
-def test_endless_duration_is_refused(text: str) -> None:
+def test_infinite_duration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is longer than a duration can be"):
         read_duration(text)
 
@@ -191,7 +191,7 @@ def test_acl_lists_users_and_groups(text: str, acl: Acl) -> None:
         ("u\tg", "cannot be a user"),
     ],
 )
-def test_no_acl_is_reported_why(text: str, problem: str) -> None:
+def test_invalid_acl_has_a_reason(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read_acl(text)
 
@@ -243,7 +243,7 @@ def test_weights() -> None:
 
 
 @pytest.mark.parametrize("digits", ["1", "1.", "1e", ".1", "11.1"])
-def test_a_weight_that_never_ends_is_refused_at_once(digits: str) -> None:
+def test_overlong_weight_is_refused_at_once(digits: str) -> None:
     with pytest.raises(ValueError, match="is not a number"):
         read_weight(digits * 500_000 + "!")
 
