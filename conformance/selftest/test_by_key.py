@@ -92,7 +92,7 @@ def test_what_has_a_node_is_there_and_what_has_none_waits() -> None:
 
 def test_a_manner_is_one_of_the_table() -> None:
     assert chosen(["slow,late", "singly"]) == {"slow", "late", "singly"} < set(MANNERS)
-    with pytest.raises(ValueError, match="no manner 'loud'"):
+    with pytest.raises(ValueError, match="unknown manner 'loud'"):
         chosen(["loud"])
 
 

@@ -60,7 +60,7 @@ def test_manners_are_added_and_taken_away() -> None:
     usual = {name for name, manner in MANNERS.items() if manner.usual}
 
     assert chosen(["silent", "no-keyless"]) == usual - {"keyless"} | {"silent"}
-    with pytest.raises(ValueError, match="no manner 'loud'"):
+    with pytest.raises(ValueError, match="unknown manner 'loud'"):
         chosen(["loud"])
 
 

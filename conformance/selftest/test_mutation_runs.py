@@ -37,8 +37,8 @@ SOUND = Evaluation(
     },
     "CONFORMANT",
 )
-MUTANT = Change("a-fault", "Wrong.", breaks=(OWN,))
-VARIANT = Change("a-liberty", "Free.", is_variant=True)
+MUTANT = Change("a-mutant", "Wrong.", breaks=(OWN,))
+VARIANT = Change("a-variant", "Free.", is_variant=True)
 
 
 def _with(**verdicts: Verdict) -> Evaluation:
@@ -58,7 +58,7 @@ def test_a_fault_its_own_requirement_notices_is_as_it_has_to_be(verdict: Verdict
 def test_a_fault_only_others_notice_is_not() -> None:
     evaluation = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
 
-    assert list(complaints(MUTANT, evaluation, SOUND)) == [f"{OWN} does not notice: could-not-run"]
+    assert list(complaints(MUTANT, evaluation, SOUND)) == [f"survived {OWN}: could-not-run"]
 
 
 def test_what_never_fired_is_wrong_whatever_was_detected() -> None:
@@ -66,7 +66,7 @@ def test_what_never_fired_is_wrong_whatever_was_detected() -> None:
 
     (complaint,) = complaints(MUTANT, evaluation, SOUND)
 
-    assert complaint.startswith("a-fault of SI 2024-10 never fired")
+    assert complaint.startswith("a-mutant of SI 2024-10 never fired")
 
 
 @pytest.mark.parametrize("name", ["confirmation-lost", "tells-of-queues-only"])
@@ -86,15 +86,14 @@ def test_what_never_changed_a_message_makes_the_run_red(
     assert done.exit_code == 1
     assert recorded == {name: False}
     assert (
-        f"WRONG: {name} of SI 2024-10 never fired: it waited for a message to change, {awaited},"
-        " and none came" in done.output
+        f"WRONG: {name} of SI 2024-10 never fired: no {awaited} to change was sent" in done.output
     )
 
 
 def test_what_was_not_tested_is_wrong() -> None:
     (complaint,) = complaints(MUTANT, Evaluation({}), SOUND)
 
-    assert complaint.startswith("it could not be judged")
+    assert complaint.startswith("the run has no results")
 
 
 def test_a_variant_costs_no_requirement_its_verdict_and_no_must_its_chance() -> None:
@@ -137,13 +136,13 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_what_is_known_is_not_tested_again(runs: list[str]) -> None:
     assert evaluate(MUTANT, RunOptions()) == evaluate(MUTANT, RunOptions()) == SOUND
-    assert runs == ["a-fault"]
+    assert runs == ["a-mutant"]
 
     evaluate(MUTANT, RunOptions(again=True))
     evaluate(MUTANT, RunOptions(own=True))
     evaluate(replace(MUTANT, more_areas=("GANG",)), RunOptions())
 
-    assert runs == ["a-fault"] * 4
+    assert runs == ["a-mutant"] * 4
 
 
 def test_what_could_not_be_tested_is_tested_again(
@@ -158,7 +157,7 @@ def test_what_could_not_be_tested_is_tested_again(
     for _ in range(2):
         assert evaluate(MUTANT, RunOptions()) == Evaluation({})
 
-    assert runs == ["a-fault"] * 2
+    assert runs == ["a-mutant"] * 2
 
 
 def test_it_is_tested_again_when_the_kit_or_the_reference_changes(
@@ -169,7 +168,7 @@ def test_it_is_tested_again_when_the_kit_or_the_reference_changes(
     monkeypatch.setattr(evaluating, "state_of_the_rest", lambda: "another tree")
     evaluate(MUTANT, RunOptions())
 
-    assert runs == ["a-fault"] * 2
+    assert runs == ["a-mutant"] * 2
 
 
 def test_a_sample_begins_with_what_was_touched_and_has_variants(
@@ -220,8 +219,8 @@ def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
 
 
 def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    fair = Misjudged("this", "is legal", ("a-liberty",))
-    sharp = Misjudged("that", "is not", ("a-fault", "another-fault"), "and more")
+    fair = Misjudged("this", "is legal", ("a-variant",))
+    sharp = Misjudged("that", "is not", ("a-mutant", "another-fault"), "and more")
     monkeypatch.setattr(
         proving,
         "read_misjudged",
@@ -239,13 +238,13 @@ def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.Monke
     assert "**Without an outcome yet**: another-fault." in text
     assert "of the 3 MUSTs and SHOULDs the reference passes 1 kill a mutant." in text
     assert f"- kills none: {OTHER} MUST {catalogue()[OTHER].title}: no mutant yet" in text
-    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |" in text
-    assert f"| a-fault | Wrong. | inside | killed by {OWN} |" in text
+    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-mutant |" in text
+    assert f"| a-mutant | Wrong. | inside | killed by {OWN} |" in text
     assert "| another-fault | Wrong, too. | inside | **not recorded** |" in text
-    assert "| this | is legal | a-liberty | accepted |" in text
-    assert "| x | y |  | **not shown yet** |" in text
+    assert "| this | is legal | a-variant | accepted |" in text
+    assert "| x | y |  | **no outcome yet** |" in text
     assert f"killed by {OWN}; **not recorded**; and more |" in text
-    assert "| a-liberty | Free. |  | accepted |  |" in text
+    assert "| a-variant | Free. |  | accepted |  |" in text
 
 
 def test_the_outcome_of_a_run_replaces_the_one_recorded(
@@ -256,13 +255,13 @@ def test_the_outcome_of_a_run_replaces_the_one_recorded(
     for one in (MUTANT, VARIANT):
         monkeypatch.setitem(CHANGES, one.name, one)
 
-    outcomes.record({"a-fault": True, "a-liberty": True}, file)
+    outcomes.record({"a-mutant": True, "a-variant": True}, file)
     assert outcomes.read_outcomes(file) == {
-        "a-fault": Outcome("a-fault", NAME, "killed", (OWN,)),
-        "a-liberty": Outcome("a-liberty", NAME, "accepted"),
+        "a-mutant": Outcome("a-mutant", NAME, "killed", (OWN,)),
+        "a-variant": Outcome("a-variant", NAME, "accepted"),
     }
-    outcomes.record({"a-fault": False}, file)
-    assert outcomes.read_outcomes(file).keys() == {"a-liberty"}
+    outcomes.record({"a-mutant": False}, file)
+    assert outcomes.read_outcomes(file).keys() == {"a-variant"}
 
 
 def test_the_suite_is_right_about_every_fault_and_variant_as_they_are_now() -> None:
