@@ -1,8 +1,8 @@
-"""Runs the suite against mutants and permitted variants: which requirements detect which mutant.
+"""Runs the suite against mutants and permitted variants: which requirements kill which mutant.
 
-Run as ``python -m mutation.matrix [NAME ...]``. A requirement detects a mutant if it fails or is
+Run as ``python -m mutation.matrix [NAME ...]``. A requirement kills a mutant if it fails or is
 late against it, and not against the same scheduler without it. The exit code is 1 if a mutant never
-fired or is not detected by a requirement it breaks, or if a permitted variant fails.
+fired or survives a requirement it breaks, or if a permitted variant fails.
 
 A scheduler is not tested again until something changes, so a run can be interrupted and continued.
 The outcome of each is recorded in fixtures/mutation/killed.jsonl.

@@ -149,7 +149,7 @@ def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requi
 
 
 def _variants(mutation: Proof) -> Iterator[str]:
-    yield "## Liberties"
+    yield "## Permitted variants"
     yield ""
     yield "| variant | what the scheduler does | once failed | outcome | departs from |"
     yield "|---|---|---|---|---|"
@@ -198,7 +198,7 @@ def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
 def _mutants(mutation: Proof, revision: str) -> Iterator[str]:
     yield f"## Mutants of {revision}"
     yield ""
-    yield "| mutant | fault | made | outcome |"
+    yield "| mutant | what it does wrong | made | outcome |"
     yield "|---|---|---|---|"
     for one in mutation.mutants(revision):
         made = "on the wire" if one.is_on_the_wire else "inside"

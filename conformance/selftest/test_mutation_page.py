@@ -50,7 +50,7 @@ def test_two_faults_of_one_name_are_refused() -> None:
     def nothing(response: si.NodeResponse) -> None:
         del response
 
-    with pytest.raises(ValueError, match="duplicate name .*: drain-ignored"):
+    with pytest.raises(ValueError, match=r"duplicate name .*: drain-ignored"):
         mutant("drain-ignored", "Again.", "NODE", revision=NAME)(nothing)
 
 
