@@ -1,4 +1,4 @@
-"""Schedulers behind TLS: who is let in, and in one sentence who is not and why."""
+"""Schedulers behind TLS: accepted clients, and one-sentence errors for others."""
 
 import re
 import subprocess
@@ -40,7 +40,7 @@ def stranger(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def serving() -> Iterator[Callable[..., str]]:
-    """Serves with TLS until the test is over."""
+    """Serve with TLS until the test is over."""
     with ExitStack() as opened:
         yield lambda own, clients=None: opened.enter_context(
             secured(own, {"UpdateNode": nothing}, clients)

@@ -1,4 +1,4 @@
-"""What other projects take from here as it is: the GitHub Action, the hook, the container file."""
+"""What other projects use: the GitHub Action, the pre-commit hook, the container file."""
 
 import io
 import os
@@ -40,7 +40,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
-    """Exit code, outputs and summary of the action's step with these inputs."""
+    """Return exit code, outputs and summary of the action's step with these inputs."""
     received = {
         "SICONFORM": str(program),
         "RESULTS": str(folder / "results"),

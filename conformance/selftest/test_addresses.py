@@ -1,4 +1,4 @@
-"""Targets that run already: what an address is, and what is said when nobody is there."""
+"""Running targets: valid addresses, and messages when there is no listener."""
 
 import socket
 import threading
@@ -172,7 +172,7 @@ def running(serve: Callable[[], None], ends: Callable[[], object]) -> Iterator[N
 
 @contextmanager
 def answering(answer: bytes) -> Iterator[str]:
-    """A port that gives this answer to whatever is said, and closes; to nothing if it is empty."""
+    """Yield a port that sends this answer to any request and closes; an empty one is silence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

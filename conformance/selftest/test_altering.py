@@ -1,4 +1,4 @@
-"""The reference altered inside: replaced wherever it is used, in a process of its own."""
+"""Changes inside the reference: functions replaced wherever they are used, in a child process."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ inside = Inside()
 
 
 def _message(script: str, tmp_path: Path) -> object:
-    """What a script leaves as JSON in its last line; it alters another process than this one."""
+    """Return the JSON in the last line of a script, which alters another process."""
     file = tmp_path / "script.py"
     file.write_text(PREAMBLE + script, "utf-8")
     done = subprocess.run(  # noqa: S603  # ourselves
@@ -160,7 +160,7 @@ print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 
 
 class Fitted(Inside):
-    """Notes the replacements that do not take what the function they replace is called with."""
+    """Records replacements whose parameters do not match the calls."""
 
     def __init__(self) -> None:
         super().__init__()

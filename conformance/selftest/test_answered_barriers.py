@@ -1,4 +1,4 @@
-"""Only a fence that was put up afterwards shows, once it is answered, that something was taken."""
+"""Only a later answered barrier proves that a message was processed."""
 
 from collections.abc import Sequence
 
@@ -93,7 +93,7 @@ CASES = [
     (
         "removed_applications_get_nothing",
         [APP],
-        [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER],  # the last one not put up after it
+        [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER],  # the last one not raised after it
         [allocated()],
     ),
 ]

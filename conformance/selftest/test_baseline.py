@@ -1,4 +1,4 @@
-"""Baselines: strict reading, exact recognition, and an entry that no longer fits is not silent."""
+"""Baselines: strict reading, exact matches, and reports of stale entries."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bodies of the suite: requirements, steps and controls, and nothing they should not know."""
+"""The bodies of suite tests: requirements, steps and controls, and forbidden names."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The scheduler that keeps a table by key: it starts, serves, and takes entries as they come."""
+"""The small scheduler with a table by key: it starts, serves and places entries."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
 
 
 def table(*manners: str) -> Table:
-    """With one node and one application, which nobody was told of."""
+    """A table with one node and one application, neither of them reported."""
     known = Table("rm", read(QUEUES.read_text()), chosen(manners), {}, News(frozenset()))
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
     hearing.observe(known, si_pb2.NodeRequest(nodes=[create]))
@@ -34,14 +34,14 @@ def table(*manners: str) -> Table:
 
 
 def received(known: Table, **sent: Any) -> list[Any]:
-    """What the RM is told of allocations once it said this."""
+    """Return what the RM receives about allocations after sending this."""
     hearing.observe(known, si_pb2.AllocationRequest(**sent))
     return known.news.due(ALLOCATION)
 
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a scheduler of its own."""
+    """A channel to a separate scheduler."""
     with served("mutation.by_key") as channel:
         yield channel
 

@@ -1,4 +1,4 @@
-"""The catalogue is complete, its reader strict, and its pages are those of the catalogue."""
+"""The catalogue is complete, its reader strict, and its pages up to date."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The linter of the catalogue complains about everything that must not be in it."""
+"""The linter of the catalogue reports every violation."""
 
 from dataclasses import replace
 

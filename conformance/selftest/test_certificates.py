@@ -1,4 +1,4 @@
-"""A whole run is certified as an in-toto test result; what is none, or was changed, is refused."""
+"""A whole run is certified as an in-toto test result; invalid or changed ones are rejected."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What fails where that is disputed does not decide a run, is never green, and is told as such."""
+"""Failures of disputed requirements do not decide a run, never pass, and are reported."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ TWO = (
 
 @pytest.fixture
 def challenged() -> Iterator[Callable[[Challenge], None]]:
-    """Enters a challenge of SI-NODE-004 into the catalogue, for this test."""
+    """Add a challenge of SI-NODE-004 to the catalogue for this test."""
     requirement = find_requirement("SI-NODE-004")
 
     def enter(challenge: Challenge | None) -> None:

@@ -1,4 +1,4 @@
-"""Clearing up: in which order what a test has set up goes, and with how many fences."""
+"""Clean-up: the order in which a test's objects are removed, and the barriers needed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from .resource_managers import FakeConnection, rm_on
 
 
 class Barriers:
-    """Answered at once; the streams they were put up on."""
+    """Barriers that are answered at once; records their streams."""
 
     def __init__(self) -> None:
         self.raised: list[str] = []

@@ -1,4 +1,4 @@
-"""A virtual clock is moved on instead of waited for, and says the same as the one on the wall."""
+"""A virtual clock is advanced instead of waiting, with the same results as the real one."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ DUE = Released(identity="due")
 
 
 class Target:
-    """A scheduler on virtual time: what is set for a moment is told when that has come."""
+    """A scheduler on virtual time: reports timers when they are due."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -44,7 +44,7 @@ class Target:
 
 
 class OpenConnection(FakeConnection):
-    """One on which a fence finds nothing wrong."""
+    """A connection on which barriers succeed."""
 
     def raise_on(self, kind: UpdateKind) -> None:
         assert kind is UpdateKind.ALLOCATIONS

@@ -1,4 +1,4 @@
-"""Colour: where --color, NO_COLOR, FORCE_COLOR and the terminal say so, in this order."""
+"""Colour: --color, NO_COLOR, FORCE_COLOR and the terminal decide, in this order."""
 
 import io
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.end_to_end
 
 
 class Tty(io.StringIO):
-    """A terminal as far as it is asked."""
+    """A minimal terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""The command that is told is the one that was run, and the next one does not spoil its results."""
+"""The reported command reproduces the run, and the next one does not spoil its results."""
 
 import json
 import os
@@ -15,7 +15,7 @@ GIVEN = ("--revision", "2023-08", "--time-scale", "2", "--waiting-timeout", "1.5
 
 
 def ran(folder: Path, *words: str) -> str:
-    """The command in the results of this run."""
+    """Return the command in the results of this run."""
     subprocess.run(words, cwd=folder, capture_output=True, check=False)  # noqa: S603  # ourselves
     found = [*folder.glob("build/*/results.json"), *folder.glob("out*/results.json")]
     document = json.loads(found[0].read_text("utf-8"))

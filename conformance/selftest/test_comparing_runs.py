@@ -1,4 +1,4 @@
-"""Two runs are compared by what they judged: a regression is what was not broken and is."""
+"""Comparison of two runs by the requirements both tested: regressions and fixes."""
 
 import json
 from pathlib import Path
@@ -104,9 +104,9 @@ def with_paces(*paces: Document, **conditions: object) -> Document:
             latency("ack", 0.1),
             latency("ack", 0.29),
             False,
-        ),  # less than a tenth of what is allowed more
+        ),  # less than a tenth of the allowance more
         (latency("ack", 0.4), latency("ack", 0.7), False),  # less than twice as long
-        (latency("ack", 0.1, count=19), latency("ack", 0.9), False),  # too few to say
+        (latency("ack", 0.1, count=19), latency("ack", 0.9), False),  # too few for a comparison
         (latency("ack", 0.4), latency("ack", 0.1), False),
         (latency("ack", 0.1), latency("place", 0.9), False),
     ],

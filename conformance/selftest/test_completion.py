@@ -1,4 +1,4 @@
-"""A shell that knows the kit offers requirements, targets, revisions and options."""
+"""Shell completion offers requirements, targets, revisions and options."""
 
 import os
 import subprocess

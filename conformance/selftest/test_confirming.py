@@ -1,4 +1,4 @@
-"""The simulated RM confirms what the scheduler releases of its own accord, unless told not to."""
+"""The simulated RM confirms releases by the scheduler unless switched off."""
 
 import threading
 import time
@@ -97,16 +97,14 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
         connection.receives(ask_released(Termination.TIMEOUT))
     assert connection.requests == [ASK_CONFIRMED]
 
-    connection.receives(
-        released(Termination.TIMEOUT)
-    )  # told again; it stays as open as it was left
+    connection.receives(released(Termination.TIMEOUT))  # repeated; it stays open
     assert len(connection.requests) == 1
     connection.receives(released(Termination.PREEMPTED_BY_SCHEDULER))
     assert len(connection.requests) == 2
 
 
 class ObservedConnection(RecordingConnection):
-    """One that has what is said in its history as well, as those to schedulers have."""
+    """A connection that also records requests in its history, as real ones do."""
 
     def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
         super().send_all(kind, requests)
@@ -143,7 +141,7 @@ def test_what_serves_under_a_key_again_is_confirmed_and_observed_for_itself() ->
 def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
-    connection.listeners.insert(0, lambda _: time.sleep(0.05))  # who confirms comes to it late
+    connection.listeners.insert(0, lambda _: time.sleep(0.05))  # late, due to the confirming thread
     receiving = threading.Thread(target=connection.receives, args=[released(Termination.TIMEOUT)])
 
     with rm.confirming_nothing():

@@ -1,4 +1,4 @@
-"""Dialects are tables, one for each revision, and each connection has one that may remember."""
+"""Dialects are tables, one for each revision; each connection has one, with memory."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ EXISTING = ExistingAllocationRequest(Allocated("k", "a", "n", "id"))
 
 
 class Keys:
-    """Asks by their keys, for a text that releases asks and allocations by the key alone."""
+    """Maps keys to asks, for a revision that releases both asks and allocations by key."""
 
     def __init__(self) -> None:
         self._pending: set[str] = set()

@@ -1,4 +1,4 @@
-"""The doctor: every area has a fault it has to notice, and says so."""
+"""The doctor: every area has a mutant that its requirements must kill."""
 
 from pathlib import Path
 

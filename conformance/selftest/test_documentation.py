@@ -1,4 +1,4 @@
-"""The pages of docs: their commands are run and compared, their links lead somewhere."""
+"""The pages of docs: their commands run, and their links resolve."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Places of a text are found, and a source that moved away shows."""
+"""Places in a specification are found, and a source that changed is reported."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A target that dies in a test: that is told, and nothing is held against it."""
+"""A target that dies in a test is reported, and not failed for what it could no longer do."""
 
 import subprocess
 import sys
@@ -130,7 +130,7 @@ def dies(end: str) -> str:
 
 
 class Reference:
-    """The reference, started by somebody."""
+    """The reference, started by a test."""
 
     def __init__(self) -> None:
         serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]

@@ -1,4 +1,4 @@
-"""The kit has a word for every event the texts define, in the block of its kind."""
+"""The kit has a word for every event of the specification, in the block of its kind."""
 
 import pytest
 from siconform.protocol.events import Detail, EventChange, Subject, details_of

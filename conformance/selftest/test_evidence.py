@@ -1,4 +1,4 @@
-"""From the way a test ends to the verdict of its requirement and the exit code of the run."""
+"""From the outcome of a test to the verdict of its requirement and the exit code of the run."""
 
 from collections.abc import Callable
 from typing import Any

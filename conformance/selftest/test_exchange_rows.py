@@ -1,4 +1,4 @@
-"""What failed beside what the reference does: names, order, the first difference, the width."""
+"""A failed exchange next to that of the reference: names, order, first difference, width."""
 
 from collections.abc import Sequence
 

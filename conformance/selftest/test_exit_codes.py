@@ -1,4 +1,4 @@
-"""Exit codes: each is told to people, 1 is a failed MUST and nothing else, 13 is our own fault."""
+"""Exit codes: each has a message, 1 is a failed MUST only, 13 is an internal error."""
 
 import os
 import re

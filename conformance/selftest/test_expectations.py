@@ -1,4 +1,4 @@
-"""What a test may believe: presence in time, absence only behind a fence, nothing of the dead."""
+"""Expectations: presence in time, absence only after a barrier, nothing from dead targets."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
 
 
 def answers(sent: Request) -> Sequence[Fact]:
-    """As a scheduler does: what the kit's fences ask for has a certain answer."""
+    """Answer barriers as a scheduler does."""
     match sent:
         case NodeRequest():
             return [NodeRejected(sent.node, "known")]
@@ -58,7 +58,7 @@ def answers(sent: Request) -> Sequence[Fact]:
 
 
 def only_live_allocations(sent: Request) -> Sequence[Fact]:
-    """As one that says nothing of asks for an application it does not know."""
+    """Answer like a scheduler that ignores asks for unknown applications."""
     received = answers(sent)
     return [fact for fact in received if not isinstance(fact, AskRejected)]
 
@@ -161,7 +161,7 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
     streams = iter([StreamEnded(UpdateKind.ALLOCATIONS)])
 
     def served(sent: Request) -> Sequence[Fact]:
-        """As one whose asks wait for their application, and whose stream ends once."""
+        """Answer like a scheduler that keeps asks for their application; its stream ends once."""
         match sent:
             case AskRequest():
                 waiting.add(sent.key)
@@ -206,7 +206,7 @@ def test_the_sharper_way_once_seen_is_counted_on() -> None:
 
 
 class RejectsFirst:
-    """One that takes nodes in a loop, and rejects before that what has no partition."""
+    """Processes nodes in a loop, after rejecting those without a known partition."""
 
     def __init__(self) -> None:
         self.waiting: list[str] = []
@@ -227,7 +227,7 @@ def test_a_rejection_that_does_not_wait_its_turn_is_no_barrier() -> None:
     barriers = Barriers(connection, BRIEF, behaviour)
 
     with pytest.raises(PreconditionFailed, match="nodes stream was not answered"):
-        barriers.raise_on(UpdateKind.NODES)  # nobody is rejected behind it, so nobody is taken
+        barriers.raise_on(UpdateKind.NODES)  # nothing after it is rejected, so nothing is accepted
 
     assert behaviour.keeps_turn == {UpdateKind.NODES: False}
     connection.answer = accepts_everything
@@ -253,7 +253,7 @@ def test_rejections_that_keep_their_turn_are_looked_at_once() -> None:
 
 
 def in_turn(sent: Request) -> Sequence[Fact]:
-    """As one that rejects what has no partition and accepts the rest, one after the other."""
+    """Reject unknown partitions and accept the rest, in order."""
     match sent:
         case NodeRequest(attributes={"si/node-partition": _}):
             return [NodeRejected(sent.node)]
@@ -267,7 +267,7 @@ def in_turn(sent: Request) -> Sequence[Fact]:
 
 
 def accepts_everything(sent: Request) -> Sequence[Fact]:
-    """As one that looks at no partition and serves asks without application."""
+    """Ignore partitions and serve asks without application."""
     match sent:
         case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING):
             return [NodeAccepted(sent.node)]
@@ -309,7 +309,9 @@ def test_a_barrier_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
     rm.rm.barriers(UpdateKind.NODES)
 
     to_be_rejected = [sent for sent in rm.connection.requests if getattr(sent, "attributes", None)]
-    assert len(to_be_rejected) == 3  # one went with its stream; was it rejected in turn? the fence
+    assert (
+        len(to_be_rejected) == 3
+    )  # one ended with its stream; was it rejected in turn? the barrier
 
 
 @pytest.mark.parametrize("happens", ["control", "precondition"])

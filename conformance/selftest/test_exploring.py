@@ -1,4 +1,4 @@
-"""Exploring: what is wrong is found, made small, kept and seen again; what is right is not."""
+"""Randomised testing: violations are found, minimised, kept and replayed."""
 
 import json
 import subprocess
@@ -28,15 +28,15 @@ from siwire import DEFAULT_REVISION
 pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
-BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # it takes six, alone on a machine
+BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # takes six on an idle machine
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node
-SPARE = 3  # how much more a slow machine may leave when its time is up
-FAST = 0.1  # time scale: what this scheduler answers it answers at once
+SPARE = 3  # overrun of a slow machine at the time limit
+FAST = 0.1  # time scale: this scheduler answers at once or never
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """With a scheduler that allocates every ask on the newest node, whatever room it has."""
+    """A session with a scheduler that allocates every ask on the newest node."""
     launch = Launch.of("careless", CARELESS, 10.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
     session = Session(target, Deadlines().scaled(FAST), "exploring")
@@ -47,7 +47,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def overfilled(session: Session) -> Counterexample:
-    """What exploring that scheduler finds."""
+    """The violation that randomised testing of that scheduler finds."""
     exploration = Exploration(session, BUDGET, number=1)
     exploration.explores()
     found = {

@@ -1,4 +1,4 @@
-"""Exploring where the key is the identity: what is wrong with keys is found, and what is held."""
+"""Randomised testing where the key is the identity: key violations, and tracked resources."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ from siwire import find_revision
 pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')} 2024-10"
-FAST = 0.1  # time scale: what this scheduler answers it answers at once
+FAST = 0.1  # time scale: this scheduler answers at once or never
 REJECTED = AllocationRejected("k", "a", "no")
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """With a scheduler that allocates a key as often as it is said."""
+    """A session with a scheduler that allocates a key once per message."""
     launch = Launch.of("careless", CARELESS, 10.0)
     revision = find_revision("2024-10")
     target = ProcessTarget(launch, revision, 1.0, tmp_path_factory.mktemp("target") / "log")
@@ -45,7 +45,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def found(session: Session) -> Sequence[Counterexample]:
-    """What exploring that scheduler finds."""
+    """The violation that randomised testing of that scheduler finds."""
     exploration = Exploration(session, Budget(histories=200, steps=12, seconds=15.0), number=1)
     exploration.explores()
     return exploration.counterexamples()

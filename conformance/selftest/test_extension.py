@@ -1,4 +1,4 @@
-"""What a target offers beside the SI, and what becomes of a requirement that needs more."""
+"""What a target offers through the extension, and requirements that need more."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ SOME = ext.Facets(
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server with these calls of the extension; a client of it."""
+    """Start a server with these calls of the extension; return a client."""
     with ExitStack() as opened:
 
         def start(facets: ext.Facets | None = None, **behaviours: Callable[..., Any]) -> Extension:

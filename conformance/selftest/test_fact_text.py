@@ -1,4 +1,4 @@
-"""Facts as text: all of it, what tells something, and what two schedulers have in common."""
+"""Facts as text: complete, brief, and comparable between schedulers."""
 
 from siconform.protocol.notifications import AskRejected, Nothing, Released, Termination, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered

@@ -1,4 +1,4 @@
-"""A scheduler with a fault, judged: what its failure says, and what can be done with that."""
+"""A run against a mutant: the failure message, and its suggested commands."""
 
 import json
 import subprocess
@@ -49,7 +49,7 @@ def test_the_exchange_stands_alongside_that_of_the_reference(run: Run) -> None:
     assert sum(row[3] for row in failure["rows"]) == 1
     only_there = [row[2].strip() for row in failure["rows"] if row[1] is None]
     assert any(words.startswith("allocated ask-") for words in only_there)
-    assert not any(words.startswith("RM ask") for words in only_there)  # asked of both
+    assert not any(words.startswith("RM ask") for words in only_there)  # sent to both
     assert (folder / failure["golden"]).is_file()
     assert (folder / failure["history"]).is_file()
     assert "this target                                  the reference" in done.stdout

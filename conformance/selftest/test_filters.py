@@ -1,4 +1,4 @@
-"""Requirements are meant by id, area, level, authority, feature, text, lists and profiles."""
+"""Requirements are selected by id, area, level, authority, feature, text, lists and profiles."""
 
 from pathlib import Path
 

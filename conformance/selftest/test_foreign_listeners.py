@@ -1,4 +1,4 @@
-"""The kit judges only what it started: somebody else's server is never taken for the target."""
+"""The kit tests only what it started: another server is never taken for the target."""
 
 import socket
 import subprocess
@@ -37,7 +37,7 @@ time.sleep(60)
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a Python program as a target."""
+    """Start a Python program as a target."""
     monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=0.5) as start:
         yield start
@@ -72,7 +72,7 @@ def test_a_server_that_took_the_port_meanwhile(
     older = subprocess.Popen(  # noqa: S603  # our own program
         [sys.executable, "-c", TAKES_THE_PORT_LATER], cwd=tmp_path
     )
-    time.sleep(0.1)  # processes are told apart by hundredths of a second
+    time.sleep(0.1)  # start times have a resolution of 0.01 s
 
     def chosen() -> int:
         with socket.socket() as probe:
@@ -164,7 +164,7 @@ def test_another_port_than_it_was_reported(start: Start) -> None:
 
 
 def test_a_run_on_a_foreign_port_tests_nothing(tmp_path: Path) -> None:
-    """As seen by a user: a server of the right kind is there, and the command starts nothing."""
+    """End to end: a suitable server exists, and the command starts nothing."""
     serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
     foreign = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
     assert foreign.stdout is not None

@@ -1,4 +1,4 @@
-"""Fork servers: a forked process is to its starter what one of its own would be."""
+"""Fork servers: a forked process behaves for its starter like a child process."""
 
 import os
 import shlex
@@ -70,7 +70,7 @@ def test_it_ends_as_python_would(server: str, program: str) -> None:
     "program",
     [
         "import os; own = os.dup(1); os.dup2(2, 1); os.write(own, b'1')",  # as execnet does
-        "import os; assert os.read(0, 1)",  # its starter was killed before it said anything
+        "import os; assert os.read(0, 1)",  # its starter was killed before it sent anything
     ],
 )
 def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> None:
@@ -93,7 +93,7 @@ def test_it_is_silent_when_no_one_reads_what_it_writes(
     reader, writer = os.pipe()
     os.close(reader)
     program = "import os; os.write(1, b'1')"
-    client = _client(server if is_served else str(tmp_path / "nobody"))
+    client = _client(server if is_served else str(tmp_path / "absent"))
     done = _run([*client, "-c", program], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")
@@ -127,10 +127,10 @@ def test_it_knows_its_parent(server: str) -> None:
 
 
 def test_without_a_server_it_is_python(tmp_path: Path) -> None:
-    nothing_listening = str(tmp_path / "nobody")
+    absent = str(tmp_path / "absent")
     with pytest.raises(Refused, match="no fork server answers on"):
-        ForkedProcess(nothing_listening, ["-c", "pass"], (0, 1, 2))
-    done = _run([*_client(nothing_listening), "-c", "print(1)"], capture_output=True, check=True)
+        ForkedProcess(absent, ["-c", "pass"], (0, 1, 2))
+    done = _run([*_client(absent), "-c", "print(1)"], capture_output=True, check=True)
     assert done.stdout == b"1\n"
 
 

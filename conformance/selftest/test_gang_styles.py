@@ -1,4 +1,4 @@
-"""How the kit finds out the spelling of gang styles: from gangs that run out of time."""
+"""The kit detects the spelling of gang styles, from gangs that time out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,7 +61,7 @@ def test_another_text_is_sent_as_it_is() -> None:
 
 
 def _rm(outcome: Any, observed: ProbedBehaviour | None = None) -> ResourceManager:
-    """An RM whose gangs of each spelling fail or not, or cannot be had."""
+    """Return an RM whose gangs of each spelling fail or not, or are not available."""
 
     class Trying(ResourceManager):
         def _tried(self, _: Any) -> dict[str, bool]:

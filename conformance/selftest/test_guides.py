@@ -1,4 +1,4 @@
-"""What the guides of docs quote is in the files they quote, and the files all pages name exist."""
+"""Quotations in the guides match the quoted files, and files named by pages exist."""
 
 import re
 from pathlib import Path

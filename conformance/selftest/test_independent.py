@@ -1,4 +1,4 @@
-"""The independent scheduler: it starts, serves, has the manners it is told, and ends."""
+"""The independent scheduler: it starts, serves, takes manners, and ends."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a scheduler of its own."""
+    """A channel to a separate scheduler."""
     with served("mutation.independent") as channel:
         yield channel
 

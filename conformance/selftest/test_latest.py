@@ -1,4 +1,4 @@
-"""What several judges find out of one entry is found once, and never received of another."""
+"""Lookups shared by several monitors are computed once per history entry."""
 
 from siconform.monitors.latest import of_the_latest
 

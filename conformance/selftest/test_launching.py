@@ -1,4 +1,4 @@
-"""The command line of ``siconform``, and what it makes of pytest's."""
+"""The command line of ``siconform``, and the pytest command line made from it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs whose worker or scheduler does not respond end, too; signals are in test_shutdown.py."""
+"""Runs end even if a worker or scheduler does not respond; for signals see test_shutdown.py."""
 
 import json
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.end_to_end
 
 @pytest.fixture
 def command(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Starts ``siconform run`` in a folder of its own."""
+    """Start ``siconform run`` in a separate folder."""
     started = []
 
     def start(*options: str) -> "subprocess.Popen[str]":
@@ -109,7 +109,7 @@ def test_a_scheduler_that_states_nothing_ends_in_bounded_time(command: Any, tmp_
 
 
 def _left(leader: int, folder: Path) -> list[int]:
-    """Processes of the run: in its session, or with its folder in their command line."""
+    """Return processes of the run: in its session, or with its folder in their command line."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -14,13 +14,13 @@ TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
 
 
 def listed(filters: Filters) -> list[str]:
-    """The ids in a list, and its last two lines as one."""
+    """Return the ids in a list, and its last two lines as one."""
     lines = render_list(catalogue().values(), TESTS, filters).splitlines()
     return [*(line.split()[0] for line in lines if line.startswith("SI-")), "; ".join(lines[-2:])]
 
 
 def requirements(count: int) -> str:
-    """What the last line of a list of so many begins with."""
+    """Return how the last line of a list of this length begins."""
     return f"{count} requirements: "
 
 

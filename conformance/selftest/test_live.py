@@ -1,4 +1,4 @@
-"""What people see while a run goes on: at 100, 80 and 40 columns, interrupted, resized, in CI."""
+"""Live output of a run: at 100, 80 and 40 columns, interrupted, resized, in CI."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Schedulers put together by chance; `nox -s mixes` judges some by the whole suite."""
+"""Schedulers with randomly combined manners; `nox -s mixes` runs the whole suite."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ALL = pytest.mark.parametrize("small", SMALL.values(), ids=SMALL.keys())
 
 
 class Rejecting(Small):
-    """One that rejects whatever it is asked."""
+    """A scheduler that rejects everything."""
 
     def started(self, _words: object) -> list[str]:
         return idle(Idle.REJECTING)

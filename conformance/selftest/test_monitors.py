@@ -1,4 +1,4 @@
-"""Each monitor sees a violation, holds on a good history, and counts when its premise held."""
+"""Each monitor reports violations, passes good histories, and checks its precondition."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Monitors where the key is the identity: lives of keys are told apart, updates are booked."""
+"""Monitors where the key is the identity: separate key lifecycles, counted updates."""
 
 from collections.abc import Sequence
 

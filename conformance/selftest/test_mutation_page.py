@@ -1,4 +1,4 @@
-"""Faulty schedulers: each fault is made, and noticed by whom it concerns."""
+"""Mutants: how they are described and made, and that they are killed."""
 
 import json
 import subprocess

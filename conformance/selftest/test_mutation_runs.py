@@ -1,4 +1,4 @@
-"""What the proof makes of runs: complaints, what is kept, the sample and the page."""
+"""Results of mutation testing: complaints, cached results, the sample and the page."""
 
 import signal
 from dataclasses import replace
@@ -122,7 +122,7 @@ def replace_fired(evaluation: Evaluation) -> Evaluation:
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of those that were really run."""
+    """Return the names of those whose suite was really run."""
     ran: list[str] = []
 
     def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:

@@ -1,4 +1,4 @@
-"""Observations tell early from late, many from one, and what must differ from what does not."""
+"""Observations: early and late, counts, and values that must or must not differ."""
 
 from typing import Any
 

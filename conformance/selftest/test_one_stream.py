@@ -1,4 +1,4 @@
-"""The dialect of 2021-02: what goes out reads as its text has it, and what comes in as facts."""
+"""The dialect of 2021-02: requests match its schema, and responses become facts."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def rm(connection: RecordingConnection) -> ResourceManager:
 
 
 def encoded(*requests: Request) -> si_pb2.UpdateRequest:
-    """What a peer with the text's own schema reads."""
+    """Return what a peer with the original schema reads."""
     request = DIALECT.request(UpdateKind.NODES, "rm", requests)
     return si_pb2.UpdateRequest.FromString(request.SerializeToString())
 

@@ -1,4 +1,4 @@
-"""Options of pytest do what they say: durations, JUnit, what is ignored."""
+"""Options of pytest work as usual: durations, JUnit, ignored files."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the kit finds out about a target, or is told of it, and what follows for its tests."""
+"""Behaviour the kit probes or is configured with, and its effect on tests."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ Served = Callable[[AskRequest], Sequence[Fact]]
 
 
 class Capacity:
-    """A scheduler on the other end: what it does with an ask hangs on whether there is room."""
+    """A fake scheduler: its answer to an ask depends on free capacity."""
 
     rm_id = "rm"
     revision = DEFAULT_REVISION

@@ -1,4 +1,4 @@
-"""A target the kit starts: it comes up, tells why if not, and never outlives the kit."""
+"""A target the kit starts: it comes up, reports failures, and never outlives the kit."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ WITH_CHILD = ANNOUNCES.replace(
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a Python program as a target."""
+    """Start a Python program as a target."""
     monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=5.0) as start:
         yield start
@@ -87,7 +87,7 @@ def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> No
 
     assert not exists(pid)
     assert not target.alive()
-    target.stop()  # twice is harmless
+    target.stop()  # idempotent
 
 
 def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_it_goes_when_any_started_it_is_killed(tmp_path: Path, how: signal.Signa
 
 
 def _received(folder: Path, what: str, limit: float = 5.0) -> int:
-    """The last number the program told under this name."""
+    """Return the last number the program printed under this name."""
     deadline = time.monotonic() + limit
     while True:
         words = (folder / "target.log").read_text().split()

@@ -1,4 +1,4 @@
-"""How far a run has come, in numbers and in lines that fit: nothing here needs a terminal."""
+"""The progress of a run, in numbers and in lines that fit: no terminal needed."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The plugin in somebody's test project judges their requirements and changes nothing else."""
+"""The plugin in a custom test project tests its requirements and changes nothing else."""
 
 import json
 from collections.abc import Sequence

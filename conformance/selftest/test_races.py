@@ -1,4 +1,4 @@
-"""Targets on which some tests race: those are left out, and the RM speaks at a pace."""
+"""Targets with message races: racing tests are skipped, and the RM adds delays."""
 
 import time
 from typing import Any
@@ -49,7 +49,7 @@ markers =
 
 
 class Options:
-    """What the user gave, where pytest would have it."""
+    """The options of the user, where pytest would have them."""
 
     def __init__(self, **given: str) -> None:
         self._given = given
@@ -102,7 +102,7 @@ def test_a_target_has_a_baseline_for_each_revision_it_is_tested_by() -> None:
 
 
 class Written(Connection):
-    """A connection whose one stream only notes when something is written."""
+    """A connection whose only stream records writes."""
 
     open = True
 

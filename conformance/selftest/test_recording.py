@@ -1,4 +1,4 @@
-"""What a run keeps: known deviations, monitors' words, histories, Allure labels."""
+"""What a run records: known failures, monitor messages, histories, Allure labels."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ KNOWN = "- {requirement: SI-NODE-004, outcome: fail, says: accepted 2, reason: c
 
 @pytest.fixture
 def known(tmp_path: Path) -> Callable[[str], list[str]]:
-    """The options for a baseline with this text."""
+    """Return the options for a baseline with this content."""
 
     def write(text: str) -> list[str]:
         path = tmp_path / "known.yaml"

@@ -1,4 +1,4 @@
-"""Elements of a history survive their way to a file and back."""
+"""Elements of a history survive the round trip to a file."""
 
 import json
 from dataclasses import replace
@@ -85,7 +85,7 @@ ASK = AskRequest(
         AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
         AllocationUpdate(ALLOCATION),
-        AllocationUpdate(replace(ALLOCATION, queue=ANY, priority_class=ANY)),  # has no such words
+        AllocationUpdate(replace(ALLOCATION, queue=ANY, priority_class=ANY)),  # has no such field
         ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"}),
     ],
 )

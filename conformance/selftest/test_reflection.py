@@ -1,4 +1,4 @@
-"""What the kit reads in a scheduler's description of itself, and what it makes of it."""
+"""What the kit reads in a scheduler's reflection, and what it concludes."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ Serve = Callable[..., grpc.Channel]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server that reflects these services from this pool."""
+    """Start a server that reflects these services from this pool."""
     with ExitStack() as opened:
 
         def start(*names: str, pool: Any = IMPLEMENTED.si.POOL) -> grpc.Channel:
@@ -58,7 +58,7 @@ STATE_UPDATE = "UpdateContainerSchedulingStateRequest"
 
 
 def described(change: Callable[[FileDescriptorProto], None] = lambda _: None) -> Description:
-    """The revision as described by a scheduler that changed something."""
+    """Return the revision as described by a scheduler that changed something."""
     file = FileDescriptorProto()
     IMPLEMENTED.si.DESCRIPTOR.CopyToProto(file)
     change(file)
@@ -79,11 +79,11 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
 
 def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], None]:
-    """Reflection in this version, which the library has under the name of v1alpha only."""
+    """Serve reflection in this version; the library only has v1alpha."""
     answering = reflection.ReflectionServicer([rpc.SERVICE], pool=IMPLEMENTED.si.POOL)
 
     def fails(_requests: Any, context: grpc.ServicerContext) -> None:
-        context.abort(grpc.StatusCode.INTERNAL, "nobody should ask by this version")
+        context.abort(grpc.StatusCode.INTERNAL, "this version must not be used")
 
     method = grpc.stream_stream_rpc_method_handler(
         answering.ServerReflectionInfo if works else fails,
@@ -162,7 +162,7 @@ def test_a_description_of_another_text_reports_none() -> None:
 
 @pytest.fixture
 def older() -> Iterator[str]:
-    """The address of a scheduler that speaks SI 2023-08, and describes it."""
+    """The address of a scheduler that implements SI 2023-08 and describes it."""
     si = REVISIONS["2023-08"].si
 
     def prepare(server: grpc.Server) -> None:

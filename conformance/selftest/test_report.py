@@ -1,4 +1,4 @@
-"""The page of a run: what it shows, and that whatever a target says stays text."""
+"""The report of a run: its content, and that target strings are escaped."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from siconform.verdicts import Verdict
 
 
 class Tags(HTMLParser):
-    """Every tag with its attributes, and the scripts."""
+    """Collects tags with attributes, and scripts."""
 
     def __init__(self) -> None:
         super().__init__()

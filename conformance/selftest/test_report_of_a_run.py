@@ -1,4 +1,4 @@
-"""Every run leaves report.html, whatever came of it."""
+"""Every run writes report.html, regardless of its outcome."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The results folder: what a run left there goes, whatever else is there stays as it was."""
+"""The results folder: files of an earlier run are replaced, others stay."""
 
 import json
 import shutil
@@ -189,7 +189,7 @@ def test_exploring_keeps_what_is_not_its_own(tmp_path: Path) -> None:
 
 
 def refused(conformance: Run, why: str) -> int:
-    """The run ends before there are results of its own."""
+    """Check that the run ends without writing results."""
     outcome = conformance(TWO, fresh=True, results=False)
     assert why in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1

@@ -1,4 +1,4 @@
-"""The pages of results are those of their records, and every requirement and deviation is there."""
+"""The pages of results match their records, with every requirement and known failure."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -210,7 +210,7 @@ def test_a_table_that_differs_is_named_and_written_again(
 
 
 def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
-    """As results.json says it, of one requirement."""
+    """Return an entry of results.json for one requirement."""
     requirement = {
         "id": "SI-NODE-004", "verdict": verdict, "reason": "why", "tests": list(tests), "known": [],
     }  # fmt: skip

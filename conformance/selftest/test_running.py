@@ -1,4 +1,4 @@
-"""A run as a whole: what is selected, what stops it, what it leaves behind."""
+"""A run as a whole: selection, abortion, and the files it leaves."""
 
 import json
 import subprocess
@@ -128,7 +128,7 @@ DISRUPTIVE = (
 
 @pytest.fixture
 def listening() -> Iterator[str]:
-    """A scheduler that ends whatever is begun."""
+    """A scheduler that ends every call."""
     with scheduler(dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: iter(()))) as address:
         yield address
 
@@ -276,7 +276,7 @@ def test_junit_counts_and_names_every_test_after_an_interrupt(
 def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_reported(
     conformance: Run, pytester: pytest.Pytester
 ) -> None:
-    """As pytest's terminal does, rarely, when it shows where the interrupt came."""
+    """As pytest's terminal rarely does, when it shows where the interrupt came."""
     pytester.makeconftest(
         "class Breaks:\n"
         "    def pytest_keyboard_interrupt(self): raise OSError('no such frame')\n"

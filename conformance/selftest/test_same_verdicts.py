@@ -1,4 +1,4 @@
-"""Verdicts do not hang on the order of tests; `nox -s same-verdicts` compares the whole suite."""
+"""Verdicts do not depend on test order; `nox -s same-verdicts` compares the whole suite."""
 
 import pytest
 from click.testing import CliRunner

@@ -1,4 +1,4 @@
-"""A run of a part judges that part: every test that decides it runs, and nothing else is told."""
+"""A partial run runs every test that decides the selection, and reports nothing else."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_four(target): pass
 
 
 def evaluated(outcome: Any) -> dict[str, str]:
-    """Id to verdict, of what was selected."""
+    """Return the verdicts of what was selected, by id."""
     return {
         r["id"]: r["verdict"]
         for r in outcome.results["requirements"]
@@ -125,7 +125,7 @@ def test_what_only_monitors_see_is_tested_in_every_test(conformance: Run) -> Non
 def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance: Run) -> None:
     outcome = conformance(SUITE, "REL", "--deselect", "test_fake.py::test_four")
 
-    assert outcome.code == 5  # with another test that ran it were 12
+    assert outcome.code == 5  # with another test that ran there were 12
 
 
 def test_alongside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:

@@ -1,4 +1,4 @@
-"""Where no process answers a session takes a fresh one, or says so where it has none."""
+"""A session replaces a process that does not answer, or reports that it cannot."""
 
 import queue
 import threading
@@ -32,7 +32,7 @@ STREAMS = frozenset({UpdateKind.NODES, UpdateKind.APPLICATIONS, UpdateKind.ALLOC
 
 
 class Target:
-    """One whose first process is gone before anybody notices; a fresh one refuses or serves."""
+    """A target whose first process is gone unnoticed; the next one rejects or serves."""
 
     revision = DEFAULT_REVISION
     traits = frozenset[str]()
@@ -55,7 +55,7 @@ class Target:
 
 @pytest.fixture
 def serving() -> Iterator[str]:
-    """The address of a scheduler that takes every registration."""
+    """The address of a scheduler that accepts every registration."""
     with scheduler({"RegisterResourceManager": _accept}, workers=8) as address:
         yield address
 
@@ -153,7 +153,7 @@ def test_without_a_process_of_its_own_the_kit_can_only_state_so() -> None:
 
 
 class Forgetful:
-    """A scheduler that can drop whoever is registered: their streams end, and new ones at once."""
+    """A scheduler that can drop its RMs: their streams end, and new ones at once."""
 
     def __init__(self) -> None:
         self.registrations = 0
@@ -194,7 +194,7 @@ class Forgetful:
                 request = sent.get(timeout=_LOOK_AGAIN)
             except queue.Empty:
                 continue
-            if nodes := getattr(request, "nodes", ()):  # the other streams have nothing to say
+            if nodes := getattr(request, "nodes", ()):  # the other streams stay silent
                 rejected = [{"nodeID": node.nodeID, "reason": "nowhere"} for node in nodes]
                 yield DEFAULT_REVISION.si.NodeResponse(rejected=rejected)
         raise RuntimeError("who are you?")
@@ -215,7 +215,7 @@ def forgetful() -> Iterator[tuple[Forgetful, str]]:
     behaviours["RegisterResourceManager"] = forgetful.registers
     with scheduler(behaviours, workers=16) as address:
         yield forgetful, address
-        forgetful.drops()  # else its streams would keep the interpreter from ending
+        forgetful.drops()  # otherwise its streams would keep the interpreter from ending
 
 
 def test_an_rm_that_was_dropped_registers_once_more(forgetful: tuple[Forgetful, str]) -> None:

@@ -1,4 +1,4 @@
-"""What comes with the kit is found in a checkout and beside an installed package alike."""
+"""Data files of the kit are found in a checkout and in an installed package."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ versions:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The fixtures of a package that is installed in a folder with a space in its name."""
+    """The fixtures of a package installed in a folder with a space in its name."""
     fixtures = tmp_path / "site packages" / "siconform" / "fixtures"
     (fixtures / "targets" / "mine").mkdir(parents=True)
     monkeypatch.setattr(shipped, "_PACKAGED", fixtures)

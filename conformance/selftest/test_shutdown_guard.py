@@ -1,4 +1,4 @@
-"""What ``shutdown.guard()`` does with a signal that Python would lose."""
+"""``shutdown.guard()`` handles signals that Python would lose."""
 
 import subprocess
 import sys

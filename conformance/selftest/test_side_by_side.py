@@ -1,4 +1,4 @@
-"""Several runs side by side in one page of HTML."""
+"""Several runs next to each other in one HTML page."""
 
 import json
 from pathlib import Path

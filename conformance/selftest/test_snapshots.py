@@ -1,4 +1,4 @@
-"""What a snapshot shows decides, in time: at once for an answer, at its end for a timer."""
+"""Snapshots decide in time: at once for an answer, at its end for a timer."""
 
 from types import SimpleNamespace
 

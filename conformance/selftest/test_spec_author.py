@@ -1,4 +1,4 @@
-"""What an author of the SI is told of an edit, by the command, is what a person would say."""
+"""The report of an edit of the SI, compared with the verdict of an expert."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_an_edit_has_the_classes_sentences_and_code_of_a_person(
 def test_what_is_fixed_by_going_back_is_reported_the_other_way_round(
     edit: AuthorsEdit, texts: Path
 ) -> None:
-    """No edit is silent in one direction and heard in the other."""
+    """Every edit is reported in both directions."""
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
     done = CliRunner().invoke(main, ["spec", "diff", "new.md", "old.md"])

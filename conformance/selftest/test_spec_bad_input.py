@@ -1,4 +1,4 @@
-"""What cannot be compared is told in clear sentences, with the line, and nothing is written."""
+"""Input that cannot be compared gets clear errors with the line, and nothing is written."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Which changes are seen between two specifications, and what they are called."""
+"""Detection of changes between two specifications, and their names."""
 
 import pytest
 from selftest.spec_edits import edited, unedited

@@ -1,4 +1,4 @@
-"""The commands ``siconform spec`` end to end: forms, options, sources, exit codes."""
+"""The commands ``siconform spec`` end to end: formats, options, sources, exit codes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Rule sentences that came, went or changed: everything else is silence."""
+"""Rule sentences that were added, removed or changed; nothing else is reported."""
 
 from dataclasses import replace
 

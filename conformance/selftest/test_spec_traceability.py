@@ -1,4 +1,4 @@
-"""Which requirements stand on an element by their rules, tests, monitors, dialects and mutants."""
+"""The requirements based on an element, by rules, tests, monitors, dialects and mutants."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +74,7 @@ def _(request: si.NodeRequest) -> None:
 
 
 def edited(revision: str, *edits: tuple[str, str]) -> Impact:
-    """The impact of edits of our own schema of a revision."""
+    """Return the impact of edits of our schema of a revision."""
     path = PROTOS / revision / "si.proto"
     text = path.read_text("utf-8")
     for before, after in edits:

@@ -1,4 +1,4 @@
-"""What came of trying an edited text, from small results; and how that is said."""
+"""The results of trying an edited specification, and how they are reported."""
 
 import json
 from importlib import resources
@@ -15,7 +15,7 @@ TEST = "suite/test_nodes.py::test_one"
 OTHER = "suite/test_nodes.py::test_other"
 LOST = NotExpressible({"si.v1.NodeInfo.nodeID": "there is no such field"})
 
-Received = tuple[str, str, str, str]  # test, verdict, says, monitor
+Received = tuple[str, str, str, str]  # test, verdict, message, monitor
 
 
 def received(test: str, verdict: str, message: str = "", monitor: str = "") -> Received:
@@ -23,7 +23,7 @@ def received(test: str, verdict: str, message: str = "", monitor: str = "") -> R
 
 
 def results(verdict: str, *tests: Received, identifier: str = "SI-NODE-001") -> dict[str, Any]:
-    """A results.json as far as it is read, with one requirement."""
+    """Return a minimal results.json with one requirement."""
     return {
         "requirements": [
             {

@@ -1,4 +1,4 @@
-"""What an RM says in the messages of an edited text, and what it hears in them: real bytes."""
+"""Real bytes that an RM sends and reads with an edited specification."""
 
 from collections.abc import Callable
 from functools import cache
@@ -49,7 +49,7 @@ def dialect(*edits: Edit) -> Dialect:
 
 
 def node(*edits: Edit) -> bytes:
-    """What the RM of the text says of a node."""
+    """Return what the RM of the specification sends about a node."""
     return dialect(*edits).request(NODES, "rm", [NODE]).SerializeToString()
 
 
@@ -58,7 +58,7 @@ def as_it_is() -> bytes:
 
 
 def observed(message: Any, *edits: Edit, kind: UpdateKind = NODES) -> list[Fact]:
-    """What the RM of the text makes of the bytes of a scheduler that does not know of it."""
+    """Return what the RM of the specification reads in bytes of an unaware scheduler."""
     implements = dialect(*edits)
     return implements.facts(kind, implements.response(kind, message.SerializeToString()))
 

@@ -1,4 +1,4 @@
-"""``siconform`` is there at once where it needs no test runner."""
+"""``siconform`` starts fast for commands that need no test runner."""
 
 import subprocess
 import sys

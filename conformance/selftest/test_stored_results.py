@@ -1,4 +1,4 @@
-"""Results are read whole or not at all, and a page made of them leads nowhere it cannot."""
+"""Results are read completely or not at all; links of their pages are safe."""
 
 import json
 import re

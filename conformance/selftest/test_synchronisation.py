@@ -1,4 +1,4 @@
-"""When a stream is fenced before an RM speaks on another: where something may be under way."""
+"""When a stream needs a barrier before an RM sends on another: messages may be in transit."""
 
 import threading
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from .resource_managers import FakeConnection
 
 
 def node(name: str, action: Action = Action.CREATE) -> NodeRequest:
-    """A request about this node."""
+    """Return a request about this node."""
     return NodeRequest(name, action, {"memory": 1})
 
 
 class Rm:
-    """An RM that notes which streams it fences."""
+    """An RM that records the streams of its barriers."""
 
     def __init__(self) -> None:
         self.connection = _connection()
@@ -38,11 +38,11 @@ class Rm:
         )
 
     def raise_on(self, kind: UpdateKind) -> None:
-        """As ``Barriers`` does."""
+        """Record the streams, as ``Barriers`` does."""
         self.synchronised.append(kind)
 
     def send(self, *requests: Request, received: Sequence[Fact] = ()) -> None:
-        """Say these, and be told this afterwards."""
+        """Send these requests, and receive these facts afterwards."""
         since = len(self.connection.history)
         self.synchronisation.has_sent(requests, since)
         if received:
@@ -51,7 +51,7 @@ class Rm:
 
 @pytest.fixture
 def rm() -> Rm:
-    """An RM that has said nothing yet."""
+    """An RM that has sent nothing yet."""
     return Rm()
 
 

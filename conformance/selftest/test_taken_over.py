@@ -1,4 +1,4 @@
-"""What an RM reported is taken over once a later fence is answered, and is told so once."""
+"""A reported allocation is recovered once a later barrier is answered, and reported once."""
 
 from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.requests import ExistingAllocationRequest

@@ -1,4 +1,4 @@
-"""Targets that cannot be judged: one sentence each, whatever they are and however much they say."""
+"""Targets that cannot be tested: one sentence each, however much they print."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The target file: what it says, what is wrong with it, and what the command line says better."""
+"""The target file: its content, its errors, and overriding options."""
 
 import json
 import re
@@ -220,7 +220,7 @@ def test_it_is_found_from_below_and_not_beyond_the_repository(
     below.mkdir(parents=True)
     assert find(below) == file
 
-    (below / ".git").touch()  # as a work tree has it
+    (below / ".git").touch()  # as in a work tree
     assert find(below) is None
 
 

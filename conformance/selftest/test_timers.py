@@ -1,4 +1,4 @@
-"""The timers of a target: where they come from, and what a test makes of those nobody told."""
+"""The timers of a target: their sources, and tests without known timers."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Schedulers that schedule nothing keep nearly nothing; `nox -s trivial` runs the whole suite."""
+"""Schedulers that do nothing meet almost no MUST; `nox -s trivial` runs the whole suite."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The policy: what combines to what, and which exit code a run ends with."""
+"""The policy: how verdicts combine, and the exit code of a run."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""A certificate is verified by judging some of it again, against the scheduler that is named."""
+"""A certificate is verified by testing a sample of it again, against a named scheduler."""
 
 import json
 import sys

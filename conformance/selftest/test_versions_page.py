@@ -1,4 +1,4 @@
-"""The page that has the versions of a scheduler side by side says what deviates, and since when."""
+"""The page that compares versions of a scheduler shows failures and since when they exist."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ OWN = [t.full_name for t in all_named() if t.name == NAME]
 
 
 def section(target: str, **evaluated: RequirementRecord) -> Section:
-    """A run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
+    """Return a run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
     (named,) = (t for t in all_named() if t.full_name == target)
     requirements = {name.replace("_", "-"): sent for name, sent in evaluated.items()}
     record = Record(target, named.revision.name, "c", "as recorded", requirements)
@@ -38,7 +38,7 @@ def made(former: Mapping[str, RequirementRecord], latter: Mapping[str, Requireme
 
 
 def lines_under(text: str, heading: str) -> list[str]:
-    """What stands there, up to the next heading."""
+    """Return the lines under a heading, up to the next."""
     _, found, rest = text.partition(f"\n{heading}\n")
     return rest.partition("\n#")[0].split("\n") if found else []
 

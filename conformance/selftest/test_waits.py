@@ -1,4 +1,4 @@
-"""What a test waits for is told while it waits: its name, its limit, how long it took."""
+"""Waits of a test are reported: name, limit and duration."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05, gra
 
 
 class Notes:
-    """Everything a listener is told."""
+    """Records everything a listener receives."""
 
     def __init__(self) -> None:
         self.began_with: list[Wait] = []
