@@ -135,7 +135,7 @@ def mute() -> Iterator[str]:
 
 
 @pytest.fixture
-def nothing_listening() -> str:
+def closed_address() -> str:
     """An address without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -53,7 +53,7 @@ def test_nodes_go_last_and_each_stream_is_synchronised_once() -> None:
     assert barriers.raised == ["applications", "nodes"]
 
 
-def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
+def test_probe_clean_up_leaves_other_objects() -> None:
     connection = FakeConnection(accepts)
     rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), barriers=Barriers())
     node, application = rm.has_node(), rm.has_application()

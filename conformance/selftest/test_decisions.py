@@ -50,7 +50,7 @@ def test_every_decision_is_in_the_index() -> None:
     assert objections(FOLDER) == []
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_index_line_is_reported(tmp_path: Path) -> None:
     rows = "| 1 | [One](0001-one.md) |\n| 2 | never used |\n| 4 | [Four](0004-4.md) |\n"
     rows += "| 5 | [Another](0005-five.md) |\n| 7 | never used |\n"
     (tmp_path / "README.md").write_text(rows)

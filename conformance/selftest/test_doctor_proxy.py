@@ -35,7 +35,7 @@ async def _asked() -> AsyncIterator[bytes]:
         yield data
 
 
-def test_what_is_added_is_never_written_alongside_what_passes() -> None:
+def test_added_messages_are_not_written_concurrently() -> None:
     of = _CallOfGrpc([b"released", b"released"])
     call = _Call(of, defaultdict(set), lambda: None)
     confirmation = si.AllocationRequest(rmID="rm")

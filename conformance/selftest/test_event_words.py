@@ -14,7 +14,7 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_event_of_a_revision_has_a_word(revision: Revision) -> None:
+def test_every_event_has_a_word(revision: Revision) -> None:
     record = revision.si.EventRecord.DESCRIPTOR
     for words, enum in ((Subject, "Type"), (EventChange, "ChangeType"), (Detail, "ChangeDetail")):
         if enum in record.enum_types_by_name:

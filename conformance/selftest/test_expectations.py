@@ -72,14 +72,14 @@ class Rm:
         self.rm = rm_on(self.connection, deadlines, alive=lambda: self.lives)
 
 
-def test_what_comes_in_time_is_reported() -> None:
+def test_message_in_time_is_returned() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives_in(0.05, NodeAccepted("n"))
 
     assert rm.rm.expect(NodeAccepted("n")) == NodeAccepted("n")
 
 
-def test_what_comes_within_the_grace_is_late() -> None:
+def test_message_within_grace_is_late() -> None:
     rm = Rm(deadlines=replace(BRIEF, grace=100.0))
     rm.connection.receives_in(0.15, NodeAccepted("n"))
 
@@ -87,7 +87,7 @@ def test_what_comes_within_the_grace_is_late() -> None:
         rm.rm.expect(NodeAccepted("n"))
 
 
-def test_what_never_comes_fails_and_is_not_late() -> None:
+def test_missing_message_fails() -> None:
     with pytest.raises(ConformanceFailure, match="never received: node accepted") as failure:
         Rm().rm.expect(NodeAccepted("n"))
     assert not isinstance(failure.value, CameLate)
@@ -111,7 +111,7 @@ def test_a_stream_that_ended_is_not_waited_for() -> None:
         rm.rm.expect(NodeAccepted("n"))
 
 
-def test_of_the_dead_nothing_is_sent() -> None:
+def test_dead_target_raises_target_lost() -> None:
     rm = Rm(nothing)
     rm.lives = False
 
@@ -122,7 +122,7 @@ def test_of_the_dead_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
-def test_silence_behind_an_answered_barrier_is_believed(pattern: Fact) -> None:
+def test_silence_after_answered_barrier_passes(pattern: Fact) -> None:
     rm = Rm()
 
     rm.rm.expect_none(pattern)
@@ -130,19 +130,19 @@ def test_silence_behind_an_answered_barrier_is_believed(pattern: Fact) -> None:
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
-def test_silence_without_an_answer_to_the_barrier_is_not(pattern: Fact) -> None:
+def test_silence_without_barrier_answer_is_inconclusive(pattern: Fact) -> None:
     with pytest.raises(PreconditionFailed, match=r"the fence on the .* stream was not answered"):
         Rm(nothing).rm.expect_none(pattern)
 
 
-def test_what_comes_before_the_answer_to_the_barrier_is_seen() -> None:
+def test_message_before_barrier_answer_is_seen() -> None:
     rm = Rm(lambda sent: [NodeAccepted("n"), *answers(sent)])
 
     with pytest.raises(ConformanceFailure, match="received: node accepted node n"):
         rm.rm.expect_none(NodeAccepted("n"))
 
 
-def test_what_comes_in_the_quiet_window_is_seen() -> None:
+def test_message_in_quiet_window_is_seen() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives_in(0.1, NodeAccepted("n"))
 
@@ -150,13 +150,13 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
         rm.rm.expect_none(NodeAccepted("n"))
 
 
-def test_the_answer_to_a_barrier_answers_no_expectation() -> None:
+def test_barrier_answer_matches_no_expectation() -> None:
     rm = Rm(lambda sent: [NodeAccepted(sent.node)] if isinstance(sent, NodeRequest) else [])
 
     rm.rm.expect_none(NodeAccepted())
 
 
-def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -> None:
+def test_barrier_ask_is_repeated_after_stream_end() -> None:
     waiting: set[str] = set()
     streams = iter([StreamEnded(UpdateKind.ALLOCATIONS)])
 
@@ -184,7 +184,7 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
     assert behaviour.confirms_withdrawals
 
 
-def test_a_live_allocation_is_the_barrier_where_the_sharper_one_does_not_work() -> None:
+def test_barrier_falls_back_to_live_allocation() -> None:
     rm = Rm(only_live_allocations)
 
     rm.rm.expect_none(Allocated("k"))
@@ -196,7 +196,7 @@ def test_a_live_allocation_is_the_barrier_where_the_sharper_one_does_not_work() 
     assert released.identity == f"{BARRIER_PREFIX}identity"
 
 
-def test_the_sharper_way_once_seen_is_counted_on() -> None:
+def test_working_barrier_kind_is_required_later() -> None:
     rm = Rm()
     rm.rm.barriers(UpdateKind.ALLOCATIONS)
     rm.connection.answer = only_live_allocations
@@ -221,7 +221,7 @@ class RejectsFirst:
         return [NodeRejected(sent.node), *map(NodeAccepted, taken)]
 
 
-def test_a_rejection_that_does_not_wait_its_turn_is_no_barrier() -> None:
+def test_out_of_order_rejection_is_not_a_barrier() -> None:
     behaviour = BarrierBehaviour()
     connection: Any = FakeConnection(RejectsFirst())
     barriers = Barriers(connection, BRIEF, behaviour)
@@ -239,7 +239,7 @@ def test_a_rejection_that_does_not_wait_its_turn_is_no_barrier() -> None:
     ]
 
 
-def test_rejections_that_keep_their_turn_are_looked_at_once() -> None:
+def test_rejection_order_is_probed_once() -> None:
     behaviour = BarrierBehaviour()
     connection: Any = FakeConnection(in_turn)
     barriers = Barriers(connection, BRIEF, behaviour)
@@ -281,7 +281,7 @@ def accepts_everything(sent: Request) -> Sequence[Fact]:
 
 @pytest.mark.parametrize("answer", [answers, accepts_everything])
 @pytest.mark.parametrize("kind", list(UpdateKind))
-def test_a_barrier_leaves_nothing_behind(kind: UpdateKind, answer: Answer) -> None:
+def test_barrier_cleans_up(kind: UpdateKind, answer: Answer) -> None:
     rm = Rm(answer)
 
     rm.rm.barriers(kind)
@@ -315,7 +315,7 @@ def test_a_barrier_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
 
 
 @pytest.mark.parametrize("happens", ["control", "precondition"])
-def test_a_control_or_precondition_that_fails_costs_the_evaluation(happens: str) -> None:
+def test_failed_control_or_precondition_is_inconclusive(happens: str) -> None:
     rm = Rm()
 
     with (
@@ -326,7 +326,7 @@ def test_a_control_or_precondition_that_fails_costs_the_evaluation(happens: str)
 
 
 @pytest.mark.parametrize("happens", ["control", "precondition"])
-def test_what_goes_wrong_with_us_in_a_control_stays_our_fault(happens: str) -> None:
+def test_kit_error_in_control_stays_kit_error(happens: str) -> None:
     with pytest.raises(KeyError), getattr(Rm().rm, happens)("a node is accepted"):
         raise KeyError
 
@@ -337,7 +337,7 @@ def test_a_rejection_without_a_reason_fails() -> None:
         Rm().rm.states_reason(NodeRejected("n", "  "))
 
 
-def test_what_was_reported_in_any_case_is_compared() -> None:
+def test_agrees_compares_reported_facts() -> None:
     Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("n"))
     with pytest.raises(ConformanceFailure, match="told node rejected"):
         Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("m"))

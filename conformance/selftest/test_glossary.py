@@ -69,7 +69,7 @@ def test_every_term_has_its_place() -> None:
     assert [term for term, where in rows(glossary()) if not where] == []
 
 
-def test_what_is_not_there_is_named() -> None:
+def test_missing_name_is_reported() -> None:
     text = (
         "| term | meaning | where |\n|---|---|---|\n"
         "| one | first | `siconform/no.py` |\n"

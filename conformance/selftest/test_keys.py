@@ -127,9 +127,7 @@ CASES: list[tuple[list[Step], Fact]] = [
 
 @pytest.mark.parametrize("revision", ["2024-10", "2026-04"])
 @pytest.mark.parametrize(("steps", "received"), CASES)
-def test_what_a_key_was_sent_as_reports_what_an_answer_is_about(
-    revision: str, steps: list[Step], received: Fact
-) -> None:
+def test_answer_is_read_by_meaning_of_key(revision: str, steps: list[Step], received: Fact) -> None:
     assert last_received(dialect_for(REVISIONS[revision]), steps) == received
 
 
@@ -145,12 +143,12 @@ def test_what_a_key_was_sent_as_reports_what_an_answer_is_about(
     ],
     ids=str,
 )
-def test_what_these_revisions_have_no_words_for_is_not_sent(sent: Request) -> None:
+def test_unsupported_request_is_not_sent(sent: Request) -> None:
     with pytest.raises(LookupError, match="SI 2024-10 has no words for"):
         dialect_for(REVISIONS["2024-10"]).request(sent.kind, "rm", [sent])
 
 
-def test_whatever_has_a_key_goes_into_one_list_in_the_order_sent() -> None:
+def test_keyed_requests_share_one_ordered_list() -> None:
     request = dialect_for(REVISIONS["2024-10"]).request(
         KIND, "rm", [FOREIGN, ASK, EXISTING, UPDATE]
     )
@@ -162,7 +160,7 @@ def test_whatever_has_a_key_goes_into_one_list_in_the_order_sent() -> None:
     ] == [("n", "", {"foreign": "static"}), ("", "a", {}), ("n", "a", {}), ("n", "a", {})]
 
 
-def test_what_ends_is_named_by_its_key_or_is_all_of_the_application() -> None:
+def test_release_names_key_or_whole_application() -> None:
     every = AskReleaseRequest(AllOf("a"), "default", TIMEOUT)
     request = dialect_for(REVISIONS["2024-10"]).request(KIND, "rm", [RELEASE, WITHDRAWAL, every])
 

@@ -3,7 +3,7 @@
 from siconform.monitors.latest import of_the_latest
 
 
-def test_it_is_found_once_of_each_object_in_turn() -> None:
+def test_lookup_runs_once_per_object() -> None:
     asked: list[list[int]] = []
 
     @of_the_latest

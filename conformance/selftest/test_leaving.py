@@ -50,7 +50,7 @@ def command(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 @pytest.mark.slow("starts a run with two workers")
 @pytest.mark.parametrize("last", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("times", [2, 3])
-def test_a_worker_that_does_not_listen_when_a_run_is_interrupted_again(
+def test_unresponsive_worker_on_second_interrupt(
     tmp_path: Path, times: int, last: signal.Signals
 ) -> None:
     (tmp_path / "test_it.py").write_text(
@@ -90,7 +90,7 @@ def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path
 
 
 @pytest.mark.slow("a whole run, each RM of which waits for its registration")
-def test_a_scheduler_that_states_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
+def test_silent_scheduler_ends_run_in_bounded_time(command: Any, tmp_path: Path) -> None:
     silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
 
     with scheduler(silent, workers=50) as address:

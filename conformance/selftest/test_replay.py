@@ -44,7 +44,7 @@ def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
 @pytest.mark.parametrize(
     ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
-def test_the_same_verdict_comes_again(
+def test_replay_confirms_verdict(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
@@ -58,7 +58,7 @@ def test_the_same_verdict_comes_again(
 @pytest.mark.parametrize(
     ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
-def test_a_scheduler_that_does_it_right_does_not_get_it(
+def test_replay_against_correct_scheduler_differs(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
@@ -70,7 +70,7 @@ def test_a_scheduler_that_does_it_right_does_not_get_it(
     assert done.returncode in (0, 10)
 
 
-def test_what_the_test_compared_itself_cannot_be_reported(histories: Path, tmp_path: Path) -> None:
+def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Path) -> None:
     lines = history_about(histories, NEVER_RECEIVED, monitor=False).read_text("utf-8").splitlines()
     record = json.loads(lines[-1])
     record["judged"]["awaited"] = []

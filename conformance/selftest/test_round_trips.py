@@ -47,7 +47,7 @@ def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def test_what_is_recorded_is_green_until_it_is_fixed(tmp_path: Path) -> None:
+def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
     baseline = tmp_path / "baseline.yaml"
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")

@@ -104,7 +104,7 @@ def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(ser
     session.discard()
 
 
-def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
+def test_new_rm_avoids_dead_process(serving: str) -> None:
     target = Target(serving)
     session = Session(target, DEADLINES, "w")
 
@@ -143,7 +143,7 @@ def test_it_is_tried_once_only() -> None:
     assert target.restarts == 1
 
 
-def test_without_a_process_of_its_own_the_kit_can_only_state_so() -> None:
+def test_attached_target_that_does_not_answer_is_reported() -> None:
     target = Target(NO_CLIENT, restartable=False)
 
     with pytest.raises(TargetLost, match="nothing answers on"):

@@ -61,9 +61,7 @@ def test_what_an_installed_kit_builds_goes_to_the_users_cache(
     assert not Path(program).is_relative_to(installed)
 
 
-def test_a_build_that_fails_states_why_in_one_sentence(
-    installed: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_build_reports_reason(installed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     message = 'import sys; print("building", file=sys.stderr); sys.exit("error: there is no Go")'
     describes(installed, message.replace('"', r"\""))
 
@@ -74,7 +72,7 @@ def test_a_build_that_fails_states_why_in_one_sentence(
     assert capfd.readouterr().err == "building\n"
 
 
-def test_a_build_that_fails_and_states_nothing_has_its_exit_status_reported(
+def test_failed_silent_build_reports_exit_status(
     installed: Path,
 ) -> None:
     describes(installed, "raise SystemExit(3)")

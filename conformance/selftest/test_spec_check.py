@@ -61,7 +61,7 @@ def test_a_new_text_has_to_compile_and_no_more(
     assert (broken.exit_code, broken.stdout) == (2, "")
 
 
-def test_a_text_that_is_fixed_is_not_held_back(repository: Path) -> None:
+def test_fixing_edit_passes_check(repository: Path) -> None:
     committed(repository, text=BROKEN)
     (repository / "text.md").write_text(author_text(), "utf-8")
 

@@ -203,7 +203,7 @@ def test_what_only_a_mutant_shows_is_near() -> None:
     assert not ReasonKind.USED.is_near
 
 
-def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_no_one() -> None:
+def test_new_element_has_no_requirements() -> None:
     rule = replace(requirement("SI-ASK-901", text="As maxAllocations says."), control="")
     traces = Traceability(schema("2023-12"), "2023-12", ())
     element = "AllocationAsk.maxAllocations"

@@ -42,7 +42,7 @@ def merge(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_states_why(merge: Path) -> None:
+def test_documented_workflow_fails_breaking_pull_request(merge: Path) -> None:
     _, workflow = _yaml_blocks()
     checkout, _, install, check = workflow["jobs"]["si-spec-diff"]["steps"]
     # depth 2 has the merge and its parents

@@ -9,7 +9,7 @@ BARRIER, ANSWER = ASKS_SYNCHRONISED
 REPORT = ExistingAllocationRequest(allocated())
 
 
-def test_a_barrier_of_before_shows_nothing_and_a_later_one_shows_it_once() -> None:
+def test_later_barrier_reports_recovery_once() -> None:
     taken = TakenOver()
     sent = (BARRIER, REPORT, ANSWER, BARRIER, ANSWER, BARRIER, ANSWER)
 

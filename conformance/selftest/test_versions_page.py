@@ -62,7 +62,7 @@ def lines_under(text: str, heading: str) -> list[str]:
         ),
     ],
 )
-def test_what_changed_is_reported_with_the_reason_of_the_version_that_deviates(
+def test_change_between_versions_shows_reason(
     former: Mapping[str, RequirementRecord],
     latter: Mapping[str, RequirementRecord],
     heading: str,
@@ -89,7 +89,7 @@ def test_what_deviates_in_no_version_is_left_out() -> None:
     assert "SI-NODE-001" not in text
 
 
-def test_versions_stand_in_their_order_and_without_a_change_that_is_sent() -> None:
+def test_versions_are_in_order_without_unchanged() -> None:
     text = made({"SI_NODE_005": FAIL}, {"SI_NODE_005": FAIL})
 
     assert "| 1.5.1 | 1.8.0 |" in text

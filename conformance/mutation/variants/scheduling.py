@@ -20,10 +20,10 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
         ask.preemptionPolicy.allowPreemptOther = False
 
 
-nothing_listening = _
+no_preemption = _
 
 
-@nothing_listening.also
+@no_preemption.also
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     for new in response.new:
         name = (new.applicationID, new.allocationKey)
