@@ -1,9 +1,9 @@
 # ruff: noqa: INP001  # a script, not part of the package
-"""How long an author of the SI waits for `siconform spec`: a process for each edit of a text.
+"""The latency of `siconform spec` for an author of the SI: one process for each edit.
 
-Run it with the project installed: ``python conformance/benchmarks/spec_diff.py``. The text is made
-of our own si.proto and is as long as a real one; the edits are those of the tests. ``--texts OLD
-NEW`` measures two texts, or revisions, of your own.
+Run it with the project installed: ``python conformance/benchmarks/spec_diff.py``. The input is made
+of our own si.proto and is as long as a real specification; the edits are those of the tests.
+``--texts OLD NEW`` measures two specifications, or revisions, of your own.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from selftest.spec_author_edits import EDITS
 
 
 def seconds(arguments: Sequence[str], folder: Path, runs: int) -> list[float]:
-    """How long each run of ``siconform spec`` takes, from its start to its end."""
+    """Return the seconds of each run of ``siconform spec``, from start to exit."""
     command = [sys.executable, "-m", "siconform", "spec", *arguments]
     found = []
     for _ in range(runs):
@@ -31,7 +31,7 @@ def seconds(arguments: Sequence[str], folder: Path, runs: int) -> list[float]:
 
 
 def commands(folder: Path, texts: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """What is measured, and with which arguments."""
+    """Return the measured commands and their arguments."""
     if texts:
         for command in ("diff", "impact"):
             yield command, [command, *texts]
@@ -46,15 +46,15 @@ def commands(folder: Path, texts: Sequence[str]) -> Iterator[tuple[str, list[str
 
 
 def main() -> None:
-    """Print the median and the longest of some runs for each command."""
+    """Print the median and the maximum for each command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="of each command")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each command")
     parser.add_argument("--texts", nargs=2, default=[], metavar=("OLD", "NEW"))
     options = parser.parse_args()
     texts = [str(Path(text).resolve()) if Path(text).exists() else text for text in options.texts]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        seconds(["diff", "2024-10", "2026-04"], folder, 1)  # warm
+        seconds(["diff", "2024-10", "2026-04"], folder, 1)  # warm up
         sys.stdout.write("| edit | median s | longest s |\n|---|---|---|\n")
         for received, arguments in commands(folder, texts):
             found = seconds(arguments, folder, options.runs)

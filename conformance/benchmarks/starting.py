@@ -1,6 +1,6 @@
-"""How long commands take that judge nothing: python conformance/benchmarks/starting.py [RUNS].
+"""Start-up time of commands that run no tests: python conformance/benchmarks/starting.py [RUNS].
 
-Seconds of the whole process, on the wall and of a processor, each the median of some runs.
+Prints wall-clock and CPU seconds of the whole process, each the median of some runs.
 """  # noqa: INP001 - a script
 
 import resource
@@ -24,7 +24,7 @@ COMMANDS: Final = (
 
 
 def seconds(words: list[str]) -> tuple[float, float]:
-    """One run of the kit with these words: on the wall, and of a processor."""
+    """Return the wall-clock and CPU seconds of one run of the kit with these arguments."""
     used, began = _used(), time.perf_counter()
     subprocess.run(  # noqa: S603  # our own words
         [sys.executable, "-m", "siconform", *words], stdout=subprocess.DEVNULL, check=True
@@ -43,7 +43,7 @@ def main() -> None:
     print("   wall       cpu   command")  # noqa: T201  # the result
     for command in COMMANDS:
         words = command.split()
-        seconds(words)  # what is read for the first time is not what is measured
+        seconds(words)  # the first run reads files from disk and does not count
         taken = [seconds(words) for _ in range(runs)]
         wall, cpu = (statistics.median(one) for one in zip(*taken, strict=True))
         print(f"{wall:.3f} s   {cpu:.3f} s   siconform {command}")  # noqa: T201  # the same

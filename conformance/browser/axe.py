@@ -9,15 +9,15 @@ from playwright.sync_api import Page
 _CHECKOUT: Final = Path(__file__).parents[2]
 SCRIPT: Final = _CHECKOUT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 INSTALLED_BY: Final = "nox -s browser"
-_SHOWN: Final = 5  # places of one violation
+_SHOWN: Final = 5  # elements shown of one violation
 
 
 class NoAxe(Exception):
-    """The checker is not there; the message is a sentence."""
+    """axe-core is not installed; the message says how to install it."""
 
 
 def violations(page: Page) -> list[str]:
-    """What is wrong with the page as it stands there now, a paragraph each; NoAxe."""
+    """Return the violations in the current state of the page, a paragraph each; raises NoAxe."""
     if not SCRIPT.is_file():
         raise NoAxe(f"no axe-core in {SCRIPT.parent}: {INSTALLED_BY} installs it")
     page.evaluate(SCRIPT.read_text("utf-8"))
@@ -26,7 +26,7 @@ def violations(page: Page) -> list[str]:
 
 
 def assert_none(page: Page) -> None:
-    """Fails with every violation and where it is."""
+    """Fail if there are violations, and list each with its elements."""
     found = violations(page)
     assert not found, _counted(found)
 
@@ -46,4 +46,4 @@ def _lines(violation: dict[str, Any]) -> Iterator[str]:
         yield f"    {' '.join(map(str, node['target']))}    {node['html'][:160]}"
         yield from (f"      {line}" for line in str(node["failureSummary"]).splitlines())
     if len(nodes) > _SHOWN:
-        yield f"    and {len(nodes) - _SHOWN} more places"
+        yield f"    and {len(nodes) - _SHOWN} more elements"

@@ -1,4 +1,4 @@
-"""A headless Chromium and the pages it opens, watched for what no page of ours may do."""
+"""A headless Chromium, and pages watched for errors and outside requests."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
 
 PROGRAM: Final = "CHROMIUM"
-"""The variable of the environment that names the browser where it is not in its usual place."""
+"""The environment variable with the path of the browser, if it is not in the usual place."""
 
 _USUAL: Final = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 _FLAGS: Final = (
@@ -25,56 +25,56 @@ _FLAGS: Final = (
 )
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1", "[::1]"})
 _PATIENCE_MS: Final = 15_000.0
-"""How long a page may take over anything: far more than it needs on a busy machine."""
+"""Timeout of any page operation: far more than needed on a busy machine."""
 
 WIDTHS: Final = (360, 800, 1400)
-"""A phone, half of a screen, a screen: in CSS pixels."""
+"""A phone, half a screen, a full screen: in CSS pixels."""
 
 
 class NoBrowser(Exception):
-    """There is no Chromium; the message is a sentence."""
+    """Chromium is not installed; the message says how to install it."""
 
 
-@dataclass  # playwright hangs its own attributes on whom it calls
+@dataclass  # playwright sets attributes on its callbacks
 class Watched:
-    """A page, with every complaint and every address it asked for so far."""
+    """A page, with the complaints and the requested addresses so far."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def observe(self, message: ConsoleMessage) -> None:
-        """A line of the console; those of errors and warnings are complaints."""
+        """Record a console line; errors and warnings are complaints."""
         if message.type in ("error", "warning"):
             self.complaints.append(f"console {message.type}: {message.text}")
 
     def throws(self, error: Error) -> None:
-        """A script ended with an error nobody caught."""
+        """Record an uncaught error in a script."""
         self.complaints.append(f"uncaught: {error}")
 
     def asks(self, request: Request) -> None:
-        """A request; one that leaves the machine is a complaint."""
+        """Record a request; one to another machine is a complaint."""
         self.requests.append(request.url)
         if _leaves(request.url):
-            self.complaints.append(f"the page asked for {request.url}, which is not its own")
+            self.complaints.append(f"the page asked for {request.url}, which is not local")
 
 
 def program() -> str:
-    """The path of Chromium; NoBrowser where there is none."""
+    """Return the path of Chromium; raises NoBrowser."""
     named = os.environ.get(PROGRAM, "")
     found = [named] if named else [*_USUAL, shutil.which("chromium") or ""]
     for path in found:
         if path and Path(path).is_file():
             return path
     raise NoBrowser(
-        f"no Chromium at {named or _USUAL[0]}: install Debian's package chromium, or say in "
-        f"{PROGRAM} where it is"
+        f"no Chromium at {named or _USUAL[0]}: install Debian's package chromium, or set "
+        f"{PROGRAM} to its path"
     )
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser, as long as the block lasts."""
+    """Run a browser for the duration of the block."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program(), args=_FLAGS)
         try:
@@ -85,7 +85,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def watched(browser: Browser) -> Iterator[Watched]:
-    """A page with nothing stored from earlier ones, watched from its first request on."""
+    """Open a page without stored state, watched from its first request on."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.set_default_timeout(_PATIENCE_MS)
     context.route(_leaves, lambda route: route.abort())
@@ -101,7 +101,7 @@ def watched(browser: Browser) -> Iterator[Watched]:
 
 
 def overflow(page: Page) -> int:
-    """By how many CSS pixels the page is wider than its window; 0 where it fits."""
+    """Return by how many CSS pixels the page is wider than its window; 0 if it fits."""
     found: int = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

@@ -1,4 +1,4 @@
-"""What tests of our pages get: a page that is watched, and the accessibility checker."""
+"""Fixtures for tests of our pages: a watched page and the accessibility checker."""
 
 from collections.abc import Callable, Iterator
 
@@ -20,7 +20,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def seen(browser: Browser) -> Iterator[Watched]:
-    """A page and what it did: the test fails where it complained or asked another machine."""
+    """Yield a page and its record; fail if it complained or asked another machine."""
     with watched(browser) as page:
         yield page
         assert not page.complaints, "\n".join(page.complaints)
@@ -28,11 +28,11 @@ def seen(browser: Browser) -> Iterator[Watched]:
 
 @pytest.fixture
 def page(seen: Watched) -> Page:
-    """A fresh page of 1400 by 900 pixels, watched."""
+    """A new watched page of 1400 by 900 pixels."""
     return seen.page
 
 
 @pytest.fixture
 def axe() -> Callable[[Page], None]:
-    """Called with a page: fails with every violation that axe-core finds in it."""
+    """Return a function that fails with every violation axe-core finds in a page."""
     return checker.assert_none

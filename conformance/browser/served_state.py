@@ -1,4 +1,4 @@
-"""A reference with its page, and a resource manager that gives it something to show."""
+"""A reference with its page, and a resource manager that fills it."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from typing import Any, Final
 import grpc
 from siwire import DEFAULT_REVISION, rpc
 
-_LIMIT: Final = 20.0  # seconds for any answer, and for the end of the process
+_LIMIT: Final = 20.0  # seconds for any answer, and for the process to end
 _LIFE: Final = 60.0  # seconds that a stream may be open
 _PREFIX: Final = "metrics and state on "
 _METHODS: Final = rpc.methods(DEFAULT_REVISION)
@@ -37,10 +37,10 @@ _KINDS: Final = ("UpdateNode", "UpdateApplication", "UpdateAllocation")
 
 
 class ResourceManager:
-    """Speaks to a reference over gRPC; every step waits for its answer."""
+    """Talks to a reference over gRPC; every step waits for its answer."""
 
     def __init__(self, channel: grpc.Channel, page: str, rm_id: str) -> None:
-        self.page = page  # the address of the page on which it is
+        self.page = page  # the address of its page
         self._rm_id = rm_id
         register = _METHODS["RegisterResourceManager"]
         rpc.callable_for(channel, register)(
@@ -88,7 +88,7 @@ class ResourceManager:
         )
 
     def is_given(self, application_id: str, key: str, *, group: str = "", **amounts: int) -> None:
-        """As ``asks``, and wait for the allocation."""
+        """Ask, and wait for the allocation."""
         self.asks(application_id, key, group=group, **amounts)
         while not next(self._received["UpdateAllocation"]).new:
             pass
@@ -107,14 +107,14 @@ class ResourceManager:
         self._sent[kind].put(_METHODS[kind].request(rmID=self._rm_id, **fields))
 
     def _observe(self, kind: str) -> None:
-        """The answer to what was said last; news of other things may come before."""
+        """Return the answer to the last request; other messages may come before it."""
         answer = next(self._received[kind])
         while not (answer.accepted or answer.rejected):
             answer = next(self._received[kind])
 
 
 class Reference:
-    """A process that serves; ``page`` is the address of its page."""
+    """A running reference; ``page`` is the address of its page."""
 
     def __init__(self, process: "subprocess.Popen[str]", lines: list[str]) -> None:
         self.process = process
@@ -123,7 +123,7 @@ class Reference:
 
     @contextmanager
     def resource_manager(self, rm_id: str = "rm-1") -> Iterator[ResourceManager]:
-        """One that is registered with QUEUES."""
+        """Return an RM that is registered with QUEUES."""
         with grpc.insecure_channel(self.address) as channel:
             rm = ResourceManager(channel, self.page, rm_id)
             try:
@@ -134,7 +134,7 @@ class Reference:
 
 @contextmanager
 def reference() -> Iterator[Reference]:
-    """One with a page, in a process of its own, until the block ends."""
+    """Run a reference with a page in a separate process until the block ends."""
     command = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
     command += ["--http", "127.0.0.1:0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603  # ourselves
@@ -147,7 +147,7 @@ def reference() -> Iterator[Reference]:
 
 
 def fill(rm: ResourceManager) -> None:
-    """Something of everything: queues in use, nodes, a gang, asks that wait, a hostile name."""
+    """Fill every part of the page: queues in use, nodes, a gang, pending asks, a hostile name."""
     for number in range(1, 4):
         rm.node(f"node-{number}", memory=64, vcore=16_000, **{"nvidia.com/gpu": number})
     rm.node("node-large", memory=256, vcore=64_000)
@@ -160,7 +160,7 @@ def fill(rm: ResourceManager) -> None:
     rm.application("shop", "root.web")
     rm.is_given("shop", "shop-1", memory=25, vcore=1_500)
     rm.asks("shop", "shop-2", memory=900_000_000)
-    rm.application("nobody", "root.nowhere")
+    rm.application("misplaced", "root.nowhere")
     rm.application(HOSTILE, "root.web")
 
 

@@ -1,4 +1,4 @@
-"""The site of docs, as `nox -s docs` built it: read, searched and followed without network."""
+"""The documentation site, as `nox -s docs` built it: read, searched and browsed offline."""
 
 import threading
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 
 SITE: Final = Path(__file__).parents[2] / "build" / "docs"
 OF_THE_THEME: Final = {
-    "landmark-unique": "furo has two parts beside the text and names neither",
-    "page-has-heading-one": "the page of the search has a heading of the second level only",
+    "landmark-unique": "furo has two landmarks without a name",
+    "page-has-heading-one": "the search page has no heading of the first level",
 }
 """Rules of axe-core that the theme breaks, and how."""
 PAGES: Final = (
@@ -44,7 +44,7 @@ def site() -> Iterator[str]:
 
 
 def ours(page: Page) -> list[str]:
-    """What axe-core finds that is not the theme's."""
+    """Return what axe-core finds that is not caused by the theme."""
     return [
         received
         for received in violations(page)

@@ -1,4 +1,4 @@
-"""The harness notices what it is there for."""
+"""The test harness detects what it is made to detect."""
 
 from collections.abc import Callable
 from pathlib import Path

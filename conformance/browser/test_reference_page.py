@@ -1,4 +1,4 @@
-"""The page of `sireference serve --http`: what people see of the state, while it changes."""
+"""The page of `sireference serve --http`: the state of the scheduler, while it changes."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -9,7 +9,7 @@ from browser.chromium import WIDTHS, Watched, overflow
 from browser.served_state import HOSTILE, Reference, ResourceManager, fill, reference
 from playwright.sync_api import Locator, Page, expect
 
-SOON = 15_000.0  # milliseconds: the page is fetched anew every two seconds
+SOON = 15_000.0  # milliseconds: the page is fetched again every two seconds
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def rm(served: Reference) -> Iterator[ResourceManager]:
 
 
 def application(page: Page, name: str) -> Locator:
-    """The line of an application."""
+    """Return the line of an application."""
     return page.locator(".applications > .list > li").filter(has_text=name)
 
 
@@ -53,7 +53,7 @@ def test_the_state_is_there_for_everybody(
     expect(application(page, "spark-gang")).to_contain_text("+ 16 in placeholders")
     expect(application(page, "spark-gang")).to_contain_text("2 placeholders")
     expect(application(page, "shop")).to_contain_text("1 ask waits")
-    expect(page.locator(".events")).to_contain_text("application nobody rejected")
+    expect(page.locator(".events")).to_contain_text("application misplaced rejected")
 
 
 def test_an_empty_scheduler_states_so(

@@ -1,4 +1,4 @@
-"""The page of a run and that of several, in a real browser."""
+"""The report of a run and the page of several, in a real browser."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ SHOWN = "[data-verdict]:visible"
 
 @pytest.fixture
 def report(tmp_path: Path) -> str:
-    """The address of a run's page."""
+    """The address of a report."""
     file = tmp_path / "report.html"
     file.write_text(page_of(samples.write(tmp_path / "run")), "utf-8")
     return file.as_uri()
@@ -25,7 +25,7 @@ def report(tmp_path: Path) -> str:
 
 @pytest.fixture(params=[FAULTY, SIDE_BY_SIDE])
 def published(request: pytest.FixtureRequest) -> str:
-    """The address of each page of HTML that `nox -s docs` made."""
+    """The address of each HTML page that `nox -s docs` made."""
     file = FOLDER / str(request.param)
     if not file.is_file():
         pytest.fail(f"there is no {file}: nox -s docs makes it")

@@ -1,4 +1,4 @@
-"""The site of docs: its pages' commands are run, its diagrams drawn.
+"""Builds the documentation site: runs the commands of its pages and draws its diagrams.
 
-Not part of what is installed. `nox -s docs` runs all of it.
+Not part of the installed package. `nox -s docs` runs all of it.
 """

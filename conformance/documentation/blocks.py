@@ -1,4 +1,4 @@
-"""The blocks of a page that have commands, and what is compared of them."""
+"""The code blocks of a page that have commands, and how their output is compared."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,29 +23,28 @@ _GAP = re.compile(r" {2,}|(?<=[-─])[-─]+")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block `diff`, `console` or `console figures`: its kind and the lines in it."""
+    """A code block `diff`, `console` or `console figures`: its kind and its lines."""
 
     kind: str
     body: str
 
     @property
     def commands(self) -> list[str]:
-        """What stands after a prompt, with the lines after a `>` that belong to it."""
+        """The commands after a `$` prompt, each with its `>` continuation lines."""
         return [found[1].replace(_GOES_ON, "\n") for found in _COMMAND.finditer(self.body)]
 
     @property
     def reason(self) -> str:
-        """Why nobody runs its commands, or nothing where they are run."""
+        """Why its commands are not run, or "" if they are."""
         first = self.body.partition("\n")[0]
         return first.removeprefix(NOT_RUN) if first.startswith(NOT_RUN) else ""
 
     @property
     def compared(self) -> str:
-        """The block without times and the width they take.
+        """The block without times and the width of their columns.
 
-        Where it is one of figures: without numbers, and so without the ends of lines; without the
-        lines that say how far a run is; and of an exchange of messages the heading alone, as two
-        streams come in any order.
+        For `console figures`: without numbers, and so without line ends; without progress
+        lines; of an exchange of messages only the heading, as two streams arrive in any order.
         """
         if not self._varies:
             return "\n".join(self.masked)
@@ -57,7 +56,7 @@ class Block:
 
     @property
     def masked(self) -> list[str]:
-        """The lines, without times, or without any numbers where it is one of figures."""
+        """The lines without times; for `console figures`, without any numbers."""
         masked = (_NUMBER if self._varies else _DECIMAL).sub("N", self.body)
         return [_GAP.sub(" ", line.strip()) for line in masked.splitlines()]
 
@@ -67,17 +66,17 @@ class Block:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a page, in order."""
+    """Return the blocks of a page, in order."""
     return (Block(*found.groups()) for found in _BLOCK.finditer(text))
 
 
 def shown(command: str) -> str:
-    """A command as it stands in a block."""
+    """Return a command as it is shown in a block."""
     return "$ " + command.replace("\n", _GOES_ON) + "\n"
 
 
 def refilled(text: str, filled: Callable[[Block], str]) -> str:
-    """The page with other lines in its blocks."""
+    """Return the page with other content in its blocks."""
     return _BLOCK.sub(
         lambda found: f"```{found[1]}\n{filled(Block(*found.groups()))}```",
         text,
@@ -85,22 +84,22 @@ def refilled(text: str, filled: Callable[[Block], str]) -> str:
 
 
 def compared(text: str) -> str:
-    """The page without what may differ from one run of its commands to the next."""
+    """Return the page without what may differ between runs."""
     return refilled(text, lambda block: block.compared + "\n")
 
 
 def masked(text: str) -> str:
-    """The page line by line, with N for the numbers that may vary."""
+    """Return the lines of the page, with N for numbers that may vary."""
     return refilled(text, lambda block: "\n".join(block.masked) + "\n")
 
 
 def prepared_by(text: str) -> list[str]:
-    """The commands a page names in comments, that are run before its first block."""
+    """Return the commands in comments of a page, which run before its first block."""
     return _PREPARED.findall(text)
 
 
 def pages() -> list[Path]:
-    """The pages of docs that have commands, in the order of their names."""
+    """Return the pages of docs that have commands, sorted by name."""
     return [
         page
         for page in sorted(DOCS.rglob("*.md"))

@@ -1,11 +1,11 @@
-"""Runs the commands of the pages of docs and writes what they print into the pages.
+"""Runs the commands of the pages of docs and writes their output into the pages.
 
 Usage: python -m documentation.commands [--check | --all] [PAGE ...]. With `--check` nothing is
-written; the exit code is 1 when a page shows something else than its commands print. With `--all`
-what may vary is written, too.
+written; the exit code is 1 if a page shows anything but the output of its commands. `--all` also
+updates what may vary.
 
-Each page has an empty folder of its own. A block `console` has commands, each after a `$`, and
-below each what it prints; a block `diff` is an edit of the one text in the folder. Times may
+Each page has a separate empty folder. A block `console` has commands, each after a `$` and followed
+by its output; a block `diff` is an edit of the single Markdown file in the folder. Times may
 differ; in a block `console figures` all numbers may, and the messages of an exchange. A block that
 begins with `# not run: REASON` is not run.
 """
@@ -34,11 +34,11 @@ from documentation.shell import Shell
 
 COMMAND: Final = "python -m documentation.commands"
 AT_ONCE: Final = 2
-"""How many pages are run at a time."""
+"""How many pages are run in parallel."""
 
 
 def page_of(text: str) -> str:
-    """The page with what its commands print now."""
+    """Return the page with the current output of its commands."""
     with tempfile.TemporaryDirectory() as folder, Shell(Path(folder)) as shell:
         for command in prepared_by(text):
             shell.runs(command)
@@ -60,7 +60,7 @@ def _received(command: str, shell: Shell) -> str:
 
 
 def difference(there: str, made: str) -> list[str]:
-    """What a page shows and its commands do not print any more: a diff, with N where it may."""
+    """Return a diff from a page to the current output, with N for what may vary."""
     if compared(there) == compared(made):
         return []
     before, after = masked(there).splitlines(), masked(made).splitlines()
@@ -68,7 +68,7 @@ def difference(there: str, made: str) -> list[str]:
 
 
 def accounted(texts: dict[Path, str]) -> list[str]:
-    """How many commands are run, and each block that is not, with its reason."""
+    """Return how many commands run, and each block that does not, with its reason."""
     of_page = {page: [b for b in blocks(text) if b.kind != "diff"] for page, text in texts.items()}
     run = sum(len(b.commands) for found in of_page.values() for b in found if not b.reason)
     left = [(page, block) for page, found in of_page.items() for block in found if block.reason]
@@ -77,11 +77,11 @@ def accounted(texts: dict[Path, str]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages, or compare them with what is there; the exit code."""
+    """Write or check the pages; return the exit code."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    parser.add_argument("--all", action="store_true", help="write what may vary, too")
-    parser.add_argument("pages", nargs="*", type=Path, help="the pages, or all of docs")
+    parser.add_argument("--all", action="store_true", help="also write what may vary")
+    parser.add_argument("pages", nargs="*", type=Path, help="the pages (default: all of docs)")
     chosen = parser.parse_args(arguments)
     there = {page: page.read_text("utf-8") for page in chosen.pages or pages()}
     with ThreadPoolExecutor(AT_ONCE) as workers:
@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         if lines := difference(text, made[page]):
             differing += 1
             _send_all(
-                [f"{_name(page)} does not show what its commands print: run {COMMAND}", *lines]
+                [f"{_name(page)} does not show the output of its commands: run {COMMAND}", *lines]
             )
         if not chosen.check and (lines or chosen.all):
             page.write_text(made[page], "utf-8")

@@ -42,7 +42,7 @@ def pages() -> Mapping[str, str]:
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Replace what is in the folder by the pages as they are now."""
+    """Replace the contents of the folder by the current pages."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in pages().items():
         file = folder / name
@@ -51,7 +51,7 @@ def write(folder: Path = FOLDER) -> None:
 
 
 def main() -> int:
-    """Write the pages, and the report of a run against a faulty scheduler; the exit code."""
+    """Write the pages, and the report of a run against a mutant; return the exit code."""
     write()
     done = subprocess.run(  # noqa: S603  # our own command
         _RUN, capture_output=True, text=True, cwd=CHECKOUT, check=False

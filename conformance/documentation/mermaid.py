@@ -1,7 +1,7 @@
-"""Fetches the program that draws diagrams in the browser: python -m documentation.mermaid FOLDER.
+"""Fetches the library that draws diagrams in the browser: python -m documentation.mermaid FOLDER.
 
-It comes from the npm registry, one file of a pinned version, and is refused where it is another one
-than was read when it was pinned. A site that is made with it needs no network.
+It is one file of a pinned version from the npm registry, checked by its hash. The finished site
+needs no network.
 """
 
 import base64
@@ -18,11 +18,11 @@ PACKAGE: Final = "mermaid@11.16.0"
 INTEGRITY: Final = (
     "Zvm3kbstgdpvIJPPItlL7fppIZ3kibvc1oZIGxdvk9t6UFz6flv+Jw7FtRGKwfcI8OckmH04LqG6LlS6X4B1pA=="
 )
-"""The SHA-512 of the package, as the registry names it."""
+"""The SHA-512 of the package in the registry."""
 
 
 def fetch(folder: Path) -> None:
-    """Put the program and its licence into the folder, if this version is not there yet."""
+    """Put the library and its licence into the folder, if this version is not there yet."""
     mark = folder / PACKAGE
     if mark.exists():
         return

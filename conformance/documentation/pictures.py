@@ -1,6 +1,6 @@
 """Draws the pictures of the README: a run that passes and a failure (docs/_static/*.svg).
 
-Usage: python -m documentation.pictures. Run it after a change of what a run prints.
+Usage: python -m documentation.pictures. Run it when the output of a run changes.
 """
 
 import io
@@ -18,7 +18,7 @@ _WIDTH: Final = 104
 
 
 def draw(name: str, command: str, *options: str) -> None:
-    """Run the suite with these options and draw what it prints below the command."""
+    """Run the suite with these options and draw its output below the command."""
     run = ("-m", "siconform", "run", "--color", "always", "--results", "build/pictures", *options)
     done = subprocess.run(  # noqa: S603  # our own program
         [sys.executable, *run], capture_output=True, text=True, check=False

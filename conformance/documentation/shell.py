@@ -1,4 +1,4 @@
-"""A shell in a folder of its own, in which the commands of one page are run."""
+"""A shell in a temporary folder, in which the commands of one page run."""
 
 import os
 import re
@@ -15,27 +15,27 @@ from typing import IO, Final, Self
 from documentation.blocks import CHECKOUT
 
 LONGEST: Final = 180.0
-"""Seconds a command may take before it is ended."""
+"""Seconds after which a command is stopped."""
 START: Final = 60.0
-"""Seconds a command in the background has until it says its first line."""
+"""Seconds until a background command has to print its first line."""
 PAUSE: Final = 0.05
 _HUNK = re.compile(r"^@@.*\n", re.MULTILINE)
 _ADDRESS = re.compile(r"127\.0\.0\.1:(\d{4,5})")
 _CODE = "echo $?"
 _OURS = frozenset({"CI", "FORCE_COLOR", "NO_COLOR"})
-"""What this process is told and a person at a shell is not."""
+"""Differences of this environment from that of an interactive shell."""
 _PROGRAMS = ("siconform", "sireference")
 
 
 class Shell:
-    """Runs commands one after the other; those that end with ``&`` until it is left.
+    """Runs commands one after the other; those that end with ``&`` run until it is closed.
 
-    An address ``127.0.0.1:PORT`` of a command is replaced by one that is free here, and stands
-    again in what the command prints.
+    An address ``127.0.0.1:PORT`` in a command is replaced by a free one, and replaced back in the
+    output of the command.
     """
 
     def __init__(self, folder: Path) -> None:
-        """The folder is empty; the programs in it are those of this Python."""
+        """Take an empty folder; its programs are those of this Python."""
         self.folder = folder / "work"
         self.folder.mkdir()
         self.environment = _environment(folder)
@@ -44,7 +44,7 @@ class Shell:
         self._background: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the shell."""
         return self
 
     def __exit__(
@@ -53,13 +53,13 @@ class Shell:
         raised: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End what still runs."""
+        """End background commands."""
         for process, output in self._background:
             _ended(process)
             output.close()
 
     def runs(self, command: str) -> str:
-        """What a command prints, errors last; of one in the background its first line."""
+        """Return the output of a command, stderr last; of a background command the first line."""
         if command == _CODE:
             return f"{self._code}\n"
         command = _ADDRESS.sub(lambda found: f"127.0.0.1:{self._free(found[1])}", command)
@@ -69,7 +69,7 @@ class Shell:
         return received.replace(str(self.folder), "/home/you/work")
 
     def edits(self, diff: str, *, file: str = "") -> None:
-        """Apply the hunks of a diff to the page's only text: what they replace is there once."""
+        """Apply a diff to the only Markdown file; each hunk has to match exactly once."""
         (path,) = [self.folder / file] if file else self.folder.glob("*.md")
         text = path.read_text("utf-8")
         for hunk in filter(None, _HUNK.split(diff)):
@@ -78,7 +78,7 @@ class Shell:
                 "".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +")
             )
             if text.count(before) != 1:
-                raise ValueError(f"the text does not have once:\n{before}")
+                raise ValueError(f"{path.name} does not contain exactly once:\n{before}")
             text = text.replace(before, after)
         path.write_text(text, "utf-8")
 
@@ -95,7 +95,7 @@ class Shell:
                 out, err = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
                 _ended(process)
-                raise TimeoutError(f"after {LONGEST:g} s this has not ended: {command}") from None
+                raise TimeoutError(f"timeout after {LONGEST:g} s: {command}") from None
         self._code = process.returncode
         return (out + err).decode()
 
@@ -111,7 +111,7 @@ class Shell:
             if process.poll() is not None:
                 break
             time.sleep(PAUSE)
-        raise TimeoutError(f"this said nothing and ended, or took {START:g} s: {command}")
+        raise TimeoutError(f"no output before it ended, or within {START:g} s: {command}")
 
     def _process(
         self, command: str, out: int | IO[bytes], err: int | IO[bytes]
@@ -128,7 +128,7 @@ class Shell:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
-    """End a command and what it started, and wait for it."""
+    """End a command and its children, and wait for it."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:

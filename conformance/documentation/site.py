@@ -1,7 +1,7 @@
-"""Sphinx: what a page of docs needs beyond Markdown to read as it does on a code host.
+"""Sphinx extension: makes the Markdown pages of docs read as they do on a code host.
 
-An ``<a id="...">`` is a target of links, a block `mermaid` is drawn in the browser, a link out of
-docs leads to a page that shows the file, and boxes that scroll have the focus of a keyboard.
+An ``<a id="...">`` is a link target, a block `mermaid` is drawn in the browser, a link out of
+docs leads to a page that shows the file, and scrollable boxes can be focused by keyboard.
 """
 
 import html
@@ -25,33 +25,33 @@ from documentation.blocks import CHECKOUT, DOCS
 from documentation.mermaid import PROGRAM
 
 FOLDER: Final = "source"
-"""Where in the site the files stand that are no pages."""
+"""The folder of the site for files that are not pages."""
 PAGES_ELSEWHERE: Final = {"CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog"}
-"""Files beside docs that a page of docs includes."""
+"""Files outside docs that a page of docs includes."""
 _ANCHOR: Final = re.compile(r'<a id="([^"]+)">')
 _SCROLLS: Final = re.compile(r'<pre(?=>)|<div(?= class="table-wrapper)')
 _CAPTION: Final = 'class="caption" role="heading"'
 
 
 class Anchors(SphinxTransform):
-    """Tells the reader of Markdown of every anchor that stands as HTML in the page."""
+    """Registers HTML anchors of the page with the Markdown parser."""
 
-    default_priority = 870  # before links to places of the same page are resolved (879)
+    default_priority = 870  # before links within a page are resolved (879)
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
-        """Add the anchors to the places of this page."""
+        """Add the anchors of this page."""
         places: dict[str, tuple[int, str, str]] = getattr(self.document, "myst_slugs", {})
         for raw in self.document.findall(nodes.raw):
             for found in _ANCHOR.finditer(raw.astext()):
                 places[found[1]] = (raw.line or 0, found[1], found[1])
-        self.document.__dict__["myst_slugs"] = places  # what myst-parser reads
+        self.document.__dict__["myst_slugs"] = places  # read by myst-parser
         self.env.metadata[self.env.docname]["myst_slugs"] = places
 
 
 class Diagrams(SphinxTransform):
-    """Replaces the source of a diagram by what the browser draws it from."""
+    """Replaces the source of a diagram by the element the browser draws it in."""
 
-    default_priority = 100  # before anything is highlighted
+    default_priority = 100  # before highlighting
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
         """Replace the diagrams of this page."""
@@ -68,7 +68,7 @@ class Sources(SphinxTransform):
     default_priority = 100  # before Sphinx collects files to download
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002  # the signature of docutils
-        """Replace the links of this page; Sphinx names those that lead nowhere."""
+        """Replace the links of this page; Sphinx reports broken ones."""
         links: list[nodes.Element] = [*self.document.findall(addnodes.download_reference)]
         links += self.document.findall(addnodes.pending_xref)
         folder = Path(self.env.doc2path(self.env.docname)).parent
@@ -103,7 +103,7 @@ def _linked(app: Sphinx) -> set[Path]:
 
 
 def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
-    """A page for each file and folder that is linked, and for the files of the folders."""
+    """Yield a page for each linked file and folder, and for the files of the folders."""
     linked = _linked(app)
     listed = {child for path in linked if path.is_dir() for child in _children(path)}
     files = {path for path in linked | listed if path.is_file()}
@@ -139,7 +139,7 @@ def _folder(folder: Path, shown: set[Path]) -> str:
 
 
 def copy_html(app: Sphinx, failed: Exception | None) -> None:
-    """Pages of docs that are HTML already stand in the site where they stand in docs."""
+    """Copy HTML pages of docs to the same place in the site."""
     for path in () if failed else DOCS.rglob("*.html"):
         to = app.outdir / path.relative_to(DOCS)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def copy_html(app: Sphinx, failed: Exception | None) -> None:
 def amend(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Let boxes that scroll have the focus, give captions a level, and load what draws diagrams."""
+    """Make scrollable boxes focusable, give captions a level, and load the diagram library."""
     context["body"] = _SCROLLS.sub(r'\g<0> tabindex="0"', str(context.get("body", "")))
     menu = str(context.get("furo_navigation_tree", ""))
     context["furo_navigation_tree"] = menu.replace(_CAPTION, f'{_CAPTION} aria-level="2"')
@@ -159,7 +159,7 @@ def amend(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add it to a build."""
+    """Register the extension."""
     for transform in (Anchors, Diagrams, Sources):
         app.add_transform(transform)
     app.connect("html-collect-pages", source_pages)

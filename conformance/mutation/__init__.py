@@ -1,1 +1,1 @@
-"""Proof that the checks can fail: a scheduler with one fault, and who notices."""
+"""Mutation testing: run the suite against mutants of the reference and record what kills them."""

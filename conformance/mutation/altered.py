@@ -1,6 +1,6 @@
-"""The reference, altered inside by one fault or one liberty, or by a fault beside a liberty.
+"""The reference, altered in this process by a mutant, a permitted variant, or one of each.
 
-Run as ``python -m mutation.altered [NAME][+LIBERTY] [OPTION ...]``, with the options of ``serve``.
+Run as ``python -m mutation.altered [NAME][+VARIANT] [OPTION ...]``, with the options of ``serve``.
 """
 
 import sys
@@ -14,7 +14,7 @@ from mutation.mutant import CHANGES
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Alter, then serve until the process is ended."""
+    """Apply the changes, then serve until the process ends."""
     names, *options = arguments
     name, _, meanwhile = names.partition("+")
     load()
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> None:
     if name:
         CHANGES[name].alter(inside)
         if not inside.replaces:
-            inside.fires()  # nothing but options: they are in force
+            inside.fires()  # a change of options only takes effect at once
     serve(["serve", *options, *inside.options])
 
 

@@ -1,4 +1,4 @@
-"""The reference, altered in this process: functions and methods replaced wherever they are used."""
+"""Replaces functions and methods of the reference in this process, wherever they are used."""
 
 import functools
 import inspect
@@ -19,20 +19,20 @@ _PACKAGE: Final = sireference.__name__
 
 
 class Inside:
-    """What a change inside the reference can do; before it serves."""
+    """What a change inside the reference can do before it serves."""
 
     def __init__(self) -> None:
         self.options: list[str] = []
         self._is_quiet = False
-        self.replaces = False  # anything; what does has to say when it fires
-        self._now: dict[Any, Any] = {}  # what stands in the place of a function
+        self.replaces = False  # anything; the replacement calls fires()
+        self._now: dict[Any, Any] = {}  # the current replacement of a function
         self._modules = list(_modules())
 
     def instead_of(self, target: Any, replacement: Callable[..., Any]) -> None:
         """Call ``replacement(original, ...)`` instead of a function, a method or a property.
 
         A method is named by its class (``Node.book``), as is a property. A second replacement gets
-        the first as its original. LookupError where nothing has a name by which it is used.
+        the first as its original. Raises LookupError if no name refers to the target.
         """
         self.replaces = True
         plain = function_of(target)
@@ -45,23 +45,23 @@ class Inside:
         setattr(owner, plain.__name__, _as_before(before, altered))
 
     def constant(self, module: ModuleType, name: str, value: Any) -> None:
-        """Another value for a constant of a module, there and wherever it was imported by name."""
+        """Replace a constant of a module, there and wherever it was imported by name."""
         before = getattr(module, name)
         for one in self._modules:
             if vars(one).get(name) is before:
                 setattr(one, name, value)
 
     def serves_with(self, *options: str) -> None:
-        """Options of ``sireference serve``, beside those it is started with."""
+        """Add options to those that ``sireference serve`` is started with."""
         self.options.extend(options)
 
     def fires(self) -> None:
-        """Now something is done differently; a change that never is shows nothing."""
+        """Record that the change took effect; a change that never fires shows nothing."""
         if not self._is_quiet:
             fired.fires()
 
     def quietly(self) -> "Inside":
-        """For a change that is made beside the one that has to fire: it does not count as fired."""
+        """Return a copy for an additional change, which does not count as fired."""
         other = copy(self)
         other._is_quiet = True  # noqa: SLF001  # it is one of us
         return other
@@ -93,7 +93,7 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def function_of(target: Any) -> Any:
-    """The function behind a method or a property."""
+    """Return the function behind a method or a property."""
     if isinstance(target, property):
         return target.fget
     if isinstance(target, functools.cached_property):
@@ -102,7 +102,7 @@ def function_of(target: Any) -> Any:
 
 
 def _class_of(plain: Any) -> Any:
-    """The class a function was defined in, None where it is none of a class."""
+    """Return the class a function was defined in, None for a module function."""
     names = plain.__qualname__.split(".")[:-1]
     if "<locals>" in names:
         raise LookupError(f"{plain.__qualname__} has no name to replace it by")
@@ -122,7 +122,7 @@ def _wrapped(plain: Any, replacement: Callable[..., Any]) -> Any:
 
 
 def _as_before(before: Any, altered: Any) -> Any:
-    """A property stays one, a class method too."""
+    """Wrap a function as the property or class method it replaces."""
     if isinstance(before, property):
         return property(altered, before.fset, before.fdel)
     if isinstance(before, functools.cached_property):

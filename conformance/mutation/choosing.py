@@ -1,4 +1,4 @@
-"""A sample of the schedulers, chosen by what a change touches."""
+"""Chooses a sample of the mutants and variants by what a change touches."""
 
 import random
 import re
@@ -13,16 +13,16 @@ from mutation.evaluating import ROOT, state_of_the_rest
 from mutation.mutant import Change
 
 _AN_ID: Final = re.compile(r"\bSI-([A-Z]+)-\d{3}\b")
-_EVERYBODYS: Final = 6  # areas; what names more of them is about none
-_SHARE: Final = 3  # one of so many is a liberty
+_EVERYBODYS: Final = 6  # areas; a file that names more is about none
+_SHARE: Final = 3  # one in so many is a permitted variant
 
 
 def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
-    """So many of them, liberties among them: those that are touched, then any by chance.
+    """Choose this many, permitted variants included: touched ones first, then at random.
 
-    What is slow is left out: a whole ``nox -s mutation`` judges it. Touched is what a changed file
-    makes, and what is about an area that a changed file is about. The chance hangs on nothing but
-    the files, so the same tree has the same sample.
+    Slow ones are left out; a whole ``nox -s mutation`` tests them. One is touched if a changed
+    file makes it or is about one of its areas. The random choice depends only on the files, so
+    the same tree has the same sample.
     """
     touched = changed_files(since)
     areas = areas_of(touched)
@@ -39,7 +39,7 @@ def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
 
 
 def changed_files(since: str) -> set[Path]:
-    """The files that differ from where this branched off ``since``; none where that is unknown."""
+    """Return the files changed since this branched off ``since``; none if that is unknown."""
     base = _git("merge-base", since, "HEAD") if since else ""
     if not base:
         return set()
@@ -47,9 +47,9 @@ def changed_files(since: str) -> set[Path]:
 
 
 def areas_of(files: Collection[Path]) -> set[str]:
-    """What the changed files are about: the areas of the requirements they name.
+    """Return the areas of the requirements that the changed files name.
 
-    A file that names requirements of very many areas is about none in particular.
+    A file that names requirements of many areas counts for none of them.
     """
     known = {requirement.area for requirement in catalogue().values()}
     found: set[str] = set()
@@ -61,7 +61,7 @@ def areas_of(files: Collection[Path]) -> set[str]:
 
 
 def _git(*words: str) -> str:
-    """What git says, nothing where it cannot."""
+    """Return the output of git, empty if it fails."""
     command: Sequence[str] = ("git", *words)
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, cwd=ROOT

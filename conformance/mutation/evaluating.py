@@ -1,4 +1,4 @@
-"""One scheduler is judged by the suite, and what came of it is kept until something changes."""
+"""Runs the suite against one mutant or variant and caches the result until something changes."""
 
 import hashlib
 import json
@@ -26,15 +26,15 @@ ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "build" / "mutation"
 BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.CHALLENGED})
 _LIMIT: Final = 2400.0  # seconds for one run
-_ENDING: Final = 30.0  # seconds for a run that was told to end
-_SCALE: Final = "0.4"  # what is missing is waited for over and over; on virtual time that is enough
+_ENDING: Final = 30.0  # seconds for a run to end after SIGINT
+_SCALE: Final = "0.4"  # missing messages are waited for again and again; enough on virtual time
 _MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
 _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/commands"),
     "conformance/siconform/generated.py",
 )
-"""What judges no scheduler: changes of it leave every judgement as it was."""
+"""Files that affect no evaluation: changes to them keep every cached result."""
 _MAKES: Final = (
     *("mutant", "main_revision", "parts", "lists", "held_keys"),
     *("altering", "altered", "proxy", "evaluating"),
@@ -46,7 +46,7 @@ _is_over: Final = threading.Event()
 
 
 class RequirementVerdict(msgspec.Struct, frozen=True):
-    """What was said of one requirement."""
+    """The verdict on one requirement."""
 
     verdict: Verdict
     level: str
@@ -54,15 +54,15 @@ class RequirementVerdict(msgspec.Struct, frozen=True):
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """What came of judging one scheduler."""
+    """The result of running the suite against one scheduler."""
 
     requirements: dict[str, RequirementVerdict]
-    verdict: str = ""  # of the run; "" where there was none
+    verdict: str = ""  # of the run; "" if there was none
     has_fired: bool = False
     seconds: float = 0.0
 
     def detected(self, sound: "Evaluation", *, allowed: Iterable[str] = ()) -> list[str]:
-        """Who says it is wrong, and does not say so of the same scheduler without it."""
+        """Return the requirements that fail here and not without the change."""
         return [
             identifier
             for identifier, sent in self.requirements.items()
@@ -72,7 +72,7 @@ class Evaluation(msgspec.Struct, frozen=True):
         ]
 
     def without_a_chance(self, sound: "Evaluation") -> list[str]:
-        """The MUSTs that are inconclusive, and are not without it."""
+        """Return the MUSTs that are inconclusive here and not without the change."""
         return [
             identifier
             for identifier, sent in self.requirements.items()
@@ -82,7 +82,7 @@ class Evaluation(msgspec.Struct, frozen=True):
         ]
 
     def left_alone(self, sound: "Evaluation") -> dict[str, str]:
-        """The MUSTs that are not applicable to it, and are without it; with the reason."""
+        """Return the MUSTs that are not applicable here only, each with the reason."""
         return {
             identifier: sent.reason
             for identifier, sent in self.requirements.items()
@@ -92,36 +92,36 @@ class Evaluation(msgspec.Struct, frozen=True):
         }
 
     def is_bad(self, identifier: str) -> bool:
-        """Whether the requirement notices something here."""
+        """Return whether the requirement failed here."""
         return self.verdict_on(identifier) in BAD
 
     def verdict_on(self, identifier: str) -> Verdict | None:
-        """What was said of it, None for nothing."""
+        """Return the verdict on a requirement, None if there is none."""
         sent = self.requirements.get(identifier)
         return sent.verdict if sent is not None else None
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How schedulers are judged."""
+    """How schedulers are tested."""
 
-    workers: int | None = None  # of each run; None: none but itself for a fault, else the usual
-    again: bool = False  # even where the judgement is known
+    workers: int | None = None  # of each run; None: none for a mutant, else the default
+    again: bool = False  # even if the result is cached
     real_clock: bool = False
-    scale: str = ""  # of deadlines; "" for the usual one
-    own: bool = False  # by nothing but what a fault breaks
-    variant: str = ""  # a liberty each of them takes, too
+    scale: str = ""  # of deadlines; "" for the default
+    own: bool = False  # run only the requirements that a mutant breaks
+    variant: str = ""  # a permitted variant to combine with each of them
 
     @property
     def name(self) -> str:
-        """What tells it from the usual one."""
+        """The name that tells these options from the default, in file names."""
         suffix = f"-with-{self.variant}" if self.variant else ""
         scale = f"-scale-{self.scale}" if self.scale else ""
         return "-real-clock" * self.real_clock + "-own" * self.own + scale + suffix
 
 
 def evaluate(change: Change, options: RunOptions) -> Evaluation:
-    """Judge it, unless that was done since anything that matters changed."""
+    """Test a scheduler, unless a cached result is still valid."""
     folder = _folder(change, options.name)
     folder.mkdir(parents=True, exist_ok=True)
     known, state = folder / "judgement.json", folder / "state"
@@ -137,14 +137,14 @@ def evaluate(change: Change, options: RunOptions) -> Evaluation:
 
 
 def end() -> None:
-    """End the runs that are under way, and with them what they have started; none is kept."""
+    """End the current runs and what they have started; their results are not kept."""
     _is_over.set()
     for process in list(_running):
         _end(process)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """A run that is told to end stops its targets; one that does not end is killed."""
+    """Interrupt a run so that it stops its targets; kill it if it does not end."""
     process.terminate()
     try:
         process.wait(_ENDING)
@@ -197,7 +197,7 @@ def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
     scale = options.scale or ("" if change.is_variant or not change.areas else _SCALE)
     command += ["--time-scale", scale] if scale else []
     if change.areas and not change.is_variant:
-        command += ["--explore", "0"]  # the sentence that is broken has tests of its own
+        command += ["--explore", "0"]  # the broken requirement has tests itself
     chosen = " or ".join(f"SI-{area}" for area in change.areas)
     if options.own and change.breaks:
         chosen = selection(change.breaks, [f"SI-{area}" for area in change.more_areas])
@@ -216,7 +216,7 @@ def _read(results: Path) -> tuple[dict[str, RequirementVerdict], str]:
 
 
 def _state(change: Change) -> str:
-    """Changes whenever the judgement may."""
+    """Return a digest that changes whenever the result may."""
     digest = hashlib.sha256(state_of_the_rest().encode())
     for source in change.sources:
         digest.update(source.read_bytes())
@@ -226,7 +226,7 @@ def _state(change: Change) -> str:
 
 @cache
 def state_of_the_rest() -> str:
-    """Changes with the kit and the reference, whatever scheduler is judged."""
+    """Return a digest of the kit and the reference, the same for every scheduler."""
     digest = hashlib.sha256()
     for file in _files():
         digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())

@@ -1,27 +1,27 @@
-"""Whether a change was ever made in a run: one that was not shows nothing."""
+"""Records whether a change took effect in a run; a run in which it did not shows nothing."""
 
 import os
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = "SI_PROOF_FIRED"  # the environment variable that names where it is written down
+FOLDER: Final = "SI_PROOF_FIRED"  # the environment variable with the folder of the record
 _FILE: Final = "fired"
 
 
 def fires() -> None:
-    """Something was done differently; written down the first time."""
+    """Record that the change took effect; only the first call writes."""
     if _folder and not _done:
         _done.append(True)
         (Path(_folder) / _FILE).touch()
 
 
 def has_fired(folder: Path) -> bool:
-    """Whether it did in a run with this folder."""
+    """Return whether the change took effect in a run with this folder."""
     return (folder / _FILE).exists()
 
 
 def forget(folder: Path) -> None:
-    """Before another run with this folder."""
+    """Clear the record before another run with this folder."""
     (folder / _FILE).unlink(missing_ok=True)
 
 

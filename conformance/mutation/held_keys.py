@@ -1,6 +1,6 @@
-"""Which keys are allocated, as far as a proxy sees: a release is of one of them, or of a request.
+"""Tracks which keys are allocated, as far as a proxy sees.
 
-A message looks the same for both where the key is the identity.
+Where the key is the identity, releases of allocations and of requests look the same.
 """
 
 from typing import Any, Final
@@ -13,18 +13,18 @@ _HELD: Final = "keys that are allocated"
 
 
 def reported(request: si.AllocationRequest, wire: Wire) -> None:
-    """Note the keys of allocations that the RM tells of."""
+    """Note the keys of allocations that the RM reports."""
     wire.memory[_HELD].update(_name(one) for one in request.allocations if exists(one))
 
 
 def announced(response: si.AllocationResponse, wire: Wire) -> None:
-    """Note what is allocated, and what is not any more, when all that is said is known."""
+    """Note what was allocated or released, once the whole message is known."""
     wire.memory[_HELD].update(_name(one) for one in response.new)
     wire.memory[_HELD].difference_update(_name(one) for one in response.released)
 
 
 def is_held(one: Any, wire: Wire) -> bool:
-    """Whether the key of this release is one of an allocation, and not of a pending request."""
+    """Return whether a release is of an allocation, not of a pending request."""
     return _name(one) in wire.memory[_HELD]
 
 

@@ -1,4 +1,4 @@
-"""All changes there are: every module of a package of changes is imported."""
+"""Loads all mutants and variants by importing every module that defines them."""
 
 from dataclasses import fields
 from importlib import import_module
@@ -11,7 +11,7 @@ from mutation.mutant import CHANGES, Change
 
 
 def load() -> None:
-    """Make every fault and every liberty known by its name, those of the kit's doctor too."""
+    """Register every mutant and permitted variant, including those of ``siconform doctor``."""
     for name, change in changes.CHANGES.items():
         values = {field.name: getattr(change, field.name) for field in fields(change)}
         CHANGES.setdefault(name, Change(**values))

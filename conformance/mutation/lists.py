@@ -1,4 +1,4 @@
-"""The lists of elements in messages of the main revision, and its messages that callbacks carry."""
+"""The lists of elements in messages of the main revision, and the messages callbacks carry."""
 
 from typing import Any, Final
 
@@ -7,21 +7,21 @@ from siwire.ext import extension_pb2 as ext
 from mutation.main_revision import si
 from mutation.parts import Elements, Payloads
 
-_FOREIGN: Final = "foreign"  # the tag of an allocation of somebody else
+_FOREIGN: Final = "foreign"  # the tag of a foreign allocation
 
 
 def is_ask(one: Any) -> bool:
-    """Whether an element of a request asks for a node, or says anew what is asked for."""
+    """Return whether an element of a request is an ask, new or updated."""
     return not one.nodeID and _FOREIGN not in one.allocationTags
 
 
 def exists(one: Any) -> bool:
-    """Whether an element of a request tells of an allocation of the RM that has its node."""
+    """Return whether an element of a request is an allocation of the RM with a node."""
     return bool(one.nodeID) and _FOREIGN not in one.allocationTags
 
 
 def is_foreign(one: Any) -> bool:
-    """Whether an element of a request tells of an allocation of somebody else."""
+    """Return whether an element of a request is a foreign allocation."""
     return _FOREIGN in one.allocationTags
 
 

@@ -1,6 +1,6 @@
-"""The revision in which proof is made, that of the kit's doctor, and its messages.
+"""The revision used for mutation testing, that of ``siconform doctor``, and its messages.
 
-What an older one demanded and this one does not any more is broken in its own (``faults.retired``).
+Mutants of requirements that only older revisions have use those (``mutants.retired``).
 """
 
 from siconform.doctor.revision import NAME, si

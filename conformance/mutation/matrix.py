@@ -1,8 +1,8 @@
-"""Runs the suite against mutants and permitted variants: which requirements detect which mutant.
+"""Runs the suite against mutants and permitted variants: which requirements kill which mutant.
 
-Run as ``python -m mutation.matrix [NAME ...]``. A requirement detects a mutant if it fails or is
+Run as ``python -m mutation.matrix [NAME ...]``. A requirement kills a mutant if it fails or is
 late against it, and not against the same scheduler without it. The exit code is 1 if a mutant never
-fired or is not detected by a requirement it breaks, or if a permitted variant fails.
+fired or survives a requirement it breaks, or if a permitted variant fails.
 
 A scheduler is not tested again until something changes, so a run can be interrupted and continued.
 The outcome of each is recorded in fixtures/mutation/killed.jsonl.
@@ -25,24 +25,37 @@ from mutation.known import load
 from mutation.mutant import CHANGES, Change
 from mutation.proxy import NONE
 
-_SHOWN: Final = 12  # others that notice
+_SHOWN: Final = 12  # others that fail
 _CONFORMANT: Final = "CONFORMANT"
 _RECORDED: Final = ("", RunOptions(own=True).name)
-"""The names of the options that test a scheduler in the usual way."""
+"""The names of the options whose results are recorded."""
 
 
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--jobs", default=1, show_default=True, help="How many are judged at a time.")
+@click.option(
+    "--jobs", default=1, show_default=True, help="Number of schedulers tested in parallel."
+)
 @click.option("-n", "workers", type=int, help="Workers of each run (default: by its size).")
-@click.option("--again", is_flag=True, help="Also what is known already.")
-@click.option("--real-clock", is_flag=True, help="By the clock on the wall.")
+@click.option("--again", is_flag=True, help="Also test those with a cached result.")
+@click.option("--real-clock", is_flag=True, help="Use the real clock.")
 @click.option("--time-scale", "scale", default="", help="Of deadlines.")
-@click.option("--variant", default="", metavar="VARIANT", help="That each of them takes, too.")
-@click.option("--own", is_flag=True, help="By nothing but the requirements a fault breaks: quick.")
-@click.option("--sample", type=int, help="Only so many, chosen by what changed; as with --own.")
-@click.option("--since", default="origin/main", show_default=True, help="What changed since when.")
-@click.option("--revision", "revisions", multiple=True, help="Only those of this revision.")
+@click.option(
+    "--variant",
+    default="",
+    metavar="VARIANT",
+    help="Combine each with this permitted variant.",
+)
+@click.option("--own", is_flag=True, help="Run only the requirements a mutant breaks: quick.")
+@click.option(
+    "--sample", type=int, help="Test a sample of this size, chosen by what changed; implies --own."
+)
+@click.option(
+    "--since", default="origin/main", show_default=True, help="Commit from which changes count."
+)
+@click.option(
+    "--revision", "revisions", multiple=True, help="Only mutants and variants of this revision."
+)
 def main(
     *,
     names: Sequence[str],
@@ -52,12 +65,12 @@ def main(
     revisions: Sequence[str],
     **options: Any,
 ) -> None:
-    """Judge the schedulers, and say what came of each."""
+    """Test the schedulers and print the result of each."""
     load()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
     unknown = [name for name in names if name not in CHANGES]
     if unknown:
-        raise click.UsageError(f"there is no fault and no liberty {', '.join(unknown)}")
+        raise click.UsageError(f"unknown mutant or permitted variant: {', '.join(unknown)}")
     there = [one for one in CHANGES.values() if not revisions or one.revision in revisions]
     chosen = [CHANGES[name] for name in names] or there
     if sample is not None:
@@ -71,7 +84,7 @@ def main(
 
 
 def _evaluate(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[str, bool]:
-    """Whether the suite is right about each of them, by name."""
+    """Return for each of them, by name, whether the suite is right about it."""
     sound = {revision: _sound(revision, options) for revision in {c.revision for c in chosen}}
     is_right = {}
     with ThreadPoolExecutor(jobs) as pool:
@@ -89,18 +102,18 @@ def _evaluate(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[
 
 
 def complaints(change: Change, evaluation: Evaluation, sound: Evaluation) -> Iterator[str]:
-    """Why this judgement does not show what it has to show, a sentence each."""
+    """Yield a sentence for each way in which the result is not as expected."""
     if not evaluation.requirements:
-        yield "it could not be judged: see the log in build/mutation"
+        yield "the run has no results: see the log in build/mutation"
         return
     if not evaluation.has_fired:
         yield change.never_fired
     detected = evaluation.detected(sound, allowed=change.departs_from)
     if not change.is_variant:
         missing = [identifier for identifier in change.breaks if identifier not in detected]
-        yield from (f"{one} does not notice: {evaluation.verdict_on(one)}" for one in missing)
+        yield from (f"survived {one}: {evaluation.verdict_on(one)}" for one in missing)
         return
-    yield from (f"{one} notices: {evaluation.requirements[one].reason}" for one in detected)
+    yield from (f"{one} failed: {evaluation.requirements[one].reason}" for one in detected)
     for one in evaluation.without_a_chance(sound):
         yield f"{one} {Verdict.COULD_NOT_RUN.label}: {evaluation.requirements[one].reason}"
     if not change.areas and evaluation.verdict != _CONFORMANT:
@@ -108,12 +121,12 @@ def complaints(change: Change, evaluation: Evaluation, sound: Evaluation) -> Ite
 
 
 def _sound(revision: str, options: RunOptions) -> Evaluation:
-    """What is said of the reference as it is; nothing where only a part is looked at."""
+    """Return the result for the unchanged reference; empty with ``--own``."""
     if options.own:
         return Evaluation({})
     evaluation = evaluate(replace(NONE, revision=revision), options)
     if not evaluation.requirements:
-        raise click.ClickException(f"{revision} without any fault could not be judged")
+        raise click.ClickException(f"the unchanged reference of {revision} has no results")
     return evaluation
 
 
@@ -123,13 +136,13 @@ def _report(
     detected = evaluation.detected(sound, allowed=change.departs_from)
     own = [one for one in change.breaks if one in detected]
     others = [one for one in detected if one not in own]
-    word = "liberty" if change.is_variant else "fault"
+    word = "variant" if change.is_variant else "mutant"
     click.echo(f"{word} {change.name} ({evaluation.seconds:.0f} s): {'WRONG' if wrong else 'ok'}")
     if own:
-        click.echo(f"  noticed by its own: {' '.join(own)}")
+        click.echo(f"  killed by the requirements it breaks: {' '.join(own)}")
     if others:
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        click.echo(f"  noticed by: {' '.join(others[:_SHOWN])}{more}")
+        click.echo(f"  killed by: {' '.join(others[:_SHOWN])}{more}")
     for one in wrong:
         click.echo(f"  WRONG: {one}")
     if change.is_variant:

@@ -1,8 +1,8 @@
 """Runs the suite against small schedulers with randomly combined permitted behaviour.
 
-Run as ``python -m mutation.mixes [--of NAME] [SEED ...]``. A seed is the same scheduler as long as
-the manners are the same. The whole suite runs on the wall clock, which takes minutes. The exit code
-is 1 if one is not CONFORMANT.
+Run as ``python -m mutation.mixes [--of NAME] [SEED ...]``. A seed stands for the same scheduler as
+long as the list of manners is the same. The whole suite runs on the real clock, which takes
+minutes. The exit code is 1 if one is not CONFORMANT.
 """
 
 import random
@@ -29,8 +29,8 @@ from mutation.independent import manners as independent
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "mixes"
 _USUAL: Final = range(1, 4)
-_SHARE: Final = 0.45  # of the manners is another than usual
-_FIXED: Final = "own-timers"  # which the kit is told
+_SHARE: Final = 0.45  # of the manners differ from the default
+_FIXED: Final = "own-timers"  # the timers passed to the kit
 _TIMERS: Final = (
     *("--placeholder-timeout", "4"),
     *("--waiting-timeout", "3"),
@@ -41,15 +41,15 @@ _WORKERS: Final = ("-n", "12")  # they wait most of the time
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A small scheduler, ``python -m mutation.NAME``, and what its manners are."""
+    """A small scheduler, ``python -m mutation.NAME``, and its manners."""
 
     name: str
-    is_usual: Mapping[str, bool]  # of each manner
-    one_of: tuple[tuple[str, ...], ...]  # these exclude each other
+    is_usual: Mapping[str, bool]  # by manner
+    one_of: tuple[tuple[str, ...], ...]  # mutually exclusive
     revision: str
 
     def mix(self, seed: int) -> list[str]:
-        """What is unusual about this one, in the words of its ``--manner``."""
+        """Return the manners in which this mix differs, as arguments of ``--manner``."""
         draws = random.Random(seed)  # noqa: S311  # nothing secret about it
         unusual = {name for name in self.is_usual if draws.random() < _SHARE} - {_FIXED}
         for group in self.one_of:
@@ -64,7 +64,7 @@ class Small:
         ]
 
     def started(self, words: Sequence[str]) -> list[str]:
-        """The command that starts it with these manners."""
+        """Return the command that starts it with these manners."""
         command = [sys.executable, "-P", "-m", f"mutation.{self.name}", "--listen", "{address}"]
         return [*command, "--manner", ",".join([_FIXED, *words])]
 
@@ -97,10 +97,10 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
 
 
 @click.command(help=__doc__)
-@click.option("--of", "name", type=click.Choice(list(SMALL)), help="Only mixes of this one.")
+@click.option("--of", "name", type=click.Choice(list(SMALL)), help="Only mixes of this scheduler.")
 @click.argument("seeds", nargs=-1, type=int)
 def main(name: str | None, seeds: Sequence[int]) -> None:
-    """Judge them, one after the other."""
+    """Run the suite against each mix in turn."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # and the run with it
     chosen = [one for one in SMALL.values() if name in (None, one.name)]
     found = [_report(small, seed) for small in chosen for seed in seeds or _USUAL]
@@ -108,9 +108,9 @@ def main(name: str | None, seeds: Sequence[int]) -> None:
 
 
 def _report(small: Small, seed: int) -> bool:
-    """Whether it is CONFORMANT."""
+    """Print the result of one mix; return whether it is CONFORMANT."""
     words = small.mix(seed)
-    click.echo(f"{small.name} {seed}: {', '.join(words) or 'as usual'}")
+    click.echo(f"{small.name} {seed}: {', '.join(words) or 'defaults'}")
     try:
         folder = _FOLDER / small.name / str(seed)
         record = evaluated(
@@ -126,7 +126,7 @@ def _report(small: Small, seed: int) -> bool:
 
 
 def _troubles(record: Record) -> list[str]:
-    """The MUSTs that keep it from being CONFORMANT."""
+    """Return the MUSTs that keep it from being CONFORMANT."""
     return [
         f"{one.verdict.label} {identifier} {catalogue()[identifier].title}"
         for identifier, one in record.requirements.items()

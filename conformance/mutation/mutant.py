@@ -1,8 +1,8 @@
-"""Schedulers made out of the reference: with one fault, or with one liberty of another manner.
+"""Mutants and permitted variants of the reference, and how they are registered.
 
-What is different is made on the wire (a proxy changes what passes) or inside the process (functions
-of the reference are replaced there, and only there). The first argument of the function that makes
-it says which: a type of message, or ``Inside``. What changes messages names their revision.
+A change is made on the wire (a proxy changes messages) or inside the process (functions of the
+reference are replaced). The first argument of the function that makes it decides: a message type,
+or ``Inside``. Changes of messages name their revision.
 """
 
 import inspect
@@ -23,11 +23,11 @@ __all__ = ["CHANGES", "Change", "Wire", "keep", "mutant", "row", "variant"]
 
 @dataclass
 class Change(wire.Change):
-    """One that may be made inside, too."""
+    """A change on the wire or inside the reference."""
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
-    tables: list[Path] = field(default_factory=list)  # files with a table in which it is a row
-    is_slow: bool = False  # a whole run takes minutes, as many as fifteen
+    tables: list[Path] = field(default_factory=list)  # files with a table that has it as a row
+    is_slow: bool = False  # a whole run takes minutes, up to fifteen
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
@@ -36,7 +36,7 @@ class Change(wire.Change):
 
     @property
     def sources(self) -> list[Path]:
-        """The files that say what is different."""
+        """The files that define it."""
         return sorted({*super().sources, *self.tables})
 
     @property
@@ -45,21 +45,21 @@ class Change(wire.Change):
         return bool(self.inside)
 
     def alter(self, inside: Inside) -> None:
-        """Make it in the reference of this process."""
+        """Apply the change to the reference in this process."""
         for change in self.inside:
             change(inside)
 
     @property
     def never_fired(self) -> str:
-        """What to say of a run in which it made no difference."""
+        """The message for a run in which the change had no effect."""
         of = f"{self.name} of SI {self.revision} never fired"
         if not self.is_on_the_wire:
-            return f"{of}: nothing that it replaces in the reference was done otherwise"
+            return f"{of}: no replaced function of the reference behaved differently"
         awaited = " or ".join(kind.DESCRIPTOR.name for kind in self.messages)
-        return f"{of}: it waited for a message to change, {awaited}, and none came"
+        return f"{of}: no {awaited} to change was sent"
 
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
-        """A decorator: another message is changed, or something inside."""
+        """Decorate a function that changes another message, or something inside."""
         (kind, *_) = inspect.get_annotations(change).values()
         if kind is not Inside:
             return super().also(change)
@@ -67,7 +67,7 @@ class Change(wire.Change):
         return change
 
     def applies(self, edit: Edit) -> None:
-        """Messages are edited, after what is done to those of their type already."""
+        """Edit messages, after existing edits of the same type."""
         before = self.messages.get(edit.message)
         whole = edit if before is None else edit.after(before)
         self.changes_messages_of(edit.message, whole.make)
@@ -84,10 +84,10 @@ def mutant(
     breaks: Iterable[str] = (),
     revision: str = "",
 ) -> Makes:
-    """A decorator: a function that does this one thing wrong.
+    """Decorate a function that makes a mutant.
 
-    ``breaks`` are the requirements whose sentence it breaks; ``areas`` are judged beside theirs.
-    Without a ``revision`` it is made inside, in the main one.
+    ``breaks`` are the requirements it violates; ``areas`` are tested in addition to theirs.
+    Without a ``revision`` the mutant is made inside, in the main one.
     """
     made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision))
     return _makes(made, revision)
@@ -102,7 +102,7 @@ def row(
     breaks: Iterable[str],
     areas: Iterable[str] = (),
 ) -> None:
-    """A fault on the wire that does one thing to parts of messages: a row of a table.
+    """Register a mutant on the wire that edits parts of messages: a row of a table.
 
     ``file`` is the one with the table.
     """
@@ -124,9 +124,9 @@ def variant(
     revision: str = "",
     is_slow: bool = False,
 ) -> Makes:
-    """A decorator: a function that does what a scheduler may do.
+    """Decorate a function that makes a permitted variant.
 
-    Without ``areas`` everything is judged; one that ``is_slow`` is never part of a sample.
+    Without ``areas`` everything is tested; one that ``is_slow`` is never part of a sample.
     ``received`` are options of its runs, such as ``--placeholder-timeout 5``. Only the
     SHOULDs it ``departs_from`` may fail.
     """
@@ -152,7 +152,7 @@ def _makes(made: Change, revision: str) -> Makes:
     def makes(change: Callable[..., None]) -> Change:
         made.also(change)
         if made.is_on_the_wire and not revision:
-            raise ValueError(f"{made.name} changes messages: name the revision they are of")
+            raise ValueError(f"{made.name} changes messages: name their revision")
         _register(made)
         return made
 
@@ -161,5 +161,5 @@ def _makes(made: Change, revision: str) -> Makes:
 
 def _register(made: Change) -> None:
     if made.name in CHANGES:
-        raise ValueError(f"there are two schedulers {made.name}")
+        raise ValueError(f"duplicate name of a mutant or permitted variant: {made.name}")
     CHANGES[made.name] = made

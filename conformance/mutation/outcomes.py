@@ -44,7 +44,7 @@ def read_outcomes(file: Path = FILE) -> dict[str, Outcome]:
 def record(tested: Mapping[str, bool], file: Path = FILE) -> None:
     """Record the schedulers tested, each with whether the suite was right about it.
 
-    The line of one that it was wrong about goes, as do those of schedulers that no longer exist.
+    The lines of those it was wrong about, and of those that no longer exist, are removed.
     """
     known = {**read_outcomes(file), **{name: outcome_of(CHANGES[name]) for name in tested}}
     kept = [known[name] for name in sorted(known) if name in CHANGES and tested.get(name, True)]

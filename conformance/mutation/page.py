@@ -35,16 +35,16 @@ requirement may fail for it, no MUST may become inconclusive, and the run must e
 
 
 class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A kind of scheduler that was once judged wrongly, and what shows that it is not now."""
+    """A kind of scheduler that once got a wrong verdict, and what shows the fix."""
 
-    about: str  # requirements, or what else it was about
+    about: str  # requirements, or another subject
     scheduler: str
     shown_by: tuple[str, ...] = ()
     remark: str = ""
 
 
 class MisjudgedSchedulers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Legal schedulers that were taken for faulty ones, and faulty ones that were not noticed."""
+    """Legal schedulers that once failed, and faulty ones that once passed."""
 
     legal: tuple[Misjudged, ...]
     illegal: tuple[Misjudged, ...]
@@ -59,13 +59,13 @@ class Proof:
     passing: Mapping[str, Collection[str]]  # what the reference passes, by revision
 
     def mutants(self, revision: str) -> list[Change]:
-        """The mutants of a revision."""
+        """Return the mutants of a revision."""
         return [
             one for one in self.changes.values() if one.revision == revision and not one.is_variant
         ]
 
     def tested(self, revision: str) -> list[Requirement]:
-        """The requirements of a scheduler that the reference passes in this revision."""
+        """Return the requirements that the reference passes in this revision."""
         return [
             requirement
             for requirement in catalogue().values()
@@ -73,7 +73,7 @@ class Proof:
         ]
 
     def killed(self, revision: str) -> dict[str, list[str]]:
-        """Requirement to the mutants of a revision that it kills."""
+        """Map each requirement to the mutants of a revision that it kills."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         for outcome in self.outcomes.values():
             if outcome.revision == revision:
@@ -94,7 +94,7 @@ def committed() -> Proof:
 
 
 def page(mutation: Proof) -> str:
-    """The whole page."""
+    """Return the whole page."""
     used = {change.revision for change in mutation.changes.values()}
     revisions = sorted(used, key=lambda name: (name == NAME, name), reverse=True)
     lines = [_HEAD, *_untested(mutation)]
@@ -118,7 +118,7 @@ def _untested(mutation: Proof) -> Iterator[str]:
 
 
 def read_misjudged() -> MisjudgedSchedulers:
-    """The schedulers that were once misjudged, as they stand in their file."""
+    """Read the schedulers that once got a wrong verdict."""
     return msgspec.yaml.decode(_MISJUDGED.read_bytes(), type=MisjudgedSchedulers)
 
 
@@ -139,7 +139,7 @@ def _summary(mutation: Proof, revision: str, revisions: Iterable[str]) -> Iterat
 
 
 def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requirement]:
-    """In another revision than the main one those that neither it nor a newer one has."""
+    """Return all requirements of the main revision; of others only those that no newer one has."""
     others = {NAME, *(name for name in revisions if name > revision)}
     return [
         one
@@ -149,9 +149,9 @@ def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requi
 
 
 def _variants(mutation: Proof) -> Iterator[str]:
-    yield "## Liberties"
+    yield "## Permitted variants"
     yield ""
-    yield "| liberty | what the scheduler does | once failed | outcome | departs from |"
+    yield "| variant | what the scheduler does | once failed | outcome | departs from |"
     yield "|---|---|---|---|---|"
     for one in mutation.changes.values():
         if one.is_variant:
@@ -179,7 +179,7 @@ def _misjudged(title: str, schedulers: Iterable[Misjudged], mutation: Proof) -> 
         remark = [one.remark] if one.remark else []
         sent = "; ".join([*(_outcome(name, mutation) for name in one.shown_by), *remark])
         shown = ", ".join(one.shown_by)
-        yield f"| {one.about} | {one.scheduler} | {shown} | {sent or '**not shown yet**'} |"
+        yield f"| {one.about} | {one.scheduler} | {shown} | {sent or '**no outcome yet**'} |"
     yield ""
 
 
@@ -198,7 +198,7 @@ def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
 def _mutants(mutation: Proof, revision: str) -> Iterator[str]:
     yield f"## Mutants of {revision}"
     yield ""
-    yield "| mutant | fault | made | outcome |"
+    yield "| mutant | what it does wrong | made | outcome |"
     yield "|---|---|---|---|"
     for one in mutation.mutants(revision):
         made = "on the wire" if one.is_on_the_wire else "inside"

@@ -1,6 +1,6 @@
-"""What a fault does to every part of a message: to the elements of a list, or to its payloads.
+"""Edits of the parts of a message: the elements of a list, or its payloads.
 
-Names of fields are looked up when a fault is made: one that the parts do not have is a LookupError.
+Field names are checked when a mutant is defined: an unknown one raises LookupError.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ class Edit:
     make: Callable[[Any], None]
 
     def after(self, first: Callable[[Any], None]) -> "Edit":
-        """Both, the other one first."""
+        """Return an edit that makes the other one first, then this."""
 
         def make(message: Any) -> None:
             first(message)
@@ -31,31 +31,31 @@ class Edit:
 
 
 class Parts(ABC):
-    """Parts of messages of one type, all of them messages of another."""
+    """Parts of messages of one type, all of one message type themselves."""
 
     @abstractmethod
     def each(self, change: Callable[[Any], None]) -> Edit:
-        """Every part is changed by this function."""
+        """Change every part with this function."""
 
     @abstractmethod
     def only(self, wanted: Callable[[Any], bool]) -> Edit:
-        """Parts that are not wanted are left out."""
+        """Keep only the parts that satisfy the condition."""
 
     @property
     @abstractmethod
     def fields(self) -> Collection[str]:
-        """The names of the fields of a part."""
+        """The field names of a part."""
 
     def where(self, is_meant: Callable[[Any], bool]) -> "Parts":
-        """Only those of the parts that are meant."""
+        """Restrict the edits to parts that satisfy the condition."""
         return _Some(self, is_meant)
 
     def none(self) -> Edit:
-        """All parts are left out."""
+        """Drop all parts."""
         return self.only(lambda _: False)
 
     def without(self, *fields: str) -> Edit:
-        """No part has these fields."""
+        """Clear these fields in every part."""
         self._find(*fields)
 
         def change(part: Any) -> None:
@@ -65,7 +65,7 @@ class Parts(ABC):
         return self.each(change)
 
     def put(self, **values: Any) -> Edit:
-        """Fields of every part have these values."""
+        """Set fields of every part to these values."""
         self._find(*values)
 
         def change(part: Any) -> None:
@@ -75,17 +75,17 @@ class Parts(ABC):
         return self.each(change)
 
     def copy(self, field: str, *, to: str) -> Edit:
-        """One field of every part has the value of another."""
+        """Copy the value of one field to another in every part."""
         self._find(field, to)
         return self.each(lambda part: setattr(part, to, getattr(part, field)))
 
     def change(self, field: str, to: Callable[[Any], Any]) -> Edit:
-        """A field of every part has the value that ``to`` makes of its value."""
+        """Set a field of every part to what ``to`` makes of its value."""
         self._find(field)
         return self.each(lambda part: setattr(part, field, to(getattr(part, field))))
 
     def amounts(self, field: str, to: Callable[[int], int]) -> Edit:
-        """Every amount of a resource has the value that ``to`` makes of it."""
+        """Set every amount of a resource to what ``to`` makes of it."""
         self._find(field)
 
         def change(part: Any) -> None:
@@ -95,7 +95,7 @@ class Parts(ABC):
         return self.each(change)
 
     def turn(self, field: str, others: Mapping[Any, Any]) -> Edit:
-        """A field has another value where its value is a key of ``others``."""
+        """Replace the values of a field that are keys of ``others``."""
         self._find(field)
 
         def change(part: Any) -> None:
@@ -123,7 +123,7 @@ class Elements(Parts):
     path: str
 
     def each(self, change: Callable[[Any], None]) -> Edit:
-        """Every element is changed by this function."""
+        """Change every element with this function."""
 
         def make(message: Any) -> None:
             for repeated in self._lists(message):
@@ -133,7 +133,7 @@ class Elements(Parts):
         return Edit(self.message, make)
 
     def only(self, wanted: Callable[[Any], bool]) -> Edit:
-        """Elements that are not wanted are left out."""
+        """Keep only the elements that satisfy the condition."""
 
         def make(message: Any) -> None:
             for repeated in self._lists(message):
@@ -142,7 +142,7 @@ class Elements(Parts):
         return Edit(self.message, make)
 
     def twice(self) -> Edit:
-        """Behind the last element all of them come again."""
+        """Append a copy of all elements."""
 
         def make(message: Any) -> None:
             for repeated in self._lists(message):
@@ -152,7 +152,7 @@ class Elements(Parts):
 
     @property
     def fields(self) -> Collection[str]:
-        """The names of the fields of an element."""
+        """The field names of an element."""
         found: Any = self.message.DESCRIPTOR
         for name in self.path.split("."):
             found = found.fields_by_name[name].message_type
@@ -175,7 +175,7 @@ class Payloads(Parts):
     type: type[Message]
 
     def each(self, change: Callable[[Any], None]) -> Edit:
-        """Every message is changed by this function."""
+        """Change every message with this function."""
 
         def make(received: Any) -> None:
             for payload in received.payloads if received.kind == self.kind else ():
@@ -186,7 +186,7 @@ class Payloads(Parts):
         return Edit(ext.ToRm, make)
 
     def only(self, wanted: Callable[[Any], bool]) -> Edit:
-        """Messages that are not wanted are left out."""
+        """Keep only the messages that satisfy the condition."""
 
         def make(received: Any) -> None:
             if received.kind == self.kind:
@@ -196,31 +196,31 @@ class Payloads(Parts):
 
     @property
     def fields(self) -> Collection[str]:
-        """The names of the fields of these messages."""
+        """The field names of these messages."""
         return frozenset(self.type.DESCRIPTOR.fields_by_name)
 
 
 @dataclass(frozen=True)
 class _Some(Parts):
-    """Some of the parts, the others stay as they are."""
+    """Some of the parts; the others stay unchanged."""
 
     every: Parts
     is_meant: Callable[[Any], bool]
 
     def each(self, change: Callable[[Any], None]) -> Edit:
-        """Each of them is changed by this function."""
+        """Change each of them with this function."""
         return self.every.each(lambda part: change(part) if self.is_meant(part) else None)
 
     def only(self, wanted: Callable[[Any], bool]) -> Edit:
-        """Those of them that are not wanted are left out."""
+        """Drop those of them that do not satisfy the condition."""
         return self.every.only(lambda part: not self.is_meant(part) or wanted(part))
 
     @property
     def fields(self) -> Collection[str]:
-        """The names of the fields of a part."""
+        """The field names of a part."""
         return self.every.fields
 
 
 def _several(found: Any) -> Any:
-    """The elements of a list; a message by itself is one."""
+    """Return the elements of a list, or the single message as a list."""
     return (found,) if isinstance(found, Message) else found

@@ -1,9 +1,9 @@
-"""A scheduler with one fault or one liberty, to be judged like any other.
+"""A proxy that serves a mutant or a permitted variant of the reference.
 
-Run as ``python -m mutation.proxy NAME --listen HOST:PORT``. What is different inside is made in a
-reference this process starts for itself, on virtual time unless told ``--real-clock``; what is
-different on the wire is made here, between the kit and that reference, in all calls, those of the
-extension too. "none" changes nothing.
+Run as ``python -m mutation.proxy NAME --listen HOST:PORT``. Changes inside are made in a reference
+that this process starts, on virtual time unless ``--real-clock`` is given. Changes on the wire are
+made here, between the kit and that reference, in all calls, including those of the extension.
+"none" changes nothing.
 """
 
 import argparse
@@ -25,13 +25,17 @@ NONE: Final = Change("none", "Nothing is different.")
 
 
 def main() -> None:
-    """Serve until the process is ended."""
+    """Serve until the process ends."""
     load()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=[NONE.name, *CHANGES])
     parser.add_argument("--listen", default=ANYWHERE, metavar="HOST:PORT")
-    parser.add_argument("--revision", help="of the SI (default: that of the fault)")
-    parser.add_argument("--variant", choices=list(CHANGES), help="a liberty it takes, too: inside")
+    parser.add_argument("--revision", help="Revision of the SI (default: that of the mutant).")
+    parser.add_argument(
+        "--variant",
+        choices=list(CHANGES),
+        help="A permitted variant to combine with it: inside only.",
+    )
     parser.add_argument("--real-clock", action="store_true")
     given = parser.parse_args()
     change = CHANGES.get(given.name, NONE)
@@ -40,18 +44,18 @@ def main() -> None:
         parser.error(f"{change.name} changes messages of SI {change.revision}, not of {revision}")
     variant = CHANGES.get(given.variant, NONE)
     if variant.is_on_the_wire:
-        parser.error(f"{variant.name} changes messages: nothing is made beside it")
+        parser.error(f"{variant.name} changes messages and cannot be combined")
     command = reference(change, revision, variant=variant, real_clock=given.real_clock)
     if not change.is_on_the_wire:
         alone = [given.listen if word == ANYWHERE else word for word in command]
-        os.execv(alone[0], alone)  # noqa: S606  # our own command: nobody has to stand between
+        os.execv(alone[0], alone)  # noqa: S606  # our own command, without a proxy
     asyncio.run(serve(change, revision, command, given.listen, fired.fires))
 
 
 def reference(
     change: Change, revision: Revision, *, variant: Change = NONE, real_clock: bool = False
 ) -> Sequence[str]:
-    """The command that starts the reference as the kit does, altered inside where it has to be."""
+    """Return the command that starts the reference as the kit does, altered if necessary."""
     command = embedded(revision, SHORT, real_clock=real_clock).command
     names = "+".join([one.name if one.is_inside else "" for one in (change, variant)])
     if names == "+":

@@ -1,9 +1,9 @@
-"""Whether a verdict hangs on the order of tests, on how many work at them, or on what ran before.
+"""Checks that verdicts do not depend on test order, number of workers or earlier tests.
 
-Run as ``python -m mutation.same_verdicts``. The suite judges the embedded reference, or the same
-without the extension, in its own order, shuffled by one worker, shuffled by two, and some
-requirements each alone; every requirement has to come to the same verdict. The exit code is 1 where
-one does not.
+Run as ``python -m mutation.same_verdicts``. The suite tests the embedded reference, or the same
+without the extension: in its own order, shuffled with one worker, shuffled with two, and some
+requirements one by one. Every requirement has to get the same verdict. The exit code is 1 if one
+does not.
 """
 
 import random
@@ -36,14 +36,16 @@ _WAYS: Final = {
 
 @click.command(help=__doc__)
 @click.option("--revision", default=NAME, show_default=True)
-@click.option("--alone", default=12, show_default=True, help="How many requirements, each alone.")
-@click.option("--seed", type=int, help="To shuffle and choose as before (default: any).")
+@click.option(
+    "--alone", default=12, show_default=True, help="How many requirements to run one by one."
+)
+@click.option("--seed", type=int, help="Seed of the shuffle and the choice (default: random).")
 @click.option("-k", "selection", default="", help="Only these requirements, in every run.")
-@click.option("--without-extension", is_flag=True, help="Judge a scheduler with the SI alone.")
+@click.option("--without-extension", is_flag=True, help="Test a scheduler without the extension.")
 def main(
     *, revision: str, alone: int, seed: int | None, selection: str, without_extension: bool
 ) -> None:
-    """Judge in every order, and print where verdicts differ."""
+    """Run the suite in every order and print where verdicts differ."""
     seed = random.SystemRandom().randrange(10_000) if seed is None else seed
     click.echo(f"SI {revision}, seed {seed}")
     target = _without_extension(revision) if without_extension else ()
@@ -82,7 +84,7 @@ def _run(revision: str, name: str, options: Sequence[str]) -> Record:
 
 
 def _of_tests(found: Sequence[Difference]) -> list[Difference]:
-    """Without those of monitors that saw their premise in one run only, by chance."""
+    """Drop requirements that only monitors test and whose precondition held in one run only."""
     return [
         difference
         for difference in found
@@ -94,7 +96,7 @@ def _of_tests(found: Sequence[Difference]) -> list[Difference]:
 
 
 def _sample(usual: Record, count: int, seed: int) -> Iterator[str]:
-    """Some of those a test speaks for, and not monitors alone, in the order of the catalogue."""
+    """Choose requirements that have tests, not monitors alone, in catalogue order."""
     evaluated = [
         identifier
         for identifier, one in usual.requirements.items()
@@ -106,7 +108,7 @@ def _sample(usual: Record, count: int, seed: int) -> Iterator[str]:
 
 def _report(name: str, found: Record, differ: Sequence[Difference]) -> Sequence[Difference]:
     passed = sum(evaluated.verdict is Verdict.PASS for evaluated in found.requirements.values())
-    click.echo(f"{name:<22} {passed:>4} pass   {len(differ) or 'none'} differ")
+    click.echo(f"{name:<22} {passed:>4} passed   {len(differ) or 'none'} differ")
     for difference in differ:
         click.echo(f"  {difference}")
     return differ

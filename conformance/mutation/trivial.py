@@ -1,7 +1,7 @@
-"""Runs the suite against schedulers that do nothing: nearly no MUST may pass.
+"""Runs the suite against schedulers that do nothing: almost no MUST may pass.
 
 Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.kept`` lists the MUSTs that
-such a scheduler really keeps, with reasons. The exit code is 1 if another one passes.
+such a scheduler really meets, with reasons. The exit code is 1 if another one passes.
 """
 
 import sys
@@ -25,13 +25,13 @@ _BRIEF: Final = ("--time-scale", "0.1")  # they answer at once or never
 @click.command(help=__doc__)
 @click.argument("kinds", nargs=-1, type=click.Choice([kind.value for kind in Idle]))
 def main(kinds: Sequence[str]) -> None:
-    """Judge them, one after the other."""
+    """Run the suite against each kind in turn."""
     found = [_report(kind) for kind in map(Idle, kinds or [kind.value for kind in Idle])]
     sys.exit(any(found))
 
 
 def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
-    """The MUSTs of a scheduler that pass against it and that it does not keep; id to title."""
+    """Return the MUSTs that pass although the scheduler does not meet them; id to title."""
     record = evaluated(idle(kind), folder, ("--revision", NAME, *_BRIEF, *options))
     return {
         identifier: catalogue()[identifier].title
@@ -41,9 +41,9 @@ def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, 
 
 
 def _report(kind: Idle) -> bool:
-    """Whether something passes that should not."""
+    """Print the result for one kind; return whether a MUST passes wrongly."""
     wrong = passing(kind, _FOLDER / kind.value)
-    click.echo(f"{kind.value:<10} {len(wrong) or 'no'} MUST passes that it does not keep")
+    click.echo(f"{kind.value:<10} {len(wrong) or 'no'} MUSTs pass that it does not meet")
     for identifier, title in wrong.items():
         click.echo(f"  {identifier} {title}")
     return bool(wrong)

@@ -1,4 +1,4 @@
-"""The reference without its extension: a scheduler that has nothing but the SI, on the real clock.
+"""The reference without its extension: a scheduler with the SI alone, on the real clock.
 
 Run as ``python -m mutation.without_extension --listen HOST:PORT``; options are those of
 ``sireference serve``.
@@ -22,11 +22,11 @@ RECEIVED: Final = (
     *("--waiting-timeout", "1.5"),
     *("--connection-loss-timeout", "2"),
 )
-"""What the kit is told about it."""
+"""The options of the kit for it."""
 
 
 def main() -> None:
-    """Serve until the process is ended."""
+    """Serve until the process ends."""
     served: Any = rpc
     every = rpc.handlers
 

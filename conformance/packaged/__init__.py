@@ -1,1 +1,1 @@
-"""Tries the built package as a person who installed it has it."""
+"""Tests the built package as a user installs it."""

@@ -1,7 +1,7 @@
 """Builds the package, installs it with the oldest and the newest Python, and uses it: -m packaged.
 
-After installation everything runs without network, from an empty folder. With --core the wheel
-alone also builds and judges a real yunikorn-core, for which Go takes modules from its proxy.
+After installation everything runs offline, from an empty folder. With --core the wheel alone also
+builds and tests a real yunikorn-core, for which Go downloads modules from its proxy.
 """
 
 import argparse
@@ -36,18 +36,18 @@ _REPORTS: Final = (
     (("siconform", "run", *_CHOSEN), "CONFORMANT: all tested requirements passed "),
     (("siconform", "page", "build/conformance-selected"), "SI-NODE-001"),
 )
-"""What is run in the empty folder, and what it has to say."""
+"""Commands run in the empty folder, each with a part of its expected output."""
 
 
 def main() -> int:
-    """Everything; the exit code is 1 where something is not as it should be."""
-    parser = argparse.ArgumentParser(prog="packaged", description="Try the built package.")
-    parser.add_argument("--core", action="store_true", help=f"judge {CORE} by the wheel, too")
+    """Run everything; return 1 if anything fails."""
+    parser = argparse.ArgumentParser(prog="packaged", description="Test the built package.")
+    parser.add_argument("--core", action="store_true", help=f"also test {CORE} with the wheel")
     given = parser.parse_args()
     wheel = built()
     pythons = oldest_and_newest()
     if not pythons:
-        sys.stderr.write("packaged: there is no Python here that the package is for\n")
+        sys.stderr.write("packaged: no supported Python found\n")
         return 1
     for version, python in pythons:
         began = time.monotonic()
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def built() -> Path:
-    """The wheel, made from the sdist, the same as the one made from the checkout."""
+    """Return the wheel built from the sdist, which must equal the one built from the checkout."""
     shutil.rmtree(OUTPUT, ignore_errors=True)
     by_sdist, directly = OUTPUT / "by-sdist", OUTPUT / "directly"
     build = [sys.executable, "-m", "build", "--no-isolation"]
@@ -72,13 +72,13 @@ def built() -> Path:
     differing = _contents(one).items() ^ _contents(other).items()
     if differing:
         names = ", ".join(sorted({name for name, _ in differing})[:5])
-        raise SystemExit(f"packaged: the sdist makes another wheel than the checkout: {names}")
+        raise SystemExit(f"packaged: the wheels from sdist and checkout differ: {names}")
     _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, by_sdist.iterdir())])
     return one
 
 
 def installed(wheel: Path, python: Path, venv: Path) -> Path:
-    """The folder of programs of a new environment with the wheel and what it depends on."""
+    """Install the wheel and its dependencies in a new environment; return its bin folder."""
     _run([str(python), "-m", "venv", str(venv)])
     quiet = ("--quiet", "--disable-pip-version-check", "--no-warn-script-location")
     _run([str(venv / "bin" / "python"), "-m", "pip", "install", *quiet, str(wheel)])
@@ -86,23 +86,23 @@ def installed(wheel: Path, python: Path, venv: Path) -> Path:
 
 
 def used(programs: Path, folder: Path) -> None:
-    """The package as people have it: both programs, and the plugin in a project of their own."""
+    """Use both programs, and the pytest plugin in a project outside the checkout."""
     empty = folder / "empty"
     empty.mkdir()
     for words, message in _REPORTS:
         received = _offline(programs, words, empty)
         if message not in received:
-            raise SystemExit(f'packaged: {" ".join(words)} does not say "{message}":\n{received}')
+            raise SystemExit(f'packaged: {" ".join(words)} does not print "{message}":\n{received}')
     project = folder / "own-project"
     shutil.copytree(ROOT / "fixtures" / "own-project", project)
     received = _offline(programs, ("pytest", "-p", "no:cacheprovider"), project)
     if "1 requirement of your own: 1 pass" not in received:
-        raise SystemExit(f"packaged: a requirement of one's own is not judged:\n{received}")
+        raise SystemExit(f"packaged: a custom requirement is not tested:\n{received}")
     serves(programs, empty)
 
 
 def serves(programs: Path, folder: Path) -> None:
-    """The reference starts, says where it listens, and ends when it is told to."""
+    """Start the reference, wait for its address, and end it."""
     command = offline([str(programs / "sireference"), "serve", "--listen", "127.0.0.1:0"])
     with subprocess.Popen(  # noqa: S603  # our own words
         command,
@@ -120,17 +120,17 @@ def serves(programs: Path, folder: Path) -> None:
             os.killpg(served.pid, signal.SIGTERM)
             served.wait(_LIMIT)
     if "listening on 127.0.0.1:" not in first:
-        raise SystemExit(f'packaged: sireference serve says "{first.strip()}"')
+        raise SystemExit(f'packaged: sireference serve prints "{first.strip()}"')
 
 
 def core_evaluated(programs: Path, folder: Path) -> None:
-    """A named target from the wheel alone: built into a cache that was empty, and judged."""
+    """Build a named target from the wheel alone, with an empty cache, and test it."""
     cache = folder / "cache"
     words = [str(programs / "siconform"), "run", "--target", CORE, *_CHOSEN]
     go = {"GOCACHE": os.environ.get("GOCACHE", str(Path.home() / ".cache" / "go-build"))}
     received = _run(words, folder / "empty", {**environment(), **go, "XDG_CACHE_HOME": str(cache)})
     if "CONFORMANT in what" not in received or not list(cache.rglob("yunikorn-core-target")):
-        raise SystemExit(f"packaged: {CORE} is not judged:\n{received}")
+        raise SystemExit(f"packaged: {CORE} is not tested:\n{received}")
 
 
 def _offline(programs: Path, words: Sequence[str], folder: Path) -> str:
@@ -146,7 +146,7 @@ def _with(programs: Path) -> dict[str, str]:
 def _run(
     command: Sequence[str], folder: Path = ROOT, variables: dict[str, str] | None = None
 ) -> str:
-    """What it says; SystemExit with that where it fails."""
+    """Return the output; raises SystemExit with it if the command fails."""
     done = subprocess.run(  # noqa: S603  # our own words
         command,
         cwd=folder,
@@ -166,7 +166,7 @@ def _run(
 
 
 def _contents(wheel: Path) -> dict[str, str]:
-    """Hash by name of everything in it; its own list of hashes is made of the same."""
+    """Return the hash of each file in the wheel, by name."""
     with zipfile.ZipFile(wheel) as archive:
         return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
 

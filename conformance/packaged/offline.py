@@ -1,4 +1,4 @@
-"""Runs a command where no network is but the machine's own addresses, as far as that can be had."""
+"""Runs a command without network except loopback, as far as the machine allows it."""
 
 import os
 import shutil
@@ -7,28 +7,28 @@ from typing import Final
 
 _UNSHARE: Final = ("unshare", "--map-root-user", "--net")
 _LOOPBACK: Final = 'ip link set lo up && exec "$0" "$@"'
-_NOTHING_LISTENING: Final = "http://127.0.0.1:9"  # a proxy that is not there
+_NOTHING_LISTENING: Final = "http://127.0.0.1:9"  # a proxy that does not exist
 _PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 
 
 def how() -> str:
-    """For people: what keeps the network away."""
-    return "a network namespace of its own" if _words() else "proxies that are not there"
+    """Return how the network is disabled, for messages."""
+    return "a network namespace" if _words() else "non-existent proxies"
 
 
 def offline(command: list[str]) -> list[str]:
-    """The command line that runs this one without network."""
+    """Return the command line that runs this one without network."""
     return [*_words(), *command]
 
 
 def environment() -> dict[str, str]:
-    """The environment without what a checkout or a shell adds."""
+    """Return the environment without variables of a checkout or a shell."""
     dropped = ("PYTHON", "PYTEST", "NOX", "VIRTUAL_ENV")
     return {name: v for name, v in os.environ.items() if not name.startswith(dropped)}
 
 
 def environment_offline() -> dict[str, str]:
-    """The same with no way out of here, also for what would take one."""
+    """Return the same with proxies that do not exist."""
     return (
         environment()
         | dict.fromkeys(_PROXIES, _NOTHING_LISTENING)

@@ -1,4 +1,4 @@
-"""Which Pythons this machine has that the package is for."""
+"""Finds the supported Pythons on this machine."""
 
 import glob
 import shutil
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 OLDEST: Final = (3, 11)
-_NEWEST: Final = 20  # of 3.x, that is looked for
+_NEWEST: Final = 20  # of 3.x
 _PLACES: Final = ("~/.pyenv/versions/3.*/bin/python", "/opt/python/*/bin/python")
 _ASKS: Final = "import sys; print(*sys.version_info[:2])"
 
 
 def oldest_and_newest() -> list[tuple[str, Path]]:
-    """Version and program of the oldest and of the newest, one entry where they are the same."""
+    """Return version and path of the oldest and the newest, one entry if they are the same."""
     found = {version: path for path in _there() if (version := _version(path)) >= OLDEST}
     chosen = sorted({min(found), max(found)}) if found else []
     return [(".".join(map(str, version)), found[version]) for version in chosen]
@@ -30,7 +30,7 @@ def _there() -> Iterator[Path]:
 
 
 def _version(python: Path) -> tuple[int, ...]:
-    """Major and minor; () for what does not run, such as a shim of a version that is not there."""
+    """Return major and minor; () for a shim of a version that is not installed."""
     done = subprocess.run(  # noqa: S603  # our own words
         [python, "-c", _ASKS], capture_output=True, text=True, timeout=30, check=False
     )

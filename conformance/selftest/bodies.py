@@ -1,4 +1,4 @@
-"""What the body of a test of the suite may not be: faults found in its source, by syntax alone."""
+"""Rules for the bodies of suite tests, checked in the source by syntax alone."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ _ANYTHING: Final = frozenset({"Exception", "BaseException"})
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in a module that is not as it has to be."""
+    """A violation of a rule in a module."""
 
     place: str  # file:line
     message: str
@@ -40,12 +40,12 @@ class Problem:
 
 
 def problems_in_file(path: Path, known: Collection[str]) -> list[Problem]:
-    """The faults of a module of tests; ``known`` are the requirements there are."""
+    """Return the problems of a test module; ``known`` are the existing requirement ids."""
     return problems_in(path.read_text("utf-8"), path.name, known)
 
 
 def problems_in(source: str, name: str, known: Collection[str]) -> list[Problem]:
-    """The same for source; ``name`` stands for the file."""
+    """Return the problems of source code; ``name`` is reported as the file."""
     module = ast.parse(source)
     found = [
         *_in_imports(module),
@@ -59,7 +59,7 @@ def problems_in(source: str, name: str, known: Collection[str]) -> list[Problem]
 
 
 def cases_in(module: ast.Module) -> list[ast.FunctionDef]:
-    """The test functions of a module."""
+    """Return the test functions of a module."""
     return [
         node
         for node in module.body
@@ -84,7 +84,7 @@ def _in_imports(module: ast.Module) -> Found:
 
 
 def _in_names_and_texts(module: ast.Module) -> Found:
-    """Names, attributes and texts; docstrings may say what they like."""
+    """Check names, attributes and strings; docstrings are exempt."""
     documents = {id(text) for text in _docstrings(module)}
     for node in ast.walk(module):
         name = _name_of(node)
@@ -123,7 +123,7 @@ def _in_citations(test: ast.FunctionDef, known: Collection[str]) -> Found:
 
 
 def _in_negatives(test: ast.FunctionDef) -> Found:
-    """Each negative has its control: a block of that name, or something positive before it."""
+    """Check that each negative has its control: a block of that name, or a positive before it."""
     calls = sorted(
         (node.lineno, _name_of(node.func)) for node in ast.walk(test) if isinstance(node, ast.Call)
     )

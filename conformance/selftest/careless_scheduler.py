@@ -1,8 +1,4 @@
-"""A scheduler that allocates every ask on the newest node, whatever that holds: to be found out.
-
-Run as a script, with the revision it is to speak; it picks a port and says which. Where the key is
-the identity it allocates a key as often as it comes, and books no update.
-"""
+"""A scheduler that allocates every ask on the newest node, ignoring capacity."""
 
 import asyncio
 import sys
@@ -47,7 +43,7 @@ def _behaviours(si: Any) -> dict[str, Callable[..., Any]]:
 
 
 class _Careless:
-    """Keeps track of what there is, and not of what it holds."""
+    """Tracks nodes and applications, but no capacity."""
 
     def __init__(self, si: Any) -> None:
         self._si = si

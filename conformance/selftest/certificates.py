@@ -1,4 +1,4 @@
-"""Certificates of a day for tests, in files, and a scheduler that shows them."""
+"""Short-lived certificates for tests, in files, and a scheduler that uses them."""
 
 import datetime as dt
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ _LONG_AGO: Final = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Files of a certificate and its key."""
+    """The files of a certificate and its key."""
 
     certificate: Path
     key: Path
@@ -52,7 +52,7 @@ class Authority:
 def secured(
     own: Pair, behaviours: dict[str, Callable[..., Any]], clients: Path | None = None
 ) -> Iterator[str]:
-    """The address of a scheduler with TLS; ``clients`` is who signs those it lets in."""
+    """Yield the address of a scheduler with TLS; ``clients`` signs the accepted clients."""
     server = grpc.server(ThreadPoolExecutor(max_workers=4))
     server.add_generic_rpc_handlers((rpc.scheduler_handlers(DEFAULT_REVISION, behaviours),))
     credentials = grpc.ssl_server_credentials(

@@ -1,4 +1,4 @@
-"""Small suites and small targets to try the kit on."""
+"""Small suites and targets to test the kit with."""
 
 import json
 import signal
@@ -17,7 +17,7 @@ from siconform import results
 
 pytest_plugins = ["pytester"]
 
-# The processes that tests start inherit what is ignored: by a shell's background jobs, by nohup.
+# Child processes inherit ignored signals: of a shell's background jobs, of nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
@@ -30,7 +30,7 @@ ANNOUNCING = (
 
 @dataclass
 class FinishedRun:
-    """How a run ended, and the results it wrote."""
+    """The exit code of a run and the results it wrote."""
 
     code: int
     out: str
@@ -55,7 +55,7 @@ class FinishedRun:
 
 @pytest.fixture(autouse=True)
 def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run reads this variable; that of the tests is none of its business."""
+    """Hide an environment variable of this test session from the runs it starts."""
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
 
 
@@ -63,7 +63,7 @@ def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 def conformance(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., FinishedRun]:
-    """Runs a suite given as source under the plugin, against a target that only says it listens."""
+    """Run suite source under the plugin, against a target that only prints its address."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
 
@@ -118,7 +118,7 @@ def read(code: int, out: str, err: str, folder: Path) -> FinishedRun:
 
 @pytest.fixture
 def mute() -> Iterator[str]:
-    """A port that takes connections and says nothing."""
+    """A port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         kept: list[socket.socket] = []
 
@@ -135,8 +135,8 @@ def mute() -> Iterator[str]:
 
 
 @pytest.fixture
-def nothing_listening() -> str:
-    """An address nobody listens on."""
+def closed_address() -> str:
+    """An address without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Histories each monitor holds on, never applies to, and is broken by."""
+"""Histories for each monitor: one it passes, one that does not apply, and violations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -74,7 +74,7 @@ from siwire.r2023_12 import si_pb2
 
 @dataclass(frozen=True)
 class Case:
-    """A monitor with one history it holds on, one it never applies to, and those that break it."""
+    """A monitor with a history it passes, one that does not apply, and violating ones."""
 
     monitor: str
     holds: Sequence[Part]
@@ -114,18 +114,21 @@ CASES = (
             released_by_rm("3", PREEMPTED),  # a late confirmation
             *(allocated("k", "4"), *(released_by_rm("4"), released("4")) * 2),  # again
             *(allocated("k", "5"), released_by_rm("5"), released("5", PREEMPTED)),
-            released("5"),  # the two crossed on the way
+            released("5"),  # the two crossed
             *(allocated("k", "6"), released("6", PREEMPTED), REMOVAL),
             *(released_by_rm("6", PREEMPTED), released("6")),  # so did these
             *(allocated("k", "8"), released("8", PREEMPTED)),
             *(released_by_rm("8", PREEMPTED), REMOVAL, released("8")),  # and these
             *(allocated("k", "7"), *(released("7", PREEMPTED),) * 2),  # not confirmed, so repeated
-            *(released_by_rm("7", PREEMPTED), released("7", PREEMPTED)),  # crossing
+            *(released_by_rm("7", PREEMPTED), released("7", PREEMPTED)),  # crossed
             *(allocated("k", "9"), released("9", PREEMPTED), released_by_rm("9")),
-            *(released("9", PREEMPTED), released("9")),  # repeated when it was stopped: crossing
+            *(released("9", PREEMPTED), released("9")),  # repeated when it was stopped: crossed
             *(allocated("k", "10"), released("10", PREEMPTED)),
             released_by_rm("10", Termination.PLACEHOLDER_REPLACED),
-            *(*ASKS_SYNCHRONISED, released("10", PREEMPTED)),  # for that did not confirm it
+            *(
+                *ASKS_SYNCHRONISED,
+                released("10", PREEMPTED),
+            ),  # by a message that did not confirm it
             released_by_rm("10", PREEMPTED),
         ],
         [allocated(), RELEASE],
@@ -146,7 +149,7 @@ CASES = (
         ],
         [
             *(allocated(), released(identity="")),
-            *(released_by_rm("?"), released("?")),  # repeats what the RM said
+            *(released_by_rm("?"), released("?")),  # repeats the RM's message
             *(replace(RELEASE, subject=OneAllocation("b", "id")), released(application="b")),
         ],
         [
@@ -170,7 +173,7 @@ CASES = (
                 *APPS_SYNCHRONISED,
                 allocated(),
                 *ASKS_SYNCHRONISED,
-            ),  # may have been under way
+            ),  # may be in transit
             *(APP, allocated(identity="2")),
         ],
         [
@@ -261,7 +264,7 @@ CASES = (
                 *ASKS_SYNCHRONISED,
                 allocated(),
                 *ASKS_SYNCHRONISED,
-            ),  # may have been under way
+            ),  # may be in transit
             *(ASK, allocated(identity="2")),
         ],
         [
@@ -303,7 +306,7 @@ CASES = (
         [
             *(REAL_ASK, PLACEHOLDER, REPLACED, GONE, REAL),
             *(replace(REAL_ASK, key="2"), replace(REAL_ASK, key="3"), PLACEHOLDER, REPLACED),
-            allocated("2", "elsewhere", task_group="g"),  # the release is for the other one
+            allocated("2", "elsewhere", task_group="g"),  # the release is of the other one
         ],
         [REAL_ASK, REAL, PLACEHOLDER],
         [
@@ -357,14 +360,14 @@ CASES = (
                 *NODES_SYNCHRONISED,
                 allocated(),
                 *ASKS_SYNCHRONISED,
-            ),  # may have been under way
+            ),  # may be in transit
             *(OLD_ITSELF, OLD, replace(PLACEHOLDER, node="m"), REPLACED, REAL),
             *(UNDRAIN, allocated(identity="2")),
             *(DRAIN, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated(identity="3")),
         ],
         [
             *(NODE, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()),
-            *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # refused
+            *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # rejected
             replace(NODE, node="fence-m", action=Action.CREATE_DRAINING),
         ],
         [
@@ -391,15 +394,15 @@ CASES = (
         "confirmations_are_not_confirmed",
         [
             *(PREEMPTION, CONFIRMATION, RELEASE, released()),
-            *(released_by_rm("2"), released("2", PREEMPTED)),  # crossing on the way
+            *(released_by_rm("2"), released("2", PREEMPTED)),  # crossed
             *(released_by_rm("2", PREEMPTED), released("2")),
             *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
             *(released_by_rm("3", PREEMPTED), released("3")),
-            *(allocated(identity="4"), released("4", PREEMPTED)),  # and under way
+            *(allocated(identity="4"), released("4", PREEMPTED)),  # and in transit
             *(released_by_rm("4", PREEMPTED), released("4")),
             *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
             *(released_by_rm("5", PREEMPTED), REMOVAL, released("5")),  # and this on another
-            *(allocated(identity="6"), released("6", PREEMPTED)),  # said again on the way
+            *(allocated(identity="6"), released("6", PREEMPTED)),  # sent again meanwhile
             *(released_by_rm("6", PREEMPTED), released("6", PREEMPTED)),
         ],
         [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
@@ -422,7 +425,7 @@ CASES = (
             *(allocated(), RELEASE, released()),
             *(ApplicationRemoval("b", "default"), released("b1", application="b")),
             *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
-            *(released("3", application="c"), released("", application="a")),  # 3 is of a
+            *(released("3", application="c"), released("", application="a")),  # 3 belongs to a
             *(allocated("key", "4"), withdrawn("key", "d")),
             released("4", application="d"),
         ],
@@ -440,15 +443,15 @@ CASES = (
         [
             *(NODE, allocated("k", "1"), allocated("k", "2")),
             *(released_by_rm("1"), allocated("k", "3"), SMALLER),
-            *(released_by_rm("3"), allocated("k", "4")),  # it may not know of it yet
-            *(released(""), allocated("k", "5", application="b")),  # the end of all there was
+            *(released_by_rm("3"), allocated("k", "4")),  # may not have arrived yet
+            *(released(""), allocated("k", "5", application="b")),  # the end of all allocations
         ],
         [NODE],
         [
             ("holds 12 of memory", [NODE, *(allocated("k", i) for i in "123")]),
             ("holds 8 of memory", [replace(SMALLER, action=Action.CREATE), *FULL]),
             (
-                "holds 12 of memory",  # room of an unconfirmed release is not free
+                "holds 12 of memory",  # the capacity of an unconfirmed release is not free
                 [
                     *(NODE, allocated("k", "1"), allocated("k", "2")),
                     *(released("1", PREEMPTED), allocated("k", "3")),
@@ -456,7 +459,7 @@ CASES = (
             ),
             ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_SYNCHRONISED, allocated()]),
             ("holds 11", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: taken over
+            ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: recovered
         ],
     ),
     Case(

@@ -1,8 +1,4 @@
-"""Histories for monitors where the key is the identity: lives of keys, updates, what others hold.
-
-Each is either legal in every word or broken in one way; the cases of all other monitors are in
-``monitor_cases.py``.
-"""
+"""Histories for monitors where the key is the identity: key lifecycle, updates, foreign ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -104,7 +100,7 @@ BY_KEY: Sequence[Case] = (
             *(ASK, BIG, *CERTAIN, new(memory=8)),
         ],
         [
-            *(ASK, BIG, new()),  # allocated before it was updated
+            *(ASK, BIG, new()),  # allocated before the update
             *(OTHER, update(8, "o"), AskRejected("o", "a", "no"), *CERTAIN, new("o")),
             *(replace(ASK, key="p"), reported("p", 8), *CERTAIN, new("p")),  # by the RM
         ],
@@ -144,15 +140,15 @@ BY_KEY: Sequence[Case] = (
     Case(
         "identities_are_unique",
         [
-            *(ASK, ASK, ASK, new(), new(), new()),  # twice what was updated
-            *(end(), ended(), ASK, new(node="m")),  # another life
+            *(ASK, ASK, ASK, new(), new(), new()),  # twice the updated amount
+            *(end(), ended(), ASK, new(node="m")),  # next lifecycle
             *(PREEMPTION, CONFIRMATION, ASK, new()),
             *(DECOMMISSION, ended(), NODE, ASK, new()),
             *(ApplicationRemoval("a", "default"), *CERTAIN, ASK, new()),
             *(reported("x"), new("x"), reported("x"), new("x"), end("x"), ended("x")),
             *(reported("x"), new("x")),
             *(OTHER, reported("o", node="m"), new("o", node="m")),
-            *(reported(""), new("")),  # said back as it was
+            *(reported(""), new("")),  # echoed unchanged
             *(foreign(4), of_others(), foreign(5), of_others()),
         ],
         [ASK, REJECTED, AllocationRejected("k", "a", "no")],
@@ -236,7 +232,7 @@ BY_KEY: Sequence[Case] = (
     Case(
         "rejected_asks_stay_rejected",
         [ASK, BIG, REJECTED, new(), end(), ended(), ASK, REJECTED, ASK, new()],
-        [ASK, update(0), REJECTED, new()],  # it was the update that was rejected
+        [ASK, update(0), REJECTED, new()],  # the update was rejected
         [("after its rejection", [ASK, BIG, REJECTED, REJECTED, new()])],
     ),
     Case(
@@ -282,7 +278,7 @@ BY_KEY: Sequence[Case] = (
         [
             *(NODE, ASK, new(), update(25), *CERTAIN, update(2), new("o", 4), *CERTAIN),
             *(new("p", 4), end("p"), new("q", 4)),
-            *(end(), end("o"), end("q"), BIG, end(), new(memory=8), new("r", 8)),  # crossing
+            *(end(), end("o"), end("q"), BIG, end(), new(memory=8), new("r", 8)),  # crossed
         ],
         [NODE, ASK, update(9), REJECTED],
         [

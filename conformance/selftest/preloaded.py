@@ -1,7 +1,4 @@
-"""A Python that has the kit in memory, for tests that start it often and not to see it start.
-
-It is forked: it takes a fifth of the usual time to begin. SIGINT and SIGHUP are blocked in it.
-"""
+"""A Python with the kit preloaded, for tests that often start it and do not test its start."""
 
 import atexit
 import os
@@ -19,11 +16,11 @@ _VARIABLE: Final = child_processes.variable(WORKERS)
 
 @cache
 def preloaded_python() -> tuple[str, ...]:
-    """The words that stand for ``python``; its server ends with this process."""
+    """Return the command that replaces ``python``; its server ends with this process."""
     servers = ExitStack()
     servers.enter_context(fork_servers(WORKERS))
     atexit.register(servers.close)
-    address = os.environ.pop(_VARIABLE, "")  # runs that tests start have servers of their own
+    address = os.environ.pop(_VARIABLE, "")  # runs that tests start have their own servers
     if not address:
         return (sys.executable,)
     return (sys.executable, "-I", "-S", str(Path(fork_client.__file__)), address)

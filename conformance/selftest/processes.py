@@ -1,4 +1,4 @@
-"""Processes that a test starts, and what becomes of them."""
+"""Processes that a test starts, and checks of whether they ended."""
 
 import os
 import shlex
@@ -18,10 +18,7 @@ _LOOK_AGAIN = 0.02  # seconds
 
 @contextmanager
 def programs(folder: Path, starts_within: float) -> Iterator[Start]:
-    """Starts Python programs as targets; stops them when the block ends.
-
-    The log of the first is ``target.log``, the next are ``target1.log`` and so on.
-    """
+    """Start Python programs as targets; stop them when the block ends."""
     started: list[ProcessTarget] = []
 
     def start(program: str, arguments: str = "", within: float = starts_within) -> ProcessTarget:
@@ -43,7 +40,7 @@ def programs(folder: Path, starts_within: float) -> Iterator[Start]:
 
 
 def wait_for(condition: Callable[[], bool], limit: float = 60.0) -> None:
-    """Return when it holds, at the latest after so many seconds, or fail."""
+    """Wait until the condition holds; fail after this many seconds."""
     deadline = time.monotonic() + limit
     while not condition():
         assert time.monotonic() < deadline
@@ -51,7 +48,7 @@ def wait_for(condition: Callable[[], bool], limit: float = 60.0) -> None:
 
 
 def exists(pid: int) -> bool:
-    """Whether the process is there and no zombie."""
+    """Return whether the process exists and is not a zombie."""
     try:
         os.kill(pid, signal.SIG_DFL)
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")

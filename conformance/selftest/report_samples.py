@@ -1,4 +1,4 @@
-"""Results of a small run, as a page is made of them, with a target that says hostile things."""
+"""Results of a small run for report pages, with a target that sends hostile strings."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ HISTORY = "histories/test_gang.jsonl"
 def line(
     at: float, sender: str, stream: str | None, message: str, **element: Any
 ) -> dict[str, Any]:
-    """A record of a history."""
+    """Return a record of a history."""
     return {
         "at": at,
         "moment": at,
@@ -26,7 +26,7 @@ def line(
 
 
 def lines() -> list[dict[str, Any]]:
-    """A node that comes, drains and goes, and an ask of an application that is placed."""
+    """Return a node that is created, drained and removed, and an ask that is allocated."""
     node = {"is": "NodeRequest", "node": "gw0-7-node-1"}
     app = {"application": "gw0-7-app-1"}
     ask = {"key": "gw0-7-ask-1", **app}
@@ -56,7 +56,7 @@ def lines() -> list[dict[str, Any]]:
 
 
 def requirement(identifier: str, level: str, verdict: str, history: str = "") -> dict[str, Any]:
-    """What results.json says of one."""
+    """Return an entry of results.json for a requirement."""
     sent = HOSTILE if verdict == "fail" else ""
     test = {
         "id": f"suite/test_x.py::test_{identifier[-3:]}_is_kept",
@@ -83,7 +83,7 @@ def requirement(identifier: str, level: str, verdict: str, history: str = "") ->
 
 
 def failure(failing: dict[str, Any]) -> dict[str, Any]:
-    """What people act on."""
+    """Return a failure as shown to users."""
     return {
         "test": failing["tests"][0]["id"],
         "requirement": "SI-GANG-021",
@@ -113,7 +113,7 @@ DEADLINE = {
 
 
 def results() -> dict[str, Any]:
-    """The document of the run."""
+    """Return the document of the run."""
     failing = requirement("SI-GANG-021", "MUST", "fail", HISTORY)
     return {
         "schema": 2,
@@ -151,7 +151,7 @@ def results() -> dict[str, Any]:
 
 
 def write(folder: Path) -> Path:
-    """A results folder of that run."""
+    """Write a results folder of that run."""
     (folder / "histories").mkdir(parents=True)
     received = "".join(json.dumps(one) + "\n" for one in lines())
     (folder / HISTORY).write_text(received + '{"judged": {}}\n{"at": 2.0, "cut o', "utf-8")

@@ -1,4 +1,4 @@
-"""Resource managers with connections of a test's own, in place of one to a scheduler."""
+"""Resource managers with fake connections instead of a scheduler."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ Answer = Callable[[Request], Sequence[Fact]]
 
 
 def nothing(_: Request) -> Sequence[Fact]:
-    """As a scheduler that does not answer."""
+    """Answer nothing."""
     return []
 
 
 class FakeConnection:
-    """A connection to a scheduler that is a function from requests to notifications."""
+    """A fake connection: a function from requests to notifications."""
 
     rm_id = "rm"
     revision = DEFAULT_REVISION
@@ -54,7 +54,7 @@ class FakeConnection:
                 self.receives(fact)
 
     def receives(self, *facts: Fact) -> None:
-        """Tell the RM these facts, in one message."""
+        """Deliver these facts to the RM, in one message."""
         self.history.add("rm", facts, sent_by_rm=False, barrier=self._is_barrier)
 
     def receives_in(self, seconds: float, *facts: Fact) -> None:
@@ -64,7 +64,7 @@ class FakeConnection:
 
 
 class RecordingConnection(Connection):
-    """A connection to nowhere that keeps the requests of each message."""
+    """A fake connection that records the requests of each message."""
 
     def __init__(self, revision: Revision, kind: UpdateKind) -> None:
         super().__init__("127.0.0.1:1", revision, "rm", History())
@@ -73,7 +73,7 @@ class RecordingConnection(Connection):
 
     @property
     def requests(self) -> list[Request]:
-        """The requests of all messages."""
+        """Return the requests of all messages."""
         return [request for requests in self.messages for request in requests]
 
     def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:  # noqa: ARG002  # as overridden
@@ -97,7 +97,7 @@ def rm_on(
     observed: ProbedBehaviour | None = None,
     alive: Callable[[], bool] = lambda: True,
 ) -> ResourceManager:
-    """An RM with this connection, which has at least a name and a history."""
+    """Return an RM with this connection, a name and a history."""
     for name, value in (
         ("listeners", []),
         ("hearing", threading.Lock()),

@@ -1,4 +1,4 @@
-"""What an RM and a scheduler may have said to each other, and histories of it."""
+"""Sample elements of exchanges between an RM and a scheduler, and histories of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ from siwire.r2023_12 import si_pb2
 
 si_2021: Any = lax_messages(find_revision("2021-02"))
 M = TypeVar("M", bound=Message)
-Part = Any  # something said, told or registered; a message stands for what tells it
+Part = Any  # an element of a history; a message stands for its notification
 STOPPED, PREEMPTED, TIMEOUT = (
     Termination.STOPPED_BY_RM,
     Termination.PREEMPTED_BY_SCHEDULER,
@@ -159,7 +159,7 @@ ODD_RESPONSE = unknown_field(si_pb2.NodeResponse(), 9)
 
 
 def by_key(parts: Sequence[Part]) -> Exchange:
-    """Of a revision in which the key is the identity."""
+    """Return an element for revisions in which the key is the identity."""
     return exchange_of(parts, history=History(identity=Identity.KEY_OF_THE_ASK))
 
 

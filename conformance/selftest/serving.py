@@ -1,4 +1,4 @@
-"""gRPC servers with behaviours of a test's own."""
+"""gRPC servers with behaviour defined by a test."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ def served(
     workers: int = 4,
     interceptors: Sequence[grpc.ServerInterceptor] = (),
 ) -> Iterator[str]:
-    """The address of a server that was prepared so, until the block ends."""
+    """Yield the address of a server prepared by the function, until the block ends."""
     server = grpc.server(ThreadPoolExecutor(max_workers=workers), interceptors=list(interceptors))
     prepare(server)
     port = server.add_insecure_port("127.0.0.1:0")
@@ -35,7 +35,7 @@ def scheduler(
     workers: int = 4,
     interceptors: Sequence[grpc.ServerInterceptor] = (),
 ) -> Iterator[str]:
-    """The address of a scheduler that serves these methods of the SI so."""
+    """Yield the address of a scheduler that serves these methods of the SI."""
     handlers = rpc.scheduler_handlers(revision, behaviours)
     with served(
         lambda server: server.add_generic_rpc_handlers((handlers,)), workers, interceptors

@@ -1,8 +1,4 @@
-"""The moments of a command at which a signal may arrive, each with how it is recognised.
-
-A moment is an event that can be seen from outside: a file, a line, a process. Nothing here sleeps
-and hopes.
-"""
+"""The moments of a command at which a signal may arrive, and how to recognise each."""
 
 import os
 import subprocess
@@ -50,7 +46,7 @@ threading.Event().wait()
 
 @dataclass
 class Command:
-    """A command of the kit that was started, in a folder and a session of its own."""
+    """A command of the kit in a separate folder and session."""
 
     process: "subprocess.Popen[bytes]"
     folder: Path
@@ -62,20 +58,20 @@ class Command:
         return self.folder / "out"
 
     def sent(self) -> str:
-        """Both of its streams so far."""
+        """The output so far, of both streams."""
         return (self.folder / "said.txt").read_text("utf-8", "replace")
 
     def left(self) -> list[int]:
-        """The processes it has started that still live, itself included."""
+        """The living processes it started, itself included."""
         return [pid for pid, line in marked(self.mark) if line]
 
     def has_started(self, word: str) -> bool:
-        """Whether one of its processes has this word in its command line."""
+        """Return whether one of its processes has this word in its command line."""
         return any(word in line for _, line in marked(self.mark))
 
 
 def marked(mark: str) -> list[tuple[int, str]]:
-    """Process id and command line of each living process that inherited the mark."""
+    """Return pid and command line of each living process that inherited the mark."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -92,17 +88,17 @@ def marked(mark: str) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class Moment:
-    """When a signal is sent: the command, and what shows that it has come so far."""
+    """When a signal is sent: the command, and how to recognise the moment."""
 
     words: tuple[str, ...]
     has_come: Callable[[Command], bool]
-    has_results: bool = True  # it is a run that has begun, so its results state the interruption
-    is_decided: bool = False  # the verdict of the tests is written; what explains it is to come
+    has_results: bool = True  # the run has begun, so its results record the interruption
+    is_decided: bool = False  # the test verdicts are written; reports are not
     python: tuple[str, ...] = field(default=())  # options of the interpreter
 
 
 def begin(moment: Moment, folder: Path) -> Command:
-    """Start the command and return when the moment has come."""
+    """Start the command and return at that moment."""
     (folder / "mute.py").write_text(_SERVING)
     (folder / "starting.py").write_text(_NEVER_LISTENS)
     mark = uuid.uuid4().hex
@@ -135,7 +131,7 @@ def _has_begun(command: Command) -> bool:
 
 
 def _has_written_results(command: Command) -> bool:
-    """The verdict of the tests is written; pages and certificate are still to come."""
+    """Return whether the verdicts are written, but pages and certificate are not."""
     try:
         text = (command.results / "results.json").read_text("utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""The small schedulers of the proof as processes, and streams to them, for tests of either."""
+"""The small schedulers of mutation testing as processes, and streams to them."""
 
 import os
 import queue
@@ -16,7 +16,7 @@ from siwire import rpc
 
 @contextmanager
 def served(module: str) -> Iterator[grpc.Channel]:
-    """A channel to one that runs ``python -m MODULE``, with a quick rhythm; it has to end well."""
+    """Yield a channel to ``python -m MODULE`` at a quick rate; it must exit cleanly."""
     command = [sys.executable, "-P", "-m", module, "--listen", "127.0.0.1:0"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     process = subprocess.Popen(  # noqa: S603  # ourselves
@@ -31,7 +31,7 @@ def served(module: str) -> Iterator[grpc.Channel]:
 
 
 class Stream:
-    """One stream of the RM ``rm``."""
+    """A stream of the RM ``rm``."""
 
     def __init__(self, channel: grpc.Channel, methods: Mapping[str, rpc.Method], name: str) -> None:
         self._kind = methods[name].request
@@ -44,7 +44,7 @@ class Stream:
         self._out.put(self._kind(rmID="rm", **content))
 
     def states(self, count: int) -> list[str]:
-        """The next states of applications, in however many messages they come."""
+        """Return the next states of applications, from however many messages."""
         states: list[str] = []
         while len(states) < count:
             states += [update.state for update in next(self.received).updated]

@@ -1,7 +1,7 @@
-"""A specification text of our own, as long as the real one, as an author of the SI writes it.
+"""A specification as long as the real one, in the form authors of the SI write it.
 
-The text is our `si.proto` of 2024-10 cut into fenced blocks, with rules, constants, a drawing and a
-Go API in our own words around them.
+It is our `si.proto` of 2024-10 cut into code blocks, with rules, constants, a drawing and a Go API
+in our own words around them.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ from pathlib import Path
 _SI = Path(__file__).parents[2] / "proto" / "si" / "2024-10" / "si.proto"
 _BEFORE = """\
 <!--
- Licensed under the Apache License, Version 2.0; nobody may use it except as that says.
+ Licensed under the Apache License, Version 2.0; use it only as that says.
 -->
 
 # Scheduler Interface Spec
@@ -76,7 +76,7 @@ const (
 
 @cache
 def author_text() -> str:
-    """The whole text, as long as a real one."""
+    """Return the whole specification, as long as a real one."""
     schema = _SI.read_text("utf-8").partition("\n// project's.")[2].partition("\n")[2]
     pieces = schema.replace("\n}\n\n", "\n}\n\0").split("\0")
     blocks = (f"```protobuf\n{piece.strip()}\n```\n" for piece in pieces)
@@ -84,7 +84,7 @@ def author_text() -> str:
 
 
 def edited_text(*replaced: tuple[str, str]) -> str:
-    """The text with each first string, which has to be there once, replaced by the second."""
+    """Return it with each first string, which must occur once, replaced by the second."""
     text = author_text()
     for before, after in replaced:
         assert text.count(before) == 1, before

@@ -1,4 +1,4 @@
-"""Edits of a text of the SI, with the verdict of a person who knows the SI."""
+"""Edits of a specification of the SI, with the verdict of an expert."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ COMPATIBLE, BREAKING, UNREADABLE = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class AuthorsEdit:
-    """An edit of the text, and what is to be said of it."""
+    """An edit of the specification, and the expected report."""
 
     name: str
     replaced: tuple[tuple[str, str], ...]
@@ -20,7 +20,7 @@ class AuthorsEdit:
     """Sentences of the report or the error: who understands what, and what to do instead."""
 
     def text(self) -> str:
-        """The edited text."""
+        """The edited specification."""
         return edited_text(*self.replaced)
 
 
@@ -301,7 +301,7 @@ EDITS = (
     AuthorsEdit(
         "licence, link, drawing and white space",
         (
-            ("nobody may use it except as that says", "and all may use it as that says"),
+            ("use it only as that says", "and use it as that says"),
             ("https://example.org/guide", "https://example.org/another-guide"),
             (
                 "  |schedulable|--------------->| draining |",

@@ -1,4 +1,4 @@
-"""Runs ``siconform spec`` for its tests, and makes repositories that hold a text."""
+"""Runs ``siconform spec`` for its tests, and makes repositories with a specification."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ _AUTHOR = ("-c", "user.name=An author", "-c", "user.email=author@example.org")
 
 
 def spec(*arguments: str) -> Result:
-    """How ``siconform spec`` ends, in this process; an exception of its own is raised here."""
+    """Return the result of ``siconform spec`` in this process; its exceptions propagate."""
     return CliRunner().invoke(main, ["spec", *arguments])
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says in a folder."""
+    """Return the output of git in a folder."""
     command = ["git", *_AUTHOR, *arguments]
     done = subprocess.run(  # noqa: S603  # fixed commands of the tests
         command, cwd=folder, check=True, capture_output=True, text=True
@@ -26,7 +26,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def committed(folder: Path, **texts: str) -> str:
-    """Commits texts in a repository, which is made where there is none; the commit."""
+    """Commit specifications, in a new repository if necessary; return the commit."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet")
     for name, text in texts.items():
@@ -39,7 +39,7 @@ def committed(folder: Path, **texts: str) -> str:
 
 @contextmanager
 def untouched(folder: Path) -> Iterator[None]:
-    """Nothing in the folder is another after than before."""
+    """Check that nothing in the folder changes during the block."""
     before = _contents(folder)
     yield
     assert _contents(folder) == before

@@ -1,4 +1,4 @@
-"""Copies of our own si.proto of 2024-10, edited as an author of the SI might edit the text."""
+"""Copies of our si.proto of 2024-10 with edits that an author of the SI might make."""
 
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ def unedited() -> Spec:
 
 
 def edited(*edits: tuple[str, str]) -> Spec:
-    """The schema with each first string, which has to be there, replaced by the second."""
+    """Return the schema with each first string, which must occur, replaced by the second."""
     text = _SI.read_text()
     for before, after in edits:
         assert before in text, before

@@ -1,4 +1,4 @@
-"""A small text of the SI of our own, and requirements that stand on it."""
+"""A small specification of the SI, and requirements based on it."""
 
 import hashlib
 from dataclasses import replace
@@ -52,12 +52,12 @@ _PATTERN = next(iter(catalogue().values()))
 
 
 def spec(text: str = TEXT, name: str = REVISION) -> Spec:
-    """The sample, or a changed one, as a specification of that name."""
+    """Return the sample, or a changed one, as a specification of that name."""
     return from_text(name, text)
 
 
 def edited(old: str, new: str, name: str = "draft.md") -> Spec:
-    """The sample with other words in one place."""
+    """Return the sample with one replacement."""
     assert TEXT.count(old) == 1, old
     return spec(TEXT.replace(old, new), name)
 
@@ -65,7 +65,7 @@ def edited(old: str, new: str, name: str = "draft.md") -> Spec:
 def requirement(
     identifier: str, *sources: tuple[str, str], revision: str = REVISION, text: str = "A rule."
 ) -> Requirement:
-    """A requirement that stands on these sentences, each with its place."""
+    """Return a requirement based on these sentences, each with its place."""
     return replace(
         _PATTERN,
         id=identifier,
@@ -79,5 +79,5 @@ def requirement(
 
 
 def hash_of(sentence: str) -> str:
-    """As a source of the catalogue keeps it."""
+    """Return the hash of a sentence as the catalogue stores it."""
     return hashlib.sha256(normalised(sentence).encode()).hexdigest()[:16]

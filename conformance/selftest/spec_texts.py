@@ -1,4 +1,4 @@
-"""Small specification texts of our own for the tests of `siconform.spec`."""
+"""Small specifications for the tests of `siconform.spec`."""
 
 from pathlib import Path
 
@@ -94,20 +94,20 @@ const (
 
 
 def without_barriers(text: str) -> str:
-    """A text as a web page leaves it: no fences, no marks of headings, something above it."""
+    """Return a specification as copied from a web page: without block and heading marks."""
     lines = [line for line in text.split("\n") if not line.startswith(("```", "<!--"))]
     body = "\n".join(line.lstrip("#").lstrip() if line.startswith("#") else line for line in lines)
     return f"Skip to content\n\nHistory: you must be signed in\n{body}"
 
 
 def line_of(text: str, start: str) -> int:
-    """The number of the first line that starts with some words, whatever is before them."""
+    """Return the number of the first line that starts with these words, after any prefix."""
     lines = text.split("\n")
     return next(at for at, line in enumerate(lines, 1) if line.strip().startswith(start))
 
 
 def written(folder: Path, name: str, text: str) -> str:
-    """The path of a file with a text in it."""
+    """Write a specification to a file and return its path."""
     path = folder / name
     path.write_text(text, "utf-8")
     return str(path)

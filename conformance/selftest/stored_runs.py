@@ -1,4 +1,4 @@
-"""Results folders as runs leave them, made by hand: what reads them is tested without a run."""
+"""Results folders as runs leave them, made by hand, to test their readers without a run."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ CONDITIONS: Document = {"time_scale": 1.0, "seed": 0, "workers": 4, "virtual_tim
 
 
 def requirement(identifier: str, verdict: str, **more: Any) -> Document:
-    """What results.json says of a requirement, with one test that said so."""
+    """Return an entry of results.json for a requirement, with one test as evidence."""
     known = find_requirement(identifier)
     test = {
         "id": f"suite/test_x.py::test_{identifier[-3:]}", "verdict": verdict, "says": "why",
@@ -32,7 +32,7 @@ def requirement(identifier: str, verdict: str, **more: Any) -> Document:
 
 
 def document(*requirements: Document, **more: Any) -> Document:
-    """A whole run that says this of these requirements."""
+    """Return the results of a whole run with these requirements."""
     found = Counter(one["verdict"] for one in requirements)
     failed = found["fail"] + found["late"]
     verdict = "NON-CONFORMANT" if failed or found["baselined"] else "CONFORMANT"
@@ -53,7 +53,7 @@ def document(*requirements: Document, **more: Any) -> Document:
 
 
 def latency(deadline: str, median: float, count: int = 50, allowed: float = 2.0) -> Document:
-    """How fast answers of one class came."""
+    """Return the measured latency of one class of answers."""
     return {
         "class": deadline, "allowed": allowed, "count": count, "median": median,
         "slowest": median * 3, "test": "suite/test_x.py::test_slow",
@@ -61,7 +61,7 @@ def latency(deadline: str, median: float, count: int = 50, allowed: float = 2.0)
 
 
 def folder_of(document: Document, folder: Path) -> Path:
-    """A results folder of this run, with one history."""
+    """Write a results folder of this run, with one history."""
     (folder / "histories").mkdir(parents=True)
     (folder / "histories" / "test_a.jsonl").write_text("{}\n", "utf-8")
     (folder / "results.json").write_text(json.dumps(document), "utf-8")

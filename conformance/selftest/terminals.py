@@ -1,4 +1,4 @@
-"""Runs a program at a terminal and keeps what is on the screen, as somebody at it would see it."""
+"""Runs a program at a pseudo-terminal and keeps what is on the screen."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyte
 
-_LIMIT = 60.0  # seconds for anything that is waited for
+_LIMIT = 60.0  # seconds for any wait
 
 
 @dataclass
@@ -31,17 +31,17 @@ class AtTerminal:
     _seen: list[list[str]] = field(default_factory=list)
 
     def lines(self) -> list[str]:
-        """What can be seen now, and what went out of sight at the top."""
+        """The visible lines, and those that scrolled off at the top."""
         columns = range(self.screen.columns)
         above = ["".join(line[x].data for x in columns) for line in self.screen.history.top]
         return [line.rstrip() for line in (*above, *self.screen.display)]
 
     def shows(self, text: str) -> bool:
-        """Whether this can be read there now."""
+        """Return whether this text is visible now."""
         return any(text in line for line in self.lines())
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Let it go on until the condition holds; AssertionError where that never happens."""
+        """Run until the condition holds; AssertionError if it never does."""
         ends = time.monotonic() + _LIMIT
         while not condition():
             assert time.monotonic() < ends, "\n".join(self.lines())
@@ -50,7 +50,7 @@ class AtTerminal:
         assert condition(), "\n".join(self.lines())
 
     def to_its_end(self) -> int:
-        """Let it go on until it ends; its exit code."""
+        """Run until it ends; return the exit code."""
         ends = time.monotonic() + _LIMIT
         while self.process.poll() is None:
             assert time.monotonic() < ends, "\n".join(self.lines())
@@ -60,11 +60,11 @@ class AtTerminal:
         return self.process.returncode
 
     def presses_ctrl_c(self) -> None:
-        """As a person does."""
+        """Press Ctrl-C."""
         os.write(self._master, b"\x03")
 
     def resizes(self, columns: int, lines: int) -> None:
-        """As a person does with the window."""
+        """Resize the window."""
         self.screen.resize(lines, columns)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
@@ -72,7 +72,7 @@ class AtTerminal:
         ready, _, _ = select.select([self._master], [], [], 0.05)
         data = b""
         if ready:
-            with suppress(OSError):  # nobody has the other end any more
+            with suppress(OSError):  # the other end is closed
                 data = os.read(self._master, 65536)
         self.written += data
         self._stream.feed(data)
@@ -88,7 +88,7 @@ def at_terminal(
     lines: int = 24,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[AtTerminal]:
-    """Start it at a terminal; nothing of it is left afterwards."""
+    """Start a program at a terminal; end everything it started afterwards."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     plain = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
@@ -114,5 +114,5 @@ def at_terminal(
 
 
 def _takes_the_terminal() -> None:
-    """What is at its standard input is the terminal that Ctrl-C comes from."""
+    """Make standard input the controlling terminal, from which Ctrl-C comes."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

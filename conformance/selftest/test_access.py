@@ -1,4 +1,4 @@
-"""Schedulers behind TLS: who is let in, and in one sentence who is not and why."""
+"""Schedulers behind TLS: accepted clients, and one-sentence errors for others."""
 
 import re
 import subprocess
@@ -40,7 +40,7 @@ def stranger(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def serving() -> Iterator[Callable[..., str]]:
-    """Serves with TLS until the test is over."""
+    """Serve with TLS until the test is over."""
     with ExitStack() as opened:
         yield lambda own, clients=None: opened.enter_context(
             secured(own, {"UpdateNode": nothing}, clients)
@@ -71,9 +71,7 @@ def test_a_scheduler_with_tls(authority: Authority, serving: Callable[..., str])
     check_address(address, DEFAULT_REVISION, access("--tls-ca", str(authority.file)))
 
 
-def test_a_scheduler_that_lets_in_whom_it_knows(
-    authority: Authority, serving: Callable[..., str]
-) -> None:
+def test_mutual_tls(authority: Authority, serving: Callable[..., str]) -> None:
     address = serving(authority.issues("own", *HERE), authority.file)
     known = access("--tls-ca", str(authority.file), *authority.issues("rm").options())
 
@@ -87,9 +85,7 @@ def test_a_scheduler_that_lets_in_whom_it_knows(
     extension.close()
 
 
-def test_another_name_than_that_of_the_address(
-    authority: Authority, serving: Callable[..., str]
-) -> None:
+def test_certificate_for_another_name(authority: Authority, serving: Callable[..., str]) -> None:
     address = serving(authority.issues("own", "scheduler.test"))
     trusting = "--tls-ca", str(authority.file)
 
@@ -100,7 +96,7 @@ def test_another_name_than_that_of_the_address(
     check_address(address, DEFAULT_REVISION, access(*trusting, "--tls-name", "scheduler.test"))
 
 
-def test_signed_by_someone_else(
+def test_certificate_of_unknown_authority(
     authority: Authority, stranger: Authority, serving: Callable[..., str]
 ) -> None:
     address = serving(authority.issues("own", *HERE))
@@ -111,7 +107,7 @@ def test_signed_by_someone_else(
     assert "no authority the kit trusts: give it as --tls-ca" in refused(address, access("--tls"))
 
 
-def test_it_has_expired(authority: Authority, serving: Callable[..., str]) -> None:
+def test_expired_server_certificate(authority: Authority, serving: Callable[..., str]) -> None:
     address = serving(authority.issues("own", *HERE, expired=True))
 
     assert refused(address, access("--tls-ca", str(authority.file))) == (
@@ -119,16 +115,14 @@ def test_it_has_expired(authority: Authority, serving: Callable[..., str]) -> No
     )
 
 
-def test_no_certificate_where_one_is_asked_for(
-    authority: Authority, serving: Callable[..., str]
-) -> None:
+def test_client_certificate_missing(authority: Authority, serving: Callable[..., str]) -> None:
     address = serving(authority.issues("own", *HERE), authority.file)
 
     message = refused(address, access("--tls-ca", str(authority.file)))
     assert message.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
 
 
-def test_a_certificate_no_one_there_knows(
+def test_client_certificate_rejected(
     authority: Authority, stranger: Authority, serving: Callable[..., str]
 ) -> None:
     address = serving(authority.issues("own", *HERE), authority.file)
@@ -138,15 +132,13 @@ def test_a_certificate_no_one_there_knows(
     assert message.endswith("does not trust the certificate in --tls-cert.")
 
 
-def test_tls_asked_of_a_plain_port(authority: Authority) -> None:
+def test_tls_to_plain_port(authority: Authority) -> None:
     with scheduler({"UpdateNode": nothing}) as address:
         message = refused(address, access("--tls-ca", str(authority.file)))
     assert message == "does not use TLS: omit --tls and its options."
 
 
-def test_a_port_with_tls_that_was_not_asked_for(
-    authority: Authority, serving: Callable[..., str]
-) -> None:
+def test_plain_connection_to_tls_port(authority: Authority, serving: Callable[..., str]) -> None:
     for clients in (None, authority.file):
         address = serving(authority.issues("own", *HERE), clients)
         assert refused(address, Access()) == (
@@ -154,7 +146,7 @@ def test_a_port_with_tls_that_was_not_asked_for(
         )
 
 
-def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
+def test_unusable_certificate_files(authority: Authority, tmp_path: Path) -> None:
     one, other = authority.issues("one"), authority.issues("other")
     text, missing = tmp_path / "text", tmp_path / "missing"
     text.write_text("hello\n")
@@ -172,7 +164,7 @@ def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
             check_pair(certificate, key) if key else check_certificates(certificate)
 
 
-def test_a_certificate_of_ours_that_has_expired(authority: Authority) -> None:
+def test_expired_client_certificate(authority: Authority) -> None:
     late = authority.issues("late", expired=True)
 
     with pytest.raises(UnfitFile, match=r"late.pem has expired: give one that is valid"):
@@ -206,7 +198,7 @@ def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
         (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token uses ${NOT_SET_ANYWHERE}, which is"),
     ],
 )
-def test_options_that_cannot_be_meant(options: list[str], received: str) -> None:
+def test_contradictory_tls_options(options: list[str], received: str) -> None:
     with pytest.raises(LookupError, match=re.escape(received)):
         access(*options)
 
@@ -249,7 +241,7 @@ def test_metadata_goes_with_every_call_and_stream() -> None:
     assert set(observed.values()) == {"blue"}
 
 
-def test_values_of_metadata_are_not_shown() -> None:
+def test_metadata_values_are_hidden() -> None:
     given = ["--metadata", "a=secret", "--target", "x", "--metadata=b=secret", "-k", "a=b"]
     given += ["--metadata", "c=Bearer ${TOKEN}", "--metadata", "secret"]
 
@@ -259,7 +251,7 @@ def test_values_of_metadata_are_not_shown() -> None:
     ]  # fmt: skip
 
 
-def test_a_certificate_that_only_servers_use_is_not_called_late(authority: Authority) -> None:
+def test_server_only_certificate_is_not_reported_as_expired(authority: Authority) -> None:
     own: Pair = authority.issues("own", *HERE)
 
     check_pair(own.certificate, own.key)

@@ -1,4 +1,4 @@
-"""What other projects take from here as it is: the GitHub Action, the hook, the container file."""
+"""What other projects use: the GitHub Action, the pre-commit hook, the container file."""
 
 import io
 import os
@@ -40,7 +40,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]:
-    """Exit code, outputs and summary of the action's step with these inputs."""
+    """Return exit code, outputs and summary of the action's step with these inputs."""
     received = {
         "SICONFORM": str(program),
         "RESULTS": str(folder / "results"),
@@ -64,7 +64,7 @@ def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]
     )
 
 
-def test_the_action_is_as_the_published_schema_of_actions_states() -> None:
+def test_action_matches_published_schema() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
 
     done = subprocess.run(  # noqa: S603  # our own words
@@ -74,7 +74,7 @@ def test_the_action_is_as_the_published_schema_of_actions_states() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_input_of_the_action_is_used_and_none_is_read_by_the_shell() -> None:
+def test_action_inputs_are_used_without_shell_expansion() -> None:
     text = ACTION.read_text("utf-8")
 
     used = set(re.findall(r"inputs\.([\w-]+)", text))
@@ -85,7 +85,7 @@ def test_every_input_of_the_action_is_used_and_none_is_read_by_the_shell() -> No
     assert not [script for script in scripts if "${{" in script]
 
 
-def test_the_step_hands_over_what_its_script_reads() -> None:
+def test_action_step_sets_variables_of_its_script() -> None:
     [step] = [step for step in steps() if step.get("id") == "judge"]
 
     read = set(re.findall(r"\$\{?([A-Z][A-Z_]+)\b", SCRIPT.read_text("utf-8")))
@@ -93,9 +93,7 @@ def test_the_step_hands_over_what_its_script_reads() -> None:
     assert read - {"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} == set(step["env"])
 
 
-def test_a_conforming_scheduler_passes_and_has_its_page_in_the_summary(
-    program: Path, tmp_path: Path
-) -> None:
+def test_action_passes_and_writes_summary(program: Path, tmp_path: Path) -> None:
     code, outputs, summary = evaluated(
         program, tmp_path, REVISION="2024-10", OPTIONS="SI-NODE-001\n-n\n0\n"
     )
@@ -105,16 +103,14 @@ def test_a_conforming_scheduler_passes_and_has_its_page_in_the_summary(
     assert "SI-NODE-001" in summary
 
 
-def test_a_scheduler_that_is_not_there_fails_the_job_by_the_code_of_the_run(
-    program: Path, tmp_path: Path
-) -> None:
+def test_action_fails_with_exit_code_without_scheduler(program: Path, tmp_path: Path) -> None:
     code, outputs, _ = evaluated(program, tmp_path, TARGET="127.0.0.1:1")
 
     assert code == 12
     assert outputs == "verdict=INCOMPLETE\nexit-code=12\n"
 
 
-def test_a_value_with_a_shell_in_it_is_a_value(program: Path, tmp_path: Path) -> None:
+def test_action_input_is_not_evaluated_by_shell(program: Path, tmp_path: Path) -> None:
     code, outputs, _ = evaluated(program, tmp_path, TARGET=f"$(touch {tmp_path / 'harm'})")
 
     assert code == 4
@@ -122,7 +118,7 @@ def test_a_value_with_a_shell_in_it_is_a_value(program: Path, tmp_path: Path) ->
     assert not (tmp_path / "harm").exists()
 
 
-def test_the_container_is_made_by_instructions_in_order_and_does_not_run_as_root() -> None:
+def test_container_file_order_and_user() -> None:
     text = (shipped.CHECKOUT / "Containerfile").read_bytes()
 
     parsed = DockerfileParser(fileobj=io.BytesIO(text))

@@ -1,4 +1,4 @@
-"""Targets that run already: what an address is, and what is said when nobody is there."""
+"""Running targets: valid addresses, and messages when there is no listener."""
 
 import socket
 import threading
@@ -43,32 +43,32 @@ from .serving import scheduler, served
         ("a b:80", False),
     ],
 )
-def test_what_an_address_is(text: str, *, expected: bool) -> None:
+def test_address_parsing(text: str, *, expected: bool) -> None:
     assert is_address(text) is expected
 
 
-def test_no_one_listens(nothing_listening: str) -> None:
+def test_address_without_listener(closed_address: str) -> None:
     with pytest.raises(TargetUnavailable) as caught:
-        check_address(nothing_listening, DEFAULT_REVISION)
+        check_address(closed_address, DEFAULT_REVISION)
     assert caught.value.message == (
-        f"nothing listens on {nothing_listening}. "
+        f"nothing listens on {closed_address}. "
         "Start the scheduler first, or let the kit start it: "
         '--target-command "... {address}".'
     )
 
 
-def test_no_such_host() -> None:
+def test_address_with_unknown_host() -> None:
     with pytest.raises(TargetUnavailable, match="unknown host in nowhere"):
         check_address("nowhere.invalid:80", DEFAULT_REVISION)
 
 
-def test_no_such_socket() -> None:
+def test_address_with_missing_socket() -> None:
     with pytest.raises(TargetUnavailable, match="nothing listens on unix:/tmp/none"):
         check_address("unix:/tmp/none", DEFAULT_REVISION)
 
 
 @pytest.mark.slow("waits until an answer is overdue")
-def test_a_connection_and_silence(mute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_that_accepts_and_stays_silent(mute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 0.3)
     began = time.monotonic()
 
@@ -85,7 +85,7 @@ def silence(*_: object) -> None:
     ("revision", "method"),
     [("2021-02", "Update"), ("2023-12", "UpdateNode"), ("2023-12", "UpdateAllocation")],
 )
-def test_a_scheduler_is_there(revision: str, method: str) -> None:
+def test_address_of_scheduler(revision: str, method: str) -> None:
     with scheduler({method: silence}, REVISIONS[revision]) as address:
         check_address(address, REVISIONS[revision])
 
@@ -97,7 +97,7 @@ def test_a_scheduler_is_there(revision: str, method: str) -> None:
         ("2023-12", "UpdateNode", "2021-02", "it has no Update. Another revision: --revision."),
     ],
 )
-def test_it_implements_another_revision(
+def test_address_of_scheduler_of_other_revision(
     implemented: str, method: str, asked: str, received: str
 ) -> None:
     with (
@@ -108,7 +108,7 @@ def test_it_implements_another_revision(
     assert received in caught.value.message
 
 
-def test_what_is_not_ours_is_never_restarted() -> None:
+def test_attached_target_is_never_restarted() -> None:
     target = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
 
     assert target.alive()
@@ -118,10 +118,10 @@ def test_what_is_not_ours_is_never_restarted() -> None:
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "https_proxy", "grpc_proxy"])
-def test_a_proxy_of_the_environment_is_not_asked(
-    name: str, nothing_listening: str, monkeypatch: pytest.MonkeyPatch
+def test_proxy_variables_are_ignored(
+    name: str, closed_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, f"http://{nothing_listening}")
+    monkeypatch.setenv(name, f"http://{closed_address}")
     monkeypatch.delenv("no_proxy", raising=False)
     with scheduler({"UpdateNode": silence}, DEFAULT_REVISION) as address:
         check_address(address, DEFAULT_REVISION)
@@ -141,7 +141,7 @@ def test_a_proxy_of_the_environment_is_not_asked(
         (b"", "accepts connections and closes them at once"),
     ],
 )
-def test_a_port_of_something_else_is_named(
+def test_other_protocol_is_named(
     answer: bytes, received: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("siconform.targets.attached.CONNECT_TIMEOUT", 1.0)
@@ -150,7 +150,7 @@ def test_a_port_of_something_else_is_named(
     assert caught.value.message.startswith(f"the scheduler at {address} {received}")
 
 
-def test_a_web_server_that_knows_no_later_http_is_named() -> None:
+def test_http1_server_is_named() -> None:
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server,
         running(server.serve_forever, server.shutdown),
@@ -172,7 +172,7 @@ def running(serve: Callable[[], None], ends: Callable[[], object]) -> Iterator[N
 
 @contextmanager
 def answering(answer: bytes) -> Iterator[str]:
-    """A port that gives this answer to whatever is said, and closes; to nothing if it is empty."""
+    """Yield a port that sends this answer to any request and closes; an empty one is silence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -188,25 +188,25 @@ def answering(answer: bytes) -> Iterator[str]:
             yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_scheduler_that_is_not_up_yet_is_waited_for(nothing_listening: str) -> None:
+def test_waits_until_scheduler_is_up(closed_address: str) -> None:
     received: list[str] = []
     server = grpc.server(ThreadPoolExecutor(max_workers=2))
 
     def comes_up(sentence: str) -> None:
         received.append(sentence)
-        server.add_insecure_port(nothing_listening)
+        server.add_insecure_port(closed_address)
         handlers = rpc.scheduler_handlers(DEFAULT_REVISION, {"UpdateNode": silence})
         server.add_generic_rpc_handlers((handlers,))
         server.start()
 
     try:
-        await_address(nothing_listening, DEFAULT_REVISION, OPEN, 30.0, comes_up)
+        await_address(closed_address, DEFAULT_REVISION, OPEN, 30.0, comes_up)
     finally:
         server.stop(None).wait(5.0)
-    assert received == [f"waits up to 30 s for the scheduler at {nothing_listening} to answer"]
+    assert received == [f"waits up to 30 s for the scheduler at {closed_address} to answer"]
 
 
-def test_a_scheduler_that_states_that_it_does_not_serve_is_waited_for() -> None:
+def test_waits_until_health_is_serving() -> None:
     known = health.HealthServicer()
     known.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
 
@@ -227,12 +227,12 @@ def test_a_scheduler_that_states_that_it_does_not_serve_is_waited_for() -> None:
         )
 
 
-def test_waiting_has_an_end(nothing_listening: str) -> None:
+def test_waiting_for_scheduler_times_out(closed_address: str) -> None:
     with pytest.raises(TargetUnavailable, match=r"nothing listens on .*; waited 0.3 s for it\.$"):
-        await_address(nothing_listening, DEFAULT_REVISION, OPEN, 0.3, lambda _: None)
+        await_address(closed_address, DEFAULT_REVISION, OPEN, 0.3, lambda _: None)
 
 
-def test_what_no_wait_fixes_is_sent_at_once() -> None:
+def test_permanent_error_is_reported_without_waiting() -> None:
     received: list[str] = []
     with (
         answering(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address,

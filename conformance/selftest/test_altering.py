@@ -1,4 +1,4 @@
-"""The reference altered inside: replaced wherever it is used, in a process of its own."""
+"""Changes inside the reference: functions replaced wherever they are used, in a child process."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ inside = Inside()
 
 
 def _message(script: str, tmp_path: Path) -> object:
-    """What a script leaves as JSON in its last line; it alters another process than this one."""
+    """Return the JSON in the last line of a script, which alters another process."""
     file = tmp_path / "script.py"
     file.write_text(PREAMBLE + script, "utf-8")
     done = subprocess.run(  # noqa: S603  # ourselves
@@ -32,7 +32,7 @@ def _message(script: str, tmp_path: Path) -> object:
     return found
 
 
-def test_a_function_is_replaced_wherever_it_was_imported_by_name(tmp_path: Path) -> None:
+def test_function_is_replaced_in_importing_modules(tmp_path: Path) -> None:
     script = """
 from sireference.core import nodes, applications
 from sireference.core.model import quoted
@@ -43,7 +43,7 @@ print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
     assert _message(script, tmp_path) == ["'A'", "'B'"]
 
 
-def test_a_function_is_replaced_in_the_records_that_hold_it(tmp_path: Path) -> None:
+def test_function_is_replaced_in_dataclasses(tmp_path: Path) -> None:
     script = """
 from sireference.codec import codec_for, r2023_04
 from siwire import REVISIONS
@@ -99,7 +99,7 @@ print(json.dumps({call}))
     assert _message(script, tmp_path) == "instead of"
 
 
-def test_a_coroutine_stays_one(tmp_path: Path) -> None:
+def test_coroutine_replacement_is_coroutine(tmp_path: Path) -> None:
     script = """
 import asyncio, inspect
 from sireference.shell.service import SchedulerService as Service
@@ -113,7 +113,7 @@ print(json.dumps([inspect.iscoroutinefunction(Service.register),
     assert _message(script, tmp_path) == [True, True, "request"]
 
 
-def test_a_constant_has_another_value_wherever_it_was_imported(tmp_path: Path) -> None:
+def test_constant_is_replaced_in_importing_modules(tmp_path: Path) -> None:
     script = """
 from sireference.core import scheduling_pass
 inside.constant(scheduling_pass, "_MOST_STEPS", 7)
@@ -123,7 +123,7 @@ print(json.dumps(scheduling_pass._MOST_STEPS))
     assert _message(script, tmp_path) == 7
 
 
-def test_what_has_no_name_is_not_replaced(tmp_path: Path) -> None:
+def test_unnamed_function_cannot_be_replaced(tmp_path: Path) -> None:
     script = """
 def outer():
     def inner(): ...
@@ -143,7 +143,7 @@ print(json.dumps(found))
     ]
 
 
-def test_what_is_altered_alongside_another_does_not_fire(tmp_path: Path) -> None:
+def test_additional_change_does_not_fire(tmp_path: Path) -> None:
     script = f"""
 import os
 from mutation import fired
@@ -160,7 +160,7 @@ print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 
 
 class Fitted(Inside):
-    """Notes the replacements that do not take what the function they replace is called with."""
+    """Records replacements whose parameters do not match the calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class Fitted(Inside):
             self.misfits.append(f"{plain.__qualname__}: {error}")
 
 
-def test_what_replaces_a_function_takes_what_it_is_called_with() -> None:
+def test_replacements_accept_original_arguments() -> None:
     load()
     fitted = Fitted()
     for change in CHANGES.values():
@@ -188,7 +188,7 @@ def test_what_replaces_a_function_takes_what_it_is_called_with() -> None:
     assert fitted.misfits == []
 
 
-def test_a_replacement_that_takes_less_is_found() -> None:
+def test_replacement_with_wrong_signature_is_found() -> None:
     fitted = Fitted()
 
     fitted.instead_of(function_of, lambda original: original)

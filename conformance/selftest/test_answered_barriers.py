@@ -1,4 +1,4 @@
-"""Only a fence that was put up afterwards shows, once it is answered, that something was taken."""
+"""Only a later answered barrier proves that a message was processed."""
 
 from collections.abc import Sequence
 
@@ -93,7 +93,7 @@ CASES = [
     (
         "removed_applications_get_nothing",
         [APP],
-        [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER],  # the last one not put up after it
+        [REMOVAL, APP_BARRIER, BARRIER, APP_ANSWER, ANSWER],  # the last one not raised after it
         [allocated()],
     ),
 ]
@@ -101,7 +101,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("monitor", "before", "sent", "after"), CASES)
-def test_an_earlier_barrier_shows_nothing(
+def test_earlier_barrier_proves_nothing(
     monitor: str, before: Sequence[Part], sent: Sequence[Part], after: Sequence[Part]
 ) -> None:
     barriers = (*NODES_SYNCHRONISED, *APPS_SYNCHRONISED, *ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED)
@@ -117,7 +117,7 @@ def test_an_earlier_barrier_shows_nothing(
         pytest.param([ANOTHER, ANSWER], id="a later one is not answered"),
     ],
 )
-def test_whose_answer_it_is_counts(barriers: Sequence[Part]) -> None:
+def test_barrier_answer_of_other_stream_does_not_count(barriers: Sequence[Part]) -> None:
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, *barriers, PREEMPTION]
 
     assert violation("ended_allocations_stay_ended", parts) is None
@@ -131,7 +131,7 @@ def test_whose_answer_it_is_counts(barriers: Sequence[Part]) -> None:
         ("withdrawn_asks_are_not_allocated", [ASK, WITHDRAWAL], [allocated()]),
     ],
 )
-def test_what_was_sent_on_a_stream_that_ended_is_never_certain(
+def test_request_on_ended_stream_stays_uncertain(
     monitor: str, before: Sequence[Part], after: Sequence[Part]
 ) -> None:
     ended = StreamEnded(UpdateKind.ALLOCATIONS, "INTERNAL", "it went wrong")
@@ -141,7 +141,7 @@ def test_what_was_sent_on_a_stream_that_ended_is_never_certain(
     assert violation(monitor, [*before, *barriers, ended, *after]) is not None
 
 
-def test_the_answer_to_a_later_one_counts() -> None:
+def test_answer_to_later_barrier_counts() -> None:
     answered = AskRejected("fence-other", "nobody", "?")
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, ANOTHER, ANSWER, answered, PREEMPTION]
 

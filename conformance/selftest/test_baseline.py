@@ -1,4 +1,4 @@
-"""Baselines: strict reading, exact recognition, and an entry that no longer fits is not silent."""
+"""Baselines: strict reading, exact matches, and reports of stale entries."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def test_a_baseline_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_an_entry_states_nothing_of_a_revision_it_is_not_about(tmp_path: Path) -> None:
+def test_entry_does_not_apply_to_other_revision(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         "- {requirement: SI-NODE-004, outcome: fail, says: a, reason: r}\n"
@@ -54,7 +54,7 @@ def test_an_entry_states_nothing_of_a_revision_it_is_not_about(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("revision", ["1.4", "2024"])
-def test_an_entry_names_its_revision_as_the_project_does(tmp_path: Path, revision: str) -> None:
+def test_entry_with_unknown_revision_is_rejected(tmp_path: Path, revision: str) -> None:
     path = write(
         tmp_path,
         "- {requirement: SI-NODE-004, outcome: fail, says: a, reason: r,"
@@ -94,7 +94,7 @@ def test_a_wrong_baseline_is_refused(tmp_path: Path, text: str, received: str) -
     assert "known.yaml" in str(caught.value)
 
 
-def test_every_fault_of_every_entry_is_named(tmp_path: Path) -> None:
+def test_every_error_in_every_entry_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BaselineError) as caught:
         read_baseline(
             write(tmp_path, "- {}\n- {requirement: 7, outcome: sad, says: a, reason: b}\n")
@@ -117,7 +117,7 @@ def test_every_fault_of_every_entry_is_named(tmp_path: Path) -> None:
         (entry(test="test_b"), sent(), False),
     ],
 )
-def test_an_entry_explains_exactly_what_it_records(
+def test_entry_matches_only_recorded_failure(
     known: KnownDeviation, evidence: Evidence, *, explained: bool
 ) -> None:
     assert bool(Baseline("f", (known,)).explaining(evidence)) is explained
@@ -147,11 +147,11 @@ def test_an_entry_that_no_longer_fits_is_stale(
         assert received in stale[0]
 
 
-def test_an_entry_for_what_was_not_selected_is_not_stale() -> None:
+def test_entry_for_unselected_test_is_not_stale() -> None:
     assert Baseline("f", (entry(),)).stale([], frozenset({"SI-NODE-004"})) == ()
 
 
-def test_what_is_flaky_may_pass_and_may_deviate() -> None:
+def test_flaky_entry_allows_pass_and_failure() -> None:
     baseline = Baseline("known.yaml", (entry(flaky=True),))
     nothing: frozenset[str] = frozenset()
 

@@ -1,4 +1,4 @@
-"""The bodies of the suite: requirements, steps and controls, and nothing they should not know."""
+"""The bodies of suite tests: requirements, steps and controls, and forbidden names."""
 
 import ast
 from pathlib import Path
@@ -30,19 +30,19 @@ def test_with_its_control_behind(rm):
 '''
 
 
-def test_the_suite_is_there() -> None:
+def test_suite_files_exist() -> None:
     assert len(SUITE) >= 18
     assert sum(len(cases_in(ast.parse(file.read_text("utf-8")))) for file in SUITE) >= 250
 
 
 @pytest.mark.parametrize("file", SUITE, ids=lambda file: file.stem)
-def test_bodies_of_the_suite_have_no_fault(file: Path) -> None:
+def test_suite_bodies_have_no_problems(file: Path) -> None:
     found = problems_in_file(file, catalogue())
 
     assert not found, "\n".join(map(str, found))
 
 
-def test_a_good_body_has_no_fault() -> None:
+def test_good_body_has_no_problems() -> None:
     assert problems(GOOD) == []
 
 
@@ -63,7 +63,7 @@ def test_a_good_body_has_no_fault() -> None:
         ("import threading as t", "imports threading"),
     ],
 )
-def test_a_foreign_import_is_a_fault(line: str, message: str) -> None:
+def test_foreign_import_is_a_problem(line: str, message: str) -> None:
     for place in (f"{GOOD}\n{line}\n", f"def helps():\n    {line}\n"):
         assert any(message in problem for problem in problems(place))
 
@@ -97,7 +97,7 @@ def test_a_foreign_import_is_a_fault(line: str, message: str) -> None:
         ("for _ in 1, 2:\n        rm.expect_none(1)", "test_it has no control for expect_none"),
     ],
 )
-def test_a_bad_body_is_a_fault(body: str, message: str) -> None:
+def test_bad_body_is_a_problem(body: str, message: str) -> None:
     (found,) = problems(f'@requirement("SI-NODE-001")\ndef test_it(rm):\n    {body}\n')
 
     assert message in found
@@ -114,13 +114,13 @@ def test_a_bad_body_is_a_fault(body: str, message: str) -> None:
         ("@requirement(SOME)\n", "cites SOME, no requirement"),
     ],
 )
-def test_a_test_without_a_known_requirement_is_a_fault(marks: str, message: str) -> None:
+def test_test_without_known_requirement_is_a_problem(marks: str, message: str) -> None:
     (found,) = problems(f"{marks}def test_it(rm):\n    rm.expect(1)\n")
 
     assert message in found
 
 
-def test_a_fault_states_where_it_is() -> None:
+def test_problem_has_file_and_line() -> None:
     assert problems_in("import os\nimport grpc\n", "test_x.py", ()) == [
         Problem("test_x.py:2", "imports grpc")
     ]

@@ -1,4 +1,4 @@
-"""The scheduler that keeps a table by key: it starts, serves, and takes entries as they come."""
+"""The small scheduler with a table by key: it starts, serves and places entries."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
 
 
 def table(*manners: str) -> Table:
-    """With one node and one application, which nobody was told of."""
+    """A table with one node and one application, neither of them reported."""
     known = Table("rm", read(QUEUES.read_text()), chosen(manners), {}, News(frozenset()))
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
     hearing.observe(known, si_pb2.NodeRequest(nodes=[create]))
@@ -34,14 +34,14 @@ def table(*manners: str) -> Table:
 
 
 def received(known: Table, **sent: Any) -> list[Any]:
-    """What the RM is told of allocations once it said this."""
+    """Return what the RM receives about allocations after sending this."""
     hearing.observe(known, si_pb2.AllocationRequest(**sent))
     return known.news.due(ALLOCATION)
 
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a scheduler of its own."""
+    """A channel to a separate scheduler."""
     with served("mutation.by_key") as channel:
         yield channel
 
@@ -73,7 +73,7 @@ def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) ->
     assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_what_has_a_node_is_there_and_what_has_none_waits() -> None:
+def test_entry_without_node_is_pending() -> None:
     known = table()
 
     assert (
@@ -90,13 +90,13 @@ def test_what_has_a_node_is_there_and_what_has_none_waits() -> None:
     assert placed.new[0].allocationKey == "k"
 
 
-def test_a_manner_is_one_of_the_table() -> None:
+def test_unknown_manner_is_rejected() -> None:
     assert chosen(["slow,late", "singly"]) == {"slow", "late", "singly"} < set(MANNERS)
-    with pytest.raises(ValueError, match="no manner 'loud'"):
+    with pytest.raises(ValueError, match="unknown manner 'loud'"):
         chosen(["loud"])
 
 
-def test_a_manner_changes_what_is_reported_of_a_withdrawal() -> None:
+def test_manner_changes_report_of_withdrawal() -> None:
     known = table("withdrawn-rejected")
     received(known, allocations=[ASK])
 
@@ -106,6 +106,6 @@ def test_a_manner_changes_what_is_reported_of_a_withdrawal() -> None:
     assert [len(answer.rejectedAllocations) for answer in answers] == [1]
 
 
-def test_a_configuration_that_means_nothing_is_refused() -> None:
+def test_invalid_configuration_is_rejected() -> None:
     with pytest.raises(ConfigurationError):
         read("partitions: 5")

@@ -1,4 +1,4 @@
-"""The catalogue is complete, its reader strict, and its pages are those of the catalogue."""
+"""The catalogue is complete, its reader strict, and its pages up to date."""
 
 import re
 
@@ -43,15 +43,15 @@ requirements:
 """
 
 
-def test_the_catalogue_holds_together() -> None:
+def test_catalogue_is_consistent() -> None:
     assert complaints(tuple(catalogue().values())) == []
 
 
-def test_what_the_scheduler_owes_is_tested_or_states_why_not() -> None:
+def test_scheduler_requirements_are_tested_or_excluded() -> None:
     assert list(complaints_about_tests(catalogue().values(), cited())) == []
 
 
-def test_every_tested_must_and_should_has_a_mutant_or_states_why_not() -> None:
+def test_tested_requirements_have_mutant_or_reason() -> None:
     load()
     broken = {identifier for change in CHANGES.values() for identifier in change.breaks}
     tested = [
@@ -64,7 +64,7 @@ def test_every_tested_must_and_should_has_a_mutant_or_states_why_not() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_no_field_is_marked_secret_as_the_catalogue_states(revision: Revision) -> None:
+def test_no_field_is_marked_si_secret(revision: Revision) -> None:
     messages = list(revision.si.DESCRIPTOR.message_types_by_name.values())
     assert messages
     while messages:
@@ -74,7 +74,7 @@ def test_no_field_is_marked_secret_as_the_catalogue_states(revision: Revision) -
             assert field.GetOptions().SerializeToString() == b"", field.full_name
 
 
-def test_every_contradiction_that_is_named_is_explained_and_names_its_requirements() -> None:
+def test_contradictions_are_explained_and_name_requirements() -> None:
     lines = (shipped.CHECKOUT / "docs" / "contradictions.md").read_text("utf-8").splitlines()
     explained = {
         line.split(" ")[1]: line.rsplit("|", 2)[1] for line in lines if line.startswith("| C-")
@@ -101,7 +101,7 @@ def test_every_contradiction_that_is_named_is_explained_and_names_its_requiremen
         ("", 'unknown requirement ""'),
     ],
 )
-def test_an_unknown_id_is_answered_with_the_nearest(asked: str, sentence: str) -> None:
+def test_unknown_id_suggests_nearest(asked: str, sentence: str) -> None:
     with pytest.raises(LookupError) as caught:
         find_requirement(asked)
     assert caught.value.args == (sentence,)

@@ -1,4 +1,4 @@
-"""The linter of the catalogue complains about everything that must not be in it."""
+"""The linter of the catalogue reports every violation."""
 
 from dataclasses import replace
 
@@ -39,14 +39,14 @@ from siwire import REVISIONS
         ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is no requirement"),
     ],
 )
-def test_the_linter_complains(changes: dict[str, object], sentence: str) -> None:
+def test_linter_reports_violation(changes: dict[str, object], sentence: str) -> None:
     good = replace(find_requirement("SI-NODE-001"), authority=Authority.PROTO)
     assert complaints([good]) == []
     found = complaints([replace(good, **changes)])  # type: ignore[arg-type]  # one field of any type
     assert any(sentence in complaint for complaint in found), found
 
 
-def test_the_linter_sees_ids_that_vanish_or_come_double_or_in_disorder() -> None:
+def test_linter_reports_missing_duplicate_and_unsorted_ids() -> None:
     first, second = find_requirement("SI-NODE-001"), find_requirement("SI-NODE-002")
     assert not any("is gone" in one for one in complaints([first, second]))
     assert "SI-NODE-001: is gone; ids are kept" in complaints([second])
@@ -68,7 +68,7 @@ def test_the_linter_sees_ids_that_vanish_or_come_double_or_in_disorder() -> None
         ({Side.RM}, "it binds the RM", False, "that it binds the RM says enough"),
     ],
 )
-def test_the_linter_knows_what_is_tested(
+def test_linter_knows_tested_requirements(
     sides: set[Side], not_tested: str, *, cited: bool, message: str
 ) -> None:
     entry = find_requirement("SI-NODE-001")
@@ -81,7 +81,7 @@ def test_the_linter_knows_what_is_tested(
     assert message in "".join(found)
 
 
-def test_what_ended_has_to_state_why() -> None:
+def test_ended_requirement_needs_reason() -> None:
     ended = replace(find_requirement("SI-NODE-023"), retired="the message is gone")
     sentence = "SI-NODE-023: ends and does not say why"
     assert sentence not in complaints([ended])

@@ -1,4 +1,4 @@
-"""A whole run is certified as an in-toto test result; what is none, or was changed, is refused."""
+"""A whole run is certified as an in-toto test result; invalid or changed ones are rejected."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def certified(folder: Path, *requirements: Document, **more: Any) -> Document:
         ([PASS, requirement("SI-NODE-010", "not-applicable")], "PASSED", (1, 0, 0)),
     ],
 )
-def test_the_predicate_states_what_the_run_sent(
+def test_predicate_matches_results(
     tmp_path: Path, requirements: list[Document], result: str, lists: tuple[int, ...]
 ) -> None:
     predicate = certified(tmp_path, *requirements)["predicate"]
@@ -64,7 +64,7 @@ def test_the_predicate_states_what_the_run_sent(
     assert tuple(map(len, received)) == lists
 
 
-def test_it_has_everything_a_run_hangs_on(tmp_path: Path) -> None:
+def test_certificate_has_inputs_of_run(tmp_path: Path) -> None:
     statement = certified(tmp_path, PASS, AS_RECORDED, deadlines=[latency("ack", 0.1)])
 
     part = statement["predicate"][PART]
@@ -89,7 +89,7 @@ def test_histories_are_listed_as_sha256sum_reads_them(tmp_path: Path) -> None:
     assert digest == digests.of_file(listed.parent / name)
 
 
-def test_what_people_know_better_is_reported(tmp_path: Path) -> None:
+def test_user_overrides_are_in_certificate(tmp_path: Path) -> None:
     run = folder_of(document(PASS), tmp_path / "out")
     file = tmp_path / "certificate.json"
     words = ["--implementation", "Mine", "--implementation-version", "2", "--contact", "me@here"]
@@ -119,9 +119,7 @@ def test_what_people_know_better_is_reported(tmp_path: Path) -> None:
         (lambda d: d.pop("judged_by"), "was made by an older kit with another catalogue"),
     ],
 )
-def test_what_is_no_whole_run_is_not_certified(
-    tmp_path: Path, change: Change, received: str
-) -> None:
+def test_incomplete_run_is_not_certified(tmp_path: Path, change: Change, received: str) -> None:
     changed = document(PASS, MUST_FAILS)
     change(changed)
 
@@ -182,7 +180,7 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["verify", "compare"])
-def test_a_wrong_certificate_is_one_sentence(
+def test_mismatching_certificate_is_one_sentence(
     tmp_path: Path, change: Change, received: str, command: str
 ) -> None:
     made = certified(tmp_path, PASS, MUST_FAILS)
@@ -208,7 +206,7 @@ def test_a_wrong_certificate_is_one_sentence(
         ("[1]", "no JSON object"),
     ],
 )
-def test_what_is_no_certificate_is_one_sentence(
+def test_invalid_certificate_is_one_sentence(
     tmp_path: Path, text: str | None, received: str
 ) -> None:
     file = tmp_path / "certificate.json"
@@ -218,7 +216,7 @@ def test_what_is_no_certificate_is_one_sentence(
         read_certificate(file)
 
 
-def test_a_certificate_is_compared_as_its_run_is(tmp_path: Path) -> None:
+def test_certificate_can_be_compared(tmp_path: Path) -> None:
     certified(tmp_path, PASS, MUST_FAILS, AS_RECORDED, deadlines=[latency("ack", 0.1)])
     file, run = tmp_path / "out" / "certificate.json", tmp_path / "out"
 
@@ -259,7 +257,7 @@ def test_a_badge_has_the_denominator(
     }  # fmt: skip
 
 
-def test_a_must_without_a_mutant_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_must_without_mutant_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {name: catalogue()[name] for name in ("SI-NODE-001", "SI-NODE-002")}
     known["SI-NODE-001"] = replace(known["SI-NODE-001"], no_mutant="nothing can break it")
     monkeypatch.setattr(certifying, "catalogue", lambda: known)

@@ -1,4 +1,4 @@
-"""What fails where that is disputed does not decide a run, is never green, and is told as such."""
+"""Failures of disputed requirements do not decide a run, never pass, and are reported."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ TWO = (
 
 @pytest.fixture
 def challenged() -> Iterator[Callable[[Challenge], None]]:
-    """Enters a challenge of SI-NODE-004 into the catalogue, for this test."""
+    """Add a challenge of SI-NODE-004 to the catalogue for this test."""
     requirement = find_requirement("SI-NODE-004")
 
     def enter(challenge: Challenge | None) -> None:
@@ -43,9 +43,7 @@ def challenged() -> Iterator[Callable[[Challenge], None]]:
 Enter = Callable[[Challenge], None]
 
 
-def test_a_failure_that_is_disputed_decides_nothing_and_is_reported(
-    conformance: Run, challenged: Enter
-) -> None:
+def test_disputed_failure_is_reported_without_deciding(conformance: Run, challenged: Enter) -> None:
     assert conformance(FAILS + PASSES).code == 1
     challenged(ALL_OF_IT)
     outcome = conformance(FAILS + PASSES)
@@ -61,7 +59,7 @@ def test_a_failure_that_is_disputed_decides_nothing_and_is_reported(
     assert outcome.requirement("SI-REL-001")["challenged"] is None
 
 
-def test_the_screen_and_junit_report_it_with_its_link(conformance: Run, challenged: Enter) -> None:
+def test_screen_and_junit_link_dispute(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
     outcome = conformance(FAILS + PASSES, "-v")
 
@@ -78,7 +76,7 @@ def test_the_screen_and_junit_report_it_with_its_link(conformance: Run, challeng
     assert 'failures="0"' in junit
 
 
-def test_a_pass_stays_a_pass(conformance: Run, challenged: Enter) -> None:
+def test_disputed_requirement_can_pass(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
     outcome = conformance(FAILS.replace('raise ConformanceFailure("twice")', "pass"))
 
@@ -100,7 +98,7 @@ def test_a_test_can_be_disputed_alone(
     assert outcome.code == code
 
 
-def test_where_nothing_else_was_tested_nothing_is_conformant(
+def test_run_of_disputed_requirement_only_is_not_conformant(
     conformance: Run, challenged: Enter
 ) -> None:
     challenged(ALL_OF_IT)
@@ -111,7 +109,7 @@ def test_where_nothing_else_was_tested_nothing_is_conformant(
     assert "all tested requirements are challenged (SI-NODE-004)" in outcome.results["sentence"]
 
 
-def test_what_could_not_run_of_it_decides_nothing_either(
+def test_inconclusive_disputed_requirement_does_not_decide(
     conformance: Run, challenged: Enter
 ) -> None:
     source = FAILS.replace("ConformanceFailure", "PreconditionFailed") + PASSES
@@ -123,13 +121,15 @@ def test_what_could_not_run_of_it_decides_nothing_either(
     assert outcome.code == 0
 
 
-def test_a_fault_of_the_kit_is_never_excused(conformance: Run, challenged: Enter) -> None:
+def test_internal_error_is_not_excused_by_dispute(conformance: Run, challenged: Enter) -> None:
     challenged(ALL_OF_IT)
 
     assert conformance(FAILS.replace("ConformanceFailure", "KeyError")).code == 13
 
 
-def test_an_entry_of_a_baseline_about_it_is_not_stale(conformance: Run, challenged: Enter) -> None:
+def test_baseline_entry_for_disputed_requirement_is_not_stale(
+    conformance: Run, challenged: Enter
+) -> None:
     Path("known.yaml").write_text(
         "- {requirement: SI-NODE-004, outcome: fail, says: twice, reason: Ours.}\n", "utf-8"
     )
@@ -141,7 +141,7 @@ def test_an_entry_of_a_baseline_about_it_is_not_stale(conformance: Run, challeng
     assert outcome.results["baseline"]["stale"] == []
 
 
-def test_a_certificate_warns_of_it() -> None:
+def test_certificate_warns_of_dispute() -> None:
     sent = {"SI-NODE-004": Certified("MUST", Verdict.CHALLENGED)}
     result = result_of(sent)
 
@@ -150,7 +150,7 @@ def test_a_certificate_warns_of_it() -> None:
     assert result["passed_tests"] == result["failed_tests"] == ()
 
 
-def test_the_catalogue_reports_it(challenged: Enter) -> None:
+def test_catalogue_shows_dispute(challenged: Enter) -> None:
     challenged(ONE_TEST)
     requirement = find_requirement("SI-NODE-004")
     received = f"- **challenged since 2026-11-20: {LINK}** (The sentence may mean less.)"
@@ -164,7 +164,7 @@ def test_the_catalogue_reports_it(challenged: Enter) -> None:
     ]
 
 
-def test_what_a_challenge_has_to_state(challenged: Enter) -> None:
+def test_challenge_has_required_fields(challenged: Enter) -> None:
     requirement = find_requirement("SI-NODE-004")
     cited = dict.fromkeys(catalogue(), ("suite/x.py::test_two",))
 

@@ -1,4 +1,4 @@
-"""Clearing up: in which order what a test has set up goes, and with how many fences."""
+"""Clean-up: the order in which a test's objects are removed, and the barriers needed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from .resource_managers import FakeConnection, rm_on
 
 
 class Barriers:
-    """Answered at once; the streams they were put up on."""
+    """Barriers that are answered at once; records their streams."""
 
     def __init__(self) -> None:
         self.raised: list[str] = []
@@ -53,7 +53,7 @@ def test_nodes_go_last_and_each_stream_is_synchronised_once() -> None:
     assert barriers.raised == ["applications", "nodes"]
 
 
-def test_what_is_found_out_aside_leaves_the_rest_alone() -> None:
+def test_probe_clean_up_leaves_other_objects() -> None:
     connection = FakeConnection(accepts)
     rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), barriers=Barriers())
     node, application = rm.has_node(), rm.has_application()

@@ -1,4 +1,4 @@
-"""A virtual clock is moved on instead of waited for, and says the same as the one on the wall."""
+"""A virtual clock is advanced instead of waiting, with the same results as the real one."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ DUE = Released(identity="due")
 
 
 class Target:
-    """A scheduler on virtual time: what is set for a moment is told when that has come."""
+    """A scheduler on virtual time: reports timers when they are due."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -44,7 +44,7 @@ class Target:
 
 
 class OpenConnection(FakeConnection):
-    """One on which a fence finds nothing wrong."""
+    """A connection on which barriers succeed."""
 
     def raise_on(self, kind: UpdateKind) -> None:
         assert kind is UpdateKind.ALLOCATIONS
@@ -61,7 +61,7 @@ def rm(target: Target) -> ResourceManager:
     return rm_on(connection, DEADLINES, barriers=connection)
 
 
-def test_no_one_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager) -> None:
+def test_virtual_clock_does_not_sleep_until_timer(target: Target, rm: ResourceManager) -> None:
     target.reports_at(900.0, DUE)
     began = time.monotonic()
 
@@ -71,21 +71,21 @@ def test_no_one_sleeps_until_a_timer_is_due(target: Target, rm: ResourceManager)
     assert 900.0 <= target.now < 901.0
 
 
-def test_what_comes_before_it_is_due_fails(target: Target, rm: ResourceManager) -> None:
+def test_early_timer_fails(target: Target, rm: ResourceManager) -> None:
     target.reports_at(899.9, DUE)
 
     with pytest.raises(ConformanceFailure, match="due after 900 s"):
         rm.expect_when_due(DUE, seconds=900.0, since=rm.now())
 
 
-def test_what_comes_late_is_late(target: Target, rm: ResourceManager) -> None:
+def test_late_timer_is_late(target: Target, rm: ResourceManager) -> None:
     target.reports_at(11.1, DUE)
 
     with pytest.raises(CameLate, match="allowed 11"):
         rm.expect_when_due(DUE, seconds=10.0, since=rm.now())
 
 
-def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceManager) -> None:
+def test_long_wait_in_steps_is_not_late(target: Target, rm: ResourceManager) -> None:
     since = rm.now()
     target.reports_at(899.0, DUE)
 
@@ -94,7 +94,7 @@ def test_steps_of_a_long_wait_make_nothing_late(target: Target, rm: ResourceMana
     assert rm.now() - since < 900.0
 
 
-def test_what_never_comes_fails_in_little_time(rm: ResourceManager) -> None:
+def test_missing_timer_fails_quickly(rm: ResourceManager) -> None:
     began = time.monotonic()
 
     with pytest.raises(ConformanceFailure, match="never received"):
@@ -103,7 +103,7 @@ def test_what_never_comes_fails_in_little_time(rm: ResourceManager) -> None:
     assert time.monotonic() - began < 1.0
 
 
-def test_a_window_of_silence_passes_at_once(target: Target, rm: ResourceManager) -> None:
+def test_quiet_window_needs_no_real_time(target: Target, rm: ResourceManager) -> None:
     target.reports_at(59.0, DUE)
 
     with pytest.raises(ConformanceFailure, match="received"):
@@ -115,9 +115,7 @@ def test_a_window_of_silence_passes_at_once(target: Target, rm: ResourceManager)
     assert target.now >= 119.0
 
 
-def test_what_takes_the_target_a_moment_is_still_observed(
-    target: Target, rm: ResourceManager
-) -> None:
+def test_slow_report_is_observed(target: Target, rm: ResourceManager) -> None:
 
     timer = threading.Timer(0.1, target.reports, (DUE,))
     timer.start()
@@ -125,7 +123,7 @@ def test_what_takes_the_target_a_moment_is_still_observed(
     rm.expect(DUE)
 
 
-def test_time_follows_while_an_answer_is_waited_for(target: Target, rm: ResourceManager) -> None:
+def test_virtual_time_advances_while_waiting(target: Target, rm: ResourceManager) -> None:
     target.reports_at(0.1, DUE)
 
     rm.expect(DUE)

@@ -1,4 +1,4 @@
-"""Colour: where --color, NO_COLOR, FORCE_COLOR and the terminal say so, in this order."""
+"""Colour: --color, NO_COLOR, FORCE_COLOR and the terminal decide, in this order."""
 
 import io
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.end_to_end
 
 
 class Tty(io.StringIO):
-    """A terminal as far as it is asked."""
+    """A minimal terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -42,7 +42,7 @@ DUMB = {"TERM": "dumb"}
         ("no", XTERM, False, False),
     ],
 )
-def test_who_decides(
+def test_colour_precedence(
     *, asked: str, environment: dict[str, str], on_a_terminal: bool, in_a_pipe: bool
 ) -> None:
     assert Terminal.of(Tty(), asked, environment).colour is on_a_terminal
@@ -52,9 +52,7 @@ def test_who_decides(
 @pytest.mark.parametrize(
     ("environment", "is_live"), [(XTERM, True), (DUMB, False), (XTERM | {"NO_COLOR": "1"}, True)]
 )
-def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
-    *, environment: dict[str, str], is_live: bool
-) -> None:
+def test_live_lines_need_capable_terminal(*, environment: dict[str, str], is_live: bool) -> None:
     assert Terminal.of(Tty(), "", environment).is_live is is_live
     assert not Terminal.of(io.StringIO(), "", environment | {"FORCE_COLOR": "1"}).is_live
 
@@ -68,7 +66,7 @@ def test_lines_are_written_over_on_a_terminal_that_is_not_dumb(
         (["--color", "yes"], ["--color", "yes"]),
     ],
 )
-def test_pytest_is_reported_in_its_own_words(given: list[str], received: list[str]) -> None:
+def test_colour_option_is_passed_to_pytest(given: list[str], received: list[str]) -> None:
     words = arguments([*given, "-n0"])
 
     assert [w for w in words if w in received] == received

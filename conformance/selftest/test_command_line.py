@@ -1,4 +1,4 @@
-"""The command that is told is the one that was run, and the next one does not spoil its results."""
+"""The reported command reproduces the run, and the next one does not spoil its results."""
 
 import json
 import os
@@ -15,7 +15,7 @@ GIVEN = ("--revision", "2023-08", "--time-scale", "2", "--waiting-timeout", "1.5
 
 
 def ran(folder: Path, *words: str) -> str:
-    """The command in the results of this run."""
+    """Return the command in the results of this run."""
     subprocess.run(words, cwd=folder, capture_output=True, check=False)  # noqa: S603  # ourselves
     found = [*folder.glob("build/*/results.json"), *folder.glob("out*/results.json")]
     document = json.loads(found[0].read_text("utf-8"))
@@ -26,7 +26,7 @@ def ran(folder: Path, *words: str) -> str:
 ONE = ("-k", "SI-NODE-004 or SI-NODE-005", "-n", "0")
 
 
-def test_every_option_is_reported(tmp_path: Path) -> None:
+def test_every_option_is_in_repeated_command(tmp_path: Path) -> None:
     command = ran(tmp_path, str(SICONFORM), "run", *ONE, *GIVEN, "--results", "out 1")
 
     assert command == (
@@ -35,7 +35,7 @@ def test_every_option_is_reported(tmp_path: Path) -> None:
     )
 
 
-def test_the_next_command_is_one_of_siconform(tmp_path: Path) -> None:
+def test_next_command_is_siconform(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "import socket, time\n"
@@ -59,7 +59,7 @@ def test_the_next_command_is_one_of_siconform(tmp_path: Path) -> None:
     assert "Run one:      siconform run SI-NODE-004 " in done.stdout
 
 
-def test_one_requirement_again_keeps_every_option_and_leaves_the_results_alone(
+def test_repeating_one_requirement_keeps_options_and_results(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "test_it.py").write_text(
@@ -98,7 +98,7 @@ def test_a_part_of_the_suite_does_not_overwrite_the_results_of_a_whole_run(
     assert part["command"].endswith("test_it.py::test_it")
 
 
-def test_exploring_reports_how_to_replay_with_every_option(tmp_path: Path) -> None:
+def test_replay_hint_has_every_option(tmp_path: Path) -> None:
     careless = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
     done = subprocess.run(  # noqa: S603  # ourselves
         [str(SICONFORM), "explore", "--time", "30", "--seed", "1", "--time-scale", "0.1",

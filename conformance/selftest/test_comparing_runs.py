@@ -1,4 +1,4 @@
-"""Two runs are compared by what they judged: a regression is what was not broken and is."""
+"""Comparison of two runs by the requirements both tested: regressions and fixes."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def compared(folder: Path, before: Document, after: Document, *options: str) -> 
         ("pass", "kit-error", "changed", 0),
     ],
 )
-def test_what_changed_stands_under_its_heading(
+def test_changes_are_grouped_by_heading(
     tmp_path: Path, before: str, after: str, heading: str, code: int
 ) -> None:
     known = {"known": KNOWN}
@@ -60,7 +60,7 @@ def test_what_changed_stands_under_its_heading(
         ("pass", "not-selected"),
     ],
 )
-def test_what_is_recorded_or_was_not_selected_is_no_difference(
+def test_known_failure_or_unselected_is_not_a_difference(
     tmp_path: Path, before: str, after: str
 ) -> None:
     other = requirement("SI-NODE-006", "pass")
@@ -74,7 +74,7 @@ def test_what_is_recorded_or_was_not_selected_is_no_difference(
     assert ("not compared: 1 " in done.stdout) == ("not-selected" in (before, after))
 
 
-def test_what_only_one_revision_asks_is_no_difference(tmp_path: Path) -> None:
+def test_requirement_of_one_revision_only_is_not_a_difference(tmp_path: Path) -> None:
     one, other = requirement(ID, "pass"), requirement("SI-NODE-006", "fail")
 
     done = compared(tmp_path, document(one), document(one, other))
@@ -104,14 +104,14 @@ def with_paces(*paces: Document, **conditions: object) -> Document:
             latency("ack", 0.1),
             latency("ack", 0.29),
             False,
-        ),  # less than a tenth of what is allowed more
+        ),  # less than a tenth of the allowance more
         (latency("ack", 0.4), latency("ack", 0.7), False),  # less than twice as long
-        (latency("ack", 0.1, count=19), latency("ack", 0.9), False),  # too few to say
+        (latency("ack", 0.1, count=19), latency("ack", 0.9), False),  # too few for a comparison
         (latency("ack", 0.4), latency("ack", 0.1), False),
         (latency("ack", 0.1), latency("place", 0.9), False),
     ],
 )
-def test_slower_is_beyond_noise_and_no_regression(
+def test_slowdown_is_reported_without_regression(
     tmp_path: Path, before: Document, after: Document, *, slower: bool
 ) -> None:
     done = compared(tmp_path, with_paces(before), with_paces(after))
@@ -120,7 +120,7 @@ def test_slower_is_beyond_noise_and_no_regression(
     assert ("slower:\n  ack" in done.stdout) is slower
 
 
-def test_times_under_other_conditions_are_not_compared(tmp_path: Path) -> None:
+def test_times_of_different_setups_are_not_compared(tmp_path: Path) -> None:
     before = with_paces(latency("ack", 0.1))
     after = with_paces(latency("ack", 1.0), workers=12, time_scale=2.0)
 
@@ -145,7 +145,7 @@ def test_a_comparison_as_json(tmp_path: Path) -> None:
     assert (received["compared"], done.exit_code) == (2, 1)
 
 
-def test_lines_are_no_longer_than_a_terminal(tmp_path: Path) -> None:
+def test_comparison_fits_terminal(tmp_path: Path) -> None:
     long = requirement(ID, "fail", reason="x" * 300)
     done = compared(tmp_path, document(requirement(ID, "pass")), document(long))
 

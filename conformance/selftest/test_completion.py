@@ -1,4 +1,4 @@
-"""A shell that knows the kit offers requirements, targets, revisions and options."""
+"""Shell completion offers requirements, targets, revisions and options."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def test_values_that_are_known_are_offered(words: str, incomplete: str, wanted: 
     assert wanted in values(words, incomplete)
 
 
-def test_where_a_file_is_wanted_the_shell_offers_its_own() -> None:
+def test_file_options_complete_files() -> None:
     assert [item.type for item in offered("run --baseline", "dir/")] == ["file"]
     assert [item.type for item in offered("run --results", "")] == ["dir"]
 
@@ -64,7 +64,7 @@ def test_run_offers_every_option_of_the_kit() -> None:
     assert values("run", "--") == [option.flag for option in OPTIONS]
 
 
-def test_a_shell_asks_the_program_itself() -> None:
+def test_shell_completion_end_to_end() -> None:
     asks = {
         "_SICONFORM_COMPLETE": "bash_complete",
         "COMP_WORDS": "siconform explain SI-NODE-00",
@@ -92,7 +92,7 @@ def test_targets_and_queue_configurations_are_listed() -> None:
     assert CliRunner().invoke(main, ["queues", "conformance"]).output == conformance_queues()
 
 
-def test_a_queue_configuration_that_is_not_there_is_named_with_those_that_are() -> None:
+def test_unknown_queue_configuration_lists_known_ones() -> None:
     done = CliRunner().invoke(main, ["queues", "mine"])
 
     assert done.exit_code == 4

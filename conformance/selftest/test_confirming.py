@@ -1,4 +1,4 @@
-"""The simulated RM confirms what the scheduler releases of its own accord, unless told not to."""
+"""The simulated RM confirms releases by the scheduler unless switched off."""
 
 import threading
 import time
@@ -75,7 +75,7 @@ def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
 
 
 @pytest.mark.usefixtures("rm")
-def test_a_confirmation_of_the_scheduler_is_not_confirmed(connection: RecordingConnection) -> None:
+def test_scheduler_confirmation_is_not_confirmed(connection: RecordingConnection) -> None:
     connection.receives(released(Termination.STOPPED_BY_RM))
     connection.receives(ask_released(Termination.STOPPED_BY_RM))
 
@@ -89,7 +89,7 @@ def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: RecordingConnect
     assert connection.requests == [ASK_CONFIRMED]
 
 
-def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
+def test_releases_can_stay_open_but_not_ask_releases(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     with rm.confirming_nothing():
@@ -97,16 +97,14 @@ def test_releases_can_be_left_open_and_withdrawn_asks_cannot(
         connection.receives(ask_released(Termination.TIMEOUT))
     assert connection.requests == [ASK_CONFIRMED]
 
-    connection.receives(
-        released(Termination.TIMEOUT)
-    )  # told again; it stays as open as it was left
+    connection.receives(released(Termination.TIMEOUT))  # repeated; it stays open
     assert len(connection.requests) == 1
     connection.receives(released(Termination.PREEMPTED_BY_SCHEDULER))
     assert len(connection.requests) == 2
 
 
 class ObservedConnection(RecordingConnection):
-    """One that has what is said in its history as well, as those to schedulers have."""
+    """A connection that also records requests in its history, as real ones do."""
 
     def send_all(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
         super().send_all(kind, requests)
@@ -114,7 +112,7 @@ class ObservedConnection(RecordingConnection):
         self.history.add(self.rm_id, requests, sent_by_rm=True, message=message)
 
 
-def test_what_serves_under_a_key_again_is_confirmed_and_observed_for_itself() -> None:
+def test_reused_key_is_confirmed_separately() -> None:
     connection = ObservedConnection(REVISIONS["2024-10"], UpdateKind.ALLOCATIONS)
     rm = rm_on(connection, Deadlines(ack=0.1, release=0.1))
     release = si24.AllocationRelease(
@@ -140,10 +138,10 @@ def test_what_serves_under_a_key_again_is_confirmed_and_observed_for_itself() ->
     assert len(connection.requests) == 3
 
 
-def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
+def test_unconfirmed_release_stays_open(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
-    connection.listeners.insert(0, lambda _: time.sleep(0.05))  # who confirms comes to it late
+    connection.listeners.insert(0, lambda _: time.sleep(0.05))  # late, due to the confirming thread
     receiving = threading.Thread(target=connection.receives, args=[released(Termination.TIMEOUT)])
 
     with rm.confirming_nothing():
@@ -154,7 +152,7 @@ def test_a_release_that_was_seen_while_nothing_was_confirmed_stays_open(
     assert connection.requests == []
 
 
-def test_an_rm_whose_test_is_not_for_the_target_confirms_nothing_in_the_tests_after_it(
+def test_rm_of_skipped_test_does_not_confirm_later(
     connection: RecordingConnection, pytestconfig: pytest.Config
 ) -> None:
     for mark in ("disruptive", "race_where", "waits", "explores", "real_clock"):

@@ -1,4 +1,4 @@
-"""The index of docs/decisions has a line for every number: its page, or why there is none."""
+"""The index of docs/decisions has a line for every number: its page, or the reason for none."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ _TITLE = re.compile(r"# (?P<number>\d+)\. (?P<title>.+)")
 
 
 def objections(folder: Path) -> list[str]:
-    """What is missing or wrong in the index of the decisions in this folder, in sentences."""
+    """Return what is missing or wrong in the index of this folder, in sentences."""
     rows = _ROW.findall((folder / "README.md").read_text("utf-8"))
     index = {int(number): sent for number, sent in rows}
     pages = {int(name["number"]): name[0] for name in map(_named, folder.iterdir()) if name}
@@ -50,7 +50,7 @@ def test_every_decision_is_in_the_index() -> None:
     assert objections(FOLDER) == []
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_index_line_is_reported(tmp_path: Path) -> None:
     rows = "| 1 | [One](0001-one.md) |\n| 2 | never used |\n| 4 | [Four](0004-4.md) |\n"
     rows += "| 5 | [Another](0005-five.md) |\n| 7 | never used |\n"
     (tmp_path / "README.md").write_text(rows)

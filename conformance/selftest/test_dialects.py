@@ -1,4 +1,4 @@
-"""Dialects are tables, one for each revision, and each connection has one that may remember."""
+"""Dialects are tables, one for each revision; each connection has one, with memory."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ EXISTING = ExistingAllocationRequest(Allocated("k", "a", "n", "id"))
 
 
 class Keys:
-    """Asks by their keys, for a text that releases asks and allocations by the key alone."""
+    """Maps keys to asks, for a revision that releases both asks and allocations by key."""
 
     def __init__(self) -> None:
         self._pending: set[str] = set()
@@ -87,7 +87,7 @@ def by_keys(revision: Revision) -> Dialect:
     return Dialect(revision, Keys().tables())
 
 
-def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
+def test_dialect_reads_answer_by_request() -> None:
     dialect = by_keys(BY_IDENTITY)
 
     dialect.request(UpdateKind.ALLOCATIONS, "rm", [ASK])
@@ -97,7 +97,7 @@ def test_a_dialect_reads_an_answer_by_what_it_was_asked() -> None:
     assert received(dialect, released("k")) == [Released("k", "a", identity="k")]
 
 
-def test_what_one_connection_sent_another_one_does_not_know() -> None:
+def test_dialect_memory_is_per_connection() -> None:
     first = Connection("127.0.0.1:1", BY_IDENTITY, "first", History(), implements=by_keys)
     second = first.another("second")
 
@@ -114,7 +114,7 @@ def test_each_connection_has_a_dialect_of_its_own(revision: Revision) -> None:
     assert first.dialect is not first.another("second").dialect
 
 
-def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
+def test_key_as_identity_holds_for_invented_allocations() -> None:
     assert by_keys(BY_IDENTITY).identity.made_up_for("k") == "k"
     assert dialect_for(BY_IDENTITY).identity.made_up_for("k") != "k"
 
@@ -134,7 +134,7 @@ def test_a_key_that_is_the_identity_is_so_for_what_an_rm_makes_up() -> None:
     ],
     ids=str,
 )
-def test_what_a_revision_has_no_words_for_is_not_sent(revision: str, sent: Request) -> None:
+def test_unsupported_request_is_not_sent(revision: str, sent: Request) -> None:
     dialect = dialect_for(REVISIONS[revision])
 
     with pytest.raises(LookupError) as refused:
@@ -153,7 +153,7 @@ def test_every_list_of_a_response_is_read(revision: Revision) -> None:
         assert set(readers[kind]) == set(fields)
 
 
-def test_a_release_states_by_its_identity_or_its_key_what_ends() -> None:
+def test_release_names_identity_or_key() -> None:
     release = Released("k", "a", "id")
 
     assert release.subject == OneAllocation("a", "id", "k")

@@ -1,4 +1,4 @@
-"""The doctor: every area has a fault it has to notice, and says so."""
+"""The doctor: every area has a mutant that its requirements must kill."""
 
 from pathlib import Path
 
@@ -19,14 +19,14 @@ MUTANTS = [change for change in CHANGES.values() if not change.is_variant]
 AREAS = {r.area for r in catalogue().values() if NAME in map(str, r.revisions)}
 
 
-def test_each_area_has_a_fault_that_breaks_a_requirement_of_it() -> None:
+def test_each_area_has_a_mutant() -> None:
     first = [catalogue()[change.breaks[0]] for change in MUTANTS]
 
     assert {requirement.area for requirement in first} == AREAS
     assert {r.id for r in first if r.level is not Level.MUST} <= {"SI-CONST-006", "SI-FOR-002"}
 
 
-def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
+def test_monitor_only_requirements_use_busy_tests() -> None:
     assert selection(["SI-NODE-010"]) == "SI-NODE-010"
     assert "SI-ALLOC" in selection(["SI-WIRE-006"])
 
@@ -39,7 +39,7 @@ def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
         (Verdict.COULD_NOT_RUN, False, f"not noticed: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
     ],
 )
-def test_a_fault_is_detected_by_what_it_breaks(
+def test_mutant_is_killed_by_broken_requirement(
     *,
     verdict: Verdict,
     is_right: bool,
@@ -55,7 +55,7 @@ def test_a_fault_is_detected_by_what_it_breaks(
     assert examined == Examined("fault drain-ignored", is_right=is_right, found=found)
 
 
-def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_change_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def evaluated(*_: object) -> None:
         raise RecordError("nothing was judged")
 
@@ -68,9 +68,7 @@ def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("is_right", "code"), [(True, 0), (False, 1)])
-def test_the_exit_code_states_whether_the_kit_can_be_believed(
-    *, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_exit_code(*, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Examined("fault x", is_right=is_right, found="said so", seconds=1.0)]
     monkeypatch.setattr(examining, "examine", lambda _folder, _jobs: found)
 

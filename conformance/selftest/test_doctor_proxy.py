@@ -1,4 +1,4 @@
-"""The proxy before the reference: what it adds goes to the scheduler in turn with what passes."""
+"""The proxy before the reference: added messages are written in turn with forwarded ones."""
 
 import asyncio
 from collections import defaultdict
@@ -9,7 +9,7 @@ from siconform.doctor.revision import si
 
 
 class _CallOfGrpc:
-    """A call that ends where two write at a time, as those of grpc do."""
+    """A call that fails on concurrent writes, as those of grpc do."""
 
     def __init__(self, received: list[bytes]) -> None:
         self.written: list[bytes] = []
@@ -35,7 +35,7 @@ async def _asked() -> AsyncIterator[bytes]:
         yield data
 
 
-def test_what_is_added_is_never_written_alongside_what_passes() -> None:
+def test_added_messages_are_not_written_concurrently() -> None:
     of = _CallOfGrpc([b"released", b"released"])
     call = _Call(of, defaultdict(set), lambda: None)
     confirmation = si.AllocationRequest(rmID="rm")

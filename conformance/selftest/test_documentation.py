@@ -1,4 +1,4 @@
-"""The pages of docs: their commands are run and compared, their links lead somewhere."""
+"""The pages of docs: their commands run, and their links resolve."""
 
 import re
 from collections.abc import Iterator
@@ -29,26 +29,26 @@ def page(body: str, kind: str = "console") -> str:
     return f"# A page\n\n```{kind}\n{body}```\n\nSome text.\n"
 
 
-def test_a_page_is_filled_with_what_its_commands_print() -> None:
+def test_page_shows_output_of_commands() -> None:
     made = page_of(page("$ echo one\n$ echo two; exit 3\n$ echo $?\n"))
 
     assert made == page("$ echo one\none\n$ echo two; exit 3\ntwo\n$ echo $?\n3\n")
 
 
-def test_the_commands_of_a_page_stand_in_one_folder() -> None:
+def test_commands_of_page_share_folder() -> None:
     text = "<!-- prepared by: echo there > file -->\n" + page("$ cat file\n")
 
     assert prepared_by(text) == ["echo there > file"]
     assert "$ cat file\nthere\n" in page_of(text)
 
 
-def test_a_command_may_go_on_in_the_next_lines() -> None:
+def test_command_with_continuation_lines() -> None:
     body = "$ cat <<'END'\n> one\n> END\n"
 
     assert page_of(page(body)) == page(f"{body}one\n")
 
 
-def test_a_block_that_states_why_is_not_run_and_is_counted() -> None:
+def test_block_with_reason_is_not_run() -> None:
     text = page("# not run: it would take a day\n$ exit 1\nas it was\n")
 
     assert page_of(text) == text
@@ -58,20 +58,20 @@ def test_a_block_that_states_why_is_not_run_and_is_counted() -> None:
     ]
 
 
-def test_a_diff_is_an_edit_of_the_text_in_the_folder() -> None:
+def test_diff_block_edits_file() -> None:
     text = "<!-- prepared by: printf 'a\\nb\\n' > text.md -->\n" + page(" a\n-b\n+c\n", "diff")
 
     assert "$ cat text.md\na\nc\n" in page_of(text + page("$ cat text.md\n"))
 
 
-def test_an_edit_that_does_not_fit_is_refused(shell: Shell) -> None:
+def test_diff_that_does_not_match_is_rejected(shell: Shell) -> None:
     (shell.folder / "text.md").write_text("a\n", "utf-8")
 
-    with pytest.raises(ValueError, match="the text does not have once:"):
+    with pytest.raises(ValueError, match=r"text.md does not contain exactly once:"):
         shell.edits("-b\n+c\n")
 
 
-def test_a_command_in_the_background_states_its_first_line_and_is_ended(tmp_path: Path) -> None:
+def test_background_command_shows_first_line_and_ends(tmp_path: Path) -> None:
     with Shell(tmp_path) as shell:
         received = shell.runs("bash -c 'echo listening on 127.0.0.1:9080; exec sleep 60' &")
         ((process, _),) = shell._background
@@ -81,12 +81,12 @@ def test_a_command_in_the_background_states_its_first_line_and_is_ended(tmp_path
     assert process.poll() is not None
 
 
-def test_a_command_in_the_background_that_states_nothing_is_refused(shell: Shell) -> None:
-    with pytest.raises(TimeoutError, match="this said nothing and ended"):
+def test_silent_background_command_is_rejected(shell: Shell) -> None:
+    with pytest.raises(TimeoutError, match="no output before it ended"):
         shell.runs("true &")
 
 
-def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> None:
+def test_address_is_replaced_by_free_port_and_back(shell: Shell) -> None:
     received = shell.runs("echo 127.0.0.1:9080 | tee address")
 
     assert received == "127.0.0.1:9080\n"
@@ -112,16 +112,14 @@ def test_an_address_is_a_free_one_and_reads_as_it_was_written(shell: Shell) -> N
         ("text", "12 pass", "12 fail", True),
     ],
 )
-def test_times_are_not_compared_and_figures_only_where_nothing_states_otherwise(
-    kind: str, one: str, other: str, *, differs: bool
-) -> None:
+def test_times_and_figures_are_masked(kind: str, one: str, other: str, *, differs: bool) -> None:
     pages = [page(f"$ command\n{sent}\n", kind) for sent in (one, other)]
 
     assert (compared(pages[0]) != compared(pages[1])) is differs
     assert bool(difference(*pages)) is differs
 
 
-def test_a_page_that_differs_fails_the_check_and_is_written_otherwise(
+def test_differing_page_fails_check_and_is_rewritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "page.md"
@@ -134,7 +132,7 @@ def test_a_page_that_differs_fails_the_check_and_is_written_otherwise(
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.name)
-def test_every_block_of_a_page_states_what_it_is_and_commands_are_run(path: Path) -> None:
+def test_blocks_have_a_kind(path: Path) -> None:
     kinds = _BARRIER.findall(path.read_text("utf-8"))[::2]
 
     assert _SHELLS.isdisjoint(kinds), "commands go into a block `console`, after `$ `"
@@ -151,7 +149,7 @@ def test_commands_of_all_pages_begin_with_a_prompt() -> None:
     assert without == []
 
 
-def test_every_requirement_has_a_place_of_its_own() -> None:
+def test_requirement_anchors_are_unique() -> None:
     places = _ANCHOR.findall(document.page(catalogue().values(), subjects()))
 
     assert len(places) == len(set(places))
@@ -178,7 +176,7 @@ def test_a_committed_page_links_to_committed_files(path: Path) -> None:
     assert [to for to in linked if to.resolve().is_relative_to(generated.FOLDER)] == []
 
 
-def test_a_block_knows_its_commands() -> None:
+def test_block_commands() -> None:
     block = Block("console", "$ one\nsays\n$ two \\\n> three\n")
 
     assert block.commands == ["one", "two \\\nthree"]

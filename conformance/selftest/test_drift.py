@@ -1,4 +1,4 @@
-"""Places of a text are found, and a source that moved away shows."""
+"""Places in a specification are found, and a source that changed is reported."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -125,11 +125,11 @@ def test_the_same_text_without_markdown_has_the_same_places() -> None:
         assert read_text(bare).passages(where) == read_text(TEXT).passages(where)
 
 
-def test_marks_and_line_breaks_are_no_drift() -> None:
+def test_markup_changes_are_not_drift() -> None:
     assert normalised("Its *name*,\n // which  is `unique`!") == "its name which is unique"
 
 
-def test_drift_shows_where_a_text_moved_away() -> None:
+def test_drift_shows_changed_place() -> None:
     sources = (
         Source("2023-12", "NodeInfo.nodeID", fingerprint("its name which is unique")),
         Source("2023-12", "NodeInfo.ActionFromRM.CREATE", fingerprint("another step")),

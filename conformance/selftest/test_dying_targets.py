@@ -1,4 +1,4 @@
-"""A target that dies in a test: that is told, and nothing is held against it."""
+"""A target that dies in a test is reported, and not failed for what it could no longer do."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ ENDS = (
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_one_the_kit_started(conformance: Run, pytester: pytest.Pytester, end: str) -> None:
+def test_started_target_dies(conformance: Run, pytester: pytest.Pytester, end: str) -> None:
     program = pytester.makepyfile(
         program="import os, socket, sys, time\n"
         "server = socket.create_server(('127.0.0.1', 0))\n"
@@ -42,7 +42,9 @@ def test_one_the_kit_started(conformance: Run, pytester: pytest.Pytester, end: s
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_one_whose_starter_lives_on(conformance: Run, pytester: pytest.Pytester, end: str) -> None:
+def test_target_dies_and_its_launcher_survives(
+    conformance: Run, pytester: pytest.Pytester, end: str
+) -> None:
     program = pytester.makepyfile(
         program="import os, socket, time\n"
         "server = socket.create_server(('127.0.0.1', 0))\n"
@@ -60,7 +62,7 @@ def test_one_whose_starter_lives_on(conformance: Run, pytester: pytest.Pytester,
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_one_that_is_attached(conformance: Run, reference: Any, end: str) -> None:
+def test_attached_target_dies(conformance: Run, reference: Any, end: str) -> None:
     source = KILLS.format(pid=reference.pid, end=end)
     outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
 
@@ -69,9 +71,7 @@ def test_one_that_is_attached(conformance: Run, reference: Any, end: str) -> Non
     assert outcome.code in (10, 12)
 
 
-def test_one_that_is_attached_and_started_again_by_someone(
-    conformance: Run, reference: Any
-) -> None:
+def test_attached_target_dies_and_is_restarted(conformance: Run, reference: Any) -> None:
     source = (
         "from siconform.recording.history import Exchange, History\n"
         "from siconform.running.stash import HISTORY\n"
@@ -93,7 +93,7 @@ def test_one_that_is_attached_and_started_again_by_someone(
     assert outcome.reason("SI-NODE-004") == "the connection to the target broke: Socket closed"
 
 
-def test_one_that_lives_fails(conformance: Run, reference: Any) -> None:
+def test_living_target_fails(conformance: Run, reference: Any) -> None:
     source = '@requirement("SI-NODE-004")\ndef test_it(target): raise ConformanceFailure("no")\n'
     outcome = conformance(source, "--target", reference.address, target=False, fresh=True)
 
@@ -130,7 +130,7 @@ def dies(end: str) -> str:
 
 
 class Reference:
-    """The reference, started by somebody."""
+    """The reference, started by a test."""
 
     def __init__(self) -> None:
         serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]

@@ -1,4 +1,4 @@
-"""The kit has a word for every event the texts define, in the block of its kind."""
+"""The kit has a word for every event of the specification, in the block of its kind."""
 
 import pytest
 from siconform.protocol.events import Detail, EventChange, Subject, details_of
@@ -14,7 +14,7 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_event_of_a_revision_has_a_word(revision: Revision) -> None:
+def test_every_event_has_a_word(revision: Revision) -> None:
     record = revision.si.EventRecord.DESCRIPTOR
     for words, enum in ((Subject, "Type"), (EventChange, "ChangeType"), (Detail, "ChangeDetail")):
         if enum in record.enum_types_by_name:

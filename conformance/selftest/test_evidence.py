@@ -1,4 +1,4 @@
-"""From the way a test ends to the verdict of its requirement and the exit code of the run."""
+"""From the outcome of a test to the verdict of its requirement and the exit code of the run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ def body(text: str) -> str:
         ('pytest.xfail("no")', "kit-error", 13, "XFailed: no"),
     ],
 )
-def test_the_end_of_a_test_decides(
+def test_test_outcome_decides_verdict(
     conformance: Run, text: str, verdict: str, code: int, reason: str
 ) -> None:
     outcome = conformance(body(text))
@@ -51,7 +51,7 @@ def test_the_end_of_a_test_decides(
         ("raise KeyError()", "kit-error", 13),
     ],
 )
-def test_a_setup_that_fails_never_implements_of_the_requirement(
+def test_failed_setup_is_not_evidence_for_requirement(
     conformance: Run, text: str, verdict: str, code: int
 ) -> None:
     fixture = f"@pytest.fixture\ndef given(target):\n    {text}\n"
@@ -61,7 +61,7 @@ def test_a_setup_that_fails_never_implements_of_the_requirement(
     assert outcome.code == code
 
 
-def test_a_teardown_the_target_spoils_is_noted_and_decides_nothing(conformance: Run) -> None:
+def test_target_error_in_teardown_does_not_decide(conformance: Run) -> None:
     fixture = (
         '@pytest.fixture\ndef given(target):\n    yield\n    raise PreconditionFailed("left one")\n'
     )
@@ -72,14 +72,14 @@ def test_a_teardown_the_target_spoils_is_noted_and_decides_nothing(conformance: 
     assert outcome.results["notes"] == ["test_fake.py::test_it: clean-up failed: left one"]
 
 
-def test_a_teardown_we_spoil_is_our_fault(conformance: Run) -> None:
+def test_kit_error_in_teardown(conformance: Run) -> None:
     fixture = "@pytest.fixture\ndef given(target):\n    yield\n    raise KeyError()\n"
     outcome = conformance(fixture + body("pass").replace("target", "given"))
 
     assert outcome.verdict("SI-NODE-004") == "kit-error"
 
 
-def test_a_test_implements_for_all_its_requirements(conformance: Run) -> None:
+def test_test_decides_all_its_requirements(conformance: Run) -> None:
     outcome = conformance(
         '@requirement("SI-NODE-004", "SI-NODE-005")\n'
         'def test_it(target): raise ConformanceFailure("no")\n'
@@ -88,7 +88,7 @@ def test_a_test_implements_for_all_its_requirements(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-005") == "fail"
 
 
-def test_the_worse_of_two_tests_settles_it(conformance: Run) -> None:
+def test_worse_of_two_tests_decides(conformance: Run) -> None:
     outcome = conformance(
         '@requirement("SI-NODE-004")\ndef test_good(target): pass\n'
         '@requirement("SI-NODE-004")\ndef test_bad(target): raise PreconditionFailed("lost")\n'
@@ -136,7 +136,7 @@ def test_every_requirement_of_the_revision_is_in_the_results(conformance: Run) -
     assert outcome.results["counts"]["pass"] == 1
 
 
-def test_what_is_excluded_states_why_in_summary_and_results(conformance: Run) -> None:
+def test_excluded_requirement_shows_reason(conformance: Run) -> None:
     outcome = conformance(body("pass"))
 
     assert outcome.verdict("SI-CB-012") == "excluded"
@@ -155,7 +155,7 @@ def test_a_file_that_cannot_be_collected_is_a_kit_error(conformance: Run) -> Non
     assert "nothing_of_that_name" in outcome.results["kit_errors"][0]
 
 
-def test_the_failure_text_states_what_one_needs_to_act(conformance: Run) -> None:
+def test_failure_message_is_actionable(conformance: Run) -> None:
     outcome = conformance(
         body(
             'raise ConformanceFailure("accepted twice", expected="a rejection", '
@@ -180,7 +180,7 @@ def test_a_kit_error_shows_where_it_broke(conformance: Run) -> None:
     assert "unknown step" in outcome.out
 
 
-def test_ids_of_a_run_are_no_part_of_a_message(conformance: Run) -> None:
+def test_run_specific_ids_are_removed_from_messages(conformance: Run) -> None:
     message = (
         "siconform-gw1-77-1795250742-2 lost gw1-12-node-3, 18ea02731225ad62-88 "
         "and 7f3c1de2-77aa-4c0e-9b1f-0123456789ab-0"

@@ -1,4 +1,4 @@
-"""What failed beside what the reference does: names, order, the first difference, the width."""
+"""A failed exchange next to that of the reference: names, order, first difference, width."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def first(found: Sequence[Row]) -> list[int]:
     return [index for index, row in enumerate(found) if row.is_first_difference]
 
 
-def test_what_both_have_stands_alongside_each_other_whatever_they_call_it() -> None:
+def test_matching_messages_share_a_row_despite_names() -> None:
     ours = [
         sent("ask ask-3 of app-2 for root.a"),
         received("allocated ask-3", wording=", as I please"),
@@ -61,7 +61,7 @@ def test_a_name_swapped_by_the_target_is_a_difference() -> None:
     assert first(found) == [2]
 
 
-def test_the_order_of_the_streams_is_no_difference_within_a_turn_of_the_rm() -> None:
+def test_stream_order_within_a_turn_is_not_a_difference() -> None:
     one, other = received("allocated ask-1"), received("application updated app-1")
     asks, releases = sent("ask ask-1 of app-1"), sent("release ask-1")
 
@@ -69,7 +69,7 @@ def test_the_order_of_the_streams_is_no_difference_within_a_turn_of_the_rm() -> 
     assert first(rows([asks, one, releases, other], [asks, one, other, releases])) != []
 
 
-def test_requests_are_paired_whatever_comes_between_them() -> None:
+def test_requests_are_paired_across_other_messages() -> None:
     asks = [sent("ask ask-1 of app-1"), sent("ask ask-2 of app-1")]
     its_asks = [sent("ask ask-6 of app-4"), sent("ask ask-7 of app-4")]
     its = [its_asks[0], received("allocated ask-6"), its_asks[1]]
@@ -88,7 +88,7 @@ def test_a_confirmation_may_cross_with_the_next_request() -> None:
     assert [row for row in crossed if row.ours and row.ours.by_rm and row.reference is None] == []
 
 
-def test_what_is_sent_aside_is_shown_of_the_target_alone_and_is_no_difference() -> None:
+def test_probe_messages_are_not_a_difference() -> None:
     aside = sent("application app-9", aside=True)
     found = rows([aside, sent("ask ask-1")], [sent("ask ask-1"), sent("gang", aside=True)])
 
@@ -101,7 +101,7 @@ LINES = st.lists(st.one_of(WORDS.map(received), WORDS.map(sent)), max_size=8)
 
 
 @given(LINES, LINES)
-def test_nothing_is_lost_and_nothing_is_reported_twice(ours: list[Line], its: list[Line]) -> None:
+def test_every_message_is_shown_once(ours: list[Line], its: list[Line]) -> None:
     found = rows(ours, its)
 
     assert [row.ours for row in found if row.ours is not None] == ours
@@ -154,7 +154,7 @@ def test_names_of_workers_are_left_out_and_several_rms_are_numbered() -> None:
     assert [line.at for line in shown] == [0.0, 0.25, 0.0]
 
 
-def test_of_barriers_only_that_they_were_put_up_is_reported() -> None:
+def test_barriers_are_shown_once() -> None:
     barrier = record("rm", "node fence-1", fence=True)
     answer = record("scheduler", "node rejected fence-1", fence=True)
     opening = record("rm", "opens the nodes stream", fence=True)

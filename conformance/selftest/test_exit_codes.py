@@ -1,4 +1,4 @@
-"""Exit codes: each is told to people, 1 is a failed MUST and nothing else, 13 is our own fault."""
+"""Exit codes: each has a message, 1 is a failed MUST only, 13 is an internal error."""
 
 import os
 import re
@@ -25,13 +25,13 @@ FAILS_THEN_PASSES = (
 
 
 @pytest.mark.parametrize("page", ["README.md"])
-def test_every_code_stands_in_the_table(page: str) -> None:
+def test_exit_codes_are_in_table(page: str) -> None:
     rows = re.findall(r"^\| (\d+) \| .+ \|$", (ROOT / page).read_text("utf-8"), re.MULTILINE)
 
     assert [int(row) for row in rows] == sorted(ExitCode)
 
 
-def test_every_code_stands_in_the_help() -> None:
+def test_exit_codes_are_in_help() -> None:
     received = run_siconform("run", "--help").stdout
     listed = received[received.index("Exit codes: ") :]
 
@@ -41,9 +41,7 @@ def test_every_code_stands_in_the_help() -> None:
 
 
 @pytest.mark.parametrize("options", [["-x"], ["--maxfail", "1"], ["-x", "-n", "1"], ["-x", "-n2"]])
-def test_a_must_that_failed_is_code_1_whatever_was_cut_short(
-    conformance: Run, options: list[str]
-) -> None:
+def test_failed_must_in_interrupted_run_is_code_1(conformance: Run, options: list[str]) -> None:
     outcome = conformance(FAILS_THEN_PASSES, *options, fresh=True)
 
     assert outcome.code == 1
@@ -51,7 +49,7 @@ def test_a_must_that_failed_is_code_1_whatever_was_cut_short(
     assert outcome.verdict("SI-NODE-004") == "fail"
 
 
-def test_what_was_cut_short_without_a_failed_must_is_incomplete(conformance: Run) -> None:
+def test_interrupted_run_without_failed_must_is_incomplete(conformance: Run) -> None:
     source = FAILS_THEN_PASSES.replace("SI-NODE-004", "SI-NODE-005")  # a SHOULD
     outcome = conformance(source, "-x", "-n", "1", fresh=True)
 
@@ -60,7 +58,7 @@ def test_what_was_cut_short_without_a_failed_must_is_incomplete(conformance: Run
 
 
 @pytest.mark.parametrize("expression", ["SI-NODE-004 or (", "a b", "not"])
-def test_a_selection_that_cannot_be_read(conformance: Run, expression: str) -> None:
+def test_invalid_selection(conformance: Run, expression: str) -> None:
     outcome = conformance(FAILS_THEN_PASSES, "-k", expression, "-n", "1", fresh=True)
 
     assert outcome.code == 4
@@ -84,7 +82,7 @@ def test_an_empty_value_is_refused(
 
 
 @pytest.mark.parametrize("options", [["--histories", "0"], ["--steps", "0"], ["--time", "-1"]])
-def test_exploring_nothing_is_a_wrong_option(tmp_path: Path, options: list[str]) -> None:
+def test_empty_explore_budget_is_rejected(tmp_path: Path, options: list[str]) -> None:
     done = run_siconform("explore", *options, cwd=tmp_path)
 
     assert done.returncode == 4
@@ -109,7 +107,7 @@ def test_standard_output_that_cannot_be_written_to_is_code_13(
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_reader_that_goes_away_is_code_13_and_the_results_are_whole(tmp_path: Path) -> None:
+def test_broken_pipe_is_code_13_with_complete_results(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(  # noqa: S603  # ourselves
@@ -145,9 +143,7 @@ def test_python_without_assertions_tests_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [100, 2000, 60_000])
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_no_capacity_for_the_results_is_one_sentence_and_code_13(
-    tmp_path: Path, limit: int, workers: str
-) -> None:
+def test_full_disk_for_results_is_code_13(tmp_path: Path, limit: int, workers: str) -> None:
     def little_capacity() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
@@ -164,7 +160,7 @@ def test_no_capacity_for_the_results_is_one_sentence_and_code_13(
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_no_capacity_for_a_history_is_a_fault_of_the_kit(conformance: Run) -> None:
+def test_full_disk_for_history_is_kit_error(conformance: Run) -> None:
     source = (
         "from siconform.protocol.notifications import UpdateKind\n"
         "from siconform.protocol.requests import StreamOpening\n"

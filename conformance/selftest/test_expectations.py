@@ -1,4 +1,4 @@
-"""What a test may believe: presence in time, absence only behind a fence, nothing of the dead."""
+"""Expectations: presence in time, absence only after a barrier, nothing from dead targets."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ PATIENT = replace(BRIEF, ack=2.0, place=2.0, release=2.0, quiet=1.0)
 
 
 def answers(sent: Request) -> Sequence[Fact]:
-    """As a scheduler does: what the kit's fences ask for has a certain answer."""
+    """Answer barriers as a scheduler does."""
     match sent:
         case NodeRequest():
             return [NodeRejected(sent.node, "known")]
@@ -58,7 +58,7 @@ def answers(sent: Request) -> Sequence[Fact]:
 
 
 def only_live_allocations(sent: Request) -> Sequence[Fact]:
-    """As one that says nothing of asks for an application it does not know."""
+    """Answer like a scheduler that ignores asks for unknown applications."""
     received = answers(sent)
     return [fact for fact in received if not isinstance(fact, AskRejected)]
 
@@ -72,14 +72,14 @@ class Rm:
         self.rm = rm_on(self.connection, deadlines, alive=lambda: self.lives)
 
 
-def test_what_comes_in_time_is_reported() -> None:
+def test_message_in_time_is_returned() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives_in(0.05, NodeAccepted("n"))
 
     assert rm.rm.expect(NodeAccepted("n")) == NodeAccepted("n")
 
 
-def test_what_comes_within_the_grace_is_late() -> None:
+def test_message_within_grace_is_late() -> None:
     rm = Rm(deadlines=replace(BRIEF, grace=100.0))
     rm.connection.receives_in(0.15, NodeAccepted("n"))
 
@@ -87,7 +87,7 @@ def test_what_comes_within_the_grace_is_late() -> None:
         rm.rm.expect(NodeAccepted("n"))
 
 
-def test_what_never_comes_fails_and_is_not_late() -> None:
+def test_missing_message_fails() -> None:
     with pytest.raises(ConformanceFailure, match="never received: node accepted") as failure:
         Rm().rm.expect(NodeAccepted("n"))
     assert not isinstance(failure.value, CameLate)
@@ -111,7 +111,7 @@ def test_a_stream_that_ended_is_not_waited_for() -> None:
         rm.rm.expect(NodeAccepted("n"))
 
 
-def test_of_the_dead_nothing_is_sent() -> None:
+def test_dead_target_raises_target_lost() -> None:
     rm = Rm(nothing)
     rm.lives = False
 
@@ -122,7 +122,7 @@ def test_of_the_dead_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
-def test_silence_behind_an_answered_barrier_is_believed(pattern: Fact) -> None:
+def test_silence_after_answered_barrier_passes(pattern: Fact) -> None:
     rm = Rm()
 
     rm.rm.expect_none(pattern)
@@ -130,19 +130,19 @@ def test_silence_behind_an_answered_barrier_is_believed(pattern: Fact) -> None:
 
 
 @pytest.mark.parametrize("pattern", [NodeAccepted("n"), ApplicationRejected("a"), Allocated("k")])
-def test_silence_without_an_answer_to_the_barrier_is_not(pattern: Fact) -> None:
+def test_silence_without_barrier_answer_is_inconclusive(pattern: Fact) -> None:
     with pytest.raises(PreconditionFailed, match=r"the barrier on the .* stream was not answered"):
         Rm(nothing).rm.expect_none(pattern)
 
 
-def test_what_comes_before_the_answer_to_the_barrier_is_seen() -> None:
+def test_message_before_barrier_answer_is_seen() -> None:
     rm = Rm(lambda sent: [NodeAccepted("n"), *answers(sent)])
 
     with pytest.raises(ConformanceFailure, match="received: node accepted node n"):
         rm.rm.expect_none(NodeAccepted("n"))
 
 
-def test_what_comes_in_the_quiet_window_is_seen() -> None:
+def test_message_in_quiet_window_is_seen() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives_in(0.1, NodeAccepted("n"))
 
@@ -150,18 +150,18 @@ def test_what_comes_in_the_quiet_window_is_seen() -> None:
         rm.rm.expect_none(NodeAccepted("n"))
 
 
-def test_the_answer_to_a_barrier_answers_no_expectation() -> None:
+def test_barrier_answer_matches_no_expectation() -> None:
     rm = Rm(lambda sent: [NodeAccepted(sent.node)] if isinstance(sent, NodeRequest) else [])
 
     rm.rm.expect_none(NodeAccepted())
 
 
-def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -> None:
+def test_barrier_ask_is_repeated_after_stream_end() -> None:
     waiting: set[str] = set()
     streams = iter([StreamEnded(UpdateKind.ALLOCATIONS)])
 
     def served(sent: Request) -> Sequence[Fact]:
-        """As one whose asks wait for their application, and whose stream ends once."""
+        """Answer like a scheduler that keeps asks for their application; its stream ends once."""
         match sent:
             case AskRequest():
                 waiting.add(sent.key)
@@ -184,7 +184,7 @@ def test_an_ask_that_went_with_its_stream_is_asked_and_withdrawn_on_the_next() -
     assert behaviour.confirms_withdrawals
 
 
-def test_a_live_allocation_is_the_barrier_where_the_sharper_one_does_not_work() -> None:
+def test_barrier_falls_back_to_live_allocation() -> None:
     rm = Rm(only_live_allocations)
 
     rm.rm.expect_none(Allocated("k"))
@@ -196,7 +196,7 @@ def test_a_live_allocation_is_the_barrier_where_the_sharper_one_does_not_work() 
     assert released.identity == f"{BARRIER_PREFIX}identity"
 
 
-def test_the_sharper_way_once_seen_is_counted_on() -> None:
+def test_working_barrier_kind_is_required_later() -> None:
     rm = Rm()
     rm.rm.barriers(UpdateKind.ALLOCATIONS)
     rm.connection.answer = only_live_allocations
@@ -206,7 +206,7 @@ def test_the_sharper_way_once_seen_is_counted_on() -> None:
 
 
 class RejectsFirst:
-    """One that takes nodes in a loop, and rejects before that what has no partition."""
+    """Processes nodes in a loop, after rejecting those without a known partition."""
 
     def __init__(self) -> None:
         self.waiting: list[str] = []
@@ -221,13 +221,13 @@ class RejectsFirst:
         return [NodeRejected(sent.node), *map(NodeAccepted, taken)]
 
 
-def test_a_rejection_that_does_not_wait_its_turn_is_no_barrier() -> None:
+def test_out_of_order_rejection_is_not_a_barrier() -> None:
     behaviour = BarrierBehaviour()
     connection: Any = FakeConnection(RejectsFirst())
     barriers = Barriers(connection, BRIEF, behaviour)
 
     with pytest.raises(PreconditionFailed, match="nodes stream was not answered"):
-        barriers.raise_on(UpdateKind.NODES)  # nobody is rejected behind it, so nobody is taken
+        barriers.raise_on(UpdateKind.NODES)  # nothing after it is rejected, so nothing is accepted
 
     assert behaviour.keeps_turn == {UpdateKind.NODES: False}
     connection.answer = accepts_everything
@@ -239,7 +239,7 @@ def test_a_rejection_that_does_not_wait_its_turn_is_no_barrier() -> None:
     ]
 
 
-def test_rejections_that_keep_their_turn_are_looked_at_once() -> None:
+def test_rejection_order_is_probed_once() -> None:
     behaviour = BarrierBehaviour()
     connection: Any = FakeConnection(in_turn)
     barriers = Barriers(connection, BRIEF, behaviour)
@@ -253,7 +253,7 @@ def test_rejections_that_keep_their_turn_are_looked_at_once() -> None:
 
 
 def in_turn(sent: Request) -> Sequence[Fact]:
-    """As one that rejects what has no partition and accepts the rest, one after the other."""
+    """Reject unknown partitions and accept the rest, in order."""
     match sent:
         case NodeRequest(attributes={"si/node-partition": _}):
             return [NodeRejected(sent.node)]
@@ -267,7 +267,7 @@ def in_turn(sent: Request) -> Sequence[Fact]:
 
 
 def accepts_everything(sent: Request) -> Sequence[Fact]:
-    """As one that looks at no partition and serves asks without application."""
+    """Ignore partitions and serve asks without application."""
     match sent:
         case NodeRequest(action=Action.CREATE | Action.CREATE_DRAINING):
             return [NodeAccepted(sent.node)]
@@ -281,7 +281,7 @@ def accepts_everything(sent: Request) -> Sequence[Fact]:
 
 @pytest.mark.parametrize("answer", [answers, accepts_everything])
 @pytest.mark.parametrize("kind", list(UpdateKind))
-def test_a_barrier_leaves_nothing_behind(kind: UpdateKind, answer: Answer) -> None:
+def test_barrier_cleans_up(kind: UpdateKind, answer: Answer) -> None:
     rm = Rm(answer)
 
     rm.rm.barriers(kind)
@@ -309,11 +309,13 @@ def test_a_barrier_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
     rm.rm.barriers(UpdateKind.NODES)
 
     to_be_rejected = [sent for sent in rm.connection.requests if getattr(sent, "attributes", None)]
-    assert len(to_be_rejected) == 3  # one went with its stream; was it rejected in turn? the fence
+    assert (
+        len(to_be_rejected) == 3
+    )  # one ended with its stream; was it rejected in turn? the barrier
 
 
 @pytest.mark.parametrize("happens", ["control", "precondition"])
-def test_a_control_or_precondition_that_fails_costs_the_evaluation(happens: str) -> None:
+def test_failed_control_or_precondition_is_inconclusive(happens: str) -> None:
     rm = Rm()
 
     with (
@@ -324,7 +326,7 @@ def test_a_control_or_precondition_that_fails_costs_the_evaluation(happens: str)
 
 
 @pytest.mark.parametrize("happens", ["control", "precondition"])
-def test_what_goes_wrong_with_us_in_a_control_stays_our_fault(happens: str) -> None:
+def test_kit_error_in_control_stays_kit_error(happens: str) -> None:
     with pytest.raises(KeyError), getattr(Rm().rm, happens)("a node is accepted"):
         raise KeyError
 
@@ -335,7 +337,7 @@ def test_a_rejection_without_a_reason_fails() -> None:
         Rm().rm.states_reason(NodeRejected("n", "  "))
 
 
-def test_what_was_reported_in_any_case_is_compared() -> None:
+def test_agrees_compares_reported_facts() -> None:
     Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("n"))
     with pytest.raises(ConformanceFailure, match="told node rejected"):
         Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("m"))

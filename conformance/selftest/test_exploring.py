@@ -1,4 +1,4 @@
-"""Exploring: what is wrong is found, made small, kept and seen again; what is right is not."""
+"""Randomised testing: violations are found, minimised, kept and replayed."""
 
 import json
 import subprocess
@@ -28,15 +28,15 @@ from siwire import DEFAULT_REVISION
 pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
-BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # it takes six, alone on a machine
+BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # takes six on an idle machine
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node
-SPARE = 3  # how much more a slow machine may leave when its time is up
-FAST = 0.1  # time scale: what this scheduler answers it answers at once
+SPARE = 3  # overrun of a slow machine at the time limit
+FAST = 0.1  # time scale: this scheduler answers at once or never
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """With a scheduler that allocates every ask on the newest node, whatever room it has."""
+    """A session with a scheduler that allocates every ask on the newest node."""
     launch = Launch.of("careless", CARELESS, 10.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
     session = Session(target, Deadlines().scaled(FAST), "exploring")
@@ -47,7 +47,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def overfilled(session: Session) -> Counterexample:
-    """What exploring that scheduler finds."""
+    """The violation that randomised testing of that scheduler finds."""
     exploration = Exploration(session, BUDGET, number=1)
     exploration.explores()
     found = {
@@ -56,18 +56,18 @@ def overfilled(session: Session) -> Counterexample:
     return found["nodes_are_not_overfilled"]
 
 
-def test_a_scheduler_that_ignores_capacity_is_found_out(overfilled: Counterexample) -> None:
+def test_ignored_capacity_is_detected(overfilled: Counterexample) -> None:
     assert overfilled.requirements == ("SI-NODE-006",)
     assert "holds" in overfilled.message
 
 
-def test_a_history_that_went_wrong_is_made_small(overfilled: Counterexample) -> None:
+def test_failing_history_is_minimised(overfilled: Counterexample) -> None:
     sent, _ = overfilled.size
     assert sent <= LEAST + SPARE
     assert overfilled.exchange.entries()[-1].content.words() == "allocated"  # type: ignore[union-attr]
 
 
-def test_a_history_that_was_kept_goes_wrong_again(
+def test_kept_history_fails_again(
     session: Session, overfilled: Counterexample, tmp_path: Path
 ) -> None:
     overfilled.write(tmp_path / "history.jsonl")
@@ -79,7 +79,7 @@ def test_a_history_that_was_kept_goes_wrong_again(
     assert replayed.not_received == []
 
 
-def test_a_history_that_is_wrong_at_its_end_is_left_as_any_other() -> None:
+def test_failing_end_still_breaks_off_history() -> None:
     occasion = Mock(spec=Exploration)
     occasion.ends.side_effect = PreconditionFailed("nothing is given away again")
 
@@ -99,7 +99,7 @@ def test_the_same_seed_makes_the_same_histories(session: Session) -> None:
     assert first.progress.steps == again.progress.steps > 0
 
 
-def test_what_hypothesis_gives_up_is_gone_on_with(
+def test_generation_continues_after_hypothesis_gives_up(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
@@ -118,7 +118,7 @@ def test_what_hypothesis_gives_up_is_gone_on_with(
     assert exploration.counterexamples() == []
 
 
-def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
+def test_zero_budget_is_not_a_failure(session: Session) -> None:
     exploration = Exploration(session, Budget(histories=20, steps=10, seconds=0.0), number=1)
 
     exploration.explores()
@@ -127,7 +127,7 @@ def test_no_time_is_an_end_and_no_failure(session: Session) -> None:
     assert exploration.counterexamples() == []
 
 
-def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session) -> None:
+def test_expired_budget_is_not_a_failure(session: Session) -> None:
     session.deadlines = Deadlines().scaled(FAST)
     exploration = Exploration(session, Budget(histories=1000, steps=2, seconds=0.5), number=1)
 
@@ -137,9 +137,9 @@ def test_time_that_runs_out_on_the_way_is_an_end_and_no_failure(session: Session
 
 
 def test_without_a_target_there_is_nothing_to_explore() -> None:
-    nothing_listening = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
+    closed_address = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
     exploration = Exploration(
-        Session(nothing_listening, Deadlines().scaled(FAST), "x"), BUDGET, number=1
+        Session(closed_address, Deadlines().scaled(FAST), "x"), BUDGET, number=1
     )
 
     with pytest.raises(TargetLost):
@@ -155,7 +155,7 @@ def test_without_a_target_there_is_nothing_to_explore() -> None:
         (json.dumps({"expected": {"is": "Nonsense"}}), "is not one of"),
     ],
 )
-def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_history_file_is_rejected(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "history.jsonl"
     file.write_text(text)
 
@@ -163,7 +163,7 @@ def test_a_file_that_is_no_history_is_refused(tmp_path: Path, text: str, message
         read_history(file)
 
 
-def test_both_commands_state_what_is_wrong_and_how_to_see_it_again(
+def test_explore_and_replay_report_failure_and_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,9 +187,7 @@ def test_both_commands_state_what_is_wrong_and_how_to_see_it_again(
         ("-1", '--explore "-1" must be a positive number'),
     ],
 )
-def test_a_run_makes_arbitrary_histories_for_as_long_as_it_is_reported(
-    tmp_path: Path, explore: str, message: str
-) -> None:
+def test_run_explores_for_given_time(tmp_path: Path, explore: str, message: str) -> None:
     options = ["--target-command", CARELESS, "--time-scale", str(FAST), "-n", "0"]
     options += ["-k", "test_histories", "--results", str(tmp_path / "results")]
 

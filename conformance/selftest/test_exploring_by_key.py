@@ -1,4 +1,4 @@
-"""Exploring where the key is the identity: what is wrong with keys is found, and what is held."""
+"""Randomised testing where the key is the identity: key violations, and tracked resources."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ from siwire import find_revision
 pytestmark = pytest.mark.end_to_end
 
 CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')} 2024-10"
-FAST = 0.1  # time scale: what this scheduler answers it answers at once
+FAST = 0.1  # time scale: this scheduler answers at once or never
 REJECTED = AllocationRejected("k", "a", "no")
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """With a scheduler that allocates a key as often as it is said."""
+    """A session with a scheduler that allocates a key once per message."""
     launch = Launch.of("careless", CARELESS, 10.0)
     revision = find_revision("2024-10")
     target = ProcessTarget(launch, revision, 1.0, tmp_path_factory.mktemp("target") / "log")
@@ -45,13 +45,13 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def found(session: Session) -> Sequence[Counterexample]:
-    """What exploring that scheduler finds."""
+    """The violation that randomised testing of that scheduler finds."""
     exploration = Exploration(session, Budget(histories=200, steps=12, seconds=15.0), number=1)
     exploration.explores()
     return exploration.counterexamples()
 
 
-def test_a_scheduler_that_is_careless_with_keys_is_found_out(
+def test_key_violation_is_detected(
     found: Sequence[Counterexample],
 ) -> None:
     named = {requirement for one in found for requirement in one.requirements}
@@ -59,7 +59,7 @@ def test_a_scheduler_that_is_careless_with_keys_is_found_out(
     assert named & {"SI-NODE-006", "SI-ASK-027"}
 
 
-def test_a_history_that_was_kept_goes_wrong_again(
+def test_kept_history_fails_again(
     session: Session, found: Sequence[Counterexample], tmp_path: Path
 ) -> None:
     found[0].write(tmp_path / "history.jsonl")
@@ -70,7 +70,7 @@ def test_a_history_that_was_kept_goes_wrong_again(
     assert [one.name for one in replayed.counterexamples][:1] == [found[0].name]
 
 
-def test_updates_and_foreign_allocations_are_written_down_and_read_again(tmp_path: Path) -> None:
+def test_updates_and_foreign_allocations_round_trip(tmp_path: Path) -> None:
     changed = AllocationUpdate(replace(new(memory=8), priority_class=""))
     by_key([NODE, APP, ASK, new(), changed, foreign(3)]).write_jsonl(tmp_path / "history.jsonl")
 
@@ -96,13 +96,13 @@ def test_updates_and_foreign_allocations_are_written_down_and_read_again(tmp_pat
         ([ASK, new(), DECOMMISSION, NODE], None),
     ],
 )
-def test_what_a_key_holds_is_known(parts: Sequence[Part], memory: int | None) -> None:
+def test_key_usage_is_tracked(parts: Sequence[Part], memory: int | None) -> None:
     has = state_after(parts)
 
     assert [a.resource["memory"] for a in has.allocations()] == ([] if memory is None else [memory])
 
 
-def test_what_is_left_is_less_what_others_hold() -> None:
+def test_free_resources_exclude_foreign_allocations() -> None:
     has = state_after([ASK, new(), update(5, node="n")])
     assert has.memory_left() == 5
 

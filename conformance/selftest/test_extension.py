@@ -1,4 +1,4 @@
-"""What a target offers beside the SI, and what becomes of a requirement that needs more."""
+"""What a target offers through the extension, and requirements that need more."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ SOME = ext.Facets(
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server with these calls of the extension; a client of it."""
+    """Start a server with these calls of the extension; return a client."""
     with ExitStack() as opened:
 
         def start(facets: ext.Facets | None = None, **behaviours: Callable[..., Any]) -> Extension:
@@ -61,7 +61,7 @@ def test_a_target_without_the_extension_offers_nothing(serve: Serve) -> None:
     assert serve().facets == NONE
 
 
-def test_what_is_offered_is_read(serve: Serve) -> None:
+def test_offered_facets_are_read(serve: Serve) -> None:
     facets = serve(SOME).facets
 
     assert facets.offered == {Facet.EVENTS, Facet.PLACEMENT_CHECKS, Facet.SNAPSHOT}
@@ -70,7 +70,7 @@ def test_what_is_offered_is_read(serve: Serve) -> None:
     assert facets.timers == Timers(waiting_to_completed=1.5)
 
 
-def test_it_is_asked_once(serve: Serve) -> None:
+def test_describe_is_called_once(serve: Serve) -> None:
     asked = []
 
     def describe(query: ext.DescribeQuery, _context: Any) -> ext.Facets:
@@ -84,14 +84,14 @@ def test_it_is_asked_once(serve: Serve) -> None:
     assert asked == [""]
 
 
-def test_a_facet_that_is_not_offered_is_not_even_tried(serve: Serve) -> None:
+def test_unoffered_facet_is_not_called(serve: Serve) -> None:
     client = serve(ext.Facets(), Snapshot=lambda _query, _context: ext.SnapshotResult())
 
     with pytest.raises(NotOffered, match="does not offer the facet snapshot"):
         client.snapshot("rm")
 
 
-def test_a_facet_that_is_offered_and_fails_costs_the_precondition(serve: Serve) -> None:
+def test_failing_offered_facet_is_inconclusive(serve: Serve) -> None:
     with pytest.raises(
         PreconditionFailed, match="Snapshot, which the target offers, ended with UNIMPL"
     ):
@@ -145,14 +145,14 @@ def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> N
     assert rm.timers == Timers(placeholder=3.0, waiting_to_completed=1.5, connection_loss=60.0)
 
 
-def test_no_timer_is_too_long_where_no_one_sleeps() -> None:
+def test_any_timer_is_fine_on_virtual_time() -> None:
     known = Timers(placeholder=20 * LONGEST_TIMER)
     rm = _rm(None, TargetProfile(known), is_virtual=True)
 
     assert rm.placeholder_timeout() == 20 * LONGEST_TIMER
 
 
-def test_what_is_proposed_is_in_seconds() -> None:
+def test_proposed_timers_are_in_seconds() -> None:
     assert proposal() == {
         "siconform.timers.placeholder": "3",
         "siconform.timers.waiting": "1.5",
@@ -160,7 +160,7 @@ def test_what_is_proposed_is_in_seconds() -> None:
     }
 
 
-def test_what_is_proposed_grows_with_every_deadline() -> None:
+def test_proposed_timers_grow_with_time_scale() -> None:
     assert proposal(Timers(connection_loss=3.0), time_scale=2.0) == {
         "siconform.timers.placeholder": "6",
         "siconform.timers.waiting": "3",
@@ -168,13 +168,13 @@ def test_what_is_proposed_grows_with_every_deadline() -> None:
     }
 
 
-def test_what_the_user_stated_is_proposed() -> None:
+def test_user_timers_are_proposed() -> None:
     proposed = proposal(Timers(waiting_to_completed=5.0))
 
     assert proposed == {**proposal(), "siconform.timers.waiting": "5"}
 
 
-def test_a_target_of_another_revision_is_reported_from_what_it_states(serve: Serve) -> None:
+def test_revision_mismatch_is_reported_from_description(serve: Serve) -> None:
     facets = serve(SOME).facets
     _implements(facets, REVISIONS["2023-12"])
     _implements(NONE, REVISIONS["2023-08"])
@@ -185,7 +185,7 @@ def test_a_target_of_another_revision_is_reported_from_what_it_states(serve: Ser
         _implements(facets, REVISIONS["2023-08"])
 
 
-def test_what_is_not_offered_is_not_applicable(conformance: Run) -> None:
+def test_requirement_of_unoffered_facet_is_not_applicable(conformance: Run) -> None:
     outcome = conformance(
         '@requirement("SI-CONN-006")\n'
         "def test_one(target):\n"

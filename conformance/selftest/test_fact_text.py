@@ -1,4 +1,4 @@
-"""Facts as text: all of it, what tells something, and what two schedulers have in common."""
+"""Facts as text: complete, brief, and comparable between schedulers."""
 
 from siconform.protocol.notifications import AskRejected, Nothing, Released, Termination, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
@@ -6,22 +6,22 @@ from siconform.protocol.registration import RegistrationAnswered
 RELEASED = Released("k", "a", "k", Termination.TIMEOUT, "too long", "default")
 
 
-def test_the_whole_states_every_field() -> None:
+def test_full_text_has_every_field() -> None:
     assert str(RELEASED) == (
         "released k, application a, identity k, TIMEOUT, message too long, partition default"
     )
 
 
-def test_the_brief_leaves_out_what_reports_nothing() -> None:
+def test_brief_text_omits_empty_fields() -> None:
     assert RELEASED.in_brief() == "released k, application a, TIMEOUT, message too long"
 
 
-def test_the_essence_leaves_out_what_is_worded_freely() -> None:
+def test_comparable_text_omits_free_wording() -> None:
     assert RELEASED.in_essence() == "released k, application a, TIMEOUT"
     assert AskRejected("k", "a", "no").in_essence() == "ask rejected k, application a"
 
 
-def test_facts_with_a_sentence_of_their_own_keep_it() -> None:
+def test_facts_with_custom_text_keep_it() -> None:
     nothing = Nothing(UpdateKind.NODES)
     assert nothing.in_brief() == "a message on the nodes stream without elements"
     refused = RegistrationAnswered("rm", "INTERNAL", "words")

@@ -24,7 +24,7 @@ A_SHOULD_FAILS = (
         (("--fail-on", "should"), "SHOULD", 1, "NON-CONFORMANT"),
     ],
 )
-def test_a_should_fails_the_run_where_that_is_wanted(
+def test_fail_on_should_fails_the_run(
     conformance: Callable[..., FinishedRun],
     options: tuple[str, ...],
     level: str,

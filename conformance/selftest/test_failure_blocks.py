@@ -1,4 +1,4 @@
-"""A scheduler with a fault, judged: what its failure says, and what can be done with that."""
+"""A run against a mutant: the failure message, and its suggested commands."""
 
 import json
 import subprocess
@@ -42,14 +42,14 @@ def run(
 Run = tuple[Path, subprocess.CompletedProcess[str], dict[str, Any]]
 
 
-def test_the_exchange_stands_alongside_that_of_the_reference(run: Run) -> None:
+def test_exchange_is_shown_next_to_reference(run: Run) -> None:
     folder, done, results = run
     (failure,) = results["failures"]
 
     assert sum(row[3] for row in failure["rows"]) == 1
     only_there = [row[2].strip() for row in failure["rows"] if row[1] is None]
     assert any(words.startswith("allocated ask-") for words in only_there)
-    assert not any(words.startswith("RM ask") for words in only_there)  # asked of both
+    assert not any(words.startswith("RM ask") for words in only_there)  # sent to both
     assert (folder / failure["golden"]).is_file()
     assert (folder / failure["history"]).is_file()
     assert "this target                                  the reference" in done.stdout
@@ -58,7 +58,7 @@ def test_the_exchange_stands_alongside_that_of_the_reference(run: Run) -> None:
     assert received.text == failure["text"]
 
 
-def test_names_and_values_are_those_of_people(run: Run) -> None:
+def test_names_and_values_are_readable(run: Run) -> None:
     text = run[2]["failures"][0]["text"]
 
     for machine in ("gw0-", "master-", "siconform-", "PreemptionPolicy(", "{'", "=True"):
@@ -66,7 +66,7 @@ def test_names_and_values_are_those_of_people(run: Run) -> None:
     assert max(len(line) for line in text.splitlines() if not line.startswith("  again")) <= 100
 
 
-def test_the_offered_entry_is_accepted_as_it_is_pasted(run: Run, tmp_path: Path) -> None:
+def test_suggested_baseline_entry_is_accepted(run: Run, tmp_path: Path) -> None:
     _, _, results = run
     offered = results["failures"][0]["text"].partition("add to your baseline:\n")[2]
     baseline = tmp_path / "known.yaml"
@@ -80,14 +80,14 @@ def test_the_offered_entry_is_accepted_as_it_is_pasted(run: Run, tmp_path: Path)
     assert not (tmp_path / "again" / "failures.txt").exists()
 
 
-def test_the_reference_is_not_asked_where_that_is_not_wanted(tmp_path: Path) -> None:
+def test_no_reference_option_skips_comparison(tmp_path: Path) -> None:
     done, results = evaluated(tmp_path / "out", "--no-reference")
 
     assert results["failures"][0]["golden"] == ""
     assert "the reference" not in done.stdout.partition("time s")[2].partition("\n")[0]
 
 
-def test_a_test_and_a_requirement_lead_to_their_history(run: Run) -> None:
+def test_history_is_found_by_test_or_requirement(run: Run) -> None:
     folder, _, results = run
     tests = [t for r in results["requirements"] for t in r["tests"] if t["id"] == TEST]
 

@@ -1,4 +1,4 @@
-"""Requirements are meant by id, area, level, authority, feature, text, lists and profiles."""
+"""Requirements are selected by id, area, level, authority, feature, text, lists and profiles."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_an_id_in_any_case_without_si_and_unpadded(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["REL", "rel", "SI-REL"])
-def test_the_name_of_an_area_is_all_of_it(word: str) -> None:
+def test_area_name_selects_all_of_it(word: str) -> None:
     assert ids_meant(word) == {r.id for r in catalogue().values() if r.area == "REL"}
 
 
@@ -43,11 +43,11 @@ def test_the_name_of_an_area_is_all_of_it(word: str) -> None:
         ("xyz", "('siconform list' lists them)"),
     ],
 )
-def test_what_is_no_requirement_is_reported_with_what_is_near(word: str, received: str) -> None:
+def test_unknown_requirement_suggests_nearest(word: str, received: str) -> None:
     assert received in mutant(word)
 
 
-def test_one_of_each_kind_has_to_fit_and_all_kinds_do() -> None:
+def test_filters_combine_with_or_within_and_between_kinds() -> None:
     everything = [r for r in catalogue().values() if NEWEST in r.revisions]
     assert chosen("RES", "rel-1") == ids_meant("RES") | {"SI-REL-001"}
     assert chosen(area=["node", "REL"], level=["must,MAY"]) == {
@@ -59,7 +59,7 @@ def test_one_of_each_kind_has_to_fit_and_all_kinds_do() -> None:
     assert chosen("node-2", area=["REL"]) == set()
 
 
-def test_words_of_the_text_in_any_case_and_over_line_breaks() -> None:
+def test_text_filter_ignores_case_and_line_breaks() -> None:
     assert "SI-NODE-002" in chosen(text=["KNOWN already"])
     assert chosen(text=["known already", "no such words"]) == chosen(text=["known already"])
     assert chosen(text=["no such words"]) == set()
@@ -74,7 +74,7 @@ def test_lists_from_files(tmp_path: Path) -> None:
     assert chosen(skip=files["skip"], area=["NODE"]) == (chosen(area=["NODE"]) - {"SI-NODE-003"})
 
 
-def test_everything_that_is_wrong_with_lists_is_reported_at_once_with_its_line(
+def test_all_errors_in_lists_have_lines(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "in.txt").write_text("node-2\nnod-3\n\nnode-99 # gone\n")
@@ -93,7 +93,7 @@ def test_everything_that_is_wrong_with_lists_is_reported_at_once_with_its_line(
     assert f"{tmp_path}/none.txt: the list cannot be read: No such file or directory" in received
 
 
-def test_a_profile_and_what_is_chosen_of_it() -> None:
+def test_profile_combined_with_filters() -> None:
     base = chosen(profile=["base"])
     assert base == chosen(profile=[f"{NEWEST}/base.1"]) == chosen(profile=["base.1"])
     assert chosen(profile=["base"], area=["NODE"]) == base & chosen(area=["NODE"])

@@ -1,4 +1,4 @@
-"""The kit judges only what it started: somebody else's server is never taken for the target."""
+"""The kit tests only what it started: another server is never taken for the target."""
 
 import socket
 import subprocess
@@ -37,7 +37,7 @@ time.sleep(60)
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a Python program as a target."""
+    """Start a Python program as a target."""
     monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=0.5) as start:
         yield start
@@ -50,9 +50,7 @@ def foreign() -> Iterator[str]:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_server_that_was_there_is_not_believed_to_be_the_target(
-    start: Start, foreign: str
-) -> None:
+def test_existing_server_is_not_the_target(start: Start, foreign: str) -> None:
     target = start(MESSAGES.format(address=foreign))
 
     with pytest.raises(TargetUnavailable, match="was there before the command was started"):
@@ -66,13 +64,13 @@ def test_a_server_on_the_port_the_command_names(start: Start, foreign: str) -> N
         _ = target.address
 
 
-def test_a_server_that_took_the_port_meanwhile(
+def test_server_that_took_the_port_is_not_the_target(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = subprocess.Popen(  # noqa: S603  # our own program
         [sys.executable, "-c", TAKES_THE_PORT_LATER], cwd=tmp_path
     )
-    time.sleep(0.1)  # processes are told apart by hundredths of a second
+    time.sleep(0.1)  # start times have a resolution of 0.01 s
 
     def chosen() -> int:
         with socket.socket() as probe:
@@ -102,7 +100,7 @@ def test_the_target_of_another_worker(start: Start) -> None:
         _ = second.address
 
 
-def test_what_a_child_of_the_command_listens_on_is_the_target(start: Start, tmp_path: Path) -> None:
+def test_child_process_may_be_the_target(start: Start, tmp_path: Path) -> None:
     (tmp_path / "child.py").write_text(LISTENS_AND_STATES.format(before=""))
     program = (
         "import subprocess, sys\n"
@@ -140,7 +138,7 @@ def test_a_line_that_looks_like_it_is_ignored(start: Start, line: str) -> None:
     assert target.address not in line
 
 
-def test_only_the_port_it_was_reported_is_believed(start: Start, foreign: str) -> None:
+def test_only_the_assigned_port_is_accepted(start: Start, foreign: str) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         received = f"127.0.0.1:{probe.getsockname()[1]}"
@@ -153,7 +151,7 @@ def test_only_the_port_it_was_reported_is_believed(start: Start, foreign: str) -
     assert target.address == received
 
 
-def test_another_port_than_it_was_reported(start: Start) -> None:
+def test_other_port_than_assigned(start: Start) -> None:
     program = LISTENS_AND_STATES.format(before="").replace(
         'int(sys.argv[1].rpartition(":")[2])', "0"
     )
@@ -164,7 +162,7 @@ def test_another_port_than_it_was_reported(start: Start) -> None:
 
 
 def test_a_run_on_a_foreign_port_tests_nothing(tmp_path: Path) -> None:
-    """As seen by a user: a server of the right kind is there, and the command starts nothing."""
+    """End to end: a suitable server exists, and the command starts nothing."""
     serve = [sys.executable, "-m", "sireference", "serve", "--listen", "127.0.0.1:0"]
     foreign = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)  # noqa: S603  # our own
     assert foreign.stdout is not None

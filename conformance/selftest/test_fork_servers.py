@@ -1,4 +1,4 @@
-"""Fork servers: a forked process is to its starter what one of its own would be."""
+"""Fork servers: a forked process behaves for its starter like a child process."""
 
 import os
 import shlex
@@ -70,7 +70,7 @@ def test_it_ends_as_python_would(server: str, program: str) -> None:
     "program",
     [
         "import os; own = os.dup(1); os.dup2(2, 1); os.write(own, b'1')",  # as execnet does
-        "import os; assert os.read(0, 1)",  # its starter was killed before it said anything
+        "import os; assert os.read(0, 1)",  # its starter was killed before it sent anything
     ],
 )
 def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> None:
@@ -87,13 +87,11 @@ def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> N
 
 
 @pytest.mark.parametrize("is_served", [True, False])
-def test_it_is_silent_when_no_one_reads_what_it_writes(
-    *, server: str, is_served: bool, tmp_path: Path
-) -> None:
+def test_closed_output_pipe_is_silent(*, server: str, is_served: bool, tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     program = "import os; os.write(1, b'1')"
-    client = _client(server if is_served else str(tmp_path / "nobody"))
+    client = _client(server if is_served else str(tmp_path / "absent"))
     done = _run([*client, "-c", program], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")
@@ -106,7 +104,7 @@ def test_a_pipe_of_its_own_that_broke_is_reported(server: str) -> None:
     assert b"BrokenPipeError" in done.stderr
 
 
-def test_what_was_imported_is_there(server: str) -> None:
+def test_imported_modules_are_preloaded(server: str) -> None:
     program = f"import sys; print({PRELOADED!r} in sys.modules)"
     received = [
         _run([*start, "-c", program], capture_output=True, check=True).stdout
@@ -115,7 +113,7 @@ def test_what_was_imported_is_there(server: str) -> None:
     assert received == [b"True\n", b"False\n"]
 
 
-def test_it_knows_its_parent(server: str) -> None:
+def test_forked_process_knows_its_parent(server: str) -> None:
     program = "import os; from siconform.fork_server import parent_or as of; print(of(0))"
     received = _run(
         [*_client(server), "-c", f"{program}; print(os.getppid())"], capture_output=True
@@ -127,14 +125,14 @@ def test_it_knows_its_parent(server: str) -> None:
 
 
 def test_without_a_server_it_is_python(tmp_path: Path) -> None:
-    nothing_listening = str(tmp_path / "nobody")
+    absent = str(tmp_path / "absent")
     with pytest.raises(Refused, match="no fork server answers on"):
-        ForkedProcess(nothing_listening, ["-c", "pass"], (0, 1, 2))
-    done = _run([*_client(nothing_listening), "-c", "print(1)"], capture_output=True, check=True)
+        ForkedProcess(absent, ["-c", "pass"], (0, 1, 2))
+    done = _run([*_client(absent), "-c", "print(1)"], capture_output=True, check=True)
     assert done.stdout == b"1\n"
 
 
-def test_what_no_client_states_is_passed_over(server: str) -> None:
+def test_invalid_requests_are_ignored(server: str) -> None:
     for nonsense in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x00\x00\x00\x02{}"):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(server)
@@ -193,7 +191,7 @@ def test_targets_that_are_preloaded_are_forked(server: str, tmp_path: Path) -> N
     _close(usual)
 
 
-def test_nothing_of_a_server_is_left() -> None:
+def test_server_leaves_nothing() -> None:
     with fork_servers(ANOTHER):
         address = os.environ[child_processes.variable(ANOTHER)]
         done = _run([*_client(address), "-c", "print(1)"], capture_output=True, check=True)
@@ -204,7 +202,7 @@ def test_nothing_of_a_server_is_left() -> None:
     assert not Path(address).parent.exists()
 
 
-def test_where_no_socket_can_be_there_is_no_server(
+def test_no_server_if_socket_path_is_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tmp_path / ("a" * 120)

@@ -1,4 +1,4 @@
-"""How the kit finds out the spelling of gang styles: from gangs that run out of time."""
+"""The kit detects the spelling of gang styles, from gangs that time out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,9 +31,7 @@ NEVER_HARD = dict.fromkeys(ANY_CASE, False)
         pytest.param(NEVER_HARD, "soft", "hard", id="no gang fails"),
     ],
 )
-def test_a_style_is_spelled_as_it_means_what_it_states(
-    fails: Mapping[str, bool], soft: str, hard: str
-) -> None:
+def test_style_spelling_is_detected(fails: Mapping[str, bool], soft: str, hard: str) -> None:
     observed = ProbedBehaviour()
     rm = _rm(fails, observed)
 
@@ -43,7 +41,7 @@ def test_a_style_is_spelled_as_it_means_what_it_states(
     )
 
 
-def test_nothing_is_found_out_where_no_gang_runs_out_of_time() -> None:
+def test_style_is_unknown_without_timeouts() -> None:
     observed = ProbedBehaviour()
     rm = _rm(PreconditionFailed("not known: how long"), observed)
 
@@ -61,7 +59,7 @@ def test_another_text_is_sent_as_it_is() -> None:
 
 
 def _rm(outcome: Any, observed: ProbedBehaviour | None = None) -> ResourceManager:
-    """An RM whose gangs of each spelling fail or not, or cannot be had."""
+    """Return an RM whose gangs of each spelling fail or not, or are not available."""
 
     class Trying(ResourceManager):
         def _tried(self, _: Any) -> dict[str, bool]:

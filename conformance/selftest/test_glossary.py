@@ -1,4 +1,4 @@
-"""Every line of the glossary says where its term lives, and that is there."""
+"""Every line of the glossary names the place of its term, which exists."""
 
 import ast
 import re
@@ -16,13 +16,13 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def rows(text: str) -> list[tuple[str, str]]:
-    """Each term with what its last column says."""
+    """Return each term with the content of its last column."""
     found = [(row["term"].strip(), row["where"].strip()) for row in _ROW.finditer(text)]
     return [(term, where) for term, where in found if term not in {"term", "---"}]
 
 
 def objections(text: str) -> list[str]:
-    """A sentence for each line whose file or name is not there."""
+    """Return a sentence for each line whose file or name does not exist."""
     sent = []
     for term, where in rows(text):
         file = None
@@ -38,7 +38,7 @@ def objections(text: str) -> list[str]:
 
 
 def names_in(file: Path) -> set[str]:
-    """The classes and functions a module defines."""
+    """Return the classes and functions a module defines."""
     body = ast.parse(file.read_text("utf-8")).body
     kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     return {node.name for node in body if isinstance(node, kinds)}
@@ -69,7 +69,7 @@ def test_every_term_has_its_place() -> None:
     assert [term for term, where in rows(glossary()) if not where] == []
 
 
-def test_what_is_not_there_is_named() -> None:
+def test_missing_name_is_reported() -> None:
     text = (
         "| term | meaning | where |\n|---|---|---|\n"
         "| one | first | `siconform/no.py` |\n"

@@ -1,4 +1,4 @@
-"""What the guides of docs quote is in the files they quote, and the files all pages name exist."""
+"""Quotations in the guides match the quoted files, and files named by pages exist."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def text_of(guide: str) -> str:
 
 
 @each_guide
-def test_what_a_guide_quotes_is_in_the_file_in_that_order(guide: str) -> None:
+def test_guide_quotes_match_file(guide: str) -> None:
     quotations = list(_QUOTED.finditer(text_of(guide)))
     assert quotations
 
@@ -40,21 +40,21 @@ def test_what_a_guide_quotes_is_in_the_file_in_that_order(guide: str) -> None:
 
 
 @each_guide
-def test_every_quotation_of_a_guide_states_where_it_is_from(guide: str) -> None:
+def test_guide_quotes_name_their_file(guide: str) -> None:
     text = text_of(guide)
 
     assert len(_BARRIER.findall(text)) == len(_QUOTED.findall(text))
 
 
 @each_guide
-def test_the_files_a_guide_names_are_there(guide: str) -> None:
+def test_files_named_in_guides_exist(guide: str) -> None:
     text = text_of(guide)
     named = {*_NAMED.findall(text), *(f"docs/{page}" for page in _LINKED.findall(text))}
 
     assert [name for name in sorted(named) if not (CHECKOUT / name).exists()] == []
 
 
-def test_the_modules_any_page_names_are_there() -> None:
+def test_modules_named_in_pages_exist() -> None:
     pages = [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md")]
     named = {
         (str(page.relative_to(CHECKOUT)), name)

@@ -1,4 +1,4 @@
-"""The independent scheduler: it starts, serves, has the manners it is told, and ends."""
+"""The independent scheduler: it starts, serves, takes manners, and ends."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a scheduler of its own."""
+    """A channel to a separate scheduler."""
     with served("mutation.independent") as channel:
         yield channel
 
@@ -60,11 +60,11 @@ def test_manners_are_added_and_taken_away() -> None:
     usual = {name for name, manner in MANNERS.items() if manner.usual}
 
     assert chosen(["silent", "no-keyless"]) == usual - {"keyless"} | {"silent"}
-    with pytest.raises(ValueError, match="no manner 'loud'"):
+    with pytest.raises(ValueError, match="unknown manner 'loud'"):
         chosen(["loud"])
 
 
-def test_what_a_configuration_states_counts_on_the_way_up() -> None:
+def test_quotas_of_parent_queues_apply() -> None:
     default = partitions(QUEUES.read_text(), "")["default"]
     left = default.place("root.parent.left", {})
     assert left is not None
@@ -82,7 +82,7 @@ def test_what_a_configuration_states_counts_on_the_way_up() -> None:
         partitions("partitions: 5", "")
 
 
-def test_a_node_has_nothing_of_what_it_does_not_name_and_a_queue_has_no_limit_for_it() -> None:
+def test_missing_type_is_zero_on_node_and_unlimited_in_queue() -> None:
     assert not fits({"gpu": 1}, {"memory": 10})
     assert keeps({"gpu": 1}, {"memory": 10})
 

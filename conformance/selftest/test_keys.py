@@ -1,4 +1,4 @@
-"""What a key stands for from 2024-10 on, by what this RM said of it."""
+"""What a key stands for from 2024-10 on, by what this RM sent with it."""
 
 import pytest
 from siconform.protocol.notifications import (
@@ -81,38 +81,38 @@ Step = Request | si.AllocationResponse
 
 
 CASES: list[tuple[list[Step], Fact]] = [
-    # what ends is what the key stands for
+    # releases name whatever the key stands for
     ([ASK, RELEASED], ASK_ENDS),
     ([ASK, WITHDRAWAL, RELEASED], ASK_ENDS),
     ([ASK, TIMED_OUT], ASK_TIMES_OUT),
     ([ASK, NEW, RELEASED], ENDS),
-    ([ASK, WITHDRAWAL, NEW, RELEASED], ENDS),  # it crossed with the announcement
+    ([ASK, WITHDRAWAL, NEW, RELEASED], ENDS),  # it crossed the announcement
     ([EXISTING, RELEASED], ENDS),
     ([FOREIGN, RELEASED], ENDS),
-    ([RELEASED], ENDS),  # nobody ever asked for it
+    ([RELEASED], ENDS),  # never requested
     ([ASK, EXISTING, RELEASED], ENDS),  # placed by the RM
     ([ASK, ALL_RELEASED], Released("", "a", "", STOPPED, "", "")),
-    # told once more, it is the same
+    # reported again, unchanged
     ([ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
     ([ASK, NEW, RELEASE, RELEASED, RELEASED], ENDS),
-    # a life after the end
+    # a lifecycle after the end
     ([ASK, NEW, RELEASE, RELEASED, ASK, RELEASED], ASK_ENDS),
     ([ASK, NEW, TIMED_OUT, CONFIRMATION, ASK, RELEASED], ASK_ENDS),
-    ([ASK, NEW, RELEASED, ASK, RELEASED], ASK_ENDS),  # it went with its node
+    ([ASK, NEW, RELEASED, ASK, RELEASED], ASK_ENDS),  # it ended with its node
     ([ASK, NEW, ALL_RELEASED, ASK, RELEASED], ASK_ENDS),
     ([ASK, WITHDRAWAL, ASK, NEW, RELEASED], ENDS),
     ([ASK, REJECTED, ASK, RELEASED], ASK_ENDS),
-    # asked for anew before the end was told
+    # requested again before the end was reported
     ([ASK, NEW, RELEASE, ASK, RELEASED], ENDS),
     ([ASK, NEW, RELEASE, ASK, RELEASED, RELEASED], ASK_ENDS),
     ([ASK, NEW, RELEASE, ASK, RELEASED, NEW, RELEASED], ENDS),
     ([ASK, NEW, RELEASE, ASK, NEW, TIMED_OUT, TIMED_OUT], TIMES_OUT),
     ([ASK, NEW, ReleaseRequest(AllOf("a"), STOPPED), ASK, RELEASED, RELEASED], ASK_ENDS),
     ([ASK, NEW, ReleaseRequest(AllOf("b"), STOPPED), ASK, RELEASED], ENDS),
-    # an update is of the life there is
+    # an update is of the current lifecycle
     ([ASK, NEW, ASK, RELEASED], ENDS),
     ([ASK, NEW, UPDATE, RELEASED], ENDS),
-    # a rejection is of what was said last; what was said before stays
+    # a rejection is of the last request; earlier state stays
     ([ASK, REJECTED], ASK_REFUSED),
     ([EXISTING, REJECTED], REFUSED),
     ([FOREIGN, REJECTED], REFUSED),
@@ -127,9 +127,7 @@ CASES: list[tuple[list[Step], Fact]] = [
 
 @pytest.mark.parametrize("revision", ["2024-10", "2026-04"])
 @pytest.mark.parametrize(("steps", "received"), CASES)
-def test_what_a_key_was_sent_as_reports_what_an_answer_is_about(
-    revision: str, steps: list[Step], received: Fact
-) -> None:
+def test_answer_is_read_by_meaning_of_key(revision: str, steps: list[Step], received: Fact) -> None:
     assert last_received(dialect_for(REVISIONS[revision]), steps) == received
 
 
@@ -145,12 +143,12 @@ def test_what_a_key_was_sent_as_reports_what_an_answer_is_about(
     ],
     ids=str,
 )
-def test_what_these_revisions_have_no_words_for_is_not_sent(sent: Request) -> None:
+def test_unsupported_request_is_not_sent(sent: Request) -> None:
     with pytest.raises(LookupError, match="SI 2024-10 cannot express"):
         dialect_for(REVISIONS["2024-10"]).request(sent.kind, "rm", [sent])
 
 
-def test_whatever_has_a_key_goes_into_one_list_in_the_order_sent() -> None:
+def test_keyed_requests_share_one_ordered_list() -> None:
     request = dialect_for(REVISIONS["2024-10"]).request(
         KIND, "rm", [FOREIGN, ASK, EXISTING, UPDATE]
     )
@@ -162,7 +160,7 @@ def test_whatever_has_a_key_goes_into_one_list_in_the_order_sent() -> None:
     ] == [("n", "", {"foreign": "static"}), ("", "a", {}), ("n", "a", {}), ("n", "a", {})]
 
 
-def test_what_ends_is_named_by_its_key_or_is_all_of_the_application() -> None:
+def test_release_names_key_or_whole_application() -> None:
     every = AskReleaseRequest(AllOf("a"), "default", TIMEOUT)
     request = dialect_for(REVISIONS["2024-10"]).request(KIND, "rm", [RELEASE, WITHDRAWAL, every])
 

@@ -1,4 +1,4 @@
-"""Every label comes from the table of verdicts: one changed there is changed wherever it shows."""
+"""Labels come from the table of verdicts: a change there shows everywhere."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,7 @@ KNOWN = "- {requirement: SI-NODE-008, outcome: fail, says: 'no', reason: it does
 
 
 class Words(HTMLParser):
-    """What people see of a page."""
+    """Collects the visible text of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -91,16 +91,16 @@ def explanation(_: Verdict, __: Path) -> str:
 
 
 SHOWN: dict[Callable[[Verdict, Path], str], frozenset[Verdict]] = {
-    console: frozenset(Verdict) - {Verdict.KIT_ERROR},  # the run as a whole has that, too
+    console: frozenset(Verdict) - {Verdict.KIT_ERROR},  # the run as a whole has it, too
     report: frozenset(Verdict) - {Verdict.KIT_ERROR},
-    compare: frozenset(Verdict) - {Verdict.BASELINED},  # is compared as what it is
+    compare: frozenset(Verdict) - {Verdict.BASELINED},  # compared unchanged
     listing: CATALOGUED,
     explanation: frozenset({Verdict.BASELINED, Verdict.COULD_NOT_RUN, Verdict.OF_THE_RM}),
 }
 
 
 def renamed(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Change the label; the former one."""
+    """Change the label; return the old one."""
     former = verdict.label
     monkeypatch.setattr(verdict, "row", replace(verdict.row, label=NONSENSE, plural=""))
     return former

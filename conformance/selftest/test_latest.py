@@ -1,9 +1,9 @@
-"""What several judges find out of one entry is found once, and never received of another."""
+"""Lookups shared by several monitors are computed once per history entry."""
 
 from siconform.monitors.latest import of_the_latest
 
 
-def test_it_is_found_once_of_each_object_in_turn() -> None:
+def test_lookup_runs_once_per_object() -> None:
     asked: list[list[int]] = []
 
     @of_the_latest

@@ -1,4 +1,4 @@
-"""The command line of ``siconform``, and what it makes of pytest's."""
+"""The command line of ``siconform``, and the pytest command line made from it."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_more_workers_where_the_target_is_light_and_tests_mostly_wait() -> None:
     assert int(workers("--target-command", "x {address}")) == int(workers())
 
 
-def test_the_users_word_on_workers_goes_first() -> None:
+def test_worker_option_overrides_default() -> None:
     assert workers("-n", "7") == "7"
     assert "-n3" in arguments(["-n3"])
     assert "-n" not in arguments(["-n3"])
@@ -82,7 +82,7 @@ def test_a_test_file_that_is_not_there() -> None:
         arguments(["suite/test_nope.py"])
 
 
-def test_the_users_project_has_no_state(pytester: pytest.Pytester) -> None:
+def test_pytest_settings_of_user_project_are_ignored(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\naddopts = --no-such-option\n")
     pytester.makeconftest("raise SystemExit('a conftest of the user')")
     done = pytester.run(sys.executable, "-m", "siconform", "run", "--collect-only", "-q")
@@ -183,7 +183,7 @@ def test_commands_that_report(arguments: list[str], received: str) -> None:
 @pytest.mark.parametrize(
     "command", [["list"], ["run", "--collect-only", "-q", "-k", "SI-CONN-001"]]
 )
-def test_a_release_line_that_is_only_near_a_text_is_named_once(command: list[str]) -> None:
+def test_approximate_release_line_is_named_once(command: list[str]) -> None:
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-m", "siconform", *command, "--revision", "1.5"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Runs whose worker or scheduler does not respond end, too; signals are in test_shutdown.py."""
+"""Runs end even if a worker or scheduler does not respond; for signals see test_shutdown.py."""
 
 import json
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.end_to_end
 
 @pytest.fixture
 def command(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Starts ``siconform run`` in a folder of its own."""
+    """Start ``siconform run`` in a separate folder."""
     started = []
 
     def start(*options: str) -> "subprocess.Popen[str]":
@@ -50,7 +50,7 @@ def command(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 @pytest.mark.slow("starts a run with two workers")
 @pytest.mark.parametrize("last", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("times", [2, 3])
-def test_a_worker_that_does_not_listen_when_a_run_is_interrupted_again(
+def test_unresponsive_worker_on_second_interrupt(
     tmp_path: Path, times: int, last: signal.Signals
 ) -> None:
     (tmp_path / "test_it.py").write_text(
@@ -90,7 +90,7 @@ def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path
 
 
 @pytest.mark.slow("a whole run, each RM of which waits for its registration")
-def test_a_scheduler_that_states_nothing_ends_in_bounded_time(command: Any, tmp_path: Path) -> None:
+def test_silent_scheduler_ends_run_in_bounded_time(command: Any, tmp_path: Path) -> None:
     silent = dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: time.sleep(4))
 
     with scheduler(silent, workers=50) as address:
@@ -109,7 +109,7 @@ def test_a_scheduler_that_states_nothing_ends_in_bounded_time(command: Any, tmp_
 
 
 def _left(leader: int, folder: Path) -> list[int]:
-    """Processes of the run: in its session, or with its folder in their command line."""
+    """Return processes of the run: in its session, or with its folder in their command line."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

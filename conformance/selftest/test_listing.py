@@ -14,13 +14,13 @@ TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
 
 
 def listed(filters: Filters) -> list[str]:
-    """The ids in a list, and its last two lines as one."""
+    """Return the ids in a list, and its last two lines as one."""
     lines = render_list(catalogue().values(), TESTS, filters).splitlines()
     return [*(line.split()[0] for line in lines if line.startswith("SI-")), "; ".join(lines[-2:])]
 
 
 def requirements(count: int) -> str:
-    """What the last line of a list of so many begins with."""
+    """Return how the last line of a list of this length begins."""
     return f"{count} requirements: "
 
 
@@ -92,7 +92,7 @@ def test_filters_let_through_what_they_name(filters: Filters, first: str, counts
     assert shown[-1].startswith(counts)
 
 
-def test_an_explanation_states_everything_in_one_place() -> None:
+def test_explanation_is_complete() -> None:
     entry = find_requirement("SI-NODE-002")
     text = render_explanation(
         entry,
@@ -117,13 +117,13 @@ def test_an_explanation_states_everything_in_one_place() -> None:
         assert f"  {label:<11}{content}" in lines
 
 
-def test_an_explanation_without_a_test_states_so_and_leaves_out_what_is_empty() -> None:
+def test_explanation_without_test_omits_empty_parts() -> None:
     text = render_explanation(find_requirement("SI-NODE-001"), [])
     assert f"  tests      {NO_TEST_YET.label}" in text.splitlines()
     assert not any(label in text for label in ("  schedulers", "  control", "  needs"))
 
 
-def test_what_is_excluded_states_why() -> None:
+def test_excluded_requirement_shows_reason() -> None:
     entry = replace(find_requirement("SI-NODE-001"), not_tested="nothing shows it")
     rows = render_list([entry], {}, Filters(untested=True)).splitlines()
     assert rows[2].split(maxsplit=1) == [f"{EXCLUDED.label}:", "nothing shows it"]
@@ -131,13 +131,13 @@ def test_what_is_excluded_states_why() -> None:
     assert "  tests      none: nothing shows it" in render_explanation(entry, []).splitlines()
 
 
-def test_what_ended_states_why() -> None:
+def test_ended_requirement_shows_reason() -> None:
     lines = render_explanation(find_requirement("SI-AUTO-001"), []).splitlines()
     place = lines.index("  applies to schedulers, 2021-02")
     assert lines[place + 1] == "  retired    From 2023-04 on there are no auto-scaling metrics."
 
 
-def test_what_binds_the_rm_states_so() -> None:
+def test_rm_requirement_is_marked() -> None:
     text = render_explanation(find_requirement("SI-NODE-014"), [])
     assert (
         f"  tests      none: it {OF_THE_RM.label}, and the kit tests schedulers"

@@ -1,4 +1,4 @@
-"""What people see while a run goes on: at 100, 80 and 40 columns, interrupted, resized, in CI."""
+"""Live output of a run: at 100, 80 and 40 columns, interrupted, resized, in CI."""
 
 import json
 import re
@@ -157,7 +157,7 @@ def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> N
         ({}, ["--color", "no"], False),
     ],
 )
-def test_colours_are_those_that_are_asked_for(
+def test_colour_option_is_respected(
     suite: Path, environment: dict[str, str], options: list[str], *, colours: bool
 ) -> None:
     (suite / "go-on").touch()

@@ -1,4 +1,4 @@
-"""Schedulers put together by chance; `nox -s mixes` judges some by the whole suite."""
+"""Schedulers with randomly combined manners; `nox -s mixes` runs the whole suite."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ALL = pytest.mark.parametrize("small", SMALL.values(), ids=SMALL.keys())
 
 
 class Rejecting(Small):
-    """One that rejects whatever it is asked."""
+    """A scheduler that rejects everything."""
 
     def started(self, _words: object) -> list[str]:
         return idle(Idle.REJECTING)
@@ -32,7 +32,7 @@ def test_a_seed_is_always_the_same_scheduler(small: Small) -> None:
 
 
 @ALL
-def test_every_manner_comes_and_is_left_out(small: Small) -> None:
+def test_every_manner_is_switched_on_and_off(small: Small) -> None:
     everything = [CHOSEN[small.name](small.mix(seed)) for seed in MANY]
 
     for name in small.is_usual.keys() - {"own-timers"}:
@@ -40,7 +40,7 @@ def test_every_manner_comes_and_is_left_out(small: Small) -> None:
 
 
 @ALL
-def test_what_excludes_each_other_is_not_mixed(small: Small) -> None:
+def test_exclusive_manners_are_not_mixed(small: Small) -> None:
     assert small.one_of
     for group in small.one_of:
         assert small.is_usual.keys() >= set(group)
@@ -49,13 +49,13 @@ def test_what_excludes_each_other_is_not_mixed(small: Small) -> None:
             assert len(manners.intersection(group)) <= 1
 
 
-def test_the_manners_of_a_mix_are_reported_to_its_command() -> None:
+def test_mix_command_has_manners() -> None:
     by_key = SMALL["by_key"]
 
     assert by_key.started(["slow", "echoes"])[-2:] == ["--manner", "own-timers,slow,echoes"]
 
 
-def test_one_that_is_not_conformant_is_reported_with_its_musts(
+def test_nonconformant_mix_lists_failed_musts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = ("-k", "SI-NODE-001", "-n", "0", "--time-scale", "0.1")

@@ -1,4 +1,4 @@
-"""Each monitor sees a violation, holds on a good history, and counts when its premise held."""
+"""Each monitor reports violations, passes good histories, and checks its precondition."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -63,7 +63,7 @@ def test_every_monitor_names_requirements_of_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
-def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
+def test_good_history_passes(case: Case) -> None:
     found = result(case.monitor, exchange_of(case.holds))
 
     assert found.violation is None
@@ -71,7 +71,7 @@ def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
-def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
+def test_history_without_precondition_is_inconclusive(case: Case) -> None:
     found = result(case.monitor, exchange_of(case.idle))
 
     assert found.violation is None
@@ -79,7 +79,7 @@ def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
-def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) -> None:
+def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]) -> None:
     found = result(monitor, exchange_of(parts))
 
     assert found.violation is not None
@@ -107,7 +107,7 @@ def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) 
         pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
     ],
 )
-def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
+def test_existing_allocation_counts_only_while_recovered(
     parts: Sequence[Part],
 ) -> None:
     history = exchange_of([NODE, *parts, allocated(identity="new")])
@@ -115,7 +115,7 @@ def test_what_exists_does_not_count_before_it_is_taken_over_nor_when_it_ended(
     assert result("nodes_are_not_overfilled", history).violation is None
 
 
-def test_what_crosses_with_the_removal_of_its_application_holds_no_capacity() -> None:
+def test_allocation_crossing_removal_holds_no_capacity() -> None:
     of_another = (allocated("k", identity, application="b") for identity in "23")
     late = exchange_of([NODE, REMOVAL, allocated("k", "1"), *of_another])
     new_life = exchange_of([NODE, REMOVAL, APP, *(allocated("k", identity) for identity in "123")])
@@ -125,7 +125,7 @@ def test_what_crosses_with_the_removal_of_its_application_holds_no_capacity() ->
 
 
 @pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
-def test_what_went_before_the_test_is_only_context(
+def test_entries_before_the_test_are_context(
     monitor: str,
     message: str,  # noqa: ARG001  # shared with the test above
     parts: Sequence[Part],
@@ -139,7 +139,7 @@ def test_what_went_before_the_test_is_only_context(
     assert found.held == 0
 
 
-def test_a_registration_begins_a_new_life() -> None:
+def test_registration_resets_state() -> None:
     again = RegistrationAnswered("rm", "OK")
 
     found = result("identities_are_unique", exchange_of([again, allocated(), again, allocated()]))
@@ -147,7 +147,7 @@ def test_a_registration_begins_a_new_life() -> None:
     assert found.violation is None
 
 
-def test_news_of_an_application_may_outlive_its_registration() -> None:
+def test_application_update_may_follow_new_registration() -> None:
     again = RegistrationAnswered("rm", "OK")
 
     found = result("state_changes_are_complete", exchange_of([again, APP, again, updated()]))
@@ -164,7 +164,7 @@ def test_news_of_an_application_may_outlive_its_registration() -> None:
         ("released_asks_were_asked_for", [APP, ASK], ask_released()),
     ],
 )
-def test_the_end_of_what_a_former_life_had_may_be_reported(
+def test_release_from_earlier_registration_is_allowed(
     monitor: str, parts: Sequence[Part], late: Fact
 ) -> None:
     again = RegistrationAnswered("rm", "OK")
@@ -175,7 +175,7 @@ def test_the_end_of_what_a_former_life_had_may_be_reported(
     assert found.violation is None
 
 
-def test_a_registration_that_failed_begins_nothing() -> None:
+def test_failed_registration_does_not_reset_state() -> None:
     refused = RegistrationAnswered("rm", "INVALID_ARGUMENT")
 
     found = result("identities_are_unique", exchange_of([allocated(), refused, allocated()]))
@@ -183,7 +183,7 @@ def test_a_registration_that_failed_begins_nothing() -> None:
     assert found.violation is not None
 
 
-def test_rms_are_tested_apart() -> None:
+def test_rms_are_checked_separately() -> None:
     history = History()
     exchange_of([allocated()], rm="one", history=history)
 
@@ -214,7 +214,7 @@ def test_a_number_that_an_enum_does_not_have_is_undeclared_except_in_events() ->
 
 
 @pytest.mark.parametrize("lacking", [Feature.QUOTAS, Feature.QUEUES])
-def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
+def test_monitor_skips_scheduler_without_required_feature(
     lacking: Feature,
 ) -> None:
     broken = exchange_of([*IN_THE_CLUSTER, LIMITED, PLACEHOLDER, *FULL])
@@ -226,6 +226,6 @@ def test_nothing_is_held_against_a_scheduler_without_the_feature_it_presupposes(
     assert "identities_are_unique" in evaluated
 
 
-def test_a_scheduler_seen_to_heed_no_maxima_lacks_them() -> None:
+def test_scheduler_that_ignores_maxima_lacks_feature() -> None:
     assert Feature.QUOTAS in ProbedBehaviour(heeds_quotas=False).lacks(())
     assert Feature.QUOTAS not in ProbedBehaviour(heeds_quotas=True).lacks(())

@@ -1,4 +1,4 @@
-"""Monitors where the key is the identity: lives of keys are told apart, updates are booked."""
+"""Monitors where the key is the identity: separate key lifecycles, counted updates."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def complaints(parts: Sequence[Part]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
-def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
+def test_good_history_passes(case: Case) -> None:
     found = result(case.monitor, case.holds)
 
     assert found.violation is None
@@ -46,7 +46,7 @@ def test_a_good_history_is_held_against_the_rule_and_passes(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
-def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
+def test_history_without_precondition_is_inconclusive(case: Case) -> None:
     found = result(case.monitor, case.idle)
 
     assert found.violation is None
@@ -54,7 +54,7 @@ def test_a_history_without_the_precondition_proves_nothing(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
-def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) -> None:
+def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]) -> None:
     found = result(monitor, parts)
 
     assert found.violation is not None
@@ -62,23 +62,23 @@ def test_a_violation_is_seen(monitor: str, message: str, parts: Sequence[Part]) 
 
 
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=why) for why, parts in LEGAL])
-def test_uncertain_capacity_is_no_capacity_held(parts: Sequence[Part]) -> None:
+def test_uncertain_allocation_holds_no_capacity(parts: Sequence[Part]) -> None:
     assert result("nodes_are_not_overfilled", parts).violation is None
 
 
-def test_a_registration_ends_every_life() -> None:
+def test_registration_ends_all_key_lifecycles() -> None:
     again = RegistrationAnswered("rm", "OK")
 
     assert complaints([NODE, ASK, new(), again, NODE, reported(), new(), end(), ended()]) == []
 
 
-def test_a_request_that_is_withdrawn_on_the_way_ends_as_what_it_was() -> None:
+def test_withdrawal_crossing_allocation_ends_as_request() -> None:
     assert complaints([NODE, ASK, end(), new(), ended(), ASK, new(), end(), ended()]) == []
     assert complaints([NODE, ASK, end(), ask_released(), ASK, new(), end(), ended()]) == []
     assert complaints([NODE, ASK, end(), *ASKS_SYNCHRONISED * 2, ASK, new(), end(), ended()]) == []
 
 
-def test_other_revisions_know_no_lives() -> None:
+def test_other_revisions_have_no_key_lifecycle() -> None:
     exchange = exchange_of([ASK, new(), update(9), new()])
 
     found = [one.monitor for one in monitors.check(exchange) if one.violation]

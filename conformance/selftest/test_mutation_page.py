@@ -1,4 +1,4 @@
-"""Faulty schedulers: each fault is made, and noticed by whom it concerns."""
+"""Mutants: how they are described and made, and that they are killed."""
 
 import json
 import subprocess
@@ -27,14 +27,14 @@ MAIN = find_revision(NAME)
 AREAS = {requirement.area for requirement in catalogue().values()}
 
 
-def test_faults_are_described() -> None:
+def test_mutants_have_a_description() -> None:
     assert [one.name for one in CHANGES.values() if not one.summary.endswith(".")] == []
     mutants = [one for one in CHANGES.values() if not one.is_variant]
     assert [one.name for one in mutants if not one.breaks] == []
     assert {area for one in CHANGES.values() for area in one.areas} <= AREAS
 
 
-def test_what_a_fault_breaks_is_in_the_catalogue_of_its_revision() -> None:
+def test_broken_requirements_are_in_catalogue() -> None:
     wrong = [
         (one.name, identifier)
         for one in CHANGES.values()
@@ -46,22 +46,22 @@ def test_what_a_fault_breaks_is_in_the_catalogue_of_its_revision() -> None:
     assert wrong == []
 
 
-def test_two_faults_of_one_name_are_refused() -> None:
+def test_duplicate_name_is_rejected() -> None:
     def nothing(response: si.NodeResponse) -> None:
         del response
 
-    with pytest.raises(ValueError, match="two schedulers drain-ignored"):
+    with pytest.raises(ValueError, match=r"duplicate name .*: drain-ignored"):
         mutant("drain-ignored", "Again.", "NODE", revision=NAME)(nothing)
 
 
-def test_what_changes_messages_names_their_revision() -> None:
+def test_message_change_needs_revision() -> None:
     def nothing(response: si.NodeResponse) -> None:
         del response
 
-    with pytest.raises(ValueError, match="a-fault changes messages: name the revision they are of"):
-        mutant("a-fault", "Wrong.", breaks=("SI-NODE-001",))(nothing)
-    with pytest.raises(ValueError, match="a-liberty is for SI 2023-08 and changes a NodeResponse"):
-        variant("a-liberty", "Free.", revision="2023-08")(nothing)
+    with pytest.raises(ValueError, match="a-mutant changes messages: name their revision"):
+        mutant("a-mutant", "Wrong.", breaks=("SI-NODE-001",))(nothing)
+    with pytest.raises(ValueError, match="a-variant is for SI 2023-08 and changes a NodeResponse"):
+        variant("a-variant", "Free.", revision="2023-08")(nothing)
 
 
 def test_a_proxy_of_another_revision_is_not_started() -> None:
@@ -75,14 +75,14 @@ def test_a_proxy_of_another_revision_is_not_started() -> None:
     assert "drain-ignored changes messages of SI 2024-10, not of 2021-02" in done.stderr
 
 
-def test_who_is_tested_by_which_areas() -> None:
+def test_areas_of_changes() -> None:
     faulty = Change("x", "X.", breaks=("SI-NODE-001", "SI-NODE-002"), more_areas=("RES", "NODE"))
 
     assert faulty.areas == ("NODE", "RES")
     assert Change("y", "Y.", is_variant=True).areas == ()
 
 
-def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -> None:
+def test_change_is_made_inside_or_on_the_wire() -> None:
     on_the_wire, inside = CHANGES["drain-ignored"], CHANGES["pass-each-half-second"]
     plain = reference(NONE, MAIN)
 
@@ -93,12 +93,12 @@ def test_what_is_inside_is_altered_in_the_reference_and_the_rest_on_the_wire() -
     assert (inside.is_on_the_wire, inside.is_inside) == (False, True)
 
 
-def test_what_is_different_is_hashed_with_the_file_that_makes_it() -> None:
+def test_state_depends_on_defining_file() -> None:
     assert [file.name for file in CHANGES["drain-ignored"].sources] == ["changes.py"]
     assert [file.name for file in CHANGES["pass-each-half-second"].sources] == ["pace.py"]
 
 
-def test_what_is_not_wanted_goes() -> None:
+def test_keep_drops_elements() -> None:
     numbers = [1, 2, 3, 4]
 
     gone = keep(numbers, lambda number: number % 2 == 0)
@@ -106,7 +106,7 @@ def test_what_is_not_wanted_goes() -> None:
     assert (numbers, gone) == ([2, 4], [1, 3])
 
 
-def test_where_everything_is_wanted_a_message_stays_as_it_was() -> None:
+def test_keep_of_all_leaves_message_unchanged() -> None:
     request = si.AllocationRequest(rmID="rm")
 
     keep(request.releases.allocationsToRelease, lambda _: False)
@@ -156,7 +156,7 @@ def test_a_row_reaches_lists_in_elements_and_messages_that_travel_as_bytes() -> 
     assert si.EventRecord.FromString(received.payloads[0].data) == si.EventRecord(message="m")
 
 
-def test_in_one_list_an_ask_is_reported_from_what_exists_and_from_what_is_foreign() -> None:
+def test_asks_existing_and_foreign_are_distinguished() -> None:
     request = si.AllocationRequest(
         allocations=[
             si.Allocation(allocationKey="asked"),
@@ -171,7 +171,7 @@ def test_in_one_list_an_ask_is_reported_from_what_exists_and_from_what_is_foreig
     assert [one.priority for one in request.allocations] == [1, 2, 0]
 
 
-def test_a_row_about_a_field_there_is_not_is_refused() -> None:
+def test_row_with_unknown_field_is_rejected() -> None:
     with pytest.raises(LookupError, match="has no field nodeId"):
         NODES.without("nodeId")
 
@@ -180,7 +180,7 @@ def _wire(sent: list[Any]) -> Wire:
     return Wire(sent.append, sent.append, lambda *_: None, defaultdict(set))
 
 
-def test_edits_of_one_type_of_message_are_all_made() -> None:
+def test_edits_of_one_message_type_combine() -> None:
     change = CHANGES["node-verdict-twice"]
     response = si.NodeResponse(
         accepted=[si.AcceptedNode(nodeID="a")], rejected=[si.RejectedNode(nodeID="r")]
@@ -193,7 +193,7 @@ def test_edits_of_one_type_of_message_are_all_made() -> None:
     assert [file.name for file in change.sources] == ["nodes.py", "parts.py"]
 
 
-def test_a_fault_changes_a_message_in_place() -> None:
+def test_mutant_changes_message_in_place() -> None:
     sent: list[Any] = []
     request = si.NodeRequest(nodes=[si.NodeInfo(nodeID="n", action=si.NodeInfo.DRAIN_NODE)])
 
@@ -211,7 +211,7 @@ def test_a_fault_changes_a_message_in_place() -> None:
         ("confirmation-not-awaited", "SI-GANG-020", "fail"),
     ],
 )
-def test_a_fault_is_detected(name: str, requirement: str, verdict: str, tmp_path: Path) -> None:
+def test_mutant_is_killed(name: str, requirement: str, verdict: str, tmp_path: Path) -> None:
     proxy = f"{sys.executable} -P -m mutation.proxy {name} --listen {{address}}"
     run = [sys.executable, "-m", "siconform", "run", "--target-command", proxy]
     run += ["--revision", NAME]

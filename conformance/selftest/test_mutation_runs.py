@@ -1,4 +1,4 @@
-"""What the proof makes of runs: complaints, what is kept, the sample and the page."""
+"""Results of mutation testing: complaints, cached results, the sample and the page."""
 
 import signal
 from dataclasses import replace
@@ -37,8 +37,8 @@ SOUND = Evaluation(
     },
     "CONFORMANT",
 )
-MUTANT = Change("a-fault", "Wrong.", breaks=(OWN,))
-VARIANT = Change("a-liberty", "Free.", is_variant=True)
+MUTANT = Change("a-mutant", "Wrong.", breaks=(OWN,))
+VARIANT = Change("a-variant", "Free.", is_variant=True)
 
 
 def _with(**verdicts: Verdict) -> Evaluation:
@@ -51,26 +51,26 @@ def _with(**verdicts: Verdict) -> Evaluation:
 
 
 @pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.LATE])
-def test_a_fault_its_own_requirement_notices_is_as_it_has_to_be(verdict: Verdict) -> None:
+def test_mutant_killed_by_broken_requirement_is_right(verdict: Verdict) -> None:
     assert list(complaints(MUTANT, _with(n026=verdict), SOUND)) == []
 
 
-def test_a_fault_only_others_notice_is_not() -> None:
+def test_mutant_killed_only_by_others_is_wrong() -> None:
     evaluation = _with(n026=Verdict.COULD_NOT_RUN, n028=Verdict.FAIL)
 
-    assert list(complaints(MUTANT, evaluation, SOUND)) == [f"{OWN} does not notice: could-not-run"]
+    assert list(complaints(MUTANT, evaluation, SOUND)) == [f"survived {OWN}: could-not-run"]
 
 
-def test_what_never_fired_is_wrong_whatever_was_detected() -> None:
+def test_change_that_never_fired_is_wrong() -> None:
     evaluation = replace_fired(_with(n026=Verdict.FAIL))
 
     (complaint,) = complaints(MUTANT, evaluation, SOUND)
 
-    assert complaint.startswith("a-fault of SI 2024-10 never fired")
+    assert complaint.startswith("a-mutant of SI 2024-10 never fired")
 
 
 @pytest.mark.parametrize("name", ["confirmation-lost", "tells-of-queues-only"])
-def test_what_never_changed_a_message_makes_the_run_red(
+def test_unused_message_change_fails_the_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where_it_cannot = replace(CHANGES[name], breaks=("SI-ASK-001",), more_areas=())
@@ -86,25 +86,24 @@ def test_what_never_changed_a_message_makes_the_run_red(
     assert done.exit_code == 1
     assert recorded == {name: False}
     assert (
-        f"WRONG: {name} of SI 2024-10 never fired: it waited for a message to change, {awaited},"
-        " and none came" in done.output
+        f"WRONG: {name} of SI 2024-10 never fired: no {awaited} to change was sent" in done.output
     )
 
 
-def test_what_was_not_tested_is_wrong() -> None:
+def test_missing_results_are_wrong() -> None:
     (complaint,) = complaints(MUTANT, Evaluation({}), SOUND)
 
-    assert complaint.startswith("it could not be judged")
+    assert complaint.startswith("the run has no results")
 
 
-def test_a_variant_costs_no_requirement_its_verdict_and_no_must_its_chance() -> None:
+def test_variant_fails_nothing_and_keeps_musts_conclusive() -> None:
     assert list(complaints(VARIANT, _with(), SOUND)) == []
     assert list(complaints(VARIANT, _with(n027=Verdict.COULD_NOT_RUN), SOUND)) == []
     assert len(list(complaints(VARIANT, _with(n027=Verdict.LATE), SOUND))) == 1
     assert len(list(complaints(VARIANT, _with(n026=Verdict.COULD_NOT_RUN), SOUND))) == 1
 
 
-def test_a_variant_may_depart_from_a_should_it_names_and_from_no_must() -> None:
+def test_variant_may_fail_named_shoulds_only() -> None:
     departs = replace(VARIANT, departs_from=(SHOULD, OWN))
 
     assert list(complaints(departs, _with(n027=Verdict.FAIL), SOUND)) == []
@@ -123,7 +122,7 @@ def replace_fired(evaluation: Evaluation) -> Evaluation:
 
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of those that were really run."""
+    """Return the names of those whose suite was really run."""
     ran: list[str] = []
 
     def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
@@ -135,20 +134,18 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ran
 
 
-def test_what_is_known_is_not_tested_again(runs: list[str]) -> None:
+def test_cached_result_is_reused(runs: list[str]) -> None:
     assert evaluate(MUTANT, RunOptions()) == evaluate(MUTANT, RunOptions()) == SOUND
-    assert runs == ["a-fault"]
+    assert runs == ["a-mutant"]
 
     evaluate(MUTANT, RunOptions(again=True))
     evaluate(MUTANT, RunOptions(own=True))
     evaluate(replace(MUTANT, more_areas=("GANG",)), RunOptions())
 
-    assert runs == ["a-fault"] * 4
+    assert runs == ["a-mutant"] * 4
 
 
-def test_what_could_not_be_tested_is_tested_again(
-    runs: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_result_is_not_cached(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
         runs.append(change.name)
         return Evaluation({})
@@ -158,10 +155,10 @@ def test_what_could_not_be_tested_is_tested_again(
     for _ in range(2):
         assert evaluate(MUTANT, RunOptions()) == Evaluation({})
 
-    assert runs == ["a-fault"] * 2
+    assert runs == ["a-mutant"] * 2
 
 
-def test_it_is_tested_again_when_the_kit_or_the_reference_changes(
+def test_cache_is_invalidated_by_kit_and_reference(
     runs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate(MUTANT, RunOptions())
@@ -169,10 +166,10 @@ def test_it_is_tested_again_when_the_kit_or_the_reference_changes(
     monkeypatch.setattr(evaluating, "state_of_the_rest", lambda: "another tree")
     evaluate(MUTANT, RunOptions())
 
-    assert runs == ["a-fault"] * 2
+    assert runs == ["a-mutant"] * 2
 
 
-def test_a_sample_begins_with_what_was_touched_and_has_variants(
+def test_sample_begins_with_touched_and_has_variants(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     touched = CHANGES["existing-twice"].sources[0]
@@ -214,14 +211,14 @@ def test_a_changed_file_is_about_the_areas_it_names(tmp_path: Path) -> None:
     assert choosing.areas_of({nodes, everything, tmp_path / "gone.py"}) == {"NODE", "RES"}
 
 
-def test_nothing_is_touched_where_the_branching_is_not_known() -> None:
+def test_nothing_is_touched_without_branch_point() -> None:
     assert choosing.changed_files("no-such-branch") == set()
     assert choosing.changed_files("") == set()
 
 
-def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    fair = Misjudged("this", "is legal", ("a-liberty",))
-    sharp = Misjudged("that", "is not", ("a-fault", "another-fault"), "and more")
+def test_page_shows_outcomes_and_missing_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    fair = Misjudged("this", "is legal", ("a-variant",))
+    sharp = Misjudged("that", "is not", ("a-mutant", "another-fault"), "and more")
     monkeypatch.setattr(
         proving,
         "read_misjudged",
@@ -239,13 +236,13 @@ def test_the_page_has_outcomes_and_names_what_has_none(monkeypatch: pytest.Monke
     assert "**Without an outcome yet**: another-fault." in text
     assert "of the 3 MUSTs and SHOULDs the reference passes 1 kill a mutant." in text
     assert f"- kills none: {OTHER} MUST {catalogue()[OTHER].title}: no mutant yet" in text
-    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-fault |" in text
-    assert f"| a-fault | Wrong. | inside | killed by {OWN} |" in text
+    assert f"| {OWN} MUST {catalogue()[OWN].title} | a-mutant |" in text
+    assert f"| a-mutant | Wrong. | inside | killed by {OWN} |" in text
     assert "| another-fault | Wrong, too. | inside | **not recorded** |" in text
-    assert "| this | is legal | a-liberty | accepted |" in text
-    assert "| x | y |  | **not shown yet** |" in text
+    assert "| this | is legal | a-variant | accepted |" in text
+    assert "| x | y |  | **no outcome yet** |" in text
     assert f"killed by {OWN}; **not recorded**; and more |" in text
-    assert "| a-liberty | Free. |  | accepted |  |" in text
+    assert "| a-variant | Free. |  | accepted |  |" in text
 
 
 def test_the_outcome_of_a_run_replaces_the_one_recorded(
@@ -256,16 +253,16 @@ def test_the_outcome_of_a_run_replaces_the_one_recorded(
     for one in (MUTANT, VARIANT):
         monkeypatch.setitem(CHANGES, one.name, one)
 
-    outcomes.record({"a-fault": True, "a-liberty": True}, file)
+    outcomes.record({"a-mutant": True, "a-variant": True}, file)
     assert outcomes.read_outcomes(file) == {
-        "a-fault": Outcome("a-fault", NAME, "killed", (OWN,)),
-        "a-liberty": Outcome("a-liberty", NAME, "accepted"),
+        "a-mutant": Outcome("a-mutant", NAME, "killed", (OWN,)),
+        "a-variant": Outcome("a-variant", NAME, "accepted"),
     }
-    outcomes.record({"a-fault": False}, file)
-    assert outcomes.read_outcomes(file).keys() == {"a-liberty"}
+    outcomes.record({"a-mutant": False}, file)
+    assert outcomes.read_outcomes(file).keys() == {"a-variant"}
 
 
-def test_the_suite_is_right_about_every_fault_and_variant_as_they_are_now() -> None:
+def test_every_change_has_a_recorded_outcome() -> None:
     recorded = outcomes.read_outcomes()
 
     wrong = [
@@ -290,7 +287,7 @@ def test_every_must_and_should_that_the_reference_passes_kills_a_mutant() -> Non
     ] == []
 
 
-def test_misjudged_schedulers_name_what_there_is() -> None:
+def test_misjudged_schedulers_name_existing_changes() -> None:
     misjudged = read_misjudged()
     named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
 

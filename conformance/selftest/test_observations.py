@@ -1,4 +1,4 @@
-"""Observations tell early from late, many from one, and what must differ from what does not."""
+"""Observations: early and late, counts, and values that must or must not differ."""
 
 from typing import Any
 
@@ -32,13 +32,13 @@ def rm(connection: FakeConnection) -> ResourceManager:
     return rm_on(connection, BRIEF, barriers=connection)
 
 
-def test_what_is_due_comes_at_its_time(connection: FakeConnection, rm: ResourceManager) -> None:
+def test_timer_on_time_passes(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives_in(0.12, Released(identity="i"))
 
     rm.expect_when_due(Released(identity="i"), seconds=0.1, since=rm.now())
 
 
-def test_what_comes_before_it_is_due_fails(connection: FakeConnection, rm: ResourceManager) -> None:
+def test_early_timer_fails(connection: FakeConnection, rm: ResourceManager) -> None:
     since = rm.now()
     connection.receives(Released(identity="i"))
 
@@ -46,9 +46,7 @@ def test_what_comes_before_it_is_due_fails(connection: FakeConnection, rm: Resou
         rm.expect_when_due(Released(identity="i"), seconds=0.5, since=since)
 
 
-def test_what_comes_after_the_slack_is_late(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_timer_after_slack_is_late(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives_in(0.15, Released(identity="i"))
 
     with pytest.raises(CameLate):
@@ -73,46 +71,40 @@ def test_a_number_of_elements_is_collected_and_no_more(
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["2"]
 
 
-def test_what_may_be_reported_is_observed_once(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_optional_report_is_observed_once(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(AskRejected("k"))
 
     assert rm.receive_if_any(AskRejected("k")) == AskRejected("k")
     assert rm.receive_if_any(AskRejected("k")) is None
 
 
-def test_answers_to_the_kits_own_probes_are_no_part_of_a_test(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_probe_answers_are_ignored(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(AskRejected("fence"))
 
     assert rm.receive_if_any(AskRejected()) is None
 
 
-def test_a_state_is_not_what_came_instead(connection: FakeConnection, rm: ResourceManager) -> None:
+def test_state_is_not_shown_as_instead(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(ApplicationUpdated("a", "Starting", 1, ""))
 
     with pytest.raises(ConformanceFailure, match="never received"):
         rm.expect(ApplicationUpdated("a", "Completed"))
 
 
-def test_a_rejection_is_what_came_instead(connection: FakeConnection, rm: ResourceManager) -> None:
+def test_rejection_is_shown_as_instead(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(AskRejected("k", "a"))
 
     with pytest.raises(ConformanceFailure, match="received instead: ask rejected"):
         rm.expect(Allocated("k", "a"))
 
 
-def test_too_few_to_test_is_a_lost_precondition(rm: ResourceManager) -> None:
+def test_too_few_elements_is_failed_precondition(rm: ResourceManager) -> None:
     with pytest.raises(PreconditionFailed, match="0 of at least 1"):
         rm.has_at_least(1, [], "something comes")
 
 
 @pytest.mark.parametrize("identities", [("1", "1"), ("1", "")])
-def test_identities_that_do_not_report_apart_fail(
-    rm: ResourceManager, identities: tuple[str, ...]
-) -> None:
+def test_equal_identities_fail(rm: ResourceManager, identities: tuple[str, ...]) -> None:
     with pytest.raises(ConformanceFailure, match="2 allocations, and identity"):
         rm.have_different_identities([Allocated(identity=i) for i in identities])
 
@@ -121,7 +113,7 @@ def test_different_identities_pass(rm: ResourceManager) -> None:
     rm.have_different_identities([Allocated(identity="1"), Allocated(identity="2")])
 
 
-def test_time_that_goes_back_fails(rm: ResourceManager) -> None:
+def test_decreasing_timestamp_fails(rm: ResourceManager) -> None:
     updates = [ApplicationUpdated("a", "Accepted", 2), ApplicationUpdated("a", "Running", 1)]
 
     with pytest.raises(ConformanceFailure, match="Running came after Accepted"):
@@ -160,9 +152,7 @@ def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
     assert not isinstance(failure.value, CameLate)
 
 
-def test_what_is_passed_over_answers_nothing_any_more(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_skipped_elements_match_nothing(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(Released(identity="one"), Released(identity="two"))
     rm.passes_over(Released())
 
@@ -171,9 +161,7 @@ def test_what_is_passed_over_answers_nothing_any_more(
     assert rm.expect(Released()).identity == "three"
 
 
-def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_earlier_elements_match_nothing(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(Released(identity="one"), Released(identity="two"))
     before = rm.now()
 
@@ -183,7 +171,7 @@ def test_what_came_so_far_answers_nothing_and_is_not_waited_for(
     rm.stays_quiet(Released())
 
 
-def test_what_need_not_be_reported_is_expected_only_like_another(
+def test_optional_report_follows_like_report(
     connection: FakeConnection, rm: ResourceManager
 ) -> None:
     mine, other = (ApplicationUpdated(application) for application in ("mine", "other"))
@@ -194,7 +182,7 @@ def test_what_need_not_be_reported_is_expected_only_like_another(
         rm.expect_where_reported(mine, like=other)
 
 
-def test_the_use_of_a_freedom_is_recorded_without_names(rm: ResourceManager) -> None:
+def test_permitted_behaviour_is_recorded_without_names(rm: ResourceManager) -> None:
     rm.records("an ask", AskRejected("k", "a", "no room"))
     rm.records("an application", ApplicationUpdated("a", "Running", 1, "again"), otherwise="silent")
     rm.records("a node", otherwise="nothing is told")

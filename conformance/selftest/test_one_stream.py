@@ -1,4 +1,4 @@
-"""The dialect of 2021-02: what goes out reads as its text has it, and what comes in as facts."""
+"""The dialect of 2021-02: requests match its schema, and responses become facts."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ def rm(connection: RecordingConnection) -> ResourceManager:
 
 
 def encoded(*requests: Request) -> si_pb2.UpdateRequest:
-    """What a peer with the text's own schema reads."""
+    """Return what a peer with the original schema reads."""
     request = DIALECT.request(UpdateKind.NODES, "rm", requests)
     return si_pb2.UpdateRequest.FromString(request.SerializeToString())
 
@@ -85,7 +85,7 @@ def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
         ExistingAllocationRequest(Allocated("k", "a", "n", "id")),
     ],
 )
-def test_what_the_text_has_no_words_for_is_a_fault_of_the_kit(sent: Request) -> None:
+def test_unsupported_request_is_kit_error(sent: Request) -> None:
     with pytest.raises(LookupError, match="cannot express"):
         encoded(sent)
 
@@ -163,7 +163,7 @@ def test_both_members_of_the_priority_can_be_sent_the_name_last() -> None:
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, ""), (7, ""), (0, "gold")])
-def test_otherwise_at_most_one_of_them_is(number: int, name: str) -> None:
+def test_priority_has_at_most_one_member(number: int, name: str) -> None:
     request = AskRequest("k", "a", "default", {}, priority=number, priority_class=name)
 
     (ask,) = encoded(request).asks
@@ -172,7 +172,7 @@ def test_otherwise_at_most_one_of_them_is(number: int, name: str) -> None:
     assert (ask.priority.priorityValue, ask.priority.priorityClassName) == (number, name)
 
 
-def test_everything_a_response_reports_is_reported() -> None:
+def test_every_part_of_response_is_reported() -> None:
     release = si_pb2.AllocationRelease(UUID="id", terminationType=TIMEOUT)
     node = si_pb2.NodeRecommendation(message="more")
     node.recommendedSchedulableResource.resources["memory"].value = 5
@@ -191,14 +191,14 @@ def test_everything_a_response_reports_is_reported() -> None:
     ]
 
 
-def test_a_release_without_key_is_one_with_whatever_key_is_expected() -> None:
+def test_release_without_key_matches_any_key() -> None:
     (fact,) = received(si_pb2.UpdateResponse(releasedAllocations=[si_pb2.AllocationRelease()]))
 
     assert Released(key="k", termination=Termination.STOPPED_BY_RM).matches(fact)
     assert not Released(key="k", identity="id").matches(fact)
 
 
-def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
+def test_stream_end_ends_all_conversations(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.ends()
@@ -207,7 +207,7 @@ def test_the_end_of_the_one_stream_is_the_end_of_every_conversation(
         rm.expect(StreamEnded(kind, status="UNAVAILABLE"))
 
 
-def test_a_response_that_reports_nothing_is_one_element(
+def test_empty_response_is_one_element(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.receives(si_pb2.UpdateResponse())
@@ -215,7 +215,7 @@ def test_a_response_that_reports_nothing_is_one_element(
     assert [entry.content for entry in rm.exchange.entries()] == [Nothing(UpdateKind.NODES)]
 
 
-def test_what_is_sent_together_is_one_request_whatever_it_is_about(
+def test_joint_requests_share_one_message(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     with rm.one_message():
@@ -238,7 +238,7 @@ def test_the_scheduler_s_release_of_an_ask_is_confirmed(
     ]
 
 
-def test_what_may_confirm_the_rm_s_own_withdrawal_is_not_confirmed(
+def test_confirmation_of_withdrawal_is_not_confirmed(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     withdrawal = AskReleaseRequest(OneAsk("a", "k"), "default")

@@ -1,4 +1,4 @@
-"""Options of pytest do what they say: durations, JUnit, what is ignored."""
+"""Options of pytest work as usual: durations, JUnit, ignored files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -52,13 +52,13 @@ def test_junit_goes_where_it_is_wanted_and_the_last_lines_state_where(
 
 
 @pytest.mark.parametrize("given", [["--ignore", "suite/test_keys.py"], ["--ignore=suite"]])
-def test_what_is_ignored_is_looked_for_in_the_suite(given: list[str]) -> None:
+def test_ignore_option_is_relative_to_suite(given: list[str]) -> None:
     (ignored,) = [word for word in arguments(given) if word.startswith("--ignore")]
 
     assert Path(ignored.partition("=")[2]).exists()
 
 
-def test_what_fits_a_pattern_is_ignored_in_the_suite() -> None:
+def test_ignore_glob_option_is_relative_to_suite() -> None:
     (ignored,) = [
         w for w in arguments(["--ignore-glob", "suite/test_g*"]) if w.startswith("--ignore")
     ]

@@ -1,4 +1,4 @@
-"""What the kit finds out about a target, or is told of it, and what follows for its tests."""
+"""Behaviour the kit probes or is configured with, and its effect on tests."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ Served = Callable[[AskRequest], Sequence[Fact]]
 
 
 class Capacity:
-    """A scheduler on the other end: what it does with an ask hangs on whether there is room."""
+    """A fake scheduler: its answer to an ask depends on free capacity."""
 
     rm_id = "rm"
     revision = DEFAULT_REVISION
@@ -92,7 +92,7 @@ def allocates(ask: AskRequest) -> Sequence[Fact]:
 
 
 @pytest.mark.parametrize("without_capacity", [keeps, rejects])
-def test_an_ask_is_served_once_there_is_capacity_kept_or_rejected(without_capacity: Served) -> None:
+def test_unserved_ask_kept_or_rejected_is_served_later(without_capacity: Served) -> None:
     rm = Rm(without_capacity)
     waiting = rm.rm.has_waiting_ask("app")
     assert isinstance(waiting, Ask)
@@ -149,7 +149,7 @@ def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
         rm.rm.has_pending_ask("app")
 
 
-def test_what_the_target_was_sent_or_seen_not_to_offer_is_not_tested() -> None:
+def test_unoffered_behaviour_is_not_tested() -> None:
     terms = replace(PLAIN, without=frozenset({Feature.GANG}))
     rm = Rm(keeps, ProbedBehaviour(serves_several_allocations=False), terms=terms)
 
@@ -159,7 +159,7 @@ def test_what_the_target_was_sent_or_seen_not_to_offer_is_not_tested() -> None:
             rm.rm.needs(feature)
 
 
-def test_silence_is_believed_after_twice_the_slowest_placement() -> None:
+def test_silence_window_is_twice_slowest_placement() -> None:
     latency = Latency()
     assert latency.quiet(0.2, 6.0) == 0.2
 
@@ -170,7 +170,7 @@ def test_silence_is_believed_after_twice_the_slowest_placement() -> None:
     assert latency.settle(0.05, 6.0) == 0.05
 
 
-def test_two_slow_placements_may_be_chance_and_the_third_is_the_latency() -> None:
+def test_third_slow_placement_sets_latency() -> None:
     latency = Latency()
     latency.measured(0.1, 0.0)
 
@@ -182,7 +182,7 @@ def test_two_slow_placements_may_be_chance_and_the_third_is_the_latency() -> Non
     assert latency.slowest == 1.0
 
 
-def test_an_allocation_within_the_latency_of_a_slow_target_is_no_silence() -> None:
+def test_slow_allocation_is_not_silence() -> None:
     observed = ProbedBehaviour(Latency(virtual=0.2))
     deadlines = Deadlines(quiet=0.01, settle=0.01, place=1.0)
     rm = Rm(keeps, observed, deadlines=deadlines)
@@ -201,7 +201,7 @@ def test_something(target): {}
 """
 
 
-def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
+def test_optional_unoffered_feature_is_not_applicable(
     conformance: Callable[..., FinishedRun],
 ) -> None:
     outcome = conformance(
@@ -213,7 +213,7 @@ def test_what_no_text_demands_does_not_apply_where_it_is_not_offered(
     assert outcome.results["target"]["without"] == ["gang"]
 
 
-def test_what_a_text_demands_fails_where_it_is_not_offered(
+def test_mandatory_unoffered_feature_fails(
     conformance: Callable[..., FinishedRun],
 ) -> None:
     outcome = conformance(EVALUATED.format("SI-APP-012", "pass"), "--without", "execution-timeout")
@@ -227,7 +227,7 @@ def settings(**given: Any) -> Any:
     return settings_from(lambda flag: given.get(flag.removeprefix("--").replace("-", "_")))
 
 
-def test_what_is_sent_of_a_target_stands_in_its_terms(tmp_path: Path) -> None:
+def test_target_terms_list_user_options(tmp_path: Path) -> None:
     config = tmp_path / "queues.conf"
     config.write_text("queues of another format", "utf-8")
 
@@ -245,12 +245,12 @@ def test_what_is_sent_of_a_target_stands_in_its_terms(tmp_path: Path) -> None:
     assert not terms.proposal(settings().timers)
 
 
-def test_the_longest_timer_is_as_long_as_the_user_has_patience() -> None:
+def test_longest_timer_follows_patience_option() -> None:
     assert settings(longest_timer="1000").terms.longest_timer == 1000
     assert settings().terms.longest_timer == LONGEST_TIMER
 
 
-def test_none_is_no_configuration_at_all() -> None:
+def test_config_none_sends_no_configuration() -> None:
     assert settings(config="none").terms.queues() == ""
     assert settings().terms.queues() != ""
 
@@ -262,6 +262,6 @@ def test_none_is_no_configuration_at_all() -> None:
         ({"config": "there-is-none.yaml"}, "there-is-none.yaml cannot be read"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(given: dict[str, Any], message: str) -> None:
+def test_contradictory_options_are_rejected(given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadOption, match=message):
         settings(**given)

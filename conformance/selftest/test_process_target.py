@@ -1,4 +1,4 @@
-"""A target the kit starts: it comes up, tells why if not, and never outlives the kit."""
+"""A target the kit starts: it comes up, reports failures, and never outlives the kit."""
 
 import os
 import signal
@@ -46,18 +46,18 @@ WITH_CHILD = ANNOUNCES.replace(
 
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts a Python program as a target."""
+    """Start a Python program as a target."""
     monkeypatch.setattr(child_processes, "GRACE", 0.3)
     with programs(tmp_path, starts_within=5.0) as start:
         yield start
 
 
-def test_it_is_where_it_states_it_listens(start: Start, tmp_path: Path) -> None:
+def test_target_address_is_read_from_output(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     assert target.address == f"127.0.0.1:{_received(tmp_path, 'port')}"
 
 
-def test_it_is_where_it_was_reported_to_listen(start: Start) -> None:
+def test_target_address_is_passed_to_command(start: Start) -> None:
     target = start(LISTENS, "{address}")
 
     host, _, port = target.address.rpartition(":")
@@ -66,7 +66,7 @@ def test_it_is_where_it_was_reported_to_listen(start: Start) -> None:
     assert target.alive()
 
 
-def test_what_it_states_is_kept(start: Start, tmp_path: Path) -> None:
+def test_target_output_is_kept(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
     target.stop()
@@ -77,7 +77,7 @@ def test_what_it_states_is_kept(start: Start, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", [ANNOUNCES, STUBBORN])
-def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> None:
+def test_target_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> None:
     target = start(program)
     _ = target.address
     pid = _received(tmp_path, "pid")
@@ -87,10 +87,10 @@ def test_it_is_gone_after_stop(start: Start, tmp_path: Path, program: str) -> No
 
     assert not exists(pid)
     assert not target.alive()
-    target.stop()  # twice is harmless
+    target.stop()  # idempotent
 
 
-def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
+def test_child_processes_end_with_target(start: Start, tmp_path: Path) -> None:
     target = start(WITH_CHILD)
     _ = target.address
     child = _received(tmp_path, "child")
@@ -101,7 +101,7 @@ def test_what_it_started_goes_with_it(start: Start, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ignores", ["", "import signal; signal.signal(signal.SIGTERM, 1); "])
-def test_what_left_its_group_is_ended_too(start: Start, tmp_path: Path, ignores: str) -> None:
+def test_processes_outside_group_are_ended(start: Start, tmp_path: Path, ignores: str) -> None:
     daemon = WITH_CHILD.replace("sleep(60)'])", "sleep(60)'], start_new_session=True)")
     target = start(daemon.replace("'import time;", f"'import time; {ignores}"))
     _ = target.address
@@ -114,7 +114,7 @@ def test_what_left_its_group_is_ended_too(start: Start, tmp_path: Path, ignores:
     assert not exists(child)
 
 
-def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Path) -> None:
+def test_scheduler_in_separate_session_is_ended(start: Start, tmp_path: Path) -> None:
     target = start("import os\nif os.fork():\n    os.wait()\nelse:\n    os.setsid()\n"
                    + ANNOUNCES.replace("\n", "\n    "))  # fmt: skip
     _ = target.address
@@ -125,7 +125,7 @@ def test_a_scheduler_in_a_session_of_its_own_is_ended(start: Start, tmp_path: Pa
     assert not exists(scheduler)
 
 
-def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
+def test_restart_starts_new_process(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
     first = _received(tmp_path, "pid")
@@ -137,7 +137,7 @@ def test_a_restart_is_a_fresh_process(start: Start, tmp_path: Path) -> None:
     assert not exists(first)
 
 
-def test_dying_at_start_reports_its_last_words(start: Start) -> None:
+def test_death_at_start_reports_last_output(start: Start) -> None:
     target = start("import sys\nprint('one', file=sys.stderr)\nsys.exit('no such queue')")
 
     with pytest.raises(TargetUnavailable) as caught:
@@ -147,14 +147,14 @@ def test_dying_at_start_reports_its_last_words(start: Start) -> None:
     )
 
 
-def test_dying_of_a_signal_is_reported(start: Start) -> None:
+def test_death_by_signal_is_reported(start: Start) -> None:
     target = start("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
 
     with pytest.raises(TargetUnavailable, match="killed by signal 11"):
         _ = target.address
 
 
-def test_dying_later_is_detected(start: Start, tmp_path: Path) -> None:
+def test_later_death_is_detected(start: Start, tmp_path: Path) -> None:
     target = start(ANNOUNCES)
     _ = target.address
     assert target.ended(0.0) == ""
@@ -173,7 +173,7 @@ def test_dying_later_is_detected(start: Start, tmp_path: Path) -> None:
         ("--listen 127.0.0.1:9", "did not report that it listens on port 9 after 0.3 s"),
     ],
 )
-def test_never_listening_is_reported_in_time(start: Start, arguments: str, received: str) -> None:
+def test_start_timeout_is_reported(start: Start, arguments: str, received: str) -> None:
     target = start("import time; time.sleep(60)", arguments, within=0.3)
 
     began = time.monotonic()
@@ -182,7 +182,7 @@ def test_never_listening_is_reported_in_time(start: Start, arguments: str, recei
     assert time.monotonic() - began < 3.0
 
 
-def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_command(tmp_path: Path) -> None:
     launch = Launch.of("the program", "/no/such/program", 5.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path / "target.log")
 
@@ -206,7 +206,7 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_it_goes_when_any_started_it_is_killed(tmp_path: Path, how: signal.Signals) -> None:
+def test_target_ends_when_starter_is_killed(tmp_path: Path, how: signal.Signals) -> None:
     (tmp_path / "program.py").write_text(ANNOUNCES)
     (tmp_path / "holder.py").write_text(HOLDS_A_TARGET)
     holder = subprocess.Popen(  # noqa: S603  # our own program
@@ -227,7 +227,7 @@ def test_it_goes_when_any_started_it_is_killed(tmp_path: Path, how: signal.Signa
 
 
 def _received(folder: Path, what: str, limit: float = 5.0) -> int:
-    """The last number the program told under this name."""
+    """Return the last number the program printed under this name."""
     deadline = time.monotonic() + limit
     while True:
         words = (folder / "target.log").read_text().split()

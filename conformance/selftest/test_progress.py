@@ -1,4 +1,4 @@
-"""How far a run has come, in numbers and in lines that fit: nothing here needs a terminal."""
+"""The progress of a run, in numbers and in lines that fit: no terminal needed."""
 
 import os
 from collections import Counter
@@ -45,7 +45,7 @@ def test_a_requirement_is_tested_once_all_its_tests_are_over() -> None:
     assert of(run, "NODE").verdicts == Counter({Verdict.PASS: 2})
 
 
-def test_what_is_bad_counts_at_once_and_stays() -> None:
+def test_failure_counts_at_once_and_stays() -> None:
     run = progress({FIRST: ["SI-NODE-004"], SECOND: ["SI-NODE-004"]})
 
     ends(run, FIRST, Verdict.FAIL, "SI-NODE-004")
@@ -64,7 +64,7 @@ def test_a_selection_that_several_workers_report_counts_once() -> None:
     assert (run.view(0.0).tests, of(run, "NODE").evaluated) == (1, 1)
 
 
-def test_the_time_left_is_shared_by_what_runs_at_once() -> None:
+def test_remaining_time_is_divided_by_workers() -> None:
     earlier = {f"t{n}": 2.0 for n in range(8)}
     run = progress({test: ["SI-NODE-004"] for test in earlier}, earlier)
     run.begins("t0", 0.0)
@@ -91,7 +91,7 @@ def test_a_slower_machine_is_detected() -> None:
     assert run.view(30.0).left == pytest.approx(30.0)
 
 
-def test_no_one_guesses_how_long_new_tests_take() -> None:
+def test_new_tests_have_no_estimate() -> None:
     run = progress({"known": [], "new": []}, {"known": 1.0})
 
     assert run.view(0.0).left is None
@@ -121,7 +121,7 @@ def test_every_line_fits_and_there_are_not_too_many(
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(100, 50), (80, 24), (40, 40)])
-def test_every_area_is_in_sight_where_there_is_capacity(columns: int, lines: int) -> None:
+def test_every_area_is_shown_if_it_fits(columns: int, lines: int) -> None:
     received = "\n".join(
         line.plain for line in frame(everywhere(Verdict.FAIL), (), 1.0, (columns, lines))
     )
@@ -154,7 +154,7 @@ def test_a_board_shows_the_innermost_wait(tmp_path: Path) -> None:
     assert list(read(tmp_path.iterdir())) == []
 
 
-def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
+def test_unreadable_board_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "half").write_text('["an alloc')
     (tmp_path / "other").write_text("{}")
     (tmp_path / "folder").mkdir()
@@ -163,7 +163,7 @@ def test_what_is_no_board_is_passed_over(tmp_path: Path) -> None:
     assert list(read([tmp_path / "nowhere"])) == []
 
 
-def test_a_board_that_cannot_be_written_to_disturbs_no_one(tmp_path: Path) -> None:
+def test_unwritable_board_is_ignored(tmp_path: Path) -> None:
     nowhere = Board(tmp_path / "no such folder" / "gw0")
     full = Board(Path("/dev/full"))
     wait = waits.Wait("x" * 5000, 1.0, WaitClass.ACK)

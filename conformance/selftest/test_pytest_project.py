@@ -1,4 +1,4 @@
-"""The plugin in somebody's test project judges their requirements and changes nothing else."""
+"""The plugin in a custom test project tests its requirements and changes nothing else."""
 
 import json
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def verdicts(found: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
-def test_their_requirements_are_tested_alongside_their_other_tests(
+def test_custom_requirements_run_with_other_tests(
     project: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
     done = run(project, *workers, "--target", "theirs")
@@ -110,7 +110,7 @@ def test_their_requirements_are_tested_alongside_their_other_tests(
     )
 
 
-def test_a_run_of_their_other_tests_starts_no_scheduler_and_leaves_nothing(
+def test_other_tests_start_no_scheduler(
     project: pytest.Pytester,
 ) -> None:
     done = run(project, "-k", "of_their_own", "--si-target", "127.0.0.1:1")
@@ -121,7 +121,7 @@ def test_a_run_of_their_other_tests_starts_no_scheduler_and_leaves_nothing(
     assert "SI conformance" not in done.stdout.str()
 
 
-def test_a_target_that_is_not_there_costs_only_the_tests_that_need_it(
+def test_missing_target_fails_only_dependent_tests(
     project: pytest.Pytester,
 ) -> None:
     done = run(project, "--si-target", "127.0.0.1:1")
@@ -139,7 +139,7 @@ def test_one_requirement_is_selected_by_its_id(project: pytest.Pytester) -> None
     assert verdicts(results(project)["own"]["requirements"])["ACME-NODE-002"] == "not-selected"
 
 
-def test_every_fault_of_a_catalogue_is_reported_at_once(project: pytest.Pytester) -> None:
+def test_all_catalogue_errors_are_reported(project: pytest.Pytester) -> None:
     project.makefile(
         ".yaml",
         acme=CATALOGUE.replace("level: MUST", "level: HAS", 1).replace("ACME-NODE-002", "SI-NODE-1")

@@ -1,4 +1,4 @@
-"""Targets on which some tests race: those are left out, and the RM speaks at a pace."""
+"""Targets with message races: racing tests are skipped, and the RM adds delays."""
 
 import time
 from typing import Any
@@ -49,7 +49,7 @@ markers =
 
 
 class Options:
-    """What the user gave, where pytest would have it."""
+    """The options of the user, where pytest would have them."""
 
     def __init__(self, **given: str) -> None:
         self._given = given
@@ -79,14 +79,14 @@ def left_out(pytester: pytest.Pytester, mark: str, target: str) -> dict[str, str
         ("removals_are_a_race", REMOVES_MEANWHILE),
     ],
 )
-def test_a_race_is_left_out_where_the_target_has_the_trait(
+def test_race_is_skipped_if_target_has_trait(
     pytester: pytest.Pytester, mark: str, trait: str
 ) -> None:
     assert left_out(pytester, mark, "yunikorn-core@1.4.0") == {"test_race": RACES[trait]}
 
 
 @pytest.mark.parametrize("target", ["yunikorn-core@1.5.1", "127.0.0.1:1"])
-def test_elsewhere_it_is_no_race(pytester: pytest.Pytester, target: str) -> None:
+def test_race_runs_on_other_targets(pytester: pytest.Pytester, target: str) -> None:
     assert left_out(pytester, "order_is_a_race", target) == {}
 
 
@@ -102,7 +102,7 @@ def test_a_target_has_a_baseline_for_each_revision_it_is_tested_by() -> None:
 
 
 class Written(Connection):
-    """A connection whose one stream only notes when something is written."""
+    """A connection whose only stream records writes."""
 
     open = True
 
@@ -118,7 +118,7 @@ class Written(Connection):
         self.times.append(time.monotonic())
 
 
-def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> None:
+def test_rm_delays_messages_if_target_reorders_them() -> None:
     connection = Written(latency_for(frozenset({OUT_OF_ORDER})))
 
     for _ in range(3):
@@ -128,5 +128,5 @@ def test_an_rm_leaves_time_between_its_messages_where_they_may_be_mixed_up() -> 
     assert min(second - first, third - second) >= LATENCY
 
 
-def test_elsewhere_it_does_not_wait() -> None:
+def test_rm_does_not_delay_for_other_targets() -> None:
     assert latency_for(frozenset({LOSES_PARTITION})) == 0.0

@@ -1,4 +1,4 @@
-"""What a run keeps: known deviations, monitors' words, histories, Allure labels."""
+"""What a run records: known failures, monitor messages, histories, Allure labels."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ KNOWN = "- {requirement: SI-NODE-004, outcome: fail, says: accepted 2, reason: c
 
 @pytest.fixture
 def known(tmp_path: Path) -> Callable[[str], list[str]]:
-    """The options for a baseline with this text."""
+    """Return the options for a baseline with this content."""
 
     def write(text: str) -> list[str]:
         path = tmp_path / "known.yaml"
@@ -77,7 +77,7 @@ def test_an_entry_for_a_test_not_selected_stays(conformance: Run, known: Any) ->
     assert outcome.results["baseline"]["stale"] == []
 
 
-def test_a_new_failure_alongside_a_known_one_fails_the_run(conformance: Run, known: Any) -> None:
+def test_new_failure_with_known_one_fails_the_run(conformance: Run, known: Any) -> None:
     new = PASSES.replace("pass", 'raise ConformanceFailure("new")')
     outcome = conformance(FAILS + new, *known(KNOWN))
 
@@ -111,7 +111,7 @@ def says(monkeypatch, *results):
 """
 
 
-def test_a_monitor_implements_for_its_own_requirements(conformance: Run) -> None:
+def test_monitor_decides_its_own_requirements(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\n'
@@ -134,7 +134,7 @@ def test_a_monitor_implements_for_its_own_requirements(conformance: Run) -> None
     assert "1 failed" in (outcome.folder / "pytest.log").read_text()
 
 
-def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
+def test_failure_message_is_of_worst_failure(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\n'
@@ -148,7 +148,7 @@ def test_the_failure_text_is_about_the_worst(conformance: Run) -> None:
     assert f"also       {Verdict.COULD_NOT_RUN.label} SI-NODE-006: no node" in outcome.out
 
 
-def test_what_a_test_records_stands_alongside_its_requirement(conformance: Run) -> None:
+def test_recorded_values_are_stored_with_requirement(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-004", "SI-NODE-006")\n'
@@ -165,7 +165,7 @@ def test_what_a_test_records_stands_alongside_its_requirement(conformance: Run) 
     assert [test["recorded"] for test in second] == [["node-3 stays"], []]
 
 
-def test_a_monitor_that_breaks_is_our_fault(conformance: Run) -> None:
+def test_monitor_exception_is_kit_error(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-006")\ndef test_two(rm, monkeypatch):\n'
@@ -214,7 +214,7 @@ def test_allure_results_carry_the_requirement(conformance: Run, pytester: pytest
         (["-v"], "failed   test_fake.py::test_one", "ERROR"),
     ],
 )
-def test_as_quiet_as_asked(
+def test_quiet_option(
     conformance: Run, options: list[str], received: str, not_received: str
 ) -> None:
     source = FAILS.replace('2")', '2", expected="a rejection")')

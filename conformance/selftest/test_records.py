@@ -1,4 +1,4 @@
-"""Elements of a history survive their way to a file and back."""
+"""Elements of a history survive the round trip to a file."""
 
 import json
 from dataclasses import replace
@@ -85,11 +85,11 @@ ASK = AskRequest(
         AskReleaseRequest(AllThereIs(), "default"),
         ExistingAllocationRequest(ALLOCATION),
         AllocationUpdate(ALLOCATION),
-        AllocationUpdate(replace(ALLOCATION, queue=ANY, priority_class=ANY)),  # has no such words
+        AllocationUpdate(replace(ALLOCATION, queue=ANY, priority_class=ANY)),  # has no such field
         ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "static"}),
     ],
 )
-def test_what_is_sent_comes_back(sent: Request) -> None:
+def test_requests_round_trip(sent: Request) -> None:
     assert request_of(through_a_file(element(sent))) == sent
 
 
@@ -103,7 +103,7 @@ def test_what_is_sent_comes_back(sent: Request) -> None:
         Unreadable(UpdateKind.NODES, "x"),
     ],
 )
-def test_what_is_reported_comes_back(received: Fact) -> None:
+def test_facts_round_trip(received: Fact) -> None:
     assert fact_of(through_a_file(element(received))) == received
 
 
@@ -114,7 +114,7 @@ def test_every_fact_of_an_update_stream_can_be_kept_and_has_its_conversation() -
     assert facts == {*CONVERSATIONS, *CONNECTION_FACTS}
 
 
-def test_a_pattern_stays_one() -> None:
+def test_pattern_round_trips() -> None:
     pattern = Released(identity="x", termination=Termination.TIMEOUT)
 
     back = fact_of(through_a_file(element(pattern)))
@@ -123,7 +123,7 @@ def test_a_pattern_stays_one() -> None:
     assert element(Allocated(Ask(ASK))) == {"is": "Allocated", "key": "ask-1"}
 
 
-def test_what_a_revision_has_no_field_for_is_as_any_pattern_wants_it_in_a_file_too() -> None:
+def test_missing_field_matches_any_pattern_after_round_trip() -> None:
     received = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
 
     back = fact_of(through_a_file(element(received)))
@@ -149,7 +149,7 @@ def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
         ({"is": "AskRequest", "key": "k"}, "not a valid AskRequest: Object missing required field"),
     ],
 )
-def test_anything_else_is_refused_in_words(record: dict[str, Any], message: str) -> None:
+def test_other_values_are_rejected(record: dict[str, Any], message: str) -> None:
     with pytest.raises(Unreplayable, match=message):
         request_of(record)
 

@@ -1,4 +1,4 @@
-"""What the kit reads in a scheduler's description of itself, and what it makes of it."""
+"""What the kit reads in a scheduler's reflection, and what it concludes."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ Serve = Callable[..., grpc.Channel]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Starts a server that reflects these services from this pool."""
+    """Start a server that reflects these services from this pool."""
     with ExitStack() as opened:
 
         def start(*names: str, pool: Any = IMPLEMENTED.si.POOL) -> grpc.Channel:
@@ -58,7 +58,7 @@ STATE_UPDATE = "UpdateContainerSchedulingStateRequest"
 
 
 def described(change: Callable[[FileDescriptorProto], None] = lambda _: None) -> Description:
-    """The revision as described by a scheduler that changed something."""
+    """Return the revision as described by a scheduler that changed something."""
     file = FileDescriptorProto()
     IMPLEMENTED.si.DESCRIPTOR.CopyToProto(file)
     change(file)
@@ -79,11 +79,11 @@ def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
 
 
 def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], None]:
-    """Reflection in this version, which the library has under the name of v1alpha only."""
+    """Serve reflection in this version; the library only has v1alpha."""
     answering = reflection.ReflectionServicer([rpc.SERVICE], pool=IMPLEMENTED.si.POOL)
 
     def fails(_requests: Any, context: grpc.ServicerContext) -> None:
-        context.abort(grpc.StatusCode.INTERNAL, "nobody should ask by this version")
+        context.abort(grpc.StatusCode.INTERNAL, "this version must not be used")
 
     method = grpc.stream_stream_rpc_method_handler(
         answering.ServerReflectionInfo if works else fails,
@@ -119,7 +119,7 @@ def test_one_version_of_reflection_is_enough(version: str) -> None:
     assert found.methods == METHODS
 
 
-def test_no_reflection_is_no_description(serve: Serve) -> None:
+def test_missing_reflection_gives_no_description(serve: Serve) -> None:
     assert describe(serve(), IMPLEMENTED, rpc.SERVICE, TIMEOUT) is None
 
 
@@ -129,7 +129,7 @@ def test_reflection_of_something_else_leaves_the_target_out(serve: Serve) -> Non
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_text_agrees_with_itself(revision: Revision, serve: Serve) -> None:
+def test_every_revision_matches_itself(revision: Revision, serve: Serve) -> None:
     channel = serve(rpc.SERVICE, pool=revision.si.POOL)
     found = describe(channel, revision, rpc.SERVICE, TIMEOUT)
 
@@ -153,7 +153,7 @@ def test_a_description_reports_the_revision_it_is_of(revision: Revision, serve: 
     }  # which differ in events only
 
 
-def test_a_description_of_another_text_reports_none() -> None:
+def test_unknown_description_has_no_revision() -> None:
     def more(file: FileDescriptorProto) -> None:
         message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
 
@@ -162,7 +162,7 @@ def test_a_description_of_another_text_reports_none() -> None:
 
 @pytest.fixture
 def older() -> Iterator[str]:
-    """The address of a scheduler that speaks SI 2023-08, and describes it."""
+    """The address of a scheduler that implements SI 2023-08 and describes it."""
     si = REVISIONS["2023-08"].si
 
     def prepare(server: grpc.Server) -> None:
@@ -176,7 +176,7 @@ def older() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_a_revision_no_one_gave_is_held_against_the_description(older: str, *, given: bool) -> None:
+def test_default_revision_is_checked_against_description(older: str, *, given: bool) -> None:
     target = AttachedTarget(older, IMPLEMENTED, 1.0, terms=Terms(revision_given=given))
     session = Session(target, Deadlines(connect=2.0, ack=1.0), "w", ProbedBehaviour(probed=True))
     lost = f"implements SI 2023-08, not {IMPLEMENTED}: give --revision 2023-08"
@@ -195,7 +195,7 @@ def test_a_run_by_another_revision_ends_with_the_one_to_give(older: str, tmp_pat
     assert done.returncode == ExitCode.NOTHING_RAN
 
 
-def test_what_the_scheduler_has_alongside_the_text_is_its_own() -> None:
+def test_scheduler_extensions_are_ignored() -> None:
     def more(file: FileDescriptorProto) -> None:
         file.message_type.add(name="Mine").field.add(name="x", number=7, type=9, label=1)
         message(file, "NodeInfo").field.add(name="mine", number=90, type=9, label=1)
@@ -243,7 +243,7 @@ def test_a_reserved_name_or_number_is_seen(name: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("name", "json"), [("Originator", "Originator"), ("originator", "Originator")]
 )
-def test_another_name_is_seen(name: str, json: str) -> None:
+def test_renamed_field_is_seen(name: str, json: str) -> None:
     def rename(file: FileDescriptorProto) -> None:
         field = next(f for f in message(file, "Allocation").field if f.number == 14)
         field.name, field.json_name = name, json
@@ -261,7 +261,7 @@ def test_a_json_name_that_is_left_out_follows_the_rule() -> None:
     described(leave_out).names_fields_as_the_text_does()
 
 
-def test_an_enum_elsewhere_is_seen() -> None:
+def test_moved_enum_is_seen() -> None:
     def move(file: FileDescriptorProto) -> None:
         enum = next(e for e in file.enum_type if e.name == "TerminationType")
         message(file, "AllocationRelease").enum_type.add().CopyFrom(enum)

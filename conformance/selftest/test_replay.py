@@ -1,4 +1,4 @@
-"""Replaying the history of a failed test says whether its verdict comes again, or cannot tell."""
+"""Replay of the history of a failed test confirms its verdict or reports that it cannot."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ CAME_AGAIN = "the same verdict is reproduced"
 
 @pytest.fixture(scope="module")
 def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of tests that a scheduler failed which allocates everything on its newest node."""
+    """Histories of failed tests, with a scheduler that allocates all on its newest node."""
     folder = tmp_path_factory.mktemp("failed")
     chosen = "test_an_ask_with_a_negative_amount_is_rejected"
     chosen += " or test_a_rejected_duplicate_keeps_the_asks or two_applications_do_not_get"
@@ -30,7 +30,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
-    """One that was kept for this requirement, by the word of a monitor or of the test itself."""
+    """Return one kept for this requirement, of a monitor or of the test itself."""
     for file in sorted(histories.glob("*.jsonl")):
         evaluated = json.loads(file.read_text("utf-8").splitlines()[-1]).get("judged", {})
         if (
@@ -44,7 +44,7 @@ def history_about(histories: Path, requirement: str, *, monitor: bool) -> Path:
 @pytest.mark.parametrize(
     ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
-def test_the_same_verdict_comes_again(
+def test_replay_confirms_verdict(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
@@ -58,7 +58,7 @@ def test_the_same_verdict_comes_again(
 @pytest.mark.parametrize(
     ("requirement", "monitor"), [(BY_A_MONITOR, True), (NEVER_RECEIVED, False), (RECEIVED, False)]
 )
-def test_a_scheduler_that_does_it_right_does_not_get_it(
+def test_replay_against_correct_scheduler_differs(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
@@ -70,7 +70,7 @@ def test_a_scheduler_that_does_it_right_does_not_get_it(
     assert done.returncode in (0, 10)
 
 
-def test_what_the_test_compared_itself_cannot_be_reported(histories: Path, tmp_path: Path) -> None:
+def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Path) -> None:
     lines = history_about(histories, NEVER_RECEIVED, monitor=False).read_text("utf-8").splitlines()
     record = json.loads(lines[-1])
     record["judged"]["awaited"] = []

@@ -1,4 +1,4 @@
-"""The page of a run: what it shows, and that whatever a target says stays text."""
+"""The report of a run: its content, and that target strings are escaped."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from siconform.verdicts import Verdict
 
 
 class Tags(HTMLParser):
-    """Every tag with its attributes, and the scripts."""
+    """Collects tags with attributes, and scripts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,9 +87,7 @@ def test_a_long_history_is_cut_in_its_middle(folder: Path) -> None:
     assert received.left_out == 800 - histories.MOST_LINES
 
 
-def test_a_page_has_capacity_for_failures_before_all(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_histories_of_failures_have_priority(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("siconform.reporting.html.run_page.MOST_LETTERS", 400)
     document = samples.results()
     other = "histories/test_other.jsonl"
@@ -132,7 +130,7 @@ def test_headroom_is_the_slowest_of_what_is_allowed(page: RunPage) -> None:
     assert page.headroom[0].share == 75.0
 
 
-def test_whatever_a_target_states_stays_text(page: RunPage) -> None:
+def test_target_strings_are_escaped(page: RunPage) -> None:
     text = render(page)
     tags = Tags()
     tags.feed(text)
@@ -163,7 +161,7 @@ def test_a_page_asks_no_other_machine_for_anything(page: RunPage) -> None:
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
-def test_a_run_that_was_ended_early_states_so(folder: Path) -> None:
+def test_interrupted_run_is_marked(folder: Path) -> None:
     document = {**samples.results(), "ended_early": "interrupted", "verdict": "INCOMPLETE"}
 
     assert "<strong>This is not a whole run:</strong> interrupted." in render(
@@ -171,7 +169,7 @@ def test_a_run_that_was_ended_early_states_so(folder: Path) -> None:
     )
 
 
-def test_results_of_the_former_schema_make_a_page(folder: Path) -> None:
+def test_results_of_previous_schema_make_a_page(folder: Path) -> None:
     document = samples.results()
     for name in ("failures", "deadlines"):
         del document[name]
@@ -182,7 +180,7 @@ def test_results_of_the_former_schema_make_a_page(folder: Path) -> None:
     assert "SI-GANG-021" in render(run_page(document, folder))
 
 
-def test_what_the_reference_does_is_no_column_where_it_was_not_asked(tmp_path: Path) -> None:
+def test_no_reference_column_without_comparison(tmp_path: Path) -> None:
     folder = samples.write(tmp_path / "out")
     document = samples.results()
     document["failures"][0] |= {"golden": "", "rows": [[0.0, "RM ask ask-1", None, False]]}
@@ -196,7 +194,7 @@ def test_what_the_reference_does_is_no_column_where_it_was_not_asked(tmp_path: P
     assert "RM ask ask-1" in alone
 
 
-def test_the_command_writes_alongside_the_results(folder: Path) -> None:
+def test_page_is_written_next_to_results(folder: Path) -> None:
     outcome = CliRunner().invoke(main, ["report", str(folder)])
 
     assert outcome.exit_code == 0, outcome.output

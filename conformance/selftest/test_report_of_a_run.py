@@ -1,4 +1,4 @@
-"""Every run leaves report.html, whatever came of it."""
+"""Every run writes report.html, regardless of its outcome."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,8 +34,8 @@ def test_an_interrupted_run_is_shown_as_incomplete(conformance: Run) -> None:
     assert "t-incomplete" in page
 
 
-def test_a_target_that_no_one_met_has_no_page(conformance: Run, nothing_listening: str) -> None:
-    outcome = conformance(FAILS, "--target", nothing_listening, target=False)
+def test_run_without_target_has_no_page(conformance: Run, closed_address: str) -> None:
+    outcome = conformance(FAILS, "--target", closed_address, target=False)
 
     assert outcome.code == 12
     assert not (outcome.folder / "report.html").exists()

@@ -1,4 +1,4 @@
-"""The results folder: what a run left there goes, whatever else is there stays as it was."""
+"""The results folder: files of an earlier run are replaced, others stay."""
 
 import json
 import shutil
@@ -26,9 +26,7 @@ OURS = ("results.json", "junit.xml", "failures.txt", "pytest.log", "report.html"
 @pytest.mark.parametrize(
     "name", [*OURS, "histories/old.jsonl", "logs/application.log", "logs/target-main.log"]
 )
-def test_what_no_run_wrote_is_never_touched(
-    conformance: Run, pytester: pytest.Pytester, name: str
-) -> None:
+def test_foreign_files_are_kept(conformance: Run, pytester: pytest.Pytester, name: str) -> None:
     mine = pytester.path / "out" / name
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
@@ -82,7 +80,7 @@ def test_what_an_earlier_run_wrote_is_replaced(conformance: Run) -> None:
     assert not (second.folder / "failures.txt").exists()
 
 
-def test_a_history_put_alongside_those_of_a_run_is_not_taken_for_one(conformance: Run) -> None:
+def test_foreign_history_file_is_kept(conformance: Run) -> None:
     first = conformance(TWO)
     mine = first.folder / "histories" / "kept.jsonl"
     mine.write_text("{}")
@@ -91,7 +89,7 @@ def test_a_history_put_alongside_those_of_a_run_is_not_taken_for_one(conformance
     assert mine.exists()
 
 
-def test_a_list_leads_nowhere_else(conformance: Run, pytester: pytest.Pytester) -> None:
+def test_file_list_cannot_name_files_outside(conformance: Run, pytester: pytest.Pytester) -> None:
     first = conformance(TWO)
     outside = pytester.path / "outside.txt"
     outside.write_text("the user's own")
@@ -124,7 +122,7 @@ def results_of_a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["suite/test_nope.py"],
     ],
 )
-def test_a_wrong_option_leaves_no_older_verdict(
+def test_wrong_option_removes_old_results(
     tmp_path: Path, results_of_a_run: Path, wrong: list[str]
 ) -> None:
     shutil.copytree(results_of_a_run, tmp_path / "out")
@@ -191,7 +189,7 @@ def test_exploring_keeps_what_is_not_its_own(tmp_path: Path) -> None:
 
 
 def refused(conformance: Run, why: str) -> int:
-    """The run ends before there are results of its own."""
+    """Check that the run ends without writing results."""
     outcome = conformance(TWO, fresh=True, results=False)
     assert why in outcome.err
     assert len(outcome.err.strip().splitlines()) == 1

@@ -1,4 +1,4 @@
-"""The pages of results are those of their records, and every requirement and deviation is there."""
+"""The pages of results match their records, with every requirement and known failure."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,7 +75,7 @@ def test_a_record_names_requirements_of_its_revision_only(record: Record) -> Non
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_what_deviates_in_a_record_is_what_its_baseline_states(record: Record) -> None:
+def test_record_failures_match_baseline(record: Record) -> None:
     deviates = {i for i, j in record.requirements.items() if j.verdict is Verdict.BASELINED}
     recorded = {entry.requirement for entry in baseline_of(record).entries}
 
@@ -83,13 +83,13 @@ def test_what_deviates_in_a_record_is_what_its_baseline_states(record: Record) -
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_nothing_unexplained_is_kept(record: Record) -> None:
+def test_unexplained_failure_is_not_recorded(record: Record) -> None:
     unexplained = {Verdict.FAIL, Verdict.LATE, Verdict.KIT_ERROR}
     assert {j.verdict for j in record.requirements.values()} & unexplained == set()
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_a_page_names_every_requirement_and_reports_every_reason(record: Record) -> None:
+def test_page_has_every_requirement_and_reason(record: Record) -> None:
     (text,) = (p for p in pages(KEPT).values() if f"`{record.command}`" in p)
     _, _, section = text.partition(f"\n## SI {record.revision}\n")
     section, _, _ = section.partition("\n## SI ")
@@ -151,14 +151,14 @@ def made(cases: Mapping[str, RequirementRecord] = CASES) -> str:
         (Verdict.OF_THE_RM, "(1): SI-NODE-014"),
     ],
 )
-def test_a_page_reports_what_came_of_it_under_its_heading(heading: str, received: str) -> None:
+def test_page_shows_verdict_under_heading(heading: str, received: str) -> None:
     name = heading.label.capitalize() if isinstance(heading, Verdict) else heading
     _, found, rest = made().partition(f"### {name}\n")
     assert found
     assert received in rest.partition("\n### ")[0]
 
 
-def test_what_a_scheduler_dies_of_deviates() -> None:
+def test_crash_is_a_failure() -> None:
     died = KnownDeviation("SI-NODE-004", "could-not-run", "the target died", "It panics.")
     evaluated = {"SI-NODE-004": RequirementRecord(Verdict.BASELINED)}
     record = Record("mine", "2023-12", "c", "s", evaluated)
@@ -210,7 +210,7 @@ def test_a_table_that_differs_is_named_and_written_again(
 
 
 def results(verdict: str, *tests: dict[str, object]) -> dict[str, object]:
-    """As results.json says it, of one requirement."""
+    """Return an entry of results.json for one requirement."""
     requirement = {
         "id": "SI-NODE-004", "verdict": verdict, "reason": "why", "tests": list(tests), "known": [],
     }  # fmt: skip

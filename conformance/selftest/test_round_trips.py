@@ -1,4 +1,4 @@
-"""What a team does with a run, from end to end: certificate, baseline, replay, and a killed run."""
+"""Workflows with a run, end to end: certificate, baseline, replay, and a killed run."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def run(folder: Path, results: str, *words: str) -> dict[str, Any]:
 
 
 def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
-    """A baseline of everything that went wrong."""
+    """Return a baseline of everything that failed."""
     return [
         {
             "requirement": one["id"], "outcome": test["verdict"], "says": test["says"][:60],
@@ -47,7 +47,7 @@ def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def test_what_is_recorded_is_green_until_it_is_fixed(tmp_path: Path) -> None:
+def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
     baseline = tmp_path / "baseline.yaml"
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")
@@ -84,7 +84,7 @@ def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> N
 
 
 def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path:
-    """The history of the test that failed it: the one the results name, where they name one."""
+    """Return the history of the test that failed, preferring the one the results name."""
     (failed,) = (r for r in document["requirements"] if r["id"] == requirement)
     (test,) = (test for test in failed["tests"] if test["verdict"] == "fail")
     if test.get("history"):
@@ -98,7 +98,7 @@ def history_of(requirement: str, document: dict[str, Any], folder: Path) -> Path
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that was killed while it ran."""
+    """The folder of a run that was killed half way."""
     folder = tmp_path_factory.mktemp("killed")
     words = ["-P", "-m", "siconform", "run", "--results", "out", "-k", "SI-GANG", "-n", "2"]
     with (folder / "log").open("w", encoding="utf-8") as log:

@@ -1,4 +1,4 @@
-"""A run as a whole: what is selected, what stops it, what it leaves behind."""
+"""A run as a whole: selection, abortion, and the files it leaves."""
 
 import json
 import subprocess
@@ -83,12 +83,12 @@ def test_a_wrong_option_is_one_sentence_and_code_4(
     assert outcome.results == {}
 
 
-def test_an_address_no_one_listens_on(conformance: Run, nothing_listening: str) -> None:
-    outcome = conformance(TWO, "--target", nothing_listening, target=False)
+def test_run_without_listener(conformance: Run, closed_address: str) -> None:
+    outcome = conformance(TWO, "--target", closed_address, target=False)
 
     assert outcome.code == 12
     assert outcome.results["sentence"].startswith(
-        f"siconform: nothing listens on {nothing_listening}. Start"
+        f"siconform: nothing listens on {closed_address}. Start"
     )
     assert "--target-command" in outcome.out
     assert len(outcome.results["requirements"]) == OF_THE_REVISION
@@ -96,7 +96,7 @@ def test_an_address_no_one_listens_on(conformance: Run, nothing_listening: str) 
 
 
 @pytest.mark.slow("waits until answers are overdue")
-def test_a_port_that_states_nothing_passes_nothing(conformance: Run, mute: str) -> None:
+def test_silent_port_passes_nothing(conformance: Run, mute: str) -> None:
     outcome = conformance(TWO, "--target", mute, target=False)
 
     assert outcome.code == 12
@@ -104,7 +104,7 @@ def test_a_port_that_states_nothing_passes_nothing(conformance: Run, mute: str) 
     assert outcome.results["counts"]["pass"] == 0
 
 
-def test_a_target_that_dies_at_start_states_its_last_words(conformance: Run) -> None:
+def test_dead_target_reports_last_output(conformance: Run) -> None:
     dying = f"{sys.executable} -c \"import sys; sys.exit('no license found')\""
     source = (
         '@requirement("SI-NODE-004")\ndef test_one(target): target.address\n'
@@ -128,7 +128,7 @@ DISRUPTIVE = (
 
 @pytest.fixture
 def listening() -> Iterator[str]:
-    """A scheduler that ends whatever is begun."""
+    """A scheduler that ends every call."""
     with scheduler(dict.fromkeys(rpc.methods(DEFAULT_REVISION), lambda *_: iter(()))) as address:
         yield address
 
@@ -222,7 +222,7 @@ def test_a_test_that_hangs_is_a_kit_error(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-006") == "fail"
 
 
-def test_a_run_out_of_time_states_what_it_did_not_reach(conformance: Run) -> None:
+def test_run_timeout_lists_unreached_tests(conformance: Run) -> None:
     source = TWO.replace("(target): pass", "(target): time.sleep(0.3)")
     outcome = conformance(source, "--session-timeout", "0.1", fresh=True)
 
@@ -273,10 +273,10 @@ def test_junit_counts_and_names_every_test_after_an_interrupt(
     assert received == ["SI-NODE-006", "SI-NODE-006 not-reached"]
 
 
-def test_who_breaks_over_an_interrupt_keeps_no_other_from_being_reported(
+def test_plugin_failing_on_interrupt_does_not_block_reports(
     conformance: Run, pytester: pytest.Pytester
 ) -> None:
-    """As pytest's terminal does, rarely, when it shows where the interrupt came."""
+    """As pytest's terminal rarely does, when it shows where the interrupt came."""
     pytester.makeconftest(
         "class Breaks:\n"
         "    def pytest_keyboard_interrupt(self): raise OSError('no such frame')\n"
@@ -298,7 +298,7 @@ time.sleep(60)
 """
 
 
-def test_a_killed_run_leaves_no_process_and_results_that_claim_nothing(
+def test_killed_run_leaves_no_process_or_verdict(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(

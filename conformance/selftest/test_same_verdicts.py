@@ -1,4 +1,4 @@
-"""Verdicts do not hang on the order of tests; `nox -s same-verdicts` compares the whole suite."""
+"""Verdicts do not depend on test order; `nox -s same-verdicts` compares the whole suite."""
 
 import pytest
 from click.testing import CliRunner
@@ -35,7 +35,7 @@ def test_the_same_verdicts_without_the_extension() -> None:
     assert "   0 pass" not in done.stdout
 
 
-def test_in_a_part_it_is_chance_what_monitors_see() -> None:
+def test_monitor_preconditions_in_partial_runs_are_ignored() -> None:
     first = record(SI_A=Verdict.PASS, SI_B=Verdict.PASS, SI_C=Verdict.NOT_SELECTED)
     second = record(SI_A=Verdict.FAIL, SI_B=Verdict.NOT_SELECTED, SI_C=Verdict.PASS)
 
@@ -55,7 +55,7 @@ def test_in_a_part_it_is_chance_what_monitors_see() -> None:
          ["SI-C: unknown, then pass (why)"]),
     ],
 )  # fmt: skip
-def test_what_differs_is_reported(second: Record, received: list[str]) -> None:
+def test_differing_verdicts_are_printed(second: Record, received: list[str]) -> None:
     first = record(SI_A=Verdict.PASS, SI_B=Verdict.PASS)
 
     assert [str(d) for d in differences(first, second)] == received

@@ -1,4 +1,4 @@
-"""A run with certificates on both sides, told in a target file, judges as one without any."""
+"""A run with mutual TLS, configured in a target file, has the same verdicts as one without."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A run of a part judges that part: every test that decides it runs, and nothing else is told."""
+"""A partial run runs every test that decides the selection, and reports nothing else."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_four(target): pass
 
 
 def evaluated(outcome: Any) -> dict[str, str]:
-    """Id to verdict, of what was selected."""
+    """Return the verdicts of what was selected, by id."""
     return {
         r["id"]: r["verdict"]
         for r in outcome.results["requirements"]
@@ -58,7 +58,7 @@ def test_every_test_that_decides_it_runs_and_only_it_is_reported(
     }
 
 
-def test_a_failure_alongside_the_selected_one_is_not_reported(conformance: Run) -> None:
+def test_failure_of_unselected_requirement_is_not_reported(conformance: Run) -> None:
     source = SUITE.replace("def test_two(target): pass", "def test_two(target): pass\n") + (
         '@requirement("SI-REL-001")\ndef test_five(target): raise ConformanceFailure("no")\n'
     )
@@ -74,7 +74,7 @@ def skipping(*ids: str) -> str:
     return str(path)
 
 
-def test_what_fails_in_a_selection_reports_its_denominator(conformance: Run) -> None:
+def test_failed_selection_shows_denominator(conformance: Run) -> None:
     outcome = conformance(SUITE, "node-6", "SI-REL-001")
 
     assert outcome.code == 1
@@ -125,10 +125,10 @@ def test_what_only_monitors_see_is_tested_in_every_test(conformance: Run) -> Non
 def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance: Run) -> None:
     outcome = conformance(SUITE, "REL", "--deselect", "test_fake.py::test_four")
 
-    assert outcome.code == 5  # with another test that ran it were 12
+    assert outcome.code == 5  # with another test that ran there were 12
 
 
-def test_alongside_what_tests_decide_monitors_speak_in_these(conformance: Run) -> None:
+def test_monitors_run_in_selected_tests_only(conformance: Run) -> None:
     outcome = conformance(SUITE, "SI-WIRE-006", "node-4", "--revision", "2023-12")
 
     assert len(outcome.results["left_out"]) == 2
@@ -144,7 +144,7 @@ def test_alongside_what_tests_decide_monitors_speak_in_these(conformance: Run) -
         (["--area", ""], 4, "--area is empty"),
     ],
 )
-def test_a_selection_nothing_can_be_done_with(
+def test_selection_without_tests(
     conformance: Run, words: list[str], code: int, received: str
 ) -> None:
     outcome = conformance(SUITE, *words, fresh=True)

@@ -1,4 +1,4 @@
-"""Where no process answers a session takes a fresh one, or says so where it has none."""
+"""A session replaces a process that does not answer, or reports that it cannot."""
 
 import queue
 import threading
@@ -32,7 +32,7 @@ STREAMS = frozenset({UpdateKind.NODES, UpdateKind.APPLICATIONS, UpdateKind.ALLOC
 
 
 class Target:
-    """One whose first process is gone before anybody notices; a fresh one refuses or serves."""
+    """A target whose first process is gone unnoticed; the next one rejects or serves."""
 
     revision = DEFAULT_REVISION
     traits = frozenset[str]()
@@ -55,7 +55,7 @@ class Target:
 
 @pytest.fixture
 def serving() -> Iterator[str]:
-    """The address of a scheduler that takes every registration."""
+    """The address of a scheduler that accepts every registration."""
     with scheduler({"RegisterResourceManager": _accept}, workers=8) as address:
         yield address
 
@@ -104,7 +104,7 @@ def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(ser
     session.discard()
 
 
-def test_a_newcomer_is_not_sent_to_a_process_that_is_gone(serving: str) -> None:
+def test_new_rm_avoids_dead_process(serving: str) -> None:
     target = Target(serving)
     session = Session(target, DEADLINES, "w")
 
@@ -143,7 +143,7 @@ def test_it_is_tried_once_only() -> None:
     assert target.restarts == 1
 
 
-def test_without_a_process_of_its_own_the_kit_can_only_state_so() -> None:
+def test_attached_target_that_does_not_answer_is_reported() -> None:
     target = Target(NO_CLIENT, restartable=False)
 
     with pytest.raises(TargetLost, match="nothing answers on"):
@@ -153,7 +153,7 @@ def test_without_a_process_of_its_own_the_kit_can_only_state_so() -> None:
 
 
 class Forgetful:
-    """A scheduler that can drop whoever is registered: their streams end, and new ones at once."""
+    """A scheduler that can drop its RMs: their streams end, and new ones at once."""
 
     def __init__(self) -> None:
         self.registrations = 0
@@ -194,7 +194,7 @@ class Forgetful:
                 request = sent.get(timeout=_LOOK_AGAIN)
             except queue.Empty:
                 continue
-            if nodes := getattr(request, "nodes", ()):  # the other streams have nothing to say
+            if nodes := getattr(request, "nodes", ()):  # the other streams stay silent
                 rejected = [{"nodeID": node.nodeID, "reason": "nowhere"} for node in nodes]
                 yield DEFAULT_REVISION.si.NodeResponse(rejected=rejected)
         raise RuntimeError("who are you?")
@@ -215,7 +215,7 @@ def forgetful() -> Iterator[tuple[Forgetful, str]]:
     behaviours["RegisterResourceManager"] = forgetful.registers
     with scheduler(behaviours, workers=16) as address:
         yield forgetful, address
-        forgetful.drops()  # else its streams would keep the interpreter from ending
+        forgetful.drops()  # otherwise its streams would keep the interpreter from ending
 
 
 def test_an_rm_that_was_dropped_registers_once_more(forgetful: tuple[Forgetful, str]) -> None:

@@ -1,4 +1,4 @@
-"""What comes with the kit is found in a checkout and beside an installed package alike."""
+"""Data files of the kit are found in a checkout and in an installed package."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ versions:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The fixtures of a package that is installed in a folder with a space in its name."""
+    """The fixtures of a package installed in a folder with a space in its name."""
     fixtures = tmp_path / "site packages" / "siconform" / "fixtures"
     (fixtures / "targets" / "mine").mkdir(parents=True)
     monkeypatch.setattr(shipped, "_PACKAGED", fixtures)
@@ -61,9 +61,7 @@ def test_what_an_installed_kit_builds_goes_to_the_users_cache(
     assert not Path(program).is_relative_to(installed)
 
 
-def test_a_build_that_fails_states_why_in_one_sentence(
-    installed: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_build_reports_reason(installed: Path, capfd: pytest.CaptureFixture[str]) -> None:
     message = 'import sys; print("building", file=sys.stderr); sys.exit("error: there is no Go")'
     describes(installed, message.replace('"', r"\""))
 
@@ -74,7 +72,7 @@ def test_a_build_that_fails_states_why_in_one_sentence(
     assert capfd.readouterr().err == "building\n"
 
 
-def test_a_build_that_fails_and_states_nothing_has_its_exit_status_reported(
+def test_failed_silent_build_reports_exit_status(
     installed: Path,
 ) -> None:
     describes(installed, "raise SystemExit(3)")

@@ -1,8 +1,4 @@
-"""However and whenever a command is ended, it ends in time and leaves nothing behind.
-
-A table of moments and signals: each cell is a command of the kit, started as a process.
-docs/architecture.md, "How a run ends", describes the mechanism.
-"""
+"""A signal at any moment ends a command in time, and no process is left."""
 
 import json
 import os
@@ -24,21 +20,21 @@ from .shutdown_moments import MOMENTS, Command, Moment, begin
 
 pytestmark = pytest.mark.end_to_end
 
-LIMIT: Final = 10.0  # seconds from the first signal until nothing is left
+LIMIT: Final = 10.0  # seconds from the first signal until all processes are gone
 INTERRUPTED: Final = 2  # exit code
 REQUIREMENTS: Final = sum(DEFAULT_REVISION.name in r.revisions for r in catalogue().values())
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Signals to the first process, or to its whole group as a terminal sends them."""
+    """Signals to the first process, or to its whole group as from a terminal."""
 
     number: signal.Signals
-    pause: float | None = None  # seconds until the same is sent once more; None for once only
+    pause: float | None = None  # seconds until the same is sent again; None for once only
     to_group: bool = False
 
     def send(self, command: Command) -> None:
-        """Send them; a process that has ended meanwhile is past caring."""
+        """Send them; a process that has ended meanwhile is skipped."""
         self._once(command)
         if self.pause is not None:
             time.sleep(self.pause)
@@ -82,7 +78,7 @@ def failed_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def started(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]:
-    """The command of this moment, which has come."""
+    """The command at this moment."""
     name: str = request.param
     if name == "replay":
         shutil.copy(request.getfixturevalue("failed_history"), tmp_path / "history.jsonl")
@@ -120,7 +116,7 @@ def test_a_signal_ends_the_command_and_all_it_started(
     if moment.has_results:
         document = json.loads((started.results / "results.json").read_text("utf-8"))
         if moment.is_decided and (killed or code == document["exit_code"] != INTERRUPTED):
-            return  # the verdict was written before the signal came
+            return  # the verdict was written before the signal
         assert document["verdict"] == "INCOMPLETE"
         assert document["exit_code"] == INTERRUPTED
         assert "interrupted" in document["ended_early"]

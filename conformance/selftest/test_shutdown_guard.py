@@ -1,4 +1,4 @@
-"""What ``shutdown.guard()`` does with a signal that Python would lose."""
+"""``shutdown.guard()`` handles signals that Python would lose."""
 
 import subprocess
 import sys
@@ -107,9 +107,7 @@ def test_an_error_after_an_interrupt_is_not_reported() -> None:
     ("settled", "code", "received"),
     [("", 2, ["INCOMPLETE: interrupted, 0 of 3 requirements"]), ("shutdown.settle(1)", 1, [])],
 )
-def test_what_is_killed_states_what_it_has_come_to(
-    settled: str, code: int, received: list[str]
-) -> None:
+def test_killed_process_reports_state(settled: str, code: int, received: list[str]) -> None:
     ended = _ended(STUCK.replace("CODE", settled))
 
     killed, *others = ended.stderr.splitlines()

@@ -1,4 +1,4 @@
-"""Several runs side by side in one page of HTML."""
+"""Several runs next to each other in one HTML page."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def line(page: ComparisonPage, identifier: str) -> Line:
     return next(one for _, _, lines in page.areas for one in lines if one.id == identifier)
 
 
-def test_what_was_fixed_and_what_broke_is_reported_between_neighbours(tmp_path: Path) -> None:
+def test_fixes_and_regressions_between_neighbours(tmp_path: Path) -> None:
     (change,) = page_of(runs(tmp_path)).changes
 
     assert [one.id for one in change.fixed] == ["SI-GANG-021"]
@@ -65,7 +65,7 @@ def test_a_revision_of_a_record_is_chosen_after_a_colon() -> None:
     assert [column.revision for column in page.columns] == ["2023-12", records()[5].revision]
 
 
-def test_what_a_target_states_stays_text(tmp_path: Path) -> None:
+def test_target_strings_are_escaped(tmp_path: Path) -> None:
     text = render_comparison(page_of(runs(tmp_path)))
 
     assert samples.HOSTILE not in text
@@ -78,7 +78,7 @@ def test_the_page_of_the_site_has_every_named_scheduler() -> None:
     assert [one.full_name for one in all_named() if one.full_name not in page] == []
 
 
-def test_the_command_writes_where_it_is_reported(tmp_path: Path) -> None:
+def test_compare_command_writes_to_given_path(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "page.html"
 
     outcome = CliRunner().invoke(main, ["report", *runs(tmp_path), "-o", str(file)])

@@ -1,4 +1,4 @@
-"""What a snapshot shows decides, in time: at once for an answer, at its end for a timer."""
+"""Snapshots decide in time: at once for an answer, at its end for a timer."""
 
 from types import SimpleNamespace
 
@@ -64,7 +64,7 @@ def rm_of(target: Target, *, with_extension: bool = True) -> ResourceManager:
     return rm_on(connection, DEADLINES, extension=target if with_extension else None)
 
 
-def test_everything_is_read() -> None:
+def test_every_part_of_snapshot_is_read() -> None:
     shown = read_snapshot(
         ext.SnapshotResult(
             phase=ext.SnapshotResult.PAUSED,
@@ -103,7 +103,7 @@ def test_a_phase_that_was_not_set_is_none_of_them() -> None:
     assert read_snapshot(ext.SnapshotResult()) == [PhaseSeen(Phase.UNSET)]
 
 
-def test_what_comes_a_little_later_is_seen_too() -> None:
+def test_later_snapshot_is_seen() -> None:
     rm = rm_of(Target(RUNNING, RUNNING, PAUSED))
 
     assert rm.sees(PhaseSeen(Phase.PAUSED)) == PhaseSeen(Phase.PAUSED)
@@ -133,7 +133,7 @@ def test_a_phase_changes_with_the_clock() -> None:
     assert 60.0 <= target.now <= 63.0
 
 
-def test_what_must_not_be_seen_fails() -> None:
+def test_forbidden_state_fails() -> None:
     rm = rm_of(Target(RUNNING, RUNNING, STOPPED))
 
     with pytest.raises(ConformanceFailure, match="shows: phase stopped"):

@@ -1,4 +1,4 @@
-"""What an author of the SI is told of an edit, by the command, is what a person would say."""
+"""The report of an edit of the SI, compared with the verdict of an expert."""
 
 import subprocess
 import sys
@@ -36,10 +36,8 @@ def test_an_edit_has_the_classes_sentences_and_code_of_a_person(
 
 
 @each_edit
-def test_what_is_fixed_by_going_back_is_reported_the_other_way_round(
-    edit: AuthorsEdit, texts: Path
-) -> None:
-    """No edit is silent in one direction and heard in the other."""
+def test_reverse_edit_is_reported(edit: AuthorsEdit, texts: Path) -> None:
+    """Every edit is reported in both directions."""
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
     done = CliRunner().invoke(main, ["spec", "diff", "new.md", "old.md"])
@@ -48,7 +46,7 @@ def test_what_is_fixed_by_going_back_is_reported_the_other_way_round(
     assert ("NO CHANGE" in done.stdout) == ("NO CHANGE" in edit.message)
 
 
-def test_a_process_ends_with_the_code(texts: Path) -> None:
+def test_spec_exit_code(texts: Path) -> None:
     edit = EDITS[0]
     (texts / "new.md").write_text(edit.text(), "utf-8")
 

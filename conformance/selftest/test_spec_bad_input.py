@@ -1,4 +1,4 @@
-"""What cannot be compared is told in clear sentences, with the line, and nothing is written."""
+"""Input that cannot be compared gets clear errors with the line, and nothing is written."""
 
 import subprocess
 import sys
@@ -145,7 +145,7 @@ def test_a_bad_text_is_one_clear_sentence_on_either_side(bad: str, folder: Path)
         assert received.endswith(sentence)
 
 
-def test_impact_and_check_state_so_as_well(folder: Path) -> None:
+def test_impact_and_check_report_bad_text(folder: Path) -> None:
     (folder / "bad.md").write_bytes(DUPLICATED)
     committed(folder)
 
@@ -187,7 +187,7 @@ def test_crlf_and_lost_barriers_are_read_as_they_were_meant(folder: Path) -> Non
     assert "lost.md: The fences are lost: 37 pieces from line 14 to " in done.stdout
 
 
-def test_the_same_file_twice_is_sent_to_be_the_same() -> None:
+def test_equal_sources_are_reported() -> None:
     done = spec("diff", "2024-10", "2024-10", "--fail-on", "all")
 
     assert done.exit_code == 0
@@ -259,7 +259,7 @@ def test_a_missing_compiler_is_no_fault_of_the_text(
     assert done.stderr == "siconform: the protobuf compiler buf is not installed\n"
 
 
-def test_revisions_need_no_compiler_and_state_that_buf_was_not_asked(
+def test_revisions_need_no_compiler_or_buf(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def gone() -> str:

@@ -1,8 +1,4 @@
-"""The chain of the six revisions has the changes and classes that were worked out by hand.
-
-The rows are those of the delta chain of the requirements (part A, D1 to D6): W wire, J JSON, S
-source, C compatible. What is misread counts with W there.
-"""
+"""The six revisions in order have the changes and classes that were worked out by hand."""
 
 from functools import cache
 from itertools import pairwise
@@ -25,7 +21,7 @@ _CHAIN = {
     ("2021-02", "2023-04"): {
         "S": "go_package TerminationType NodeInfo.ActionFromRM "
         "AffinityTargetExpression.AffinityTargetOperator "
-        # the interface is spelled otherwise, and it and what it calls back have other methods
+        # the interface is respelled, and it and its callbacks have other methods
         "SchedulerAPI SchedulerAPI.RegisterResourceManager SchedulerApi.Update "
         "SchedulerAPI.UpdateAllocation SchedulerAPI.UpdateApplication SchedulerAPI.UpdateNode "
         "SchedulerAPI.UpdateConfiguration "
@@ -77,8 +73,8 @@ _CHAIN = {
     },
     ("2024-10", "2026-04"): {},
 }
-# messages, rpcs, fields, values, enums and constants that are new, counted in the same tables,
-# and the methods of interfaces of the Go API that nobody implements yet
+# new messages, rpcs, fields, values, enums and constants, counted in the same tables,
+# and the methods of interfaces of the Go API without implementation yet
 _ADDED = {
     ("2021-02", "2023-04"): 36 + 1,
     ("2023-04", "2023-08"): 10,

@@ -1,4 +1,4 @@
-"""Which changes are seen between two specifications, and what they are called."""
+"""Detection of changes between two specifications, and their names."""
 
 import pytest
 from selftest.spec_edits import edited, unedited
@@ -105,7 +105,7 @@ def test_a_renamed_message_is_renamed_wherever_it_is_used() -> None:
     )
 
 
-def test_a_schema_alone_states_nothing_of_constants_and_go() -> None:
+def test_schema_alone_reports_no_constants_or_go() -> None:
     kinds = {change.kind for change in compare(read_spec("2024-10"), unedited())}
     assert not {kind for kind in kinds if "constant" in kind.value or "Go API" in kind.value}
 

@@ -1,4 +1,4 @@
-"""``siconform spec check``: a text against what it was in git, and the hook that runs it."""
+"""``siconform spec check``: a specification compared with its version in git, and the hook."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ NEW = "NEW   text.md: 30 messages, 6 enums, 4 constants\n"
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With a text that is committed and as it was."""
+    """A repository with a committed, unmodified specification."""
     monkeypatch.chdir(tmp_path)
     committed(tmp_path, text=author_text())
     return tmp_path
@@ -61,7 +61,7 @@ def test_a_new_text_has_to_compile_and_no_more(
     assert (broken.exit_code, broken.stdout) == (2, "")
 
 
-def test_a_text_that_is_fixed_is_not_held_back(repository: Path) -> None:
+def test_fixing_edit_passes_check(repository: Path) -> None:
     committed(repository, text=BROKEN)
     (repository / "text.md").write_text(author_text(), "utf-8")
 
@@ -140,7 +140,7 @@ def _hook() -> dict[str, object]:
 
 
 def test_the_hook_does_what_pre_commit_would_do_with_it(repository: Path) -> None:
-    """It is run with the names of files that changed and that its pattern finds."""
+    """pre-commit runs it with the names of changed files that match its pattern."""
     hook = _hook()
     name = "docs/scheduler-interface-spec.md"
     assert re.search(str(hook["files"]), name)

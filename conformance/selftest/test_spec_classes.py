@@ -1,4 +1,4 @@
-"""What each change breaks, who is misled, and what to do instead."""
+"""What each change breaks, which peers misread it, and what to do instead."""
 
 import pytest
 from selftest.spec_edits import (
@@ -22,7 +22,7 @@ SOURCE, COMPATIBLE = Class.SOURCE_BREAKING, Class.COMPATIBLE
 
 
 def _evaluated(*edits: tuple[str, str]) -> dict[str, Evaluation]:
-    """Judgements by place; of two at one place the later one."""
+    """Return evaluations by place; the last one of each place."""
     return {j.change.where: j for j in evaluate(unedited(), edited(*edits))}
 
 

@@ -1,4 +1,4 @@
-"""The code of a checkout that knows a part of the schema, and what its pages say."""
+"""The code of a checkout that uses a part of the schema, and how pages describe it."""
 
 from pathlib import Path
 

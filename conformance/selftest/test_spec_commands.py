@@ -1,4 +1,4 @@
-"""The commands ``siconform spec`` end to end: forms, options, sources, exit codes."""
+"""The commands ``siconform spec`` end to end: formats, options, sources, exit codes."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_details_are_the_bytes_that_were_decoded() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_fails_can_be_chosen() -> None:
+def test_fail_on_option_of_spec() -> None:
     def code(new: str, *fail_on: str) -> int:
         options = [word for name in fail_on for word in ("--fail-on", name)]
         return spec("diff", "old.md", new, *options).exit_code

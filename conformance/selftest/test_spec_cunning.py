@@ -1,4 +1,4 @@
-"""Edits that look harmless or worse than they are, and what an author of the SI is told of them."""
+"""Edits that look harmless, or worse than they are, and their reports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a specification declares is written whole or not at all; buf's rules name what it breaks."""
+"""Declarations of a specification are written atomically; violated buf rules are named."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What years of edits of such a text do: each case is one that happened, in a text of our own."""
+"""Edits that happened to the SI over the years, each in a small specification."""
 
 import pytest
 from siconform.spec.changes import Change, Kind, compare

@@ -1,4 +1,4 @@
-"""Which requirements, tests, results and sentences a change of the SI touches."""
+"""The requirements, tests, results and sentences affected by a change of the SI."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -218,7 +218,7 @@ def test_a_schema_alone_is_taken_for_the_revision_it_is_most_like() -> None:
 
 
 def test_by_their_schemas_alone_most_of_what_2024_10_changed_is_named() -> None:
-    """Against the catalogue's windows; comments and prose are not looked at here."""
+    """Compared with the catalogue's windows; comments and prose are ignored here."""
     before, after = "2023-12", "2024-10"
     old, new = (read_spec(str(PROTOS / name / "si.proto")) for name in (before, after))
     known = catalogue().values()

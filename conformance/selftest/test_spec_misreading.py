@@ -1,4 +1,4 @@
-"""What is understood of real bytes and real JSON that another schema wrote."""
+"""How real bytes and JSON of one schema are read with another."""
 
 from collections.abc import Iterator
 from concurrent import futures
@@ -40,7 +40,7 @@ def _decoder(side: str, *fields: FieldDescriptorProto) -> Decoder:
 def _pass(
     old: FieldDescriptorProto, new: FieldDescriptorProto, form: Form = Form.BYTES
 ) -> tuple[Decoding, Decoding]:
-    """What becomes of the field on its way to the new side, and back."""
+    """Return what becomes of the field on its way to the new side, and back."""
     before, after = _decoder("old", old), _decoder("new", new)
     there = Route(before, after, "Thing", "Thing").pass_field(old.name, new.name, form)
     back = Route(after, before, "Thing", "Thing").pass_field(new.name, old.name, form)
@@ -152,7 +152,7 @@ def test_an_enum_that_shifts_is_misread_though_buf_calls_it_a_matter_of_json() -
 
 @pytest.fixture
 def channel() -> Iterator[grpc.Channel]:
-    """To a server with one unary and one streaming method, which answer what they are sent."""
+    """A channel to a server with one unary and one streaming method that echo."""
     handlers: dict[str, Any] = {
         "Unary": grpc.unary_unary_rpc_method_handler(lambda request, _: request),
         "Stream": grpc.stream_stream_rpc_method_handler(lambda requests, _: requests),

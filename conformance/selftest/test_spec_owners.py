@@ -1,4 +1,4 @@
-"""Who owned a number, in which revisions, and which number is free."""
+"""The owners of a field number, by revision, and free numbers."""
 
 import pytest
 from selftest.spec_edits import unedited

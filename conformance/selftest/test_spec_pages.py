@@ -1,4 +1,4 @@
-"""The pages of the chain are made from the revisions and the catalogue as they are."""
+"""The pages of the revision chain are made from the current revisions and catalogue."""
 
 from itertools import pairwise
 

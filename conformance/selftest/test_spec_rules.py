@@ -1,4 +1,4 @@
-"""Rule sentences that came, went or changed: everything else is silence."""
+"""Rule sentences that were added, removed or changed; nothing else is reported."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def changes(old: str, new: str) -> list[RuleChange]:
         ("Nodes come and go.", "Nodes must come and go.", RuleChangeKind.RAISED),
     ],
 )
-def test_a_rule_that_changed_states_how(old: str, new: str, kind: RuleChangeKind) -> None:
+def test_changed_rule_is_shown(old: str, new: str, kind: RuleChangeKind) -> None:
     (change,) = changes(old, new)
 
     assert change.kind is kind

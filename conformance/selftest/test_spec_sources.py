@@ -1,4 +1,4 @@
-"""What an argument names is compiled to a specification, from wherever it comes."""
+"""Each kind of source argument is compiled to a specification."""
 
 import subprocess
 from pathlib import Path
@@ -17,7 +17,7 @@ PROTO = Path(__file__).parents[2] / "proto" / "si"
 
 
 def bare(spec: Spec) -> FileDescriptorProto:
-    """The schema without comments and places."""
+    """Return the schema without comments and places."""
     file = FileDescriptorProto()
     file.CopyFrom(spec.file)
     file.ClearField("source_code_info")

@@ -1,4 +1,4 @@
-"""A specification text is read: blocks, constants, Go API and sentences, each with its line."""
+"""Parsing a specification: blocks, constants, Go API and sentences, each with its line."""
 
 import pytest
 from selftest.spec_texts import SMALL, line_of, without_barriers

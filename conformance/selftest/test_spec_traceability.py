@@ -1,4 +1,4 @@
-"""Which requirements stand on an element by their rules, tests, monitors, dialects and mutants."""
+"""The requirements based on an element, by rules, tests, monitors, dialects and mutants."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -74,7 +74,7 @@ def _(request: si.NodeRequest) -> None:
 
 
 def edited(revision: str, *edits: tuple[str, str]) -> Impact:
-    """The impact of edits of our own schema of a revision."""
+    """Return the impact of edits of our schema of a revision."""
     path = PROTOS / revision / "si.proto"
     text = path.read_text("utf-8")
     for before, after in edits:
@@ -203,7 +203,7 @@ def test_what_only_a_mutant_shows_is_near() -> None:
     assert not ReasonKind.USED.is_near
 
 
-def test_what_is_new_or_only_worded_otherwise_is_stood_on_by_no_one() -> None:
+def test_new_element_has_no_requirements() -> None:
     rule = replace(requirement("SI-ASK-901", text="As maxAllocations says."), control="")
     traces = Traceability(schema("2023-12"), "2023-12", ())
     element = "AllocationAsk.maxAllocations"

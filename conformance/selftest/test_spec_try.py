@@ -1,4 +1,4 @@
-"""What came of trying an edited text, from small results; and how that is said."""
+"""The results of trying an edited specification, and how they are reported."""
 
 import json
 from importlib import resources
@@ -15,7 +15,7 @@ TEST = "suite/test_nodes.py::test_one"
 OTHER = "suite/test_nodes.py::test_other"
 LOST = NotExpressible({"si.v1.NodeInfo.nodeID": "there is no such field"})
 
-Received = tuple[str, str, str, str]  # test, verdict, says, monitor
+Received = tuple[str, str, str, str]  # test, verdict, message, monitor
 
 
 def received(test: str, verdict: str, message: str = "", monitor: str = "") -> Received:
@@ -23,7 +23,7 @@ def received(test: str, verdict: str, message: str = "", monitor: str = "") -> R
 
 
 def results(verdict: str, *tests: Received, identifier: str = "SI-NODE-001") -> dict[str, Any]:
-    """A results.json as far as it is read, with one requirement."""
+    """Return a minimal results.json with one requirement."""
     return {
         "requirements": [
             {
@@ -70,7 +70,7 @@ def test_what_passes_the_second_time_is_not_held_against_the_change() -> None:
     assert came(FAILED, PASSED, FAILED) is Came.FAILS
 
 
-def test_a_lost_precondition_is_a_failure_too_and_what_has_no_words_is_none() -> None:
+def test_failed_precondition_counts_as_failure() -> None:
     lost = results("could-not-run", received(TEST, "could-not-run", "precondition failed (a node)"))
 
     assert came(lost, PASSED) is Came.FAILS
@@ -138,7 +138,7 @@ def test_a_precondition_that_a_monitor_did_not_see_takes_nothing_from_tests_that
 
 
 @pytest.mark.parametrize("verdict", ["excluded", "no-test-yet", "not-selected", "of-the-rm"])
-def test_what_no_one_tests_is_left_out(verdict: str) -> None:
+def test_untested_requirement_is_left_out(verdict: str) -> None:
     assert findings(results(verdict)) == ()
 
 
@@ -184,7 +184,7 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
     ]
 
 
-def test_where_nothing_breaks_that_is_all_that_is_sent() -> None:
+def test_nothing_broken_has_short_report() -> None:
     assert not trial(PASSED).breaks
     assert [*trial_lines(trial(PASSED))] == [
         "NOTHING BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",

@@ -1,4 +1,4 @@
-"""Edited texts tried for real: a part of the suite each, against the embedded reference."""
+"""Edited specifications tried with a part of the suite, against the embedded reference."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ Try = Callable[..., Result]
 
 @pytest.fixture
 def trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Try:
-    """Tries our own schema of 2024-10 with each first string replaced by the second."""
+    """Try our schema of 2024-10 with each first string replaced by the second."""
 
     def run(*edits: tuple[str, str], only: str, options: Sequence[str] = ()) -> Result:
         text = SI.read_text("utf-8")

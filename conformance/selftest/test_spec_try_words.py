@@ -1,4 +1,4 @@
-"""What an RM says in the messages of an edited text, and what it hears in them: real bytes."""
+"""Real bytes that an RM sends and reads with an edited specification."""
 
 from collections.abc import Callable
 from functools import cache
@@ -49,7 +49,7 @@ def dialect(*edits: Edit) -> Dialect:
 
 
 def node(*edits: Edit) -> bytes:
-    """What the RM of the text says of a node."""
+    """Return what the RM of the specification sends about a node."""
     return dialect(*edits).request(NODES, "rm", [NODE]).SerializeToString()
 
 
@@ -58,7 +58,7 @@ def as_it_is() -> bytes:
 
 
 def observed(message: Any, *edits: Edit, kind: UpdateKind = NODES) -> list[Fact]:
-    """What the RM of the text makes of the bytes of a scheduler that does not know of it."""
+    """Return what the RM of the specification reads in bytes of an unaware scheduler."""
     implements = dialect(*edits)
     return implements.facts(kind, implements.response(kind, message.SerializeToString()))
 
@@ -147,7 +147,7 @@ def test_a_renamed_value_cannot_be_sent() -> None:
     }
 
 
-def test_after_a_value_in_front_each_is_observed_as_its_neighbour() -> None:
+def test_inserted_enum_value_shifts_others() -> None:
     received = si.AllocationResponse()
     received.released.add(applicationID="app", terminationType=si.TIMEOUT)
 
@@ -156,7 +156,7 @@ def test_after_a_value_in_front_each_is_observed_as_its_neighbour() -> None:
     assert getattr(fact, "termination", None) is Termination.STOPPED_BY_RM
 
 
-def test_what_is_unset_is_sent_as_the_name_it_has() -> None:
+def test_unset_enum_is_sent_by_name() -> None:
     implements = dialect(*VALUE_IN_FRONT)
     release = ReleaseRequest(AllOf("app"), Termination.UNKNOWN)
 
@@ -166,14 +166,14 @@ def test_what_is_unset_is_sent_as_the_name_it_has() -> None:
     assert read.terminationType == si.STOPPED_BY_RM
 
 
-def test_after_a_field_in_front_a_rejected_node_is_observed_as_accepted_no_more() -> None:
+def test_inserted_field_shows_accepted_node_as_rejected() -> None:
     received = si.NodeResponse(accepted=[si.AcceptedNode(nodeID="n1")])
 
     assert observed(received, *ONE_IN_FRONT) == [NodeRejected("n1", "")]
     assert observed(received) == [NodeAccepted("n1")]
 
 
-def test_what_was_renamed_is_observed_as_nothing_and_named() -> None:
+def test_renamed_field_is_read_as_missing() -> None:
     received = si.NodeResponse(rejected=[si.RejectedNode(nodeID="n1", reason="no")])
     renamed = ("string nodeID = 1;\n  string reason = 2;", "string nodeID = 1;\n  string why = 2;")
 
@@ -183,7 +183,7 @@ def test_what_was_renamed_is_observed_as_nothing_and_named() -> None:
     ]
 
 
-def test_bytes_alongside_the_schema_go_along() -> None:
+def test_unknown_fields_are_sent() -> None:
     strange = NodeRequest("n1", Action.CREATE, {"memory": 5}, unknown_field=True)
 
     plain = dialect_for(DEFAULT_REVISION).request(NODES, "rm", [strange])

@@ -1,4 +1,4 @@
-"""The examples of the page on what a change breaks work; its commands are run by `nox -s docs`."""
+"""The examples of the page on breaking changes work; `nox -s docs` runs its commands."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ def test_the_hook_of_the_page_is_one_of_this_project() -> None:
 
 @pytest.fixture
 def merge(tmp_path: Path) -> Path:
-    """What a pull request is checked out as: a merge of what it changes into what is there."""
+    """Merge a change as a pull request is checked out."""
     committed(tmp_path, **{"scheduler-interface-spec": author_text()})
     git(tmp_path, "checkout", "--quiet", "-b", "change")
     edit = ("  int32 priority = 6;", "  int32 priority = 16;")
@@ -42,7 +42,7 @@ def merge(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_workflow_of_the_page_fails_a_breaking_pull_request_and_states_why(merge: Path) -> None:
+def test_documented_workflow_fails_breaking_pull_request(merge: Path) -> None:
     _, workflow = _yaml_blocks()
     checkout, _, install, check = workflow["jobs"]["si-spec-diff"]["steps"]
     # depth 2 has the merge and its parents

@@ -1,4 +1,4 @@
-"""``siconform`` is there at once where it needs no test runner."""
+"""``siconform`` starts fast for commands that need no test runner."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ finally:
     ],
     ids=" ".join,
 )
-def test_no_command_that_only_reports_imports_what_takes_time(words: tuple[str, ...]) -> None:
+def test_listing_commands_avoid_slow_imports(words: tuple[str, ...]) -> None:
     done = subprocess.run(  # noqa: S603  # our own words
         [sys.executable, "-c", _PROGRAM.format(heavy=_HEAVY), *words],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Names of states and partitions agree however a scheduler spells them, amounts as sparse maps."""
+"""Names of states and partitions match in any spelling, amounts as sparse maps."""
 
 import pytest
 from siconform.protocol.application_states import (

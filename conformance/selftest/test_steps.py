@@ -1,4 +1,4 @@
-"""The steps of an RM: one object has them all, so each name has to belong to one class."""
+"""The steps of an RM: one object has them all, so each name belongs to one class."""
 
 import dis
 from collections import Counter
@@ -37,7 +37,7 @@ def test_checks_of_what_was_reported_need_no_rm() -> None:
 
 
 def _names(kind: type[Steps]) -> set[str]:
-    """Its methods, and the attributes that its own constructor sets."""
+    """Return its methods, and the attributes that its own constructor sets."""
     names = {name for name in vars(kind) if not name.startswith(("__", "_abc_"))}
     if "__init__" in vars(kind):
         steps = dis.get_instructions(kind.__init__)

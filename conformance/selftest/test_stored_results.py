@@ -1,4 +1,4 @@
-"""Results are read whole or not at all, and a page made of them leads nowhere it cannot."""
+"""Results are read completely or not at all; links of their pages are safe."""
 
 import json
 import re
@@ -35,7 +35,7 @@ KILLED = "the run did not finish"
         (lambda d: d["requirements"][0].pop("verdict"), "it has no 'verdict'"),
     ],
 )
-def test_what_is_no_whole_result_is_refused(tmp_path: Path, change: Change, received: str) -> None:
+def test_incomplete_results_are_rejected(tmp_path: Path, change: Change, received: str) -> None:
     changed = json.loads(json.dumps(WHOLE))
     change(changed)
 
@@ -45,7 +45,7 @@ def test_what_is_no_whole_result_is_refused(tmp_path: Path, change: Change, rece
     assert "\n" not in str(refused.value)
 
 
-def test_a_run_that_met_no_target_states_nothing(tmp_path: Path) -> None:
+def test_run_without_target_has_no_verdict(tmp_path: Path) -> None:
     nothing = document(requirement("SI-NODE-004", "could-not-run"), exit_code=12)
 
     with pytest.raises(RecordError, match="says nothing of the target: nothing ran"):
@@ -61,9 +61,7 @@ def test_a_run_that_met_no_target_states_nothing(tmp_path: Path) -> None:
         ("{}", "it has no schema and requirements"),
     ],
 )
-def test_what_is_no_results_is_sent_in_a_sentence(
-    tmp_path: Path, text: str | None, received: str
-) -> None:
+def test_invalid_results_are_one_sentence(tmp_path: Path, text: str | None, received: str) -> None:
     if text is not None:
         (tmp_path / "results.json").write_text(text)
     with pytest.raises(RecordError, match=re.escape(received)):

@@ -1,4 +1,4 @@
-"""What people see: 100 columns of plain text, an honest denominator, the next command."""
+"""The summary: 100 columns of plain text, a correct denominator, the next command."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""When a stream is fenced before an RM speaks on another: where something may be under way."""
+"""When a stream needs a barrier before an RM sends on another: messages may be in transit."""
 
 import threading
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from .resource_managers import FakeConnection
 
 
 def node(name: str, action: Action = Action.CREATE) -> NodeRequest:
-    """A request about this node."""
+    """Return a request about this node."""
     return NodeRequest(name, action, {"memory": 1})
 
 
 class Rm:
-    """An RM that notes which streams it fences."""
+    """An RM that records the streams of its barriers."""
 
     def __init__(self) -> None:
         self.connection = _connection()
@@ -38,11 +38,11 @@ class Rm:
         )
 
     def raise_on(self, kind: UpdateKind) -> None:
-        """As ``Barriers`` does."""
+        """Record the streams, as ``Barriers`` does."""
         self.synchronised.append(kind)
 
     def send(self, *requests: Request, received: Sequence[Fact] = ()) -> None:
-        """Say these, and be told this afterwards."""
+        """Send these requests, and receive these facts afterwards."""
         since = len(self.connection.history)
         self.synchronisation.has_sent(requests, since)
         if received:
@@ -51,7 +51,7 @@ class Rm:
 
 @pytest.fixture
 def rm() -> Rm:
-    """An RM that has said nothing yet."""
+    """An RM that has sent nothing yet."""
     return Rm()
 
 
@@ -83,7 +83,7 @@ def test_an_application_that_was_accepted_needs_no_barrier(rm: Rm) -> None:
     ],
     ids=["no answer", "rejected", "one of two", "said twice", "updated", "drained"],
 )
-def test_whatever_else_was_sent_needs_one(
+def test_other_requests_need_a_barrier(
     rm: Rm, requests: list[Request], received: list[Fact]
 ) -> None:
     rm.send(*requests, received=received)
@@ -92,7 +92,7 @@ def test_whatever_else_was_sent_needs_one(
     assert rm.synchronised == [UpdateKind.NODES]
 
 
-def test_an_acceptance_of_before_states_nothing_of_the_same_name(rm: Rm) -> None:
+def test_earlier_acceptance_does_not_count_for_reused_name(rm: Rm) -> None:
     rm.send(node("a"), received=[NodeAccepted("a")])
     rm.send(node("a", Action.DECOMMISSION))
     rm.synchronisation.synchronise_all()
@@ -101,13 +101,13 @@ def test_an_acceptance_of_before_states_nothing_of_the_same_name(rm: Rm) -> None
     assert rm.synchronised == [UpdateKind.NODES, UpdateKind.NODES]
 
 
-def test_an_acceptance_that_another_rm_is_reported_is_none(rm: Rm) -> None:
+def test_acceptance_of_other_rm_does_not_count(rm: Rm) -> None:
     rm.send(node("a"))
     rm.connection.history.add("another", [NodeAccepted("a")], sent_by_rm=False)
     assert rm.synchronisation.needs_barrier(UpdateKind.NODES)
 
 
-def test_what_the_rm_confirmed_by_itself_needs_one(rm: Rm) -> None:
+def test_confirmation_needs_a_barrier(rm: Rm) -> None:
     rm.synchronisation.has_confirmed()
     rm.synchronisation.synchronise_all()
     assert rm.synchronised == [UpdateKind.ALLOCATIONS]

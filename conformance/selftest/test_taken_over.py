@@ -1,4 +1,4 @@
-"""What an RM reported is taken over once a later fence is answered, and is told so once."""
+"""A reported allocation is recovered once a later barrier is answered, and reported once."""
 
 from siconform.monitors.recovered_allocations import TakenOver
 from siconform.protocol.requests import ExistingAllocationRequest
@@ -9,7 +9,7 @@ BARRIER, ANSWER = ASKS_SYNCHRONISED
 REPORT = ExistingAllocationRequest(allocated())
 
 
-def test_a_barrier_of_before_shows_nothing_and_a_later_one_shows_it_once() -> None:
+def test_later_barrier_reports_recovery_once() -> None:
     taken = TakenOver()
     sent = (BARRIER, REPORT, ANSWER, BARRIER, ANSWER, BARRIER, ANSWER)
 

@@ -1,4 +1,4 @@
-"""Targets that cannot be judged: one sentence each, whatever they are and however much they say."""
+"""Targets that cannot be tested: one sentence each, however much they print."""
 
 import fcntl
 import os
@@ -56,7 +56,7 @@ def sentence(outcome: FinishedRun, code: int = 12) -> str:
     return sent
 
 
-def test_a_target_that_states_much_and_dies_is_reported_in_short(conformance: Run) -> None:
+def test_long_output_of_dead_target_is_shortened(conformance: Run) -> None:
     outcome = conformance(ONE, "--target-command", command(TALKATIVE), target=False, fresh=True)
 
     sent = sentence(outcome)
@@ -112,7 +112,7 @@ def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
     )
 
 
-def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nothing_listening: str) -> None:
+def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, closed_address: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, _NARROW, 0, 0))
     plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
@@ -121,7 +121,7 @@ def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, nothing_listenin
         "siconform",
         "run",
         "--target",
-        nothing_listening,
+        closed_address,
         "--results",
         "out",
         "--color",
@@ -152,9 +152,9 @@ def _all(terminal: int) -> bytes:
 
 
 def test_values_of_metadata_are_in_nothing_a_run_writes(
-    conformance: Run, nothing_listening: str
+    conformance: Run, closed_address: str
 ) -> None:
-    given = ["--metadata", "token=s3cret", "--metadata=other=s3cret", "--target", nothing_listening]
+    given = ["--metadata", "token=s3cret", "--metadata=other=s3cret", "--target", closed_address]
     outcome = conformance(ONE, *given, target=False, fresh=True)
 
     sentence(outcome)

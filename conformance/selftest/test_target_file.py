@@ -1,4 +1,4 @@
-"""The target file: what it says, what is wrong with it, and what the command line says better."""
+"""The target file: its content, its errors, and overriding options."""
 
 import json
 import re
@@ -152,7 +152,7 @@ def test_every_option_has_its_place_and_every_place_its_option() -> None:
     assert in_the_file == (options - {FLAG}) | {WORKERS}
 
 
-def test_everything_a_file_can_state(written: Callable[[str], Path], folder: Path) -> None:
+def test_target_file_fields(written: Callable[[str], Path], folder: Path) -> None:
     written(WHOLE)
 
     assert with_target_file(["-x"]) == [
@@ -177,7 +177,7 @@ def test_everything_a_file_can_state(written: Callable[[str], Path], folder: Pat
     ]  # fmt: skip
 
 
-def test_the_command_line_states_it_better(written: Callable[[str], Path], folder: Path) -> None:
+def test_options_override_target_file(written: Callable[[str], Path], folder: Path) -> None:
     written(WHOLE)
     given = ["--time-scale=3", "-n0", "--area", "REL", "--metadata", "Team=red"]
 
@@ -202,7 +202,7 @@ def test_the_command_line_states_it_better(written: Callable[[str], Path], folde
         (["--target", "a@1"], ["--target a@1", "-n 3"], ["--tls-name", "--target-command"]),
     ],
 )
-def test_which_target_is_meant(
+def test_target_selection(
     options: list[str], has: list[str], has_not: list[str], written: Callable[[str], Path]
 ) -> None:
     written(WHOLE)
@@ -220,11 +220,11 @@ def test_it_is_found_from_below_and_not_beyond_the_repository(
     below.mkdir(parents=True)
     assert find(below) == file
 
-    (below / ".git").touch()  # as a work tree has it
+    (below / ".git").touch()  # as in a work tree
     assert find(below) is None
 
 
-def test_everything_that_is_wrong_is_sent_at_once(written: Callable[[str], Path]) -> None:
+def test_all_target_file_errors_are_reported(written: Callable[[str], Path]) -> None:
     file = written(ALL_WRONG)
 
     received = mutants(file)
@@ -260,7 +260,7 @@ def test_everything_that_is_wrong_is_sent_at_once(written: Callable[[str], Path]
         (None, "cannot be read: No"),
     ],
 )
-def test_what_is_no_target_file(text: str | None, received: str, folder: Path) -> None:
+def test_invalid_target_file(text: str | None, received: str, folder: Path) -> None:
     if text is not None:
         (folder / NAME).write_text(text)
     [mutant] = mutants(folder / NAME)
@@ -324,7 +324,7 @@ def test_a_new_file_is_right_and_stays_as_it_is(folder: Path) -> None:
     assert "File exists" in again.stderr
 
 
-def test_what_a_file_stands_for_is_reported_without_its_secrets(
+def test_resolved_target_hides_secrets(
     written: Callable[[str], Path],
 ) -> None:
     written('[target]\naddress = "127.0.0.1:1"\n[target.metadata]\ntoken = "s3cret"\n')

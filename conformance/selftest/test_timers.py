@@ -1,4 +1,4 @@
-"""The timers of a target: where they come from, and what a test makes of those nobody told."""
+"""The timers of a target: their sources, and tests without known timers."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ RECEIVED = (
 )
 
 
-def test_what_is_known_better_wins() -> None:
+def test_timer_sources_by_precedence() -> None:
     known = Timers(placeholder=900.0, placeholder_from_application_timeout=True)
 
     assert known.with_known(Timers(placeholder=2.0)) == Timers(2.0, True)  # noqa: FBT003  # a record
@@ -90,7 +90,7 @@ def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
     )
 
 
-def test_a_timer_no_one_reported_costs_the_precondition() -> None:
+def test_unknown_timer_is_inconclusive() -> None:
     rm = _rm(UNKNOWN)
 
     with pytest.raises(PreconditionFailed, match="set --waiting-timeout SECONDS"):
@@ -101,7 +101,7 @@ def test_a_timer_no_one_reported_costs_the_precondition() -> None:
         rm.connection_loss_timeout()
 
 
-def test_no_one_waits_for_a_timer_that_takes_too_long() -> None:
+def test_too_long_timer_is_inconclusive() -> None:
     assert _rm(Timers(waiting_to_completed=LONGEST_TIMER)).waiting_timeout() == LONGEST_TIMER
     with pytest.raises(PreconditionFailed, match="is 900 s, too long to wait for"):
         _rm(Timers(placeholder=900.0)).placeholder_timeout()

@@ -1,4 +1,4 @@
-"""Schedulers that schedule nothing keep nearly nothing; `nox -s trivial` runs the whole suite."""
+"""Schedulers that do nothing meet almost no MUST; `nox -s trivial` runs the whole suite."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ A_PART = ("-k", AREA, "-n", "0", "--time-scale", "0.1")
 
 
 @pytest.mark.parametrize("kind", Idle)
-def test_nothing_passes_against_what_schedules_nothing(kind: Idle, tmp_path: Path) -> None:
+def test_idle_schedulers_pass_no_must(kind: Idle, tmp_path: Path) -> None:
     record = evaluated(idle(kind), tmp_path / "out", A_PART)
 
     verdicts = {j.verdict for i, j in record.requirements.items() if i.startswith(AREA)}
@@ -27,15 +27,13 @@ def test_nothing_passes_against_what_schedules_nothing(kind: Idle, tmp_path: Pat
     assert [i for i in passed(record) if i.startswith(AREA)] == []
 
 
-def test_what_passes_and_is_not_kept_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_passing_must_not_met_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trivial, "KEPT", {Idle.ACCEPTING: {}})
 
     assert "SI-NODE-001" in passing(Idle.ACCEPTING, tmp_path, ("-k", "SI-NODE-001"))
 
 
-def test_what_they_keep_are_musts_and_has_a_reason() -> None:
+def test_exempt_musts_have_a_reason() -> None:
     assert KEPT.keys() == set(Idle)
     for kept in KEPT.values():
         assert {catalogue()[identifier].level for identifier in kept} == {Level.MUST}

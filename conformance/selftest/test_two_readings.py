@@ -1,8 +1,4 @@
-"""What the kit expects of an application's states agrees with the table of the reference.
-
-The kit does not know the table: both are held against the edges of fixtures/drawn-states.yaml,
-which a test of the reference holds against the table.
-"""
+"""The application states the kit expects match the table of the reference."""
 
 from pathlib import Path
 from typing import Final
@@ -22,13 +18,13 @@ NAMES: Final = {
 
 
 class Undrawn(msgspec.Struct):
-    """An edge that no text draws: from, trigger, to."""
+    """A transition without a source in the specification: from, trigger, to."""
 
     edge: tuple[str, str, str]
 
 
 class Machine(msgspec.Struct):
-    """What the file says of one table, as far as it is looked at here."""
+    """The part of the state machine file that is used here."""
 
     table: str
     drawn: list[tuple[str, str, str, str]]
@@ -42,7 +38,7 @@ def application() -> Machine:
 
 
 def edges() -> list[tuple[str, str]]:
-    """From which state to which an application of the reference moves."""
+    """Return the transitions of an application in the reference."""
     machine = application()
     drawn = [(state, after) for state, _, after, _ in machine.drawn]
     return drawn + [(one.edge[0], one.edge[2]) for one in machine.not_drawn]

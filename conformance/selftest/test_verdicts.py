@@ -1,4 +1,4 @@
-"""The policy: what combines to what, and which exit code a run ends with."""
+"""The policy: how verdicts combine, and the exit code of a run."""
 
 import itertools
 
@@ -39,18 +39,18 @@ RANK = [
 
 
 @pytest.mark.parametrize(("worse", "better"), list(itertools.combinations(RANK, 2)))
-def test_the_worse_verdict_settles_it(worse: Verdict, better: Verdict) -> None:
+def test_worse_verdict_decides(worse: Verdict, better: Verdict) -> None:
     for pair in ([worse, better], [better, worse]):
         settled = decisive(evidence(v) for v in pair)
         assert settled is not None
         assert settled.verdict is worse
 
 
-def test_nothing_sent_settles_nothing() -> None:
+def test_no_evidence_gives_no_verdict() -> None:
     assert decisive([]) is None
 
 
-def test_a_precondition_no_monitor_saw_is_observed_only_alone() -> None:
+def test_unmet_monitor_precondition_counts_only_alone() -> None:
     unseen = evidence(Verdict.COULD_NOT_RUN, monitor="capacity")
 
     alone = decisive([unseen])
@@ -226,5 +226,7 @@ def test_failures_are_counted_by_level() -> None:
         ((evidence(Verdict.FAIL), evidence(Verdict.FAIL, "wire")), False),
     ],
 )
-def test_what_monitors_alone_complain_of(received: tuple[Evidence, ...], *, expected: bool) -> None:
+def test_failures_reported_by_monitors_only(
+    received: tuple[Evidence, ...], *, expected: bool
+) -> None:
     assert of_monitors_alone(received) is expected

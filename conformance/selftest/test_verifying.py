@@ -1,4 +1,4 @@
-"""A certificate is verified by judging some of it again, against the scheduler that is named."""
+"""A certificate is verified by testing a sample of it again, against a named scheduler."""
 
 import json
 import sys
@@ -55,17 +55,15 @@ def test_another_scheduler_is_different(certified: Path) -> None:
     assert done.stdout.endswith("DIFFERENT: 1 of 2 outcomes are as certified\n")
 
 
-def test_a_scheduler_that_is_not_there_states_nothing(
-    certified: Path, nothing_listening: str
-) -> None:
-    done = verified(certified, "--target", nothing_listening)
+def test_missing_scheduler_verifies_nothing(certified: Path, closed_address: str) -> None:
+    done = verified(certified, "--target", closed_address)
 
     assert done.exit_code == 12
-    assert done.stderr.startswith(f"siconform: nothing listens on {nothing_listening}. ")
+    assert done.stderr.startswith(f"siconform: nothing listens on {closed_address}. ")
     assert done.stderr.count("\n") == 1
 
 
-def test_what_could_not_be_tested_again_is_no_difference() -> None:
+def test_inconclusive_repetition_is_not_a_difference() -> None:
     again = verifying.Again(KEPT, "MUST", certified=PASS, now=NOT_RUN, reason="it died")
 
     assert again.is_unjudged
@@ -127,7 +125,7 @@ def test_a_sample_is_the_same_for_a_seed() -> None:
     assert verifying.sample(every, 200, seed=5) == every
 
 
-def test_what_monitors_alone_sent_is_not_drawn(tmp_path: Path) -> None:
+def test_monitor_only_requirements_are_not_sampled(tmp_path: Path) -> None:
     seen = requirement("SI-NODE-006", "fail")
     seen["tests"][0]["monitor"] = "nodes"
     run = folder_of(document(requirement(KEPT, "pass"), seen), tmp_path / "out")

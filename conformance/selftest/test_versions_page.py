@@ -1,4 +1,4 @@
-"""The page that has the versions of a scheduler side by side says what deviates, and since when."""
+"""The page that compares versions of a scheduler shows failures and since when they exist."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ OWN = [t.full_name for t in all_named() if t.name == NAME]
 
 
 def section(target: str, **evaluated: RequirementRecord) -> Section:
-    """A run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
+    """Return a run of that version by its own revision; SI_REL_026 stands for SI-REL-026."""
     (named,) = (t for t in all_named() if t.full_name == target)
     requirements = {name.replace("_", "-"): sent for name, sent in evaluated.items()}
     record = Record(target, named.revision.name, "c", "as recorded", requirements)
@@ -38,7 +38,7 @@ def made(former: Mapping[str, RequirementRecord], latter: Mapping[str, Requireme
 
 
 def lines_under(text: str, heading: str) -> list[str]:
-    """What stands there, up to the next heading."""
+    """Return the lines under a heading, up to the next."""
     _, found, rest = text.partition(f"\n{heading}\n")
     return rest.partition("\n#")[0].split("\n") if found else []
 
@@ -62,7 +62,7 @@ def lines_under(text: str, heading: str) -> list[str]:
         ),
     ],
 )
-def test_what_changed_is_reported_with_the_reason_of_the_version_that_deviates(
+def test_change_between_versions_shows_reason(
     former: Mapping[str, RequirementRecord],
     latter: Mapping[str, RequirementRecord],
     heading: str,
@@ -89,7 +89,7 @@ def test_what_deviates_in_no_version_is_left_out() -> None:
     assert "SI-NODE-001" not in text
 
 
-def test_versions_stand_in_their_order_and_without_a_change_that_is_sent() -> None:
+def test_versions_are_in_order_without_unchanged() -> None:
     text = made({"SI_NODE_005": FAIL}, {"SI_NODE_005": FAIL})
 
     assert "| 1.5.1 | 1.8.0 |" in text

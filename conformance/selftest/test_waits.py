@@ -1,4 +1,4 @@
-"""What a test waits for is told while it waits: its name, its limit, how long it took."""
+"""Waits of a test are reported: name, limit and duration."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.05, gra
 
 
 class Notes:
-    """Everything a listener is told."""
+    """Records everything a listener receives."""
 
     def __init__(self) -> None:
         self.began_with: list[Wait] = []
@@ -45,7 +45,7 @@ def notes() -> Iterator[Notes]:
     waits.stop_listening(listener)
 
 
-def test_a_wait_is_reported_with_its_limit_and_how_long_it_took(notes: Notes) -> None:
+def test_wait_reports_limit_and_duration(notes: Notes) -> None:
     connection = FakeConnection(nothing)
     rm = rm_on(connection, replace(BRIEF, ack=2.0), alive=lambda: True)
     connection.receives_in(0.01, NodeAccepted("n"))
@@ -58,7 +58,7 @@ def test_a_wait_is_reported_with_its_limit_and_how_long_it_took(notes: Notes) ->
     assert 0 < ended.took < 2.0
 
 
-def test_what_never_came_took_no_time(notes: Notes) -> None:
+def test_unfinished_wait_has_no_duration(notes: Notes) -> None:
     rm = rm_on(FakeConnection(nothing), BRIEF, alive=lambda: True)
 
     with pytest.raises(ConformanceFailure):
@@ -84,5 +84,5 @@ def test_silence_is_waited_for_too(notes: Notes) -> None:
         ((Allocated("a"), Released("b")), "an allocation or a release"),
     ],
 )
-def test_the_name_states_what_is_waited_for(patterns: tuple[Fact, ...], name: str) -> None:
+def test_wait_name_describes_expectation(patterns: tuple[Fact, ...], name: str) -> None:
     assert name_of(patterns) == name

@@ -1,4 +1,4 @@
-"""A window of revisions is read as it stands, one that says nothing is an error with its place."""
+"""Windows of revisions are read literally; an empty one is an error with its place."""
 
 import pytest
 from siconform.catalogue.reading import CatalogueError, read_area

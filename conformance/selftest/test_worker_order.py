@@ -30,7 +30,7 @@ def test_the_others_keep_their_order(workers: int) -> None:
 
 
 def test_xdist_deals_the_shares_that_the_order_is_made_for(pytester: pytest.Pytester) -> None:
-    """Where this does not hold a run on a real core takes a third longer, or more."""
+    """If this does not hold, a run against a real core takes a third longer, or more."""
     pytester.makeconftest(
         "from siconform.running.worker_order import spread\n"
         "def pytest_collection_modifyitems(config, items):\n"

@@ -13,7 +13,7 @@ from mutation.by_key.service import Service
 
 _USUAL_INTERVAL = 0.3
 _SLOW_INTERVAL = 2.0
-_STREAMS = 300  # how many calls are served at a time
+_STREAMS = 300  # concurrent calls
 
 
 def _known() -> str:
@@ -22,8 +22,8 @@ def _known() -> str:
 
 @click.command(help=__doc__, epilog="Manners:\n\n" + _known())
 @click.option("--listen", required=True, help="Loopback address, HOST:PORT; 0 picks a port.")
-@click.option("--manner", "words", multiple=True, help="A manner; several by commas.")
-@click.option("--interval", type=float, default=None, help="Seconds between rounds.")
+@click.option("--manner", "words", multiple=True, help="A manner; several separated by commas.")
+@click.option("--interval", type=float, default=None, help="Seconds between scheduling rounds.")
 def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:
     """Serve until SIGTERM."""
     host, _, port = listen.rpartition(":")
@@ -33,7 +33,7 @@ def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if not is_loopback:
-        raise click.UsageError(f"{host} is no loopback address")
+        raise click.UsageError(f"{host} is not a loopback address")
     seconds = interval or (_SLOW_INTERVAL if "slow" in manners else _USUAL_INTERVAL)
     service = Service(manners, seconds)
     pool = futures.ThreadPoolExecutor(_STREAMS)

@@ -1,4 +1,4 @@
-"""What an RM says on its three streams."""
+"""Handles the messages of an RM on its three streams."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -14,11 +14,11 @@ Request = si_pb2.AllocationRequest | si_pb2.ApplicationRequest | si_pb2.NodeRequ
 
 
 class Refused(Exception):
-    """This cannot be done."""
+    """A request that cannot be carried out."""
 
 
 def observe(table: Table, request: Request) -> None:
-    """Take one message."""
+    """Handle one message."""
     if isinstance(request, si_pb2.NodeRequest):
         for info in request.nodes:
             try:
@@ -44,7 +44,7 @@ def _add(table: Table, request: si_pb2.AddApplicationRequest) -> None:
     name = request.applicationID
     partition = table.partitions.get(request.partitionName or USUAL_PARTITION)
     if not name or name in table.applications:
-        raise Refused("an application needs a name of its own")
+        raise Refused("an application needs an id")
     if name in table.used_ids and table.has("ids-once"):
         raise Refused("this name was used before")
     if partition is None:
@@ -99,13 +99,13 @@ def _known(table: Table, info: si_pb2.NodeInfo) -> Node:
 
 
 def _unknown(_: Table, info: si_pb2.NodeInfo) -> None:
-    raise Refused(f"nothing is to be done with {info.nodeID}")
+    raise Refused(f"unsupported action on {info.nodeID}")
 
 
 def _create(table: Table, info: si_pb2.NodeInfo) -> None:
     partition = info.attributes.get("si/node-partition") or USUAL_PARTITION
     if not info.nodeID or info.nodeID in table.nodes:
-        raise Refused("a node needs a name of its own")
+        raise Refused("a node needs an id")
     if partition not in table.partitions:
         raise Refused(f"there is no partition {partition}")
     table.nodes[info.nodeID] = Node(
@@ -129,14 +129,14 @@ def _update(table: Table, info: si_pb2.NodeInfo) -> None:
 def _drain(table: Table, info: si_pb2.NodeInfo) -> None:
     node = _known(table, info)
     if node.draining and table.has("drained-once"):
-        raise Refused(f"{node.name} drains already")
+        raise Refused(f"{node.name} is draining already")
     node.draining = True
 
 
 def _undrain(table: Table, info: si_pb2.NodeInfo) -> None:
     node = _known(table, info)
     if not node.draining:
-        raise Refused(f"{node.name} does not drain")
+        raise Refused(f"{node.name} is not draining")
     node.draining = False
 
 

@@ -1,4 +1,4 @@
-"""How entries and applications end, and the states between."""
+"""How entries and applications end, and the application states before that."""
 
 import time
 
@@ -10,7 +10,7 @@ from mutation.by_key.table import Application, Entry, State, Table, amounts
 def release_of(
     entry: Entry, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> si_pb2.AllocationRelease:
-    """A release of one entry."""
+    """Return the release of one entry."""
     return si_pb2.AllocationRelease(
         partitionName=entry.sent.partitionName or "default",
         applicationID=entry.sent.applicationID,
@@ -23,7 +23,7 @@ def release_of(
 def send_away(
     table: Table, entry: Entry, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> None:
-    """Tell the RM to release an entry; one that has room keeps it until that is confirmed."""
+    """Release an entry to the RM; an allocated one keeps its capacity until confirmed."""
     if entry.leaving is not None:
         return
     table.news.released(release_of(entry, kind, why))
@@ -34,7 +34,7 @@ def send_away(
 
 
 def end(table: Table, application: Application, state: State) -> None:
-    """Release all an application has; it is in this state when that is confirmed."""
+    """Release all an application has; once confirmed, it changes to this state."""
     application.ends_as = state
     for entry in table.of(application):
         entry.held = False
@@ -43,14 +43,14 @@ def end(table: Table, application: Application, state: State) -> None:
 
 
 def forget(table: Table, application: Application) -> None:
-    """Take an application and all it has out of the table."""
+    """Remove an application and all it has from the table."""
     for entry in table.of(application):
         table.strike(entry)
     table.applications.pop(application.name, None)
 
 
 def settle(table: Table, application: Application) -> None:
-    """Bring the state of an application in line with what it has now."""
+    """Update the state of an application to match what it has now."""
     entries = table.of(application)
     if application.ends_as is not None:
         if not entries:

@@ -1,4 +1,4 @@
-"""What is to be told to an RM, in order, until a stream takes it."""
+"""Outgoing items for an RM, in order, until a stream takes them."""
 
 import time
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ _LATE: Final = 1.2
 
 @dataclass
 class News:
-    """News by stream, each with the time it came about."""
+    """Items by stream, each with the time of its event."""
 
     manners: frozenset[str]
     _waiting: dict[str, list[tuple[float, Response]]] = field(default_factory=dict)
 
     def report(self, response: Response) -> None:
-        """Tell this, on the stream it is of."""
+        """Queue an item for its stream."""
         stream = {
             si_pb2.AllocationResponse: ALLOCATION,
             si_pb2.ApplicationResponse: APPLICATION,
@@ -30,17 +30,17 @@ class News:
         self._waiting.setdefault(stream, []).append((time.monotonic(), response))
 
     def placed(self, allocation: si_pb2.Allocation) -> None:
-        """There is an allocation."""
+        """Queue a new allocation."""
         self.report(si_pb2.AllocationResponse(new=[allocation]))
 
     def released(self, release: si_pb2.AllocationRelease) -> None:
-        """An allocation ended, or is to end."""
+        """Queue a release, done or requested."""
         if "wordless" in self.manners:
             release.ClearField("message")
         self.report(si_pb2.AllocationResponse(released=[release]))
 
     def rejected(self, sent: si_pb2.Allocation, why: str) -> None:
-        """An entry was not taken."""
+        """Queue the rejection of an entry."""
         rejected = si_pb2.RejectedAllocation(
             allocationKey=sent.allocationKey,
             applicationID=sent.applicationID,
@@ -49,12 +49,12 @@ class News:
         self.report(si_pb2.AllocationResponse(rejectedAllocations=[rejected]))
 
     def application_rejected(self, name: str, why: str) -> None:
-        """An application was not taken."""
+        """Queue the rejection of an application."""
         rejected = si_pb2.RejectedApplication(applicationID=name, reason=self._words(why))
         self.report(si_pb2.ApplicationResponse(rejected=[rejected]))
 
     def node_rejected(self, name: str, why: str) -> None:
-        """What was said of a node was not done."""
+        """Queue the rejection of a node, or of an action on it."""
         rejected = si_pb2.RejectedNode(nodeID=name, reason=self._words(why))
         self.report(si_pb2.NodeResponse(rejected=[rejected]))
 
@@ -62,7 +62,7 @@ class News:
         return "" if "wordless" in self.manners else why
 
     def due(self, stream: str) -> list[Response]:
-        """Take what is to be told on a stream now."""
+        """Take the items that are due on a stream."""
         waiting = self._waiting.get(stream, [])
         until = time.monotonic() - (_LATE if "late" in self.manners else 0.0)
         found = [response for since, response in waiting if since <= until]

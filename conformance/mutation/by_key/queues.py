@@ -12,12 +12,12 @@ _PLAIN = "partitions: [{name: default, queues: [{name: root, queues: [{name: def
 
 
 class ConfigurationError(ValueError):
-    """A configuration that means nothing."""
+    """An invalid configuration."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """What one queue may hold."""
+    """The limits of one queue."""
 
     leaf: bool = True
     most: Amounts = field(default_factory=dict)
@@ -27,13 +27,13 @@ class Queue:
 
 @dataclass
 class Partition:
-    """The queues of a partition, and how applications come to them."""
+    """The queues of a partition, and the placement of applications."""
 
     queues: dict[str, Queue]
     rules: list[dict[str, Any]]
 
     def place(self, wanted: str, tags: Mapping[str, str]) -> str:
-        """The full name of the leaf an application goes to; "" for none."""
+        """Return the full name of the leaf for an application; "" for none."""
         found = (self._by_rule(rule, wanted, tags) for rule in self.rules)
         return next((name for name in found if name), "")
 
@@ -52,14 +52,14 @@ class Partition:
 
 
 def upwards(name: str) -> Iterator[str]:
-    """The queue of this name and all above it."""
+    """Return the queue of this name and its ancestors."""
     while name:
         yield name
         name = name.rpartition(".")[0]
 
 
 def read(text: str) -> dict[str, Partition]:
-    """The partitions a configuration describes.
+    """Return the partitions of a configuration.
 
     Raises ConfigurationError.
     """
@@ -67,7 +67,7 @@ def read(text: str) -> dict[str, Partition]:
         content = yaml.safe_load(text.strip() or _PLAIN)
         return {str(p.get("name") or "default"): _partition(p) for p in content["partitions"]}
     except (yaml.YAMLError, LookupError, TypeError, AttributeError, ValueError) as error:
-        raise ConfigurationError(f"this is no configuration: {error!r}") from error
+        raise ConfigurationError(f"invalid configuration: {error!r}") from error
 
 
 def _partition(content: Mapping[str, Any]) -> Partition:
@@ -77,7 +77,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
     queues: dict[str, Queue] = {}
     for name, queue in _flat(tops, "", ""):
         if name in queues:
-            raise ConfigurationError(f"{name} is there twice")
+            raise ConfigurationError(f"duplicate queue {name}")
         queues[name] = queue
     return Partition(queues, content.get("placementrules") or [{"name": "provided"}])
 

@@ -1,4 +1,4 @@
-"""What an RM says of requests and allocations: entries, releases and confirmations."""
+"""Handles the RM's requests and allocations: entries, releases and confirmations."""
 
 from siwire.r2024_10 import si_pb2
 
@@ -9,7 +9,7 @@ _OF_THE_RM = (si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE)
 
 
 def take(table: Table, sent: si_pb2.Allocation) -> None:
-    """Enter a request or an allocation, or change what is entered."""
+    """Enter a request or an allocation, or update an existing entry."""
     entry = table.entries.get(table.address(sent.applicationID, sent.allocationKey))
     application = table.applications.get(sent.applicationID)
     why = _objection(table, sent, application, entry)
@@ -28,7 +28,7 @@ def take(table: Table, sent: si_pb2.Allocation) -> None:
 
 
 def _is_there(table: Table, entry: Entry) -> None:
-    """Note what the RM has placed itself."""
+    """Record an allocation that the RM has placed itself."""
     application = entry.application
     if not entry.node:
         return
@@ -54,24 +54,24 @@ def _change(table: Table, entry: Entry, sent: si_pb2.Allocation) -> None:
 def _objection(
     table: Table, sent: si_pb2.Allocation, application: Application | None, entry: Entry | None
 ) -> str:
-    """Why an entry is not taken; "" where it is."""
+    """Return why an entry is rejected; "" if it is accepted."""
     is_foreign = "foreign" in sent.allocationTags
     partition = sent.partitionName or USUAL_PARTITION
     node = table.nodes.get(sent.nodeID)
     gone = application is None or application.ends_as is not None
     size = amounts(sent.resourcePerAlloc).values()
     objections = {
-        "there is no key": not sent.allocationKey,
-        "what is foreign is no concern here": is_foreign and table.has("no-foreign"),
-        "what is foreign is somewhere": is_foreign and node is None,
+        "the key is missing": not sent.allocationKey,
+        "foreign allocations are not tracked": is_foreign and table.has("no-foreign"),
+        "a foreign allocation needs a node": is_foreign and node is None,
         f"there is no application {sent.applicationID}": gone and not is_foreign,
         f"its application is not in {partition}": application is not None
         and application.partition != partition,
         f"there is no node {sent.nodeID}": bool(sent.nodeID)
         and (node is None or node.partition != partition),
-        "what is foreign holds something": is_foreign and not any(size),
-        "this is less than nothing": any(value < 0 for value in size),
-        "this is nothing": not sent.nodeID and table.has("not-empty") and not any(size),
+        "a foreign allocation needs resources": is_foreign and not any(size),
+        "the resources are negative": any(value < 0 for value in size),
+        "the resources are empty": not sent.nodeID and table.has("not-empty") and not any(size),
         "this key was used before": entry is None
         and table.has("keys-once")
         and table.address(sent.applicationID, sent.allocationKey) in table.used_keys,
@@ -84,13 +84,13 @@ def _objection_to_change(table: Table, sent: si_pb2.Allocation, entry: Entry) ->
     part = (sent.taskGroupName, sent.placeholder and bool(sent.taskGroupName))
     moves = sent.nodeID != entry.node
     objections = {
-        f"this key is of {entry.sent.applicationID}": entry.sent.applicationID
+        f"this key belongs to {entry.sent.applicationID}": entry.sent.applicationID
         != sent.applicationID,
         f"this is on {entry.node} already": bool(entry.node) and (moves or table.has("no-updates")),
-        "this waits already": not entry.node
+        "this request is already pending": not entry.node
         and (table.has("updates-refused") or table.has("updates-end")),
-        "where this goes is decided here": not entry.node and moves and table.has("no-placing"),
-        "its part in a gang does not change": bool(entry.node)
+        "the scheduler chooses the node": not entry.node and moves and table.has("no-placing"),
+        "the task group cannot change": bool(entry.node)
         and (entry.group, entry.is_placeholder) != part,
     }
     return next((text for text, holds in objections.items() if holds), "")
@@ -145,7 +145,7 @@ def _stop(table: Table, sent: si_pb2.AllocationRelease, found: list[Entry]) -> N
 
 
 def _strike(table: Table, entry: Entry) -> None:
-    """Take an entry out; nothing is to go for it any more."""
+    """Remove an entry, and cancel what was to be replaced or preempted for it."""
     table.strike(entry)
     for other in table.entries.values():
         if other.successor is entry:
@@ -153,7 +153,7 @@ def _strike(table: Table, entry: Entry) -> None:
 
 
 def _confirmed(table: Table, entry: Entry) -> None:
-    """The RM released what it was told to; what waited for that takes the place."""
+    """Handle the RM's confirmation of a release; place the replacement."""
     successor, node = entry.successor, table.nodes.get(entry.node)
     table.strike(entry)
     if successor is not None:

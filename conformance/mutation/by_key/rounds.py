@@ -1,4 +1,4 @@
-"""A round: what waits is placed as far as there is room, and what is over ends."""
+"""A scheduling round: place pending entries that fit, and end what has timed out."""
 
 import time
 
@@ -11,7 +11,7 @@ from mutation.by_key.totals import Totals
 
 
 def go(table: Table) -> None:
-    """One round over all that waits."""
+    """Run one round over all pending entries."""
     totals = Totals(table)
     done_with: set[Application | tuple[str, str]] = set()  # and queues, for this round
     now = time.time()
@@ -76,7 +76,7 @@ def _may_run(table: Table, application: Application) -> bool:
 
 
 def _has_its_turn(application: Application, entry: Entry, totals: Totals) -> bool:
-    """Placeholders begin when there is room for all; real requests wait for them."""
+    """Return whether placeholders fit as a whole; real requests wait for them."""
     gang = amounts(application.request.placeholderAsk)
     if application.gang_over or not gang:
         return True
@@ -88,7 +88,7 @@ def _has_its_turn(application: Application, entry: Entry, totals: Totals) -> boo
 
 
 def _replaces(table: Table, entry: Entry) -> bool:
-    """Begin to replace a placeholder; false where there is none to replace."""
+    """Begin to replace a placeholder; return false if there is none to replace."""
     application = entry.application
     if application is None or entry.is_placeholder or not entry.group:
         return False
@@ -108,7 +108,7 @@ def _replaces(table: Table, entry: Entry) -> bool:
 def place(
     table: Table, entry: Entry, totals: Totals | None = None, first: Node | None = None
 ) -> bool:
-    """Give an entry a node, ``first`` where that is possible, and tell it."""
+    """Assign a node to an entry, ``first`` if possible, and report it."""
     application = entry.application
     totals = totals or Totals(table)
     if application is None or application.ends_as is not None:
@@ -137,7 +137,7 @@ def place(
 
 
 def shown(entry: Entry) -> si_pb2.Allocation:
-    """An entry as the RM sees it."""
+    """Return an entry as the RM sees it."""
     allocation = si_pb2.Allocation()
     allocation.CopyFrom(entry.sent)
     allocation.nodeID = entry.node
@@ -146,7 +146,7 @@ def shown(entry: Entry) -> si_pb2.Allocation:
 
 
 def look_at_the_clock(table: Table) -> None:
-    """End what lasted too long."""
+    """End what has timed out."""
     now = time.time()
     for application in list(table.applications.values()):
         if application.ends_as is not None:

@@ -18,7 +18,7 @@ from mutation.by_key.queues import ConfigurationError, read
 from mutation.by_key.table import Table
 
 _TIMERS: Final = {"placeholder": 4.0, "waiting": 3.0, "connection_loss": 3.0}
-_BEAT: Final = 0.05  # how often news are looked for
+_BEAT: Final = 0.05  # how often outgoing items are looked for
 _SETTLING: Final = 0.1  # how long after its end a stream may turn out to be broken
 
 Context = grpc.ServicerContext
@@ -34,7 +34,7 @@ class Ending:
 
 @dataclass(eq=False)
 class Client:
-    """An RM, and its open streams."""
+    """An RM and its open streams."""
 
     table: Table
     streams: "dict[str, queue.SimpleQueue[Any]]" = field(default_factory=dict)
@@ -43,23 +43,23 @@ class Client:
 
 
 class Service:
-    """Any number of RMs."""
+    """Serves any number of RMs."""
 
     def __init__(self, manners: frozenset[str], interval: float) -> None:
-        """``interval`` is the time between rounds, in seconds."""
+        """Take the seconds between rounds as ``interval``."""
         self._manners = manners
         self._interval = interval
         self._lock = threading.Lock()
         self._clients: dict[str, Client] = {}
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What a gRPC server needs."""
+        """Return the handler for a gRPC server."""
         behaviours = {name: self._stream(name) for name in (ALLOCATION, APPLICATION, NODE)}
         calls = {"RegisterResourceManager": self._register, **behaviours}
         return scheduler_handlers(REVISIONS["2024-10"], calls)
 
     def go_on(self, ends: threading.Event) -> None:
-        """Make rounds and tell news until it ends."""
+        """Run rounds and deliver items until the service ends."""
         following = time.monotonic()
         while not ends.wait(_BEAT):
             with self._lock:
@@ -87,7 +87,7 @@ class Service:
         except (ConfigurationError, ValueError) as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         if not request.rmID:
-            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "an RM has a name")
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, "an RM needs an id")
         table = Table(request.rmID, partitions, self._manners, timers, News(self._manners))
         with self._lock:
             former = self._clients.pop(request.rmID, None)
@@ -162,7 +162,7 @@ class Service:
 def _stranger(request: hearing.Request, known: Client | None) -> Ending:
     if request.rmID and known is None:
         return Ending(grpc.StatusCode.UNAVAILABLE, f"{request.rmID} has to register")
-    return Ending(grpc.StatusCode.FAILED_PRECONDITION, "a stream is of one RM that registered")
+    return Ending(grpc.StatusCode.FAILED_PRECONDITION, "a stream needs a registered RM")
 
 
 def _opens(client: Client, name: str, out: "queue.SimpleQueue[Any]") -> None:

@@ -1,4 +1,4 @@
-"""All that is known of one RM: its nodes, its applications, and one table of entries by key."""
+"""The state of one RM: its nodes, its applications, and one table of entries by key."""
 
 import itertools
 import time
@@ -16,12 +16,12 @@ USUAL_PARTITION = "default"
 
 
 def amounts(resource: si_pb2.Resource) -> Amounts:
-    """What a message says of resources."""
+    """Return the resources in a message."""
     return {kind: quantity.value for kind, quantity in resource.resources.items()}
 
 
 class State(StrEnum):
-    """Where an application is in its life."""
+    """The states of an application."""
 
     NEW = "New"
     ACCEPTED = "Accepted"
@@ -33,7 +33,7 @@ class State(StrEnum):
 
 @dataclass(eq=False)
 class Node:
-    """A node as the RM described it last."""
+    """Node: a node as the RM last described it."""
 
     name: str
     partition: str
@@ -44,7 +44,7 @@ class Node:
 
 @dataclass(eq=False)
 class Application:
-    """An application, and how far it and its gang have come."""
+    """An application, and the progress of its gang."""
 
     name: str
     partition: str
@@ -54,37 +54,37 @@ class Application:
     state: State = State.NEW
     since: float = 0.0  # when the state began
     ran: float = 0.0  # how long it was running before that
-    runs: bool = False  # it counts as running where a queue limits those
-    gang_since: float | None = None  # when its first placeholder got room
+    runs: bool = False  # counts as running where a queue limits running applications
+    gang_since: float | None = None  # when its first placeholder was allocated
     gang_had: Counter[str] = field(default_factory=Counter)  # all its placeholders ever had
-    gang_over: bool = False  # complete, or its time was over
-    ends_as: State | None = None  # once all it had is confirmed as released
+    gang_over: bool = False  # complete or timed out
+    ends_as: State | None = None  # once all releases are confirmed
 
     def note_placeholder(self, entry: "Entry") -> None:
-        """Count one that got room; the time of a gang begins with the first."""
+        """Count an allocated placeholder; the first starts the gang's timer."""
         if entry.is_placeholder:
             self.gang_had.update(entry.size)
             self.gang_since = self.gang_since or time.time()
 
     @property
     def is_hard(self) -> bool:
-        """Whether it fails with its gang."""
+        """Whether the application fails with its gang."""
         return self.request.gangSchedulingStyle.lower() == "hard"
 
 
 @dataclass(eq=False)
 class Entry:
-    """What is known under one key: a request while it has no node, an allocation when it has."""
+    """An entry by key: without a node a request, with one an allocation."""
 
     sent: si_pb2.Allocation
-    application: Application | None  # None for what is of no application here: foreign
+    application: Application | None  # None for foreign allocations
     number: int
     node: str = ""
-    leaving: "si_pb2.TerminationType.ValueType | None" = None  # told, and not confirmed yet
-    successor: "Entry | None" = None  # what takes its place
-    held: bool = False  # waits for a placeholder to go
-    tried: int = 0  # and found no room
-    not_before: float = 0.0  # it is tried again
+    leaving: "si_pb2.TerminationType.ValueType | None" = None  # sent and not confirmed yet
+    successor: "Entry | None" = None  # its replacement
+    held: bool = False  # waits for the release of a placeholder
+    tried: int = 0  # and did not fit
+    not_before: float = 0.0  # when it is tried again
 
     @property
     def key(self) -> str:
@@ -98,18 +98,18 @@ class Entry:
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether it holds room for another; without a task group that says nothing."""
+        """Whether it is a placeholder; false without a task group."""
         return self.sent.placeholder and bool(self.group)
 
     @property
     def size(self) -> Amounts:
-        """How much it takes, or wants."""
+        """How much it takes or requests."""
         return amounts(self.sent.resourcePerAlloc)
 
 
 @dataclass(eq=False)
 class Table:
-    """Everything of one RM; another registration begins another table."""
+    """The state of one RM; a new registration gets a new table."""
 
     rm: str
     partitions: dict[str, Partition]
@@ -124,25 +124,25 @@ class Table:
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def has(self, manner: str) -> bool:
-        """Whether this manner is in force."""
+        """Return whether this manner is enabled."""
         return manner in self.manners
 
     def address(self, application: str, key: str) -> str:
-        """Where the table has a key."""
+        """Return where the table has a key."""
         return f"{application}\n{key}" if self.has("own-keys") else key
 
     def enter(self, entry: Entry) -> None:
-        """Put an entry under its key."""
+        """Enter an entry under its key."""
         address = self.address(entry.sent.applicationID, entry.key)
         self.entries[address] = entry
         self.used_keys.add(address)
 
     def strike(self, entry: Entry) -> None:
-        """Take an entry out; what was to take its place waits like any other."""
+        """Remove an entry; its replacement becomes an ordinary pending request."""
         self.entries.pop(self.address(entry.sent.applicationID, entry.key), None)
         if entry.successor is not None:
             entry.successor.held = False
 
     def of(self, application: Application) -> list[Entry]:
-        """All an application has and wants."""
+        """Return all entries of an application."""
         return [entry for entry in self.entries.values() if entry.application is application]

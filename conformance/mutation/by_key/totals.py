@@ -1,4 +1,4 @@
-"""What nodes and queues hold, added up from the table."""
+"""What nodes and queues hold, summed up from the table."""
 
 from collections import Counter, defaultdict
 
@@ -7,10 +7,10 @@ from mutation.by_key.table import Entry, Node, Table
 
 
 class Totals:
-    """The sums of one moment; what is placed afterwards is added by ``add``."""
+    """The sums at one moment; later placements are added by ``add``."""
 
     def __init__(self, table: Table) -> None:
-        """Add up everything that has a node."""
+        """Sum up all entries with a node."""
         self._table = table
         self._nodes: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._queues: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -26,16 +26,16 @@ class Totals:
                 self._queues[entry.application.partition, queue].update(entry.size)
 
     def free(self, node: Node) -> Amounts:
-        """What is left of a node."""
+        """Return the free resources of a node."""
         return {kind: value - self._nodes[node.name][kind] for kind, value in node.has.items()}
 
     def node_holds(self, node: Node, size: Amounts) -> bool:
-        """Whether this fits; of what a node does not name it has nothing."""
+        """Return whether this fits; a node has nothing of types it does not name."""
         free = self.free(node)
         return all(value <= free.get(kind, 0) for kind, value in size.items() if value > 0)
 
     def queue_holds(self, partition: str, queue: str, size: Amounts) -> bool:
-        """Whether no quota on the way up is exceeded; what a quota does not name is free."""
+        """Return whether no quota of the queue or its ancestors is exceeded."""
         return all(
             self._queues[partition, name][kind] + size[kind] <= most
             for name in upwards(queue)

@@ -1,11 +1,11 @@
-"""A small legal scheduler in a design of its own, written from the texts of 2023-12 alone.
+"""A small legal scheduler of independent design, written from the 2023-12 specification alone.
 
-It is made to be unlike the reference and unlike yunikorn-core wherever the texts leave freedom,
-so that a kit that judges it finds out what the kit took for granted. What it does with a freedom
-is a *manner*, named in ``manners``; every one can be switched on and off.
+It differs from the reference and from yunikorn-core wherever the specification allows it, to
+reveal what the kit takes for granted. Each choice is a *manner*, listed in ``manners``, and can be
+switched on and off.
 
-``state`` holds what is known of one RM, ``outbox`` what is to be told, ``nodes``, ``applications``,
-``asks`` and ``releases`` take what the RM says, ``gangs`` and ``lives`` know how gangs and
-applications come and go, ``passes`` places asks, ``timers`` ends what lasted too long, and
-``service`` speaks gRPC. Run it as ``python -m mutation.independent --listen 127.0.0.1:0``.
+``state`` holds the state of one RM, ``outbox`` its outgoing messages; ``nodes``, ``applications``,
+``asks`` and ``releases`` handle requests of the RM, ``gangs`` and ``lives`` the lifecycle of gangs
+and applications, ``passes`` places asks, ``timers`` ends what has timed out, and ``service``
+serves gRPC. Run it as ``python -m mutation.independent --listen 127.0.0.1:0``.
 """

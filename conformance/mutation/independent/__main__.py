@@ -16,15 +16,17 @@ _SLOW_INTERVAL = 1.2
 
 def _known() -> str:
     return "\n".join(
-        f"{name}{' (usual)' if manner.usual else ''}: {manner.summary}\n"
+        f"{name}{' (default)' if manner.usual else ''}: {manner.summary}\n"
         for name, manner in MANNERS.items()
     )
 
 
 @click.command(help=__doc__, epilog="Manners:\n\n" + _known())
 @click.option("--listen", required=True, help="Loopback address, HOST:PORT; 0 picks a port.")
-@click.option("--manner", "words", multiple=True, help="A manner, or no-NAME; several by commas.")
-@click.option("--interval", type=float, default=None, help="Seconds between passes.")
+@click.option(
+    "--manner", "words", multiple=True, help="A manner, or no-NAME; several separated by commas."
+)
+@click.option("--interval", type=float, default=None, help="Seconds between scheduling passes.")
 def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:
     """Serve until SIGTERM."""
     host, _, port = listen.rpartition(":")
@@ -34,7 +36,7 @@ def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if not is_loopback:
-        raise click.UsageError(f"{host} is no loopback address")
+        raise click.UsageError(f"{host} is not a loopback address")
     seconds = interval or (_SLOW_INTERVAL if "slow" in in_force else _USUAL_INTERVAL)
     asyncio.run(_serve(host, int(port), Service(in_force, seconds)))
 

@@ -8,7 +8,7 @@ Amounts = Mapping[str, int]
 
 
 def read(resource: si_pb2.Resource) -> Amounts:
-    """The amounts a message holds."""
+    """Return the amounts in a message."""
     return {kind: quantity.value for kind, quantity in resource.resources.items()}
 
 
@@ -19,27 +19,27 @@ def write(amounts: Amounts, resource: si_pb2.Resource) -> None:
 
 
 def plus(one: Amounts, other: Amounts) -> Amounts:
-    """The sum, type by type."""
+    """Return the sum, type by type."""
     return {kind: one.get(kind, 0) + other.get(kind, 0) for kind in {**one, **other}}
 
 
 def minus(one: Amounts, other: Amounts) -> Amounts:
-    """The difference, type by type."""
+    """Return the difference, type by type."""
     return {kind: one.get(kind, 0) - other.get(kind, 0) for kind in {**one, **other}}
 
 
 def fits(wish: Amounts, free: Amounts) -> bool:
-    """Whether ``free`` holds the wish; a type it does not have is none."""
+    """Return whether ``free`` covers the request; a missing type counts as zero."""
     return all(value <= 0 or value <= free.get(kind, 0) for kind, value in wish.items())
 
 
 def keeps(wish: Amounts, limit: Amounts) -> bool:
-    """Whether the wish is within ``limit``; a type it does not have is without limit."""
+    """Return whether the request is within ``limit``; a missing type is unlimited."""
     return all(
         value <= 0 or kind not in limit or value <= limit[kind] for kind, value in wish.items()
     )
 
 
 def covers(have: Amounts, goal: Amounts) -> bool:
-    """Whether ``have`` reaches the goal in every type."""
+    """Return whether ``have`` reaches the goal in every type."""
     return all(have.get(kind, 0) >= value for kind, value in goal.items())

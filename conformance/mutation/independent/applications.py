@@ -1,4 +1,4 @@
-"""What an RM says about applications."""
+"""Handles requests about applications."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -11,7 +11,7 @@ _STYLES = {"", "hard", "soft"}
 
 
 class ApplicationError(Exception):
-    """An application that is not taken."""
+    """An application that is rejected."""
 
 
 def take(rm: RMState, request: si_pb2.ApplicationRequest) -> None:
@@ -32,7 +32,7 @@ def _add(rm: RMState, request: si_pb2.AddApplicationRequest) -> None:
     if not request.applicationID:
         raise ApplicationError("an application needs an id")
     if request.applicationID in rm.applications:
-        raise ApplicationError(f"{request.applicationID} is there already")
+        raise ApplicationError(f"{request.applicationID} exists already")
     if partition is None:
         raise ApplicationError(f"there is no partition {request.partitionName}")
     queue = partition.place(request.queueName, request.tags)
@@ -52,7 +52,7 @@ def _add(rm: RMState, request: si_pb2.AddApplicationRequest) -> None:
 def _check_gang(rm: RMState, request: si_pb2.AddApplicationRequest, queue: Queue) -> None:
     total = read(request.placeholderAsk)
     if total and not queue.could_hold(total):
-        raise ApplicationError(f"its placeholders are more than {queue.name} may hold")
+        raise ApplicationError(f"its placeholders exceed the limits of {queue.name}")
     if total and queue.policy == "fair":
         raise ApplicationError(f"{queue.name} is FAIR and takes no gangs")
     style = request.gangSchedulingStyle

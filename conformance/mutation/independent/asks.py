@@ -1,4 +1,4 @@
-"""What an RM says about asks."""
+"""Handles requests about asks."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -8,7 +8,7 @@ from mutation.independent.state import USUAL_PARTITION, Application, Application
 
 
 def take(rm: RMState, wish: si_pb2.AllocationAsk) -> None:
-    """Enter an ask, or what has changed about one."""
+    """Enter an ask, or update an existing one."""
     application = _application(rm, wish)
     why = _objection(application, wish)
     if application is None or why:
@@ -52,18 +52,18 @@ def _objection(application: Application | None, wish: si_pb2.AllocationAsk) -> s
     if application.partition != (wish.partitionName or USUAL_PARTITION):
         return f"{wish.applicationID} is not in the partition {wish.partitionName}"
     if wish.maxAllocations < 0 or any(value < 0 for value in read(wish.resourceAsk).values()):
-        return "it asks for less than nothing"
+        return "its resources are negative"
     return ""
 
 
 def withdraw(rm: RMState, release: si_pb2.AllocationAskRelease) -> None:
-    """Take back asks by application, by key, by both, or all there are."""
+    """Withdraw asks by application, by key, by both, or all of them."""
     if release.terminationType == si_pb2.UNKNOWN_TERMINATION_TYPE and rm.has(
         "proper-confirmations"
     ):
         return
     if release.terminationType not in {si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE}:
-        return  # confirms what this scheduler has told; the asks are gone already
+        return  # a confirmation: the asks are gone already
     partition = release.partitionName or USUAL_PARTITION
     found = [
         ask

@@ -1,4 +1,4 @@
-"""Gangs: when one may start, how its placeholders are replaced, and what happens in time."""
+"""Gangs: when one may start, how its placeholders are replaced, and its timeouts."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -9,7 +9,7 @@ from mutation.independent.state import Application, ApplicationState, Ask, Grant
 
 
 def served_now(rm: RMState) -> set[Application]:
-    """The gangs that may be served now: in a FIFO queue only the first that is not complete."""
+    """Return the gangs to serve now: in a FIFO queue only the first that is not complete."""
     chosen: set[Application] = set()
     taken: set[str] = set()
     for application in sorted(rm.applications.values(), key=lambda a: a.number):
@@ -25,26 +25,26 @@ def served_now(rm: RMState) -> set[Application]:
 
 
 def may_start(application: Application) -> bool:
-    """Whether the queue has room for all of a gang, or the gang has started."""
+    """Return whether the queue has capacity for the whole gang, or the gang has started."""
     if application.complete or application.placeholders:
         return True
     return application.queue.has_capacity(read(application.request.placeholderAsk))
 
 
 def held_back(ask: Ask) -> bool:
-    """Whether a real ask has to wait until the gang of its application is complete."""
+    """Return whether a real ask has to wait until its gang is complete."""
     early = ask.application.state in {ApplicationState.NEW, ApplicationState.ACCEPTED}
     return early and not ask.placeholder and not ask.application.complete
 
 
 def note_start(rm: RMState, ask: Ask) -> None:
-    """The time of a gang begins with its first placeholder."""
+    """Start the timer of a gang with its first placeholder."""
     if ask.placeholder and ask.application.gang_began is None:
         ask.application.gang_began = rm.now
 
 
 def candidates(rm: RMState, ask: Ask) -> list[Grant]:
-    """The placeholders an ask can take the place of, the best first."""
+    """Return the placeholders an ask can replace, the best first."""
     if ask.placeholder or not ask.group:
         return []
     found = [
@@ -62,7 +62,7 @@ def candidates(rm: RMState, ask: Ask) -> list[Grant]:
 
 
 def swap(rm: RMState, ask: Ask, held: Grant) -> bool:
-    """Begin to replace a placeholder; false where another has to be confirmed first."""
+    """Begin to replace a placeholder; false if another has to be confirmed first."""
     if rm.has("serial") and any(g.asked_to_leave for g in ask.application.placeholders):
         return False
     ask.swapping += 1
@@ -72,7 +72,7 @@ def swap(rm: RMState, ask: Ask, held: Grant) -> bool:
 
 
 def confirm_swap(rm: RMState, held: Grant) -> None:
-    """The RM released a placeholder: what it made room for takes its place in the same step."""
+    """Allocate the replacement of a placeholder that the RM released."""
     ask, node = held.capacity_for, held.node
     application = held.ask.application
     application.replaced = plus(application.replaced, held.amount)
@@ -87,14 +87,14 @@ def confirm_swap(rm: RMState, held: Grant) -> None:
 
 
 def abandon_swap(held: Grant) -> None:
-    """A placeholder ended otherwise: what waited for it is an ordinary ask again."""
+    """Make the replacement of a placeholder that ended otherwise an ordinary ask again."""
     if held.capacity_for is not None:
         held.capacity_for.swapping -= 1
         held.capacity_for = None
 
 
 def check_time(rm: RMState, application: Application) -> None:
-    """End a gang that holds some of its placeholders for too long, or free it of them."""
+    """At the timeout, end an incomplete gang or release its placeholders."""
     if (
         application.gang_began is None
         or application.complete

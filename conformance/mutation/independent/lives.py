@@ -1,4 +1,4 @@
-"""How applications live and end, and how allocations are sent away."""
+"""The lifecycle of applications, and how allocations are released."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -17,7 +17,7 @@ _LAST = (ApplicationState.COMPLETED, ApplicationState.KILLED)
 
 
 def settle(rm: RMState, application: Application) -> None:
-    """Bring an application's state in line with what it has; to be called after any change."""
+    """Update an application's state to match what it has; call this after any change."""
     if not application.name:
         return
     _see_whether_complete(application)
@@ -53,7 +53,7 @@ def _see_whether_complete(application: Application) -> None:
 
 
 def move(rm: RMState, application: Application, state: ApplicationState) -> None:
-    """Put an application into another state and tell the RM."""
+    """Change the state of an application and report it."""
     if application.state is ApplicationState.RUNNING and application.runs_since is not None:
         application.ran += rm.now - application.runs_since
         application.runs_since = None
@@ -87,7 +87,7 @@ def _finish(rm: RMState, application: Application, state: ApplicationState) -> N
 
 
 def forget(rm: RMState, application: Application) -> None:
-    """Take an application and everything it has out of the state."""
+    """Remove an application and everything it has from the state."""
     for ask in list(application.asks.values()):
         rm.drop(ask)
     for grant in list(application.grants.values()):
@@ -98,7 +98,7 @@ def forget(rm: RMState, application: Application) -> None:
 
 
 def end(rm: RMState, application: Application, state: ApplicationState) -> None:
-    """Release everything because of time; the state follows when the RM has confirmed it."""
+    """Release everything at a timeout; the state follows when the RM has confirmed."""
     application.ending = state
     release_asks(rm, application, placeholders_only=False)
     for grant in list(application.grants.values()):
@@ -108,7 +108,7 @@ def end(rm: RMState, application: Application, state: ApplicationState) -> None:
 
 
 def release_asks(rm: RMState, application: Application, *, placeholders_only: bool) -> None:
-    """Drop pending asks because of time, and tell so."""
+    """Drop pending asks at a timeout, and report that."""
     asks = [a for a in application.pending if a.placeholder or not placeholders_only]
     keys = [ask.key for ask in asks]
     if keys and rm.has("keyless") and not placeholders_only:
@@ -128,7 +128,7 @@ def release_asks(rm: RMState, application: Application, *, placeholders_only: bo
 def send_away(
     rm: RMState, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> None:
-    """Ask the RM to release an allocation; it holds its room until the RM has confirmed."""
+    """Ask the RM to release an allocation; it keeps its capacity until confirmed."""
     grant.leaving = kind
     application = grant.ask.application
     one_by_one = rm.has("serial") and grant.placeholder
@@ -142,7 +142,7 @@ def send_away(
 def notice(
     rm: RMState, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> si_pb2.AllocationRelease:
-    """A release of this allocation."""
+    """Return a release of this allocation."""
     return si_pb2.AllocationRelease(
         partitionName=grant.ask.application.partition,
         applicationID=grant.ask.application.name,
@@ -154,7 +154,7 @@ def notice(
 
 
 def has_ended(rm: RMState, grant: Grant) -> None:
-    """Take one allocation out of the state, and send away whatever waited for that."""
+    """Remove an allocation that has ended, and release what waited for that."""
     application = grant.ask.application
     rm.strike(grant)
     while application.backlog:

@@ -1,4 +1,4 @@
-"""What an RM says about nodes."""
+"""Handles requests about nodes."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -18,9 +18,9 @@ class NodeError(Exception):
 
 
 def take(rm: RMState, request: si_pb2.NodeRequest) -> bool:
-    """Do what is asked of each node; says whether all of it could be done.
+    """Carry out the actions on nodes; return whether all succeeded.
 
-    A creation that is rejected has its verdict, and so is done with.
+    A creation that is rejected is answered by its rejection and does not count.
     """
     good = True
     for info in request.nodes:
@@ -43,7 +43,7 @@ def _known(rm: RMState, info: si_pb2.NodeInfo) -> Node:
 
 
 def _nothing(_: RMState, info: si_pb2.NodeInfo) -> None:
-    raise NodeError(f"there is nothing to do for {info.nodeID}")
+    raise NodeError(f"unsupported action on {info.nodeID}")
 
 
 def _create(rm: RMState, info: si_pb2.NodeInfo) -> None:
@@ -51,7 +51,7 @@ def _create(rm: RMState, info: si_pb2.NodeInfo) -> None:
     if not info.nodeID:
         raise NodeError("a node needs an id")
     if info.nodeID in rm.nodes:
-        raise NodeError(f"{info.nodeID} is there already")
+        raise NodeError(f"{info.nodeID} exists already")
     if partition not in rm.partitions:
         raise NodeError(f"there is no partition {partition}")
     node = Node(
@@ -93,7 +93,7 @@ def _remove(rm: RMState, info: si_pb2.NodeInfo) -> None:
     node = _known(rm, info)
     del rm.nodes[node.name]
     for grant in list(node.grants):
-        if grant.asked_to_leave:  # the RM was asked for it already and still has to answer
+        if grant.asked_to_leave:  # its release was already sent and is not confirmed yet
             rm.vacate(grant)
             continue
         notice = lives.notice(rm, grant, si_pb2.STOPPED_BY_RM, f"{node.name} is gone")

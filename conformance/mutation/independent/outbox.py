@@ -1,4 +1,4 @@
-"""What is to be told to an RM, gathered until it is sent."""
+"""Outgoing items for an RM, collected until they are sent."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,7 +13,7 @@ NODE: Final = "UpdateNode"
 
 @dataclass
 class Outbox:
-    """News by stream, oldest first; each with the names that must not come twice in a message."""
+    """Items by stream, oldest first, each with the names that may occur once per message."""
 
     bare: bool = False
     merged: bool = False
@@ -23,12 +23,12 @@ class Outbox:
         self._news.setdefault(stream, []).append((about, response))
 
     def granted(self, allocation: si_pb2.Allocation) -> None:
-        """A new allocation."""
+        """Queue a new allocation."""
         response = si_pb2.AllocationResponse(new=[allocation])
         self._add(ALLOCATION, allocation.applicationID, response)
 
     def released(self, release: si_pb2.AllocationRelease) -> None:
-        """The end of an allocation, or the wish that it ends."""
+        """Queue the release of an allocation, done or requested."""
         shown = si_pb2.AllocationRelease()
         shown.CopyFrom(release)
         if self.bare:
@@ -36,12 +36,12 @@ class Outbox:
         self._add(ALLOCATION, shown.applicationID, si_pb2.AllocationResponse(released=[shown]))
 
     def ask_released(self, release: si_pb2.AllocationAskRelease) -> None:
-        """The end of an ask."""
+        """Queue the end of an ask."""
         response = si_pb2.AllocationResponse(releasedAsks=[release])
         self._add(ALLOCATION, release.applicationID, response)
 
     def ask_rejected(self, wish: si_pb2.AllocationAsk, why: str) -> None:
-        """An ask that will not be served."""
+        """Queue the rejection of an ask."""
         rejected = si_pb2.RejectedAllocationAsk(
             allocationKey=wish.allocationKey,
             applicationID=wish.applicationID,
@@ -51,7 +51,7 @@ class Outbox:
         self._add(ALLOCATION, wish.applicationID, response)
 
     def allocation_rejected(self, existing: si_pb2.Allocation, why: str) -> None:
-        """An existing allocation that was not taken."""
+        """Queue the rejection of an existing allocation."""
         rejected = si_pb2.RejectedAllocation(
             allocationKey=existing.allocationKey,
             applicationID=existing.applicationID,
@@ -61,32 +61,32 @@ class Outbox:
         self._add(ALLOCATION, existing.applicationID, response)
 
     def application_accepted(self, name: str) -> None:
-        """An application was taken."""
+        """Queue the acceptance of an application."""
         accepted = si_pb2.AcceptedApplication(applicationID=name)
         self._add(APPLICATION, name, si_pb2.ApplicationResponse(accepted=[accepted]))
 
     def application_rejected(self, name: str, why: str) -> None:
-        """An application was not taken."""
+        """Queue the rejection of an application."""
         rejected = si_pb2.RejectedApplication(applicationID=name, reason="" if self.bare else why)
         self._add(APPLICATION, name, si_pb2.ApplicationResponse(rejected=[rejected]))
 
     def application_updated(self, update: si_pb2.UpdatedApplication) -> None:
-        """An application is in another state."""
+        """Queue a state change of an application."""
         response = si_pb2.ApplicationResponse(updated=[update])
         self._add(APPLICATION, update.applicationID, response)
 
     def node_accepted(self, name: str) -> None:
-        """A node was taken."""
+        """Queue the acceptance of a node."""
         accepted = si_pb2.AcceptedNode(nodeID=name)
         self._add(NODE, name, si_pb2.NodeResponse(accepted=[accepted]))
 
     def node_rejected(self, name: str, why: str) -> None:
-        """A node was not taken, or an action on it not done."""
+        """Queue the rejection of a node, or of an action on it."""
         rejected = si_pb2.RejectedNode(nodeID=name, reason="" if self.bare else why)
         self._add(NODE, name, si_pb2.NodeResponse(rejected=[rejected]))
 
     def collect(self, stream: str) -> list[Response]:
-        """Take out what there is for a stream, in as few messages as keep the order readable."""
+        """Take the items of a stream, in as few messages as keep the order unambiguous."""
         messages: list[Response] = []
         seen: dict[str, frozenset[str]] = {}
         for about, response in self._news.pop(stream, []):

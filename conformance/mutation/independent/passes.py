@@ -1,4 +1,4 @@
-"""One scheduling pass: every ask that may be served is, as far as there is room."""
+"""A scheduling pass: serve every ask that is allowed and fits."""
 
 from mutation.independent import gangs
 from mutation.independent.lives import settle
@@ -7,7 +7,7 @@ from mutation.independent.state import Application, Ask, RMState
 
 
 def run(rm: RMState) -> None:
-    """Serve what can be served."""
+    """Run one scheduling pass."""
     served_now = gangs.served_now(rm)
     for ask in _in_order(rm):
         application = ask.application
@@ -19,7 +19,7 @@ def run(rm: RMState) -> None:
             settle(rm, application)
         if ask.fresh and _is_refused(rm, ask):
             rm.drop(ask)
-            rm.outbox.ask_rejected(ask.wish, "there is no room for it")
+            rm.outbox.ask_rejected(ask.wish, "it does not fit now")
             settle(rm, application)
         ask.fresh = False
 

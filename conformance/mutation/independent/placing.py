@@ -1,4 +1,4 @@
-"""Where an ask finds free, and the allocation made of it."""
+"""Finds a node for an ask and makes the allocation."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -9,13 +9,13 @@ _REQUIRED_NODE = "requiredNode"
 
 
 def usable(rm: RMState, node: Node) -> bool:
-    """Whether anything new may be placed on a node."""
+    """Return whether new allocations may be placed on a node."""
     ready = node.attributes.get("ready", "true").lower() != "false" or not rm.has("heeds-ready")
     return not node.draining and ready
 
 
 def allowed(rm: RMState, ask: Ask) -> list[Node]:
-    """The nodes an ask may go to, whatever is free on them."""
+    """Return the nodes an ask may go to, regardless of free resources."""
     wanted = {v for k, v in ask.wish.tags.items() if k.rpartition("/")[2] == _REQUIRED_NODE}
     return [
         node
@@ -27,7 +27,7 @@ def allowed(rm: RMState, ask: Ask) -> list[Node]:
 
 
 def find_node(rm: RMState, ask: Ask, first: Node | None = None) -> Node | None:
-    """A node with free for one allocation, ``first`` if it has some; None where queues forbid."""
+    """Find a node where one allocation fits, ``first`` if possible; None if queues forbid it."""
     if not ask.application.queue.has_capacity(ask.amount):
         return None
     nodes = [node for node in allowed(rm, ask) if fits(ask.amount, node.free)]
@@ -40,12 +40,12 @@ def find_node(rm: RMState, ask: Ask, first: Node | None = None) -> Node | None:
 
 
 def hopeless(rm: RMState, ask: Ask) -> bool:
-    """Whether no node there is could hold an ask even if it were empty."""
+    """Return whether the ask exceeds every node, even an empty one."""
     return bool(rm.nodes) and not any(fits(ask.amount, node.capacity) for node in rm.nodes.values())
 
 
 def grant(rm: RMState, ask: Ask, node: Node) -> Grant:
-    """Make an allocation and tell it."""
+    """Make an allocation and report it."""
     wish = ask.wish
     shown = si_pb2.Allocation(
         allocationKey=wish.allocationKey,

@@ -1,4 +1,4 @@
-"""The queues of a configuration: where applications go, and how much a queue may hold."""
+"""The queues of a configuration: placement of applications and quotas."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ _FALLBACK = "partitions: [{name: default, queues: [{name: root, queues: [{name: 
 
 
 class BadConfigurationError(ValueError):
-    """The configuration cannot be used."""
+    """An invalid configuration."""
 
 
 @dataclass
 class Queue:
-    """One queue, with what is allocated in it and below it."""
+    """A queue, with what is allocated in it and below it."""
 
     name: str
     above: "Queue | None" = None
@@ -31,46 +31,46 @@ class Queue:
     running: set[str] = field(default_factory=set)
 
     def path(self) -> Iterator["Queue"]:
-        """This queue and all above it."""
+        """This queue and its ancestors."""
         queue: Queue | None = self
         while queue is not None:
             yield queue
             queue = queue.above
 
     def take(self, amounts: Amounts) -> None:
-        """Count what was allocated here."""
+        """Count a new allocation."""
         for queue in self.path():
             queue.used = plus(queue.used, amounts)
 
     def give_back(self, amounts: Amounts) -> None:
-        """Count what ended here."""
+        """Count the end of an allocation."""
         for queue in self.path():
             queue.used = minus(queue.used, amounts)
 
     def has_capacity(self, amounts: Amounts) -> bool:
-        """Whether no quota on the way up is exceeded by this, too."""
+        """Return whether this fits the quotas of the queue and its ancestors."""
         return all(keeps(amounts, minus_where(q.limit, q.used)) for q in self.path())
 
     def could_hold(self, amounts: Amounts) -> bool:
-        """Whether the quotas would allow it if everything were empty."""
+        """Return whether this would fit the quotas if everything were empty."""
         return all(keeps(amounts, q.limit) for q in self.path())
 
 
 def minus_where(limit: Amounts, used: Amounts) -> Amounts:
-    """What is left of each type that has a limit."""
+    """Return the remaining amount of each type that has a limit."""
     return {kind: value - used.get(kind, 0) for kind, value in limit.items()}
 
 
 @dataclass
 class Partition:
-    """The queues of one partition and the rules that bring applications to them."""
+    """The queues of a partition and its placement rules."""
 
     name: str
     root: Queue
     rules: list[Mapping[str, Any]]
 
     def place(self, wanted: str, tags: Mapping[str, str]) -> Queue | None:
-        """The leaf for an application; None where no rule finds one."""
+        """Return the leaf for an application; None if no rule finds one."""
         for rule in self.rules:
             if rule.get("name") == "provided":
                 found = self._provided(wanted)
@@ -98,7 +98,7 @@ class Partition:
         return leaf if leaf is not None and not leaf.inner else None
 
     def find(self, name: str) -> Queue | None:
-        """The queue of this full name."""
+        """Return the queue with this full name."""
         first, *rest = name.split(".")
         queue: Queue | None = self.root if first == self.root.name else None
         for part in rest:
@@ -107,7 +107,7 @@ class Partition:
 
 
 def partitions(text: str, usual_policy: str) -> dict[str, Partition]:
-    """The partitions a configuration describes.
+    """Return the partitions of a configuration.
 
     Raises BadConfigurationError.
     """
@@ -118,7 +118,7 @@ def partitions(text: str, usual_policy: str) -> dict[str, Partition]:
             for part in content["partitions"]
         }
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadConfigurationError(f"the configuration cannot be used: {error!r}") from error
+        raise BadConfigurationError(f"invalid configuration: {error!r}") from error
 
 
 def _partition(content: Mapping[str, Any], usual_policy: str) -> Partition:
@@ -134,7 +134,7 @@ def _partition(content: Mapping[str, Any], usual_policy: str) -> Partition:
 def _queue(content: Mapping[str, Any], above: Queue | None, policy: str) -> Queue:
     own = str(content["name"])
     if not own or "." in own:
-        raise ValueError(f"no name of a queue: {own!r}")
+        raise ValueError(f"invalid queue name: {own!r}")
     policy = str((content.get("properties") or {}).get("application.sort.policy", policy)).lower()
     queue = Queue(own if above is None else f"{above.name}.{own}", above=above, policy=policy)
     children = content.get("queues") or []
@@ -145,7 +145,7 @@ def _queue(content: Mapping[str, Any], above: Queue | None, policy: str) -> Queu
     for child in children:
         below = _queue(child, queue, policy)
         if below.name.rpartition(".")[2] in queue.children:
-            raise ValueError(f"{below.name} is there twice")
+            raise ValueError(f"duplicate queue {below.name}")
         queue.children[below.name.rpartition(".")[2]] = below
     return queue
 

@@ -1,4 +1,4 @@
-"""Allocations an RM already has and reports: with a node, or by themselves."""
+"""Existing allocations that an RM reports, with a node or on the allocation stream."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -9,7 +9,7 @@ from mutation.independent.state import Application, Ask, Grant, Node, RMState
 
 
 def adopt(rm: RMState, existing: si_pb2.Allocation, node: Node | None = None) -> None:
-    """Take an existing allocation into the state, or reject it."""
+    """Add an existing allocation to the state, or reject it."""
     why = _objection(rm, existing, node)
     place = node or rm.nodes.get(existing.nodeID)
     application = rm.applications.get(existing.applicationID)
@@ -33,14 +33,14 @@ def _objection(rm: RMState, existing: si_pb2.Allocation, node: Node | None) -> s
         return f"there is no application {existing.applicationID}"
     place = node or rm.nodes.get(existing.nodeID)
     if place is None or existing.nodeID not in {"", place.name}:
-        return f"the node {existing.nodeID} is not the one it came with"
+        return f"it names the node {existing.nodeID}, not the one it came with"
     if {place.partition, existing.partitionName or place.partition} != {application.partition}:
         return f"{application.name} is in the partition {application.partition}"
     if not existing.allocationKey:
         return "an allocation needs a key"
     identity = existing.allocationID or existing.allocationKey
     if any(grant.identity == identity for grant in rm.all_grants()):
-        return f"{identity} is there already"
+        return f"{identity} exists already"
     return ""
 
 

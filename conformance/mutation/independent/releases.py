@@ -1,4 +1,4 @@
-"""What an RM says about allocations that end: of its own will, or because it was asked."""
+"""Handles releases by the RM: its own, and confirmations."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -39,7 +39,7 @@ def _confirmed(rm: RMState, grant: Grant) -> None:
 
 
 def _named(rm: RMState, release: si_pb2.AllocationRelease) -> list[Grant]:
-    """The allocations a release is about; none where what it says does not fit together."""
+    """Return the allocations a release is about; none if its fields contradict each other."""
     partition = release.partitionName or USUAL_PARTITION
     if not release.allocationID and not release.applicationID:
         return []

@@ -1,4 +1,4 @@
-"""The scheduler over gRPC: registrations, streams, and what goes on by the clock."""
+"""The scheduler over gRPC: registrations, streams and the scheduling loop."""
 
 import asyncio
 import time
@@ -34,14 +34,14 @@ class Ending:
 
 @dataclass(eq=False)
 class Stream:
-    """One open stream, and what is to go out on it."""
+    """An open stream and its outgoing messages."""
 
     outgoing: asyncio.Queue[Any] = field(default_factory=asyncio.Queue)
 
 
 @dataclass(eq=False)
 class Client:
-    """One registered RM: its state, and the streams it has open."""
+    """A registered RM: its state and its open streams."""
 
     rm: RMState
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -50,17 +50,17 @@ class Client:
 
 
 class Service:
-    """Serves any number of RMs, each with a state of its own."""
+    """Serves any number of RMs, each with separate state."""
 
     def __init__(self, manners: frozenset[str], interval: float) -> None:
-        """``interval`` is the time from one scheduling pass to the next, in seconds."""
+        """Take the seconds between scheduling passes as ``interval``."""
         self._manners = manners
         self._beat = interval
         self._clients: dict[str, Client] = {}
         self._configurations: dict[str, str] = {}  # by policy group
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What a gRPC server needs."""
+        """Return the handler for a gRPC server."""
         behaviours = {name: self._behaviour(name) for name in (ALLOCATION, APPLICATION, NODE)}
         return scheduler_handlers(
             REVISIONS["2023-12"], {"RegisterResourceManager": self._register, **behaviours}
@@ -167,7 +167,7 @@ class Service:
                 ending = again if request.rmID else unnamed
                 break
             if client is not None and known is not client:
-                why = f"this stream is of {client.rm.name}"
+                why = f"this stream belongs to {client.rm.name}"
                 ending = Ending(grpc.StatusCode.FAILED_PRECONDITION, why)
                 break
             if client is None:
@@ -209,7 +209,7 @@ class Service:
 
 
 def _drop_news(outgoing: asyncio.Queue[Any]) -> None:
-    """Drop what the earlier registration of an RM had to tell, but not an ending."""
+    """Drop queued items of the RM's earlier registration, except stream endings."""
     kept = []
     while not outgoing.empty():
         sent = outgoing.get_nowait()

@@ -1,4 +1,4 @@
-"""What is known of one RM: its nodes, applications, asks and what was granted to them."""
+"""The state of one RM: its nodes, applications, asks and allocations."""
 
 import itertools
 import secrets
@@ -16,7 +16,7 @@ USUAL_PARTITION = "default"
 
 
 class ApplicationState(Enum):
-    """Where an application is in its life."""
+    """The states of an application."""
 
     NEW = "New"
     ACCEPTED = "Accepted"
@@ -28,7 +28,7 @@ class ApplicationState(Enum):
 
 @dataclass(eq=False)
 class Node:
-    """One node; draining nodes take nothing new."""
+    """A node; draining nodes take nothing new."""
 
     name: str
     partition: str
@@ -49,15 +49,15 @@ class Node:
 
 @dataclass(eq=False)
 class Ask:
-    """One wish, which may be for several allocations; it lives until the last of them ended."""
+    """An ask, possibly for several allocations; it exists until the last of them ended."""
 
     application: "Application"
     wish: si_pb2.AllocationAsk
     number: int
     made: int = 0
-    swapping: int = 0  # placeholders that are going to make free for it
+    swapping: int = 0  # placeholders being released for it
     living: int = 0
-    fresh: bool = True  # has not seen a pass yet
+    fresh: bool = True  # has not been in a pass yet
     withdrawn: bool = False
 
     @property
@@ -77,12 +77,12 @@ class Ask:
 
     @property
     def placeholder(self) -> bool:
-        """Whether it holds free for another; says nothing without a task group."""
+        """Whether it is a placeholder; false without a task group."""
         return self.wish.placeholder and bool(self.wish.taskGroupName)
 
     @property
     def left(self) -> int:
-        """How many allocations may still be made, without those under way."""
+        """How many allocations may still be made, without those in progress."""
         return 0 if self.withdrawn else max(0, self.wish.maxAllocations - self.made - self.swapping)
 
     @property
@@ -93,7 +93,7 @@ class Ask:
 
 @dataclass(eq=False)
 class Grant:
-    """One allocation."""
+    """An allocation."""
 
     identity: str
     ask: Ask
@@ -107,13 +107,13 @@ class Grant:
 
     @property
     def placeholder(self) -> bool:
-        """Whether it holds free for another."""
+        """Whether it is a placeholder."""
         return self.ask.placeholder
 
 
 @dataclass(eq=False)
 class Application:
-    """One application in its queue."""
+    """An application in its queue."""
 
     name: str
     partition: str
@@ -123,34 +123,34 @@ class Application:
     state: ApplicationState = ApplicationState.NEW
     asks: dict[str, Ask] = field(default_factory=dict)
     grants: dict[str, Grant] = field(default_factory=dict)
-    complete: bool = True  # its gang holds what it asked for
+    complete: bool = True  # its gang has all it asked for
     replaced: Amounts = field(default_factory=dict)
     gang_began: float | None = None
     waits_since: float = 0.0
     runs_since: float | None = None
     ran: float = 0.0
-    ending: ApplicationState | None = None  # everything is being released, then this
+    ending: ApplicationState | None = None  # the state once everything is released
     backlog: list[Grant] = field(default_factory=list)
 
     @property
     def placeholders(self) -> list[Grant]:
-        """The placeholders it has."""
+        """Its placeholders."""
         return [grant for grant in self.grants.values() if grant.placeholder]
 
     @property
     def real(self) -> list[Grant]:
-        """The allocations it has that are no placeholders."""
+        """Its real allocations."""
         return [grant for grant in self.grants.values() if not grant.placeholder]
 
     @property
     def pending(self) -> list[Ask]:
-        """The asks that are not satisfied."""
+        """Its unsatisfied asks."""
         return [ask for ask in self.asks.values() if ask.pending]
 
 
 @dataclass(eq=False)
 class RMState:
-    """Everything one RM has; a new registration begins a new one."""
+    """The state of one RM; a new registration gets a new one."""
 
     name: str
     partitions: dict[str, Partition]
@@ -164,20 +164,20 @@ class RMState:
     now: float = 0.0
 
     def has(self, manner: str) -> bool:
-        """Whether a manner is in force."""
+        """Return whether a manner is enabled."""
         return manner in self.manners
 
     def all_grants(self) -> list[Grant]:
-        """Every allocation there is."""
+        """All allocations."""
         return [g for a in self.applications.values() for g in a.grants.values()]
 
     def new_identity(self) -> str:
-        """A name for an allocation that was never used."""
+        """Return an unused identity of an allocation."""
         token = secrets.token_urlsafe(9)
         return f"<{token}> é/0" if self.has("opaque-identity") else token
 
     def take_in(self, grant: Grant) -> None:
-        """Count an allocation wherever it counts."""
+        """Count an allocation on its node and in its queues."""
         application = grant.ask.application
         application.grants[grant.identity] = grant
         grant.ask.living += 1
@@ -187,14 +187,14 @@ class RMState:
             grant.node.grants.add(grant)
 
     def vacate(self, grant: Grant) -> None:
-        """Give back the free an allocation has; it is still known."""
+        """Free the resources of an allocation; it stays known."""
         if grant.node is not None:
             grant.node.grants.discard(grant)
             grant.node = None
             grant.ask.application.queue.give_back(grant.amount)
 
     def strike(self, grant: Grant) -> None:
-        """Forget an allocation altogether."""
+        """Remove an allocation."""
         self.vacate(grant)
         application = grant.ask.application
         application.grants.pop(grant.identity, None)
@@ -203,14 +203,14 @@ class RMState:
             self.drop(grant.ask)
 
     def drop(self, ask: Ask) -> None:
-        """Forget an ask; what it was granted goes on."""
+        """Remove an ask; its allocations stay."""
         ask.withdrawn = True
         if ask.application.asks.get(ask.key) is ask:
             del ask.application.asks[ask.key]
 
 
 def sum_of(grants: list[Grant]) -> Amounts:
-    """What several allocations take together."""
+    """Return the sum of several allocations."""
     total: Amounts = {}
     for grant in grants:
         total = plus(total, grant.amount)

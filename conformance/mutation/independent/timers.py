@@ -1,4 +1,4 @@
-"""What ends because it lasted too long; looked at once a second."""
+"""Timeouts, checked once a second."""
 
 from siwire.r2023_12 import si_pb2
 
@@ -7,10 +7,10 @@ from mutation.independent.state import Application, ApplicationState, RMState
 
 
 def tick(rm: RMState) -> None:
-    """End what is due."""
+    """End what has timed out."""
     for grant in rm.all_grants():
         if grant.expires is not None and rm.now >= grant.expires and grant.leaving is None:
-            lives.send_away(rm, grant, si_pb2.TIMEOUT, "its time is over")
+            lives.send_away(rm, grant, si_pb2.TIMEOUT, "it timed out")
     for application in list(rm.applications.values()):
         gangs.check_time(rm, application)
         _check_waiting(rm, application)

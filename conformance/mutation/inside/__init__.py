@@ -1,4 +1,4 @@
-"""Schedulers altered inside, by what they are about; their functions are given an ``Inside``."""
+"""Changes made inside the reference, by subject; their functions are given an ``Inside``."""
 
 from collections.abc import Callable
 
@@ -9,4 +9,4 @@ from mutation.altering import Inside
 __all__ = ["Inside", "Original"]
 
 Original = Callable[..., list[Effect]]
-"""A function of the core, as it was, that says what follows from a call."""
+"""An original function of the core, which returns the effects of a call."""

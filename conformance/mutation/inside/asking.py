@@ -1,4 +1,4 @@
-"""What becomes of asks: of their number, their time, their identities."""
+"""Mutants of asks: their number, their timeout, their identities."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from mutation.mutant import mutant, variant
 
 @mutant(
     "priority-and-tags-stay",
-    "A replacing ask has priority and tags of the first.",
+    "A replacing ask has the priority and tags of the first.",
     breaks=("SI-ASK-029",),
 )
 def _(inside: Inside) -> None:
@@ -29,7 +29,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "lower-number-comes-on-top",
-    "An ask that is lowered yields what it wanted before and what it wants now.",
+    "An ask whose number is lowered gets the old number and the new one.",
     breaks=("SI-ASK-004", "SI-ASK-005"),
     revision="2023-12",
 )
@@ -46,7 +46,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-timeout-an-ask",
-    "Of several allocations of an ask only the first ends when its time is over.",
+    "Of several allocations of an ask only the first ends at the execution timeout.",
     breaks=("SI-ASK-014",),
     revision="2023-12",
 )
@@ -67,7 +67,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "identity-of-its-key",
-    "The identity is the key and a number that begins anew with each ask.",
+    "The identity is the key and a number that starts again with each ask.",
     breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
     revision="2023-12",
 )
@@ -98,7 +98,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "asks-for-nothing-are-served",
-    "An ask for nothing at all is allocated.",
+    "An empty ask is allocated.",
     misjudged_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "ask-of-nobody-ends-the-stream",
-    "An ask that names no application ends the stream.",
+    "An ask without application ends the stream.",
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:

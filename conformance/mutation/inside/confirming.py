@@ -1,4 +1,4 @@
-"""Faults in what confirmations do that nobody waits for, or that come of another type."""
+"""Mutants of confirmations that are not expected, or have another type."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -25,14 +25,14 @@ _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
 
 def allocated_again(rm_id: str, live: Any) -> Effect:
-    """What tells of an allocation like this one, by another identity."""
+    """Return the report of an allocation like this one with another identity."""
     again = replace(live.record, identity=f"{live.record.identity}-again")
     return NewAllocation(rm_id, again, live.application.leaf.name)
 
 
 @mutant(
     "confirmation-of-nothing-replaces",
-    "What confirms a release nobody asked for is believed: the allocation ends, and another comes.",
+    "An unexpected confirmation ends the allocation and makes another.",
     breaks=("SI-REL-014",),
 )
 def _(inside: Inside) -> None:
@@ -69,7 +69,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "confirmation-of-nothing-ends-the-stream",
-    "A confirmation nobody waits for is an error, and the stream ends.",
+    "An unexpected confirmation is an error and ends the stream.",
     breaks=("SI-REL-014",),
 )
 def _(inside: Inside) -> None:
@@ -77,14 +77,14 @@ def _(inside: Inside) -> None:
         live = named(rm, request)
         if live is not None and request.termination not in (live.open_release, *_STOPS):
             inside.fires()
-            raise RuntimeError("nobody waits for this confirmation")
+            raise RuntimeError("this confirmation is unexpected")
         return original(rm, request, now)
 
     inside.instead_of(releases.release, release)
 
 
 def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
-    """An ask release that confirms is sent back, beginning with that one of its key."""
+    """Echo the ask releases that confirm, from the given one of a key on."""
     counts: Counter[AllocationSubject] = Counter()
 
     def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
@@ -102,7 +102,7 @@ def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
 
 
 def _echo(request: ReleaseRequest) -> AskRelease:
-    """The same as it was said."""
+    """Return the release as it was sent."""
     return AskRelease(
         partition=request.partition,
         application_id=application_of(request),
@@ -131,7 +131,7 @@ def _(inside: Inside) -> None:
 
 
 def _mistyped(rm: Any, request: Any) -> Any:
-    """The allocation whose open release is confirmed by another type, None without."""
+    """Return the allocation whose open release is confirmed with another type, if any."""
     live = named(rm, request)
     if live is None or live.open_release in (None, request.termination):
         return None
@@ -140,7 +140,7 @@ def _mistyped(rm: Any, request: Any) -> Any:
 
 @mutant(
     "mistyped-confirmation-loses-the-ask",
-    "A confirmation by another type ends a placeholder, and what was to replace it is forgotten.",
+    "A confirmation of another type ends a placeholder, and its replacement is lost.",
     breaks=("SI-REL-026",),
 )
 def _(inside: Inside) -> None:
@@ -161,7 +161,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "mistyped-confirmation-frees-already",
-    "With a confirmation by another type the room is free, and once more with the right one.",
+    "A confirmation of another type frees the capacity, and the right one does so again.",
     breaks=("SI-REL-026",),
 )
 def _(inside: Inside) -> None:
@@ -179,7 +179,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "second-ask-confirmation-keeps-it-failing",
-    "An application whose ask release is confirmed twice is failing for ever.",
+    "An application whose ask release is confirmed twice stays Failing.",
     breaks=("SI-REL-025",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in what becomes of an RM's connection, and of the parts of its requests."""
+"""Mutants of an RM's connection, and of the parts of its requests."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ _REFUSALS: Final = (RejectedNode, RejectedApplication, RejectedAsk, ReleasedAsk)
 
 @mutant(
     "unregistered-may-submit",
-    "Applications of an RM that did not register are accepted.",
+    "Applications of an unregistered RM are accepted.",
     breaks=("SI-CONN-002",),
 )
 def _(inside: Inside) -> None:
@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "refusals-told-to-everybody",
-    "What is rejected, and asks that end, are told to all RMs.",
+    "Rejections and ends of asks are reported to all RMs.",
     breaks=("SI-CONN-004",),
 )
 def _(inside: Inside) -> None:
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "lost-rm-stopped-too-soon",
-    "An RM that lost its connection is stopped after a part of the time it has.",
+    "An RM that lost its connection is stopped before its time is over.",
     breaks=("SI-CONN-007",),
 )
 def _(inside: Inside) -> None:
@@ -104,7 +104,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "states-on-the-allocation-stream",
-    "States of applications are told on the stream of allocations, in a field it does not have.",
+    "States of applications are sent on the allocation stream, in an unknown field.",
     breaks=("SI-WIRE-006",),
 )
 def _(inside: Inside) -> None:
@@ -131,7 +131,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "first-neighbours-lost",
-    "What precedes a bad element of a request is not taken.",
+    "Elements before an invalid element of a request are ignored.",
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
@@ -162,19 +162,19 @@ def _(inside: Inside) -> None:
 
 
 def _ask_of(entry: Any) -> Any:
-    """What of an entry names the application: the ask of an allocation that exists."""
+    """Return the part of an entry that names the application: the ask of an allocation."""
     return entry.ask if isinstance(entry, AllocationRecord) else entry
 
 
 def _is_known(rm: ResourceManager, one: Any) -> bool:
-    """Whether there is the application that an element is, or is about."""
+    """Return whether the application of an element is known."""
     partitions = rm.partitions.values()
     return any(one.application_id in partition.applications for partition in partitions)
 
 
 @mutant(
     "removal-beside-additions-halts",
-    "Removed beside additions, an application loses what it waits for and stays with the rest.",
+    "An application removed along with additions loses its asks and keeps the rest.",
     breaks=("SI-CONN-021",),
 )
 def _(inside: Inside) -> None:
@@ -195,7 +195,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "unknown-ends-the-list",
-    "What follows an element that names nothing there is gets lost.",
+    "Elements after one that names something unknown are lost.",
     breaks=("SI-CONN-017",),
 )
 def _(inside: Inside) -> None:
@@ -242,7 +242,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "paused-goes-on",
-    "What waits is allocated while the RM is paused.",
+    "Pending asks are allocated while the RM is paused.",
     breaks=("SI-CONN-009",),
 )
 def _(inside: Inside) -> None:
@@ -273,7 +273,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "withdrawals-overtake",
-    "An ask that is withdrawn at once is taken after its withdrawal.",
+    "An ask that is withdrawn at once is processed after its withdrawal.",
     breaks=("SI-CONN-015",),
 )
 def _(inside: Inside) -> None:
@@ -294,7 +294,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "replayed-node-is-empty",
-    "A node is taken without what runs on it.",
+    "A node is accepted without its existing allocations.",
     breaks=("SI-CONN-018",),
     revision="2023-12",
 )
@@ -309,14 +309,14 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "names-of-kubernetes-only",
-    "A node whose name Kubernetes would not take is refused.",
+    "A node whose name is not valid in Kubernetes is rejected.",
     breaks=("SI-CONN-019",),
 )
 def _(inside: Inside) -> None:
     def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         if not info.node_id.isascii():
             inside.fires()
-            return [RejectedNode(rm.rm_id, info.node_id, "no name for a node")]
+            return [RejectedNode(rm.rm_id, info.node_id, "invalid node name")]
         return original(rm, info, now)
 
     inside.instead_of(nodes.update, update)

@@ -1,4 +1,4 @@
-"""Faults in whom an RM is asked to let go, and in queues that a new configuration brings."""
+"""Mutants of preemption checks, and of queues that a new configuration adds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ Keys = Sequence[str]
 
 
 def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
-    """Who may go for an ask is asked about these as well."""
+    """Add these allocations to the victims of a preemption check."""
 
     def question(
         original: Callable[..., Effect], partition: Any, proposal: Any, number: int
@@ -34,7 +34,7 @@ def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
 
 @mutant(
     "victims-of-other-nodes",
-    "A check names allocations of another node, too.",
+    "A check also names allocations of another node.",
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
@@ -49,7 +49,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "victims-long-gone",
-    "A check names allocations that have ended, too.",
+    "A check also names allocations that have ended.",
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
@@ -66,7 +66,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "victims-named-twice",
-    "A check names the first of the victims once more.",
+    "A check names the first of the victims twice.",
     *_CHECKS,
     breaks=("SI-CB-005",),
 )
@@ -76,7 +76,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "new-queues-get-nothing",
-    "In a queue that came with another configuration nothing is allocated.",
+    "In a queue added by a new configuration nothing is allocated.",
     breaks=("SI-CFG-001",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in how placement constraints are read and held to, which only 2021-02 has."""
+"""Mutants of placement constraints, which only 2021-02 has."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ Tags = Mapping[str, str]
 
 @_mutant(
     "unconstrained-keep-apart",
-    "An ask without constraint stays away from what has the same tags.",
+    "An ask without constraint avoids allocations with the same tags.",
     breaks=("SI-PLACE-001", "SI-PLACE-010"),
 )
 def _(inside: Inside) -> None:
@@ -58,7 +58,7 @@ def _operators(
 
 @_mutant(
     "no-operator-means-not-in",
-    "A condition without operator is one on all other values.",
+    "A condition without operator means all other values.",
     breaks=("SI-PLACE-002",),
 )
 def _(inside: Inside) -> None:
@@ -66,7 +66,7 @@ def _(inside: Inside) -> None:
     _operators(inside, lambda sent: others.get(sent, sent))
 
 
-@_mutant("not-in-is-in", "NOT_IN is taken for IN.", breaks=("SI-PLACE-003",))
+@_mutant("not-in-is-in", "NOT_IN is treated as IN.", breaks=("SI-PLACE-003",))
 def _(inside: Inside) -> None:
     others = {TargetOperator.NOT_IN: TargetOperator.IN}
     _operators(inside, lambda sent: others.get(sent, sent))
@@ -85,7 +85,9 @@ def _(inside: Inside) -> None:
     _operators(inside, lambda sent: others.get(sent, sent))
 
 
-@_mutant("any-condition-is-enough", "One of several will do.", breaks=("SI-PLACE-005",))
+@_mutant(
+    "any-condition-is-enough", "One of several conditions is enough.", breaks=("SI-PLACE-005",)
+)
 def _(inside: Inside) -> None:
     def suits(_: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
         if len(constraint.node) > 1:
@@ -97,7 +99,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "affinity-outweighs-nodes",
-    "With a condition on what runs there, those on the node do not count.",
+    "With a condition on allocations, those on the node are ignored.",
     breaks=("SI-PLACE-006",),
 )
 def _(inside: Inside) -> None:
@@ -112,7 +114,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "nodes-outweigh-affinity",
-    "With a condition on the node, that on what runs there does not count.",
+    "With a condition on the node, that on allocations is ignored.",
     breaks=("SI-PLACE-006",),
 )
 def _(inside: Inside) -> None:
@@ -128,7 +130,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "each-node-is-a-group",
-    "Allocations are counted by node, whatever the scope says.",
+    "Allocations are counted by node, regardless of the scope.",
     breaks=("SI-PLACE-007",),
 )
 def _(inside: Inside) -> None:
@@ -139,7 +141,11 @@ def _(inside: Inside) -> None:
     inside.instead_of(AllocationAffinity.group, group)
 
 
-@_mutant("cardinality-ignored", "Any number will do.", breaks=("SI-PLACE-007", "SI-PLACE-008"))
+@_mutant(
+    "cardinality-ignored",
+    "The maximum number of allocations is ignored.",
+    breaks=("SI-PLACE-007", "SI-PLACE-008"),
+)
 def _(inside: Inside) -> None:
     def allows(_: Any, _affinity: Any, _count: int) -> bool:
         inside.fires()
@@ -150,7 +156,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "preferred-is-required",
-    "A constraint that is only preferred holds an ask back.",
+    "A preferred constraint blocks an ask.",
     breaks=("SI-PLACE-009",),
 )
 def _(inside: Inside) -> None:
@@ -164,7 +170,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "required-is-preferred",
-    "A required constraint does not hold an ask back.",
+    "A required constraint does not block an ask.",
     breaks=("SI-PLACE-009",),
 )
 def _(inside: Inside) -> None:

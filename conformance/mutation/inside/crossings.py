@@ -1,4 +1,4 @@
-"""Faults where gangs meet other things: other nodes with room, stops, updates, a second wait."""
+"""Mutants of gangs combined with other events: other nodes, stops, updates, a second wait."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,7 +18,7 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 @mutant(
     "stateaware-takes-no-gangs",
-    "A StateAware queue takes no gangs.",
+    "A StateAware queue rejects gangs.",
     breaks=("SI-GANG-007",),
 )
 def _(inside: Inside) -> None:
@@ -33,7 +33,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "newest-placeholder-is-taken",
-    "A real ask takes the place of the newest placeholder, whatever its task group.",
+    "A real ask replaces the newest placeholder, regardless of its task group.",
     breaks=("SI-GANG-017",),
 )
 def _(inside: Inside) -> None:
@@ -52,7 +52,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "real-placed-elsewhere",
-    "The real allocation lands on another node than its placeholder where one has room.",
+    "The real allocation goes to another node than its placeholder if it fits there.",
     breaks=("SI-GANG-021",),
 )
 def _(inside: Inside) -> None:
@@ -77,7 +77,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "hard-gang-keeps-its-asks",
-    "Of a hard gang that failed the pending asks are not released.",
+    "When a hard gang fails, its pending asks are not released.",
     breaks=("SI-GANG-033",),
 )
 def _(inside: Inside) -> None:
@@ -93,7 +93,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "complete-hard-gang-fails",
-    "A hard gang fails when the time is over, though it is complete, if nobody used it yet.",
+    "At the timeout a hard gang fails although it is complete, if it is unused.",
     breaks=("SI-GANG-039",),
 )
 def _(inside: Inside) -> None:
@@ -102,7 +102,9 @@ def _(inside: Inside) -> None:
         if is_hard and application.state is ApplicationState.ACCEPTED and not application.pending:
             inside.fires()
             partition.gangs[application].timer = None
-            return application_lifecycle.fail(partition, application, now, "nobody used it in time")
+            return application_lifecycle.fail(
+                partition, application, now, "it was not used in time"
+            )
         return original(partition, application, now)
 
     inside.instead_of(timeout._expire, expire)
@@ -110,8 +112,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "leftovers-keep-from-waiting",
-    "Leftover placeholders keep an application from waiting; they go when the placeholder time"
-    " is over.",
+    "Leftover placeholders keep an application from waiting until the placeholder timeout.",
     breaks=("SI-GANG-042",),
 )
 def _(inside: Inside) -> None:
@@ -126,7 +127,7 @@ def _(inside: Inside) -> None:
         if not application.has_begun or application.is_active:
             return effects
         left = list(partition.allocations.of(application).values())
-        return effects + application_lifecycle.withdraw(partition, [], left, "nobody needs it")
+        return effects + application_lifecycle.withdraw(partition, [], left, "it is not needed")
 
     inside.instead_of(completion.keeps_from_waiting, keeps)
     inside.instead_of(timeout._expire, expire)
@@ -134,7 +135,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "stopped-in-replacement-is-credited-twice",
-    "A placeholder the RM stops while it is replaced gives its share of the quota back twice.",
+    "A placeholder the RM stops during its replacement is credited to the quota twice.",
     breaks=("SI-GANG-071",),
 )
 def _(inside: Inside) -> None:
@@ -149,7 +150,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "smaller-real-ask-leaks",
-    "What a smaller real allocation leaves of its placeholder is never free again.",
+    "The rest of a placeholder with a smaller replacement is never free again.",
     breaks=("SI-GANG-071",),
 )
 def _(inside: Inside) -> None:
@@ -168,7 +169,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "withdrawn-in-replacement-leaks",
-    "Where the real ask was withdrawn the room of its placeholder is never free again.",
+    "If the real ask was withdrawn, the capacity of its placeholder is never free again.",
     breaks=("SI-GANG-071",),
 )
 def _(inside: Inside) -> None:
@@ -184,7 +185,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "update-in-replacement-lost",
-    "An ask that is said again while its placeholder is replaced is served as it was.",
+    "An ask that is updated while its placeholder is replaced is served as it was before.",
     breaks=("SI-ASK-003", "SI-ASK-032"),
 )
 def _(inside: Inside) -> None:
@@ -199,7 +200,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "waiting-counts-from-the-first",
-    "An application that waits again is completed as if it had waited ever since.",
+    "The second wait of an application is timed from its first.",
     breaks=("SI-APP-029",),
 )
 def _(inside: Inside) -> None:
@@ -219,7 +220,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "waiting-is-for-good",
-    "An ask is served while its application waits, and does not bring it back.",
+    "An ask is served while its application is Completing, without making it Running.",
     breaks=("SI-APP-028",),
 )
 def _(inside: Inside) -> None:
@@ -234,7 +235,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-ask-of-a-gang-released",
-    "Of several pending asks of a gang the release of the first only is told.",
+    "Of several pending asks of a gang only the first release is reported.",
     breaks=("SI-GANG-033",),
 )
 def _(inside: Inside) -> None:
@@ -250,7 +251,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "ordinary-asks-go-with-a-gang",
-    "What a gang asked for without a task group is forgotten when its time is over.",
+    "Asks of a gang without task group are dropped at its timeout.",
     breaks=("SI-GANG-035",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in what the scheduler says of its own types by server reflection."""
+"""Mutants of the types that server reflection describes."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -19,7 +19,7 @@ _OLDEST: Final = "2021-02"
 def describes(
     inside: Inside, change: Callable[[FileDescriptorProto], None], revision: str = NAME
 ) -> None:
-    """Reflection shows another file of the SI than the one that is spoken."""
+    """Let reflection describe another file of the SI than the one served."""
     pool = descriptor_pool.DescriptorPool()
     for name, file in (
         ("google/protobuf/descriptor.proto", descriptor_pb2.DESCRIPTOR),

@@ -1,4 +1,4 @@
-"""What others hold on the nodes: where it counts, and what ends it."""
+"""Foreign allocations on nodes: where they count, and what ends them."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,7 +23,7 @@ _Original = Callable[..., Any]
 
 @_mutant(
     "first-foreign-amount-stays",
-    "A foreign allocation holds the amount it was told with first.",
+    "A foreign allocation keeps the amount that was first reported.",
     breaks=("SI-FOR-002",),
 )
 def _(inside: Inside) -> None:
@@ -35,7 +35,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-releases-ignored",
-    "A foreign allocation holds its room when it was released.",
+    "A foreign allocation keeps its capacity when it was released.",
     breaks=("SI-FOR-003",),
 )
 def _(inside: Inside) -> None:
@@ -48,7 +48,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-strays-passed-over",
-    "A foreign allocation without a place is not rejected.",
+    "A foreign allocation without a node is not rejected.",
     breaks=("SI-FOR-004",),
 )
 def _(inside: Inside) -> None:
@@ -63,14 +63,14 @@ def _(inside: Inside) -> None:
 
 
 def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
-    """Foreign allocations are rejected that do not fit their node so."""
+    """Reject foreign allocations that do not fit their node in this way."""
 
     def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
         partition = rm.partitions.get(foreign.partition)
         node = partition.nodes.get(foreign.node_id) if partition is not None else None
         if node is not None and is_unfit(node, foreign):
             inside.fires()
-            return [RejectedAllocation(rm.rm_id, foreign.key, "", "there is no room for it")]
+            return [RejectedAllocation(rm.rm_id, foreign.key, "", "it does not fit the node")]
         return original(rm, foreign, now)
 
     inside.instead_of(foreign_allocations.report, report)
@@ -78,7 +78,7 @@ def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
 
 @_mutant(
     "foreign-needs-room",
-    "A foreign allocation is rejected for which its node has no room.",
+    "A foreign allocation that does not fit its node is rejected.",
     breaks=("SI-FOR-005",),
 )
 def _(inside: Inside) -> None:
@@ -87,7 +87,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-needs-a-schedulable-node",
-    "A foreign allocation is rejected on a node that is draining.",
+    "A foreign allocation is rejected on a draining node.",
     breaks=("SI-FOR-005",),
 )
 def _(inside: Inside) -> None:
@@ -96,7 +96,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-counts-in-queues",
-    "What is foreign takes room in every queue.",
+    "Foreign allocations count in every queue.",
     breaks=("SI-FOR-006",),
 )
 def _(inside: Inside) -> None:
@@ -113,7 +113,7 @@ def _(inside: Inside) -> None:
 
 
 def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
-    """What is foreign is released for such an ask, on the nodes it may go to."""
+    """Release foreign allocations for such an ask, on the nodes it may go to."""
 
     def goes(partition: Any, ask: Any) -> Iterator[Any]:
         for node in partition.nodes.values():
@@ -132,7 +132,7 @@ def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
 
 @_mutant(
     "foreign-gives-way-to-a-bound-ask",
-    "A foreign allocation is released for an ask that is bound to its node.",
+    "A foreign allocation is released for an ask that requires its node.",
     breaks=("SI-FOR-008",),
 )
 def _(inside: Inside) -> None:
@@ -154,7 +154,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-lost-with-its-node",
-    "What was foreign on a node that went is not counted when the node is back.",
+    "A foreign allocation on a removed node is not counted when the node is back.",
     breaks=("SI-FOR-009",),
 )
 def _(inside: Inside) -> None:
@@ -176,7 +176,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-stays-where-it-was-first",
-    "A foreign allocation that is told on another node stays on the first.",
+    "A foreign allocation that is reported on another node stays on the first.",
     breaks=("SI-FOR-009",),
 )
 def _(inside: Inside) -> None:
@@ -191,7 +191,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "foreign-amounts-unchecked",
-    "A foreign allocation of nothing or less is taken as it is.",
+    "A foreign allocation of nothing or less is accepted.",
     breaks=("SI-FOR-010",),
 )
 def _(inside: Inside) -> None:

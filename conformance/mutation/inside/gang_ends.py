@@ -1,4 +1,4 @@
-"""Faults in what comes of a gang that has waited, or that nobody needs any more."""
+"""Mutants of the ends of gangs, by timeout or without use."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "unused-placeholders-time-out",
-    "When the placeholder time is over what nobody replaced is released, also of a complete gang.",
+    "At the timeout unused placeholders are released even if the gang is complete.",
     breaks=("SI-GANG-063",),
 )
 def _(inside: Inside) -> None:
@@ -24,14 +24,14 @@ def _(inside: Inside) -> None:
         unused = [one for one in held if one.is_placeholder and one.open_release is None]
         if unused:
             inside.fires()
-        return application_lifecycle.withdraw(partition, [], unused, "nobody used it in time")
+        return application_lifecycle.withdraw(partition, [], unused, "it was not used in time")
 
     inside.instead_of(timeout._expire, expire)
 
 
 @mutant(
     "unused-placeholders-fall-silent",
-    "When the placeholder time is over what nobody replaced is kept, and replaced by nobody.",
+    "At the timeout unused placeholders stay, and are never replaced.",
     breaks=("SI-GANG-063",),
 )
 def _(inside: Inside) -> None:
@@ -48,7 +48,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "completed-with-the-first-confirmation",
-    "An application is completed when the first of its leftover placeholders is gone.",
+    "An application completes when the first of its leftover placeholders is gone.",
     breaks=("SI-GANG-069",),
 )
 def _(inside: Inside) -> None:

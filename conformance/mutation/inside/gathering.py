@@ -1,4 +1,4 @@
-"""Faults in how gangs are taken, and gather their placeholders."""
+"""Mutants of how gangs are accepted and gather their placeholders."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "gang-holds-up-its-queue",
-    "While a gang waits for its placeholders nobody of its queue is served.",
+    "While a gang waits for its placeholders nothing else in its queue is served.",
     breaks=("SI-GANG-010",),
 )
 def _(inside: Inside) -> None:
@@ -75,7 +75,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "flag-without-group-counts",
-    "An ask with the placeholder flag is a placeholder without any task group, too.",
+    "An ask with the placeholder flag is a placeholder even without a task group.",
     breaks=("SI-GANG-028",),
 )
 def _(inside: Inside) -> None:
@@ -91,7 +91,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "group-without-flag-recovers-a-placeholder",
-    "An existing allocation of a task group is taken for a placeholder.",
+    "An existing allocation of a task group is treated as a placeholder.",
     breaks=("SI-REC-012",),
 )
 def _(inside: Inside) -> None:
@@ -107,7 +107,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "gang-time-begins-anew",
-    "Each placeholder lets the time of its gang begin anew.",
+    "Each placeholder restarts the timer of its gang.",
     breaks=("SI-GANG-031",),
 )
 def _(inside: Inside) -> None:
@@ -123,7 +123,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "gang-time-from-submission",
-    "The time of a gang runs from its submission.",
+    "The timer of a gang starts with its submission.",
     breaks=("SI-GANG-031",),
 )
 def _(inside: Inside) -> None:
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "nodes-limit-gangs",
-    "A gang that is more than all nodes have now is rejected.",
+    "A gang that exceeds all current nodes is rejected.",
     breaks=("SI-GANG-051",),
 )
 def _(inside: Inside) -> None:
@@ -158,7 +158,7 @@ def _(inside: Inside) -> None:
         total = new.placeholder_ask
         if partition is not None and total is not None and not total.fits(partition.total):
             inside.fires()
-            yield "there are no nodes for all of the gang"
+            yield "the nodes are too small for the gang"
 
     def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
         for reason in objections(rm.partitions.get(new.partition), new):
@@ -168,20 +168,20 @@ def _(inside: Inside) -> None:
     inside.instead_of(applications.submit, submit)
 
 
-@mutant("gangs-nowhere", "No queue takes gangs.", breaks=("SI-GANG-007",))
+@mutant("gangs-nowhere", "No queue accepts gangs.", breaks=("SI-GANG-007",))
 def _(inside: Inside) -> None:
     def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
         yield from original(leaf, new)
         if new.placeholder_ask is not None:
             inside.fires()
-            yield "there are no gangs here"
+            yield "gangs are not supported"
 
     inside.instead_of(submission.objections, objections)
 
 
 @mutant(
     "use-limits-gangs",
-    "A gang is rejected that does not fit into what is left of its quota now.",
+    "A gang that exceeds the free part of its quota is rejected.",
     breaks=("SI-GANG-004",),
 )
 def _(inside: Inside) -> None:
@@ -191,14 +191,14 @@ def _(inside: Inside) -> None:
         for queue in leaf.path if total is not None else ():
             if not queue.has_capacity(total):
                 inside.fires()
-                yield "there is no room for the gang now"
+                yield "the gang does not fit now"
 
     inside.instead_of(submission.objections, objections)
 
 
 @mutant(
     "gang-waits-for-ever",
-    "A gang that gave no time waits for its placeholders for ever.",
+    "A gang without timeout waits for its placeholders for ever.",
     breaks=("SI-GANG-064",),
 )
 def _(inside: Inside) -> None:
@@ -213,7 +213,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "no-group-is-a-group",
-    "A real ask without task group replaces what was flagged and has no group either.",
+    "A real ask without task group replaces a flagged ask without one.",
     breaks=("SI-GANG-028",),
 )
 def _(inside: Inside) -> None:
@@ -255,7 +255,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "early-real-beside-its-placeholders",
-    "A real ask of a gang is allocated where there is room while placeholders are pending.",
+    "A real ask of a gang is allocated if it fits while placeholders are pending.",
     breaks=("SI-GANG-016",),
 )
 def _(inside: Inside) -> None:
@@ -277,7 +277,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "withdrawn-placeholders-are-missing",
-    "At its timeout a gang fails that has less than it announced, also if it asks for no more.",
+    "At the timeout a gang with fewer asks than announced fails.",
     breaks=("SI-GANG-065",),
 )
 def _(inside: Inside) -> None:
@@ -286,14 +286,14 @@ def _(inside: Inside) -> None:
         if waits or application.has_begun or total is None or total.fits(application.used):
             return original(partition, application, now)
         inside.fires()
-        return application_lifecycle.fail(partition, application, now, "not all of the gang came")
+        return application_lifecycle.fail(partition, application, now, "the gang is not complete")
 
     inside.instead_of(timeout._expire, expire)
 
 
 @mutant(
     "gangs-look-at-their-own-queue-only",
-    "A gang is accepted that fits the quota of its queue, whatever the queues above may use.",
+    "A gang that fits the quota of its queue is accepted even if it exceeds its ancestors'.",
     breaks=("SI-GANG-005",),
 )
 def _(inside: Inside) -> None:
@@ -342,7 +342,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "unannounced-placeholders-rejected",
-    "Placeholder asks of an application that did not say what its gang needs are rejected.",
+    "Placeholder asks of an application that did not announce a gang are rejected.",
     breaks=("SI-GANG-053",),
 )
 def _(inside: Inside) -> None:
@@ -352,7 +352,7 @@ def _(inside: Inside) -> None:
             announced = application.submitted.placeholder_ask if application is not None else None
             if application is not None and ask.is_placeholder and announced is None:
                 inside.fires()
-                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is no gang")]
+                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is not a gang")]
         return original(rm, ask, now)
 
     inside.instead_of(asks.add, add)
@@ -360,7 +360,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "unannounced-placeholders-not-replaced",
-    "Nothing replaces the placeholders of an application that did not say what its gang needs.",
+    "The placeholders of an application that did not announce a gang are never replaced.",
     breaks=("SI-GANG-053",),
 )
 def _(inside: Inside) -> None:
@@ -375,7 +375,7 @@ def _(inside: Inside) -> None:
 
 
 def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]) -> None:
-    """An ordinary application gets these verdicts there instead of one."""
+    """Give an ordinary application in a FAIR queue these verdicts instead of one."""
 
     def submit(original: Original, rm: Any, new: Any, now: float) -> list[Effect]:
         effects = original(rm, new, now)

@@ -1,4 +1,4 @@
-"""Faults in what has to stay as it is: on nodes, in applications, in the room of queues."""
+"""Mutants of what must stay unchanged: on nodes, in applications, in queues."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ _CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
 
 @mutant(
     "duplicate-frees-the-node",
-    "With a rejected duplicate what is allocated on the node does not count any more.",
+    "After a rejected duplicate, allocations on the node are not counted.",
     breaks=("SI-NODE-003",),
 )
 def _(inside: Inside) -> None:
@@ -48,7 +48,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "undrain-drains",
-    "Undraining a node that is not draining is an error, and drains it.",
+    "Undraining a node that is not draining is an error and drains it.",
     breaks=("SI-NODE-029",),
 )
 def _(inside: Inside) -> None:
@@ -68,7 +68,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "shrinking-stops",
-    "An allocation for which a node got too small is stopped.",
+    "An allocation that no longer fits its shrunk node is stopped.",
     breaks=("SI-NODE-043",),
 )
 def _(inside: Inside) -> None:
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
                 break
             effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
             effects += application_lifecycle.settle(partition, live.application, now)
-            release = live.release(TerminationType.STOPPED_BY_RM, "there is no room")
+            release = live.release(TerminationType.STOPPED_BY_RM, "it does not fit any more")
             effects.append(ReleasedAllocation(partition.rm_id, release))
             inside.fires()
         return effects
@@ -91,7 +91,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "duplicate-moves-its-application",
-    "A rejected duplicate takes the application to the queue it asks for.",
+    "A rejected duplicate moves the application to the queue it names.",
     breaks=("SI-APP-003",),
 )
 def _(inside: Inside) -> None:
@@ -110,7 +110,7 @@ def _(inside: Inside) -> None:
         return effects
 
     def _move(application: Any, leaf: Queue) -> None:
-        """What it uses counts in this leaf from now on."""
+        """Count the use of the application in this leaf from now on."""
         for quota in application.quotas:
             quota.unbook(application.used)
         submitted = application.submitted
@@ -123,7 +123,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "queues-remember-their-use",
-    "What the queues hold counts on after registering again.",
+    "Queue usage is kept when an RM registers again.",
     breaks=("SI-REG-007",),
 )
 def _(inside: Inside) -> None:
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "quota-of-a-parent-ignored",
-    "The maximum of a queue above a leaf is a limit for gangs only.",
+    "The maximum of a parent queue limits gangs only.",
     breaks=("SI-CFG-008",),
 )
 def _(inside: Inside) -> None:
@@ -171,7 +171,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "decommission-leaks-quota",
-    "What ended with its node counts on in its queue.",
+    "Allocations that end with their node still count in their queue.",
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
@@ -192,7 +192,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "same-room-twice",
-    "All asks that are served in one scheduling pass find the room there was before it.",
+    "All asks of one scheduling pass see the capacity from before it.",
     breaks=("SI-NODE-006",),
 )
 def _(inside: Inside) -> None:

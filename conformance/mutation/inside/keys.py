@@ -1,4 +1,4 @@
-"""What a key stands for where it is the identity: one allocation at a time, pending or live."""
+"""Mutants of keys as identity: one allocation at a time per key, pending or live."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ _mutant: Final = partial(mutant, revision=_NAME)
 
 
 def ended_keys(inside: Inside) -> set[str]:
-    """The keys of what has ended, as they come."""
+    """Return the list of the keys that end, filled as they do."""
     ended: set[str] = set()
 
     def remove(original: Callable[..., None], held: Any, allocation: Any) -> None:
@@ -40,7 +40,7 @@ def ended_keys(inside: Inside) -> set[str]:
 
 @_mutant(
     "key-in-use-gets-another-allocation",
-    "An ask with the key of a live allocation gets an allocation on another node as well.",
+    "An ask with the key of a live allocation also gets an allocation on another node.",
     breaks=("SI-ASK-027",),
 )
 def _(inside: Inside) -> None:
@@ -50,7 +50,7 @@ def _(inside: Inside) -> None:
         received = original(partition, live, ask, *rest)
         others = (node for node in partition.nodes.values() if node is not live.node)
         other = next((node for node in others if ask.resource.fits(node.free)), None)
-        if other is None or len(rest) > 1:  # it names a node, or there is none
+        if other is None or len(rest) > 1:  # with or without a required node
             return received
         inside.fires()
         other.book(ask.resource)
@@ -62,7 +62,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "second-life-announced-twice",
-    "The allocation of a key that serves again is announced twice.",
+    "The allocation of a reused key is announced twice.",
     breaks=("SI-ALLOC-008",),
 )
 def _(inside: Inside) -> None:
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
 
 
 def _stays(*fields: str) -> Callable[[Inside], None]:
-    """What a pending ask said first of these stays, whatever it says later."""
+    """Keep the first values of these fields of a pending ask, ignoring updates."""
 
     def alters(inside: Inside) -> None:
         def put(original: Callable[..., None], pending: Any, earlier: Any, ask: Any) -> None:
@@ -98,29 +98,29 @@ def _stays(*fields: str) -> Callable[[Inside], None]:
 
 _mutant(
     "first-priority-of-a-key-stays",
-    "The priority of a pending ask stays as it was said first.",
+    "Updates of the priority of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
 )(_stays("priority"))
 _mutant(
     "first-node-of-a-key-stays",
-    "The node of a pending ask stays as it was said first.",
+    "Updates of the required node of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
 )(_stays("tags", "required_node"))
 _mutant(
     "first-policy-of-a-key-stays",
-    "The preemption policy of a pending ask stays as it was said first.",
+    "Updates of the preemption policy of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
 )(_stays("preemption_policy"))
 _mutant(
     "first-group-of-a-key-stays",
-    "The task group of a pending ask stays as it was said first.",
+    "Updates of the task group of a pending ask are ignored.",
     breaks=("SI-ASK-029",),
 )(_stays("task_group", "placeholder"))
 
 
 @_mutant(
     "refused-update-drops-the-ask",
-    "With the rejection of an update the pending ask is over.",
+    "A rejected update ends the pending ask.",
     breaks=("SI-ASK-030",),
 )
 def _(inside: Inside) -> None:
@@ -140,7 +140,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "refused-update-is-made",
-    "The update of a live allocation is rejected, and made all the same.",
+    "The update of a live allocation is rejected and applied.",
     breaks=("SI-ASK-030",),
 )
 def _(inside: Inside) -> None:
@@ -158,7 +158,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "placement-by-the-rm-passed-over",
-    "A pending ask that comes again with a node goes on waiting.",
+    "A pending ask that comes again with a node stays pending.",
     breaks=("SI-ASK-031",),
 )
 def _(inside: Inside) -> None:
@@ -171,7 +171,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "placed-by-the-rm-and-still-pending",
-    "A pending ask that the RM has placed is served once more.",
+    "A pending ask that the RM has placed is served again.",
     breaks=("SI-ASK-031",),
 )
 def _(inside: Inside) -> None:
@@ -189,7 +189,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "released-under-any-application",
-    "A release by key ends its allocation whatever application it names.",
+    "A release by key ends its allocation regardless of the application it names.",
     breaks=("SI-REL-028",),
 )
 def _(inside: Inside) -> None:
@@ -212,7 +212,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "reported-twice-counted-twice",
-    "An existing allocation that is reported again takes its room once more.",
+    "An existing allocation that is reported again takes its capacity twice.",
     breaks=("SI-REC-025",),
 )
 def _(inside: Inside) -> None:
@@ -229,7 +229,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "what-ended-is-not-taken-over",
-    "What is reported again after it ended is passed over without a word.",
+    "An allocation that is reported after it ended is silently ignored.",
     breaks=("SI-REC-026",),
 )
 def _(inside: Inside) -> None:
@@ -246,7 +246,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "asks-of-older-rms-are-served",
-    "What an older RM asks for is read and served.",
+    "Asks in the fields of an older revision are served.",
     breaks=("SI-WIRE-016",),
 )
 def _(inside: Inside) -> None:
@@ -266,7 +266,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "withdrawals-of-older-rms-are-heeded",
-    "What an older RM withdraws is withdrawn.",
+    "Withdrawals in the fields of an older revision are carried out.",
     breaks=("SI-WIRE-016",),
 )
 def _(inside: Inside) -> None:
@@ -286,7 +286,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "occupation-by-older-rms-counts",
-    "What an older RM says is occupied on a node is not there for anybody.",
+    "Occupied resources in the field of an older revision are counted.",
     breaks=("SI-WIRE-016",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults that take two types of resources to show: one is left out, another changes or ends."""
+"""Mutants that need two resource types: one is omitted, another changes or ends."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from mutation.mutant import mutant
 
 _MEMORY: Final = "memory"
 Taken = Callable[[Resource, Resource], Resource]
-"""What is taken over of what is said now, after what was said before."""
+"""A function of the previous amounts and the new ones that returns those to use."""
 
 
 def _with_what_was_left_out(before: Resource, now: Resource) -> Resource:
@@ -41,7 +41,7 @@ def _of_nodes(inside: Inside, taken: Taken) -> None:
 
 @mutant(
     "node-keeps-a-type-left-out",
-    "An update of a node that leaves out a resource type keeps the old amount of it.",
+    "A node update that omits a resource type keeps the old amount of it.",
     breaks=("SI-NODE-018",),
 )
 def _(inside: Inside) -> None:
@@ -50,7 +50,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "node-takes-over-memory-alone",
-    "Of the amounts in the update of a node only that of memory counts.",
+    "Only the memory in a node update counts.",
     breaks=("SI-NODE-017", "SI-NODE-018"),
 )
 def _(inside: Inside) -> None:
@@ -69,7 +69,7 @@ def _of_what_waits(inside: Inside, taken: Taken) -> None:
 
 @mutant(
     "pending-keeps-a-type-left-out",
-    "An ask that is said again without a resource type is served with the old amount of it.",
+    "An ask update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ASK-032",),
 )
 def _(inside: Inside) -> None:
@@ -78,7 +78,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "pending-takes-over-memory-alone",
-    "Of the amounts of an ask that is said again only that of memory counts.",
+    "Only the memory in an ask update counts.",
     breaks=("SI-ASK-032",),
 )
 def _(inside: Inside) -> None:
@@ -97,7 +97,7 @@ def _of_what_lives(inside: Inside, taken: Taken) -> None:
 
 @mutant(
     "live-keeps-a-type-left-out",
-    "An update of an allocation that leaves out a resource type keeps the old amount of it.",
+    "An allocation update that omits a resource type keeps the old amount of it.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -106,7 +106,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "live-takes-over-memory-alone",
-    "Of the amounts in the update of an allocation only that of memory counts.",
+    "Only the memory in an allocation update counts.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "recovered-counts-its-memory-alone",
-    "Of what a recovered allocation holds only memory is taken from its node and queues.",
+    "Only the memory of a recovered allocation is counted on its node and in its queues.",
     breaks=("SI-REC-007",),
 )
 def _(inside: Inside) -> None:
@@ -141,7 +141,7 @@ def _(inside: Inside) -> None:
 
 
 def _ends_as_it_was(inside: Inside, in_the_course_of: Any) -> None:
-    """What an allocation held first is given back where it ends in the course of this call."""
+    """Give back the first amount of an updated allocation when this call ends it."""
     first: dict[Any, Resource] = {}
     now: list[bool] = []
 
@@ -172,7 +172,7 @@ def _ends_as_it_was(inside: Inside, in_the_course_of: Any) -> None:
 
 @mutant(
     "updated-ends-as-it-was-with-its-node",
-    "Where a node goes, an allocation that was updated gives back what it held first.",
+    "When a node goes, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -181,7 +181,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "updated-ends-as-it-was-with-its-application",
-    "Where an application is removed, an updated allocation gives back what it held first.",
+    "When an application is removed, an updated allocation gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -190,7 +190,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "updated-ends-as-it-was-when-released",
-    "Where the RM releases an updated allocation, that gives back what it held first.",
+    "When the RM releases an updated allocation, it gives back its first amount.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in what a registration begins, and what it leaves of the one before."""
+"""Mutants of registration, and of state kept from an earlier registration."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "registered-and-not-running",
-    "An RM is registered with success and not served.",
+    "A registration succeeds and the RM is not served.",
     breaks=("SI-CONN-001",),
 )
 def _(inside: Inside) -> None:
@@ -31,7 +31,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(ResourceManagers.register, register)
 
 
-@mutant("registered-once", "Registering again is refused.", breaks=("SI-REG-004",))
+@mutant("registered-once", "A second registration is rejected.", breaks=("SI-REG-004",))
 def _(inside: Inside) -> None:
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
@@ -46,7 +46,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-rm-a-group",
-    "A second RM with the policyGroup of another is refused.",
+    "A second RM with the same policyGroup is rejected.",
     breaks=("SI-REG-013",),
 )
 def _(inside: Inside) -> None:
@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
 
 
 def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:
-    """What ``keep`` takes from the partitions of the earlier life is there in the later one."""
+    """Keep what ``keep`` takes from the partitions of the earlier registration."""
 
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "nodes-survive-unseen",
-    "Nodes take work after registering again, until they are created again.",
+    "Nodes are still used after registering again, until they are created again.",
     breaks=("SI-REG-005",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in how applications move through their states."""
+"""Mutants of application state changes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ _RUNNING = (ApplicationState.STARTING, ApplicationState.RUNNING)
 
 @mutant(
     "first-ask-moves-nothing",
-    "An application stays New when its first ask comes.",
+    "An application stays New at its first ask.",
     breaks=("SI-APP-024",),
 )
 def _(inside: Inside) -> None:
@@ -33,7 +33,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "first-ask-begins",
-    "With its first ask an application begins to run.",
+    "An application is Running at its first ask.",
     breaks=("SI-APP-024",),
 )
 def _(inside: Inside) -> None:
@@ -52,7 +52,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "allocation-moves-nothing",
-    "An application stays Accepted with its real allocations.",
+    "An application with real allocations stays Accepted.",
     breaks=("SI-APP-025",),
 )
 def _(inside: Inside) -> None:
@@ -65,7 +65,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "never-waiting",
-    "An application with nothing left goes on as if it had.",
+    "An application with nothing left stays Running.",
     breaks=("SI-APP-026",),
 )
 def _(inside: Inside) -> None:
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "completed-still-counts",
-    "An application that waits, and one that is completed, counts as running.",
+    "Completing and Completed applications count as running.",
     breaks=("SI-APP-030",),
 )
 def _(inside: Inside) -> None:
@@ -95,7 +95,7 @@ def _(inside: Inside) -> None:
 
 
 def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:
-    """Whenever something of an application has ended, it may be found waiting."""
+    """Set an application to Completing whenever something of it ends and the condition holds."""
 
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         effects = original(partition, application, now)
@@ -139,7 +139,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "recovered-is-not-active",
-    "What was recovered does not keep an application from completing.",
+    "Recovered allocations do not keep an application from completing.",
     breaks=("SI-REC-014",),
 )
 def _(inside: Inside) -> None:
@@ -171,7 +171,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "placeholders-begin",
-    "With its first placeholder an application begins to run.",
+    "With its first placeholder an application is Running.",
     breaks=("SI-GANG-015",),
 )
 def _(inside: Inside) -> None:

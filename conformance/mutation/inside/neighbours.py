@@ -1,4 +1,4 @@
-"""Faults in what RMs, and the elements of one request, have to do with each other: nothing."""
+"""Mutants of isolation between RMs, and between elements of one request."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "anybody-may-end-it",
-    "What one RM says of the objects of another is done.",
+    "An RM can change objects of another RM.",
     breaks=("SI-CONN-003",),
 )
 def _(inside: Inside) -> None:
@@ -66,14 +66,14 @@ def _ids_of(rm: ResourceManager) -> Iterator[str]:
         yield from partition.allocations.all
 
 
-@mutant("one-rm-and-no-more", "A second RM is refused.", breaks=("SI-CONN-005",))
+@mutant("one-rm-and-no-more", "A second RM is rejected.", breaks=("SI-CONN-005",))
 def _(inside: Inside) -> None:
     def register(
         original: Original, self: ResourceManagers, event: Register, now: float
     ) -> list[Effect]:
         if any(rm.rm_id != event.rm_id for rm in self.all()):
             inside.fires()
-            return [Refused(event.rm_id, "somebody else is there already")]
+            return [Refused(event.rm_id, "another RM is registered")]
         return original(self, event, now)
 
     inside.instead_of(ResourceManagers.register, register)
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "all-forgotten-with-one",
-    "With the registration of an RM that is known all RMs begin anew.",
+    "The new registration of a known RM resets all RMs.",
     breaks=("SI-REG-008",),
 )
 def _(inside: Inside) -> None:
@@ -99,7 +99,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "creations-of-one-id-are-one",
-    "Of two creations of one node in a request the last counts, and has the only verdict.",
+    "Of two creations of one node in a request only the last counts and is answered.",
     breaks=("SI-NODE-004",),
 )
 def _(inside: Inside) -> None:
@@ -116,7 +116,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "additions-of-one-id-are-one",
-    "Of two additions of one application in a request the last counts, and has the only verdict.",
+    "Of two additions of one application in a request only the last counts and is answered.",
     breaks=("SI-APP-004",),
 )
 def _(inside: Inside) -> None:
@@ -129,7 +129,7 @@ def _(inside: Inside) -> None:
 
 
 def _last_of_each(inside: Inside, elements: Iterable[Any], name: str) -> tuple[Any, ...]:
-    """One element of each identity, which is in the field of this name."""
+    """Keep the last element for each identity in the field of this name."""
     every = tuple(elements)
     kept = tuple({getattr(one, name): one for one in every}.values())
     if len(kept) < len(every):

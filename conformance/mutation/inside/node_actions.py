@@ -1,4 +1,4 @@
-"""Faults in what updates and actions do to a node, and to what comes after it."""
+"""Mutants of node updates and actions, and of their later effects."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +29,7 @@ _ACTIONS: Final = (
 
 @mutant(
     "capacity-resets-the-node",
-    "A new capacity is free as a whole: what is allocated there is forgotten.",
+    "A new capacity is free as a whole, regardless of allocations.",
     breaks=("SI-NODE-006", "SI-NODE-017", "SI-NODE-018"),
 )
 def _(inside: Inside) -> None:
@@ -50,7 +50,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "undrain-always-an-error",
-    "A draining node is opened, and the action is rejected nevertheless.",
+    "A draining node is undrained, and the action is rejected nevertheless.",
     breaks=("SI-NODE-029",),
 )
 def _(inside: Inside) -> None:
@@ -69,7 +69,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "early-drain-is-remembered",
-    "A node that was told to drain before it came takes no work when it comes.",
+    "A node that was drained before it was created is not used.",
     breaks=("SI-NODE-035",),
 )
 def _(inside: Inside) -> None:
@@ -87,7 +87,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "drained-for-ever",
-    "A node that was drained takes no work when it comes back.",
+    "A node that was drained is not used when it comes back.",
     breaks=("SI-NODE-010", "SI-NODE-030"),
 )
 def _(inside: Inside) -> None:
@@ -106,7 +106,7 @@ def _(inside: Inside) -> None:
 
 
 def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
-    """Created drained, if it is one of these."""
+    """Create these nodes drained."""
     if info.action is not NodeAction.CREATE or info.node_id not in which:
         return info
     inside.fires()
@@ -115,7 +115,7 @@ def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
 
 @mutant(
     "decommission-ends-the-applications",
-    "With a node everything ends that the applications on it have, on other nodes, too.",
+    "A removed node ends all allocations of its applications, on other nodes, too.",
     breaks=("SI-NODE-032",),
 )
 def _(inside: Inside) -> None:
@@ -140,7 +140,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "duplicate-brings-occupied",
-    "A rejected duplicate changes what others take of the node, if it says that.",
+    "The occupied resources of a rejected duplicate replace those of the node.",
     breaks=("SI-NODE-003",),
     revision="2023-12",
 )
@@ -160,7 +160,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "drained-node-brings-nothing",
-    "Allocations that exist on a node that comes drained are not taken in.",
+    "Existing allocations on a node created draining are rejected.",
     breaks=("SI-REC-023",),
     revision="2023-12",
 )
@@ -176,7 +176,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "refused-node-counts-in-its-queue",
-    "What was said to exist on a node that is refused stays booked in its queue.",
+    "Existing allocations of a rejected node stay counted in their queue.",
     breaks=("SI-REC-006",),
     revision="2023-12",
 )
@@ -214,7 +214,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "nameless-node-gets-a-name",
-    "A node without id is accepted under a name of the scheduler's own.",
+    "A node without id is accepted under a generated name.",
     breaks=("SI-NODE-005",),
 )
 def _(inside: Inside) -> None:
@@ -228,7 +228,7 @@ def _(inside: Inside) -> None:
 
 
 def _silent(inside: Inside, *actions: NodeAction) -> None:
-    """The failure of one of these is written to the log, the RM is not told."""
+    """Log the failure of these actions without reporting it to the RM."""
 
     def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
         effects = original(rm, info, now)
@@ -244,7 +244,7 @@ def _silent(inside: Inside, *actions: NodeAction) -> None:
 
 @mutant(
     "failed-actions-are-only-logged",
-    "That an update or an action of a node failed is written to the log, the RM is not told.",
+    "Failed updates and actions of nodes are logged and not reported.",
     breaks=("SI-NODE-016",),
 )
 def _(inside: Inside) -> None:
@@ -253,7 +253,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "failed-update-is-only-logged",
-    "That an update of an unknown node failed the RM is not told.",
+    "The failed update of an unknown node is not reported.",
     breaks=("SI-NODE-016",),
 )
 def _(inside: Inside) -> None:
@@ -262,7 +262,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "failed-decommission-is-only-logged",
-    "That there is no node to decommission the RM is not told.",
+    "The failed decommission of an unknown node is not reported.",
     breaks=("SI-NODE-016",),
 )
 def _(inside: Inside) -> None:
@@ -271,7 +271,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "asks-go-with-the-node",
-    "With a node all is forgotten that the applications on it still ask for.",
+    "A removed node drops all pending asks of the applications on it.",
     breaks=("SI-NODE-034",),
 )
 def _(inside: Inside) -> None:
@@ -289,7 +289,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "creations-come-last",
-    "Of one request the nodes that are created are taken last, whatever came before.",
+    "The nodes created in a request are processed last, regardless of their order.",
     breaks=("SI-NODE-037",),
 )
 def _(inside: Inside) -> None:
@@ -306,7 +306,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "first-entry-of-a-node-counts",
-    "Of several entries for one node in one request only the first is taken.",
+    "Of several entries for one node in one request only the first counts.",
     breaks=("SI-NODE-037",),
 )
 def _(inside: Inside) -> None:
@@ -324,7 +324,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "attributes-are-merged",
-    "Attributes of an update come beside those of before: a key left out stays.",
+    "Updated attributes are merged with earlier ones: a key left out stays.",
     breaks=("SI-NODE-038",),
 )
 def _(inside: Inside) -> None:
@@ -332,7 +332,7 @@ def _(inside: Inside) -> None:
 
 
 def merges_attributes(inside: Inside) -> None:
-    """New attributes replace old ones of their key, and no others."""
+    """Merge new attributes with the existing ones, key by key."""
 
     def changed(original: Callable[..., None], partition: Any, node: Node, info: NodeInfo) -> None:
         merged = {**node.attributes, **info.attributes}

@@ -1,4 +1,4 @@
-"""Faults in what only 2021-02 has: utilisation, auto-scaling metrics, its one stream."""
+"""Mutants of what only 2021-02 has: utilisation, auto-scaling metrics, its single stream."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,18 +20,18 @@ _mutant: Final = partial(mutant, revision="2021-02")
 
 @_mutant(
     "reports-rejected",
-    "A report of use is answered by the rejection of its node.",
+    "A utilisation report is answered by the rejection of its node.",
     breaks=("SI-UTIL-001",),
 )
 def _(inside: Inside) -> None:
     def report(_: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
         inside.fires()
-        return [RejectedNode(rm.rm_id, sent.object_id, "nobody wants to know")]
+        return [RejectedNode(rm.rm_id, sent.object_id, "utilisation is not supported")]
 
     inside.instead_of(utilisation.report, report)
 
 
-@_mutant("use-is-capacity", "What is really used is taken for occupied.", breaks=("SI-UTIL-002",))
+@_mutant("use-is-capacity", "Actual utilisation is treated as occupied.", breaks=("SI-UTIL-002",))
 def _(inside: Inside) -> None:
     def report(original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
         known = rm.node(sent.object_id)
@@ -55,7 +55,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "outstanding-for-ever",
-    "What was once in the metrics stays there.",
+    "Entries are never removed from the metrics.",
     breaks=("SI-AUTO-001",),
 )
 def _(inside: Inside) -> None:
@@ -72,7 +72,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "all-that-waits-is-outstanding",
-    "The metrics list all pending asks, whatever holds them back.",
+    "The metrics list all pending asks, regardless of what blocks them.",
     breaks=("SI-AUTO-002",),
 )
 def _(inside: Inside) -> None:
@@ -89,7 +89,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "one-kind-a-message",
-    "Of a message that brings several kinds only the first counts.",
+    "Of a message with several kinds of entries only the first kind counts.",
     breaks=("SI-CONN-016",),
 )
 def _(inside: Inside) -> None:
@@ -104,7 +104,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "never-forgotten",
-    "That a released allocation is over is not synchronised: the RM knows (2021-02).",
+    "The end of a released allocation is not synchronised (2021-02).",
     misjudged_by=("SI-CB-011",),
     areas=("CB", "ALLOC", "REL"),
     revision="2021-02",
@@ -118,7 +118,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "forgotten-at-once",
-    "An allocation is to be forgotten as soon as it is assumed.",
+    "The scheduler sends forget for an allocation as soon as it sends assume.",
     breaks=("SI-CB-011",),
 )
 def _(inside: Inside) -> None:
@@ -140,7 +140,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "attributes-stay",
-    "The attributes of a node stay as they were reported first.",
+    "Updated node attributes are ignored (one stream).",
     breaks=("SI-NODE-020", "SI-NODE-038"),
 )
 def _(inside: Inside) -> None:
@@ -163,7 +163,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "recommendations-are-followed",
-    "What a node is recommended to offer it offers from then on.",
+    "The recommended capacity of a node becomes its capacity.",
     breaks=("SI-NREC-002",),
 )
 def _(inside: Inside) -> None:
@@ -182,7 +182,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "outstanding-twice",
-    "The metrics list each request twice, under an id of its own.",
+    "The metrics list each request twice, with different ids.",
     breaks=("SI-AUTO-001",),
 )
 def _(inside: Inside) -> None:
@@ -197,7 +197,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "withdrawn-is-outstanding",
-    "What was withdrawn stays in the metrics.",
+    "Withdrawn asks stay in the metrics.",
     breaks=("SI-AUTO-001",),
 )
 def _(inside: Inside) -> None:
@@ -222,7 +222,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "limits-are-no-matter-for-metrics",
-    "The metrics list what limits of users and applications hold back.",
+    "The metrics list asks blocked by user and application limits.",
     breaks=("SI-AUTO-002",),
 )
 def _(inside: Inside) -> None:
@@ -242,7 +242,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "attributes-are-merged-on-one-stream",
-    "Attributes of an update come beside those of before: a key left out stays (2021-02).",
+    "Updated attributes are merged with earlier ones: a key left out stays (2021-02).",
     breaks=("SI-NODE-038",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults that overlook one of several: what comes second, what waited longer, what is elsewhere."""
+"""Mutants that overlook one of several: the second, the longest waiting, one elsewhere."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ _CREATIONS: Final = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
 
 @mutant(
     "foreign-forgotten-at-an-update",
-    "What is foreign on a node is not counted any more once the node is updated.",
+    "Foreign allocations on a node do not count once the node is updated.",
     breaks=("SI-FOR-009",),
 )
 def _(inside: Inside) -> None:
@@ -62,7 +62,7 @@ def _reports_the_first(inside: Inside, of: Any) -> None:
 
 @mutant(
     "five-told-of-a-node",
-    "Of the allocations that end with a node five are told, however many there were.",
+    "Of the allocations that end with a node only five are reported.",
     breaks=("SI-NODE-032",),
 )
 def _(inside: Inside) -> None:
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "five-told-of-a-release",
-    "Of the allocations that end with a release of all five are told, however many there were.",
+    "Of the allocations that end with a release of all only five are reported.",
     breaks=("SI-REL-003",),
 )
 def _(inside: Inside) -> None:
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
 
 
 def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> None:
-    """An application comes to wait although such asks of it are pending."""
+    """Let an application wait although such asks of it are pending."""
 
     def settle(original: Original, partition: Any, application: Any, now: float) -> list[Effect]:
         meant = [one for one in application.pending.values() if is_meant(one, now)]
@@ -117,7 +117,7 @@ def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> N
 
 @mutant(
     "parked-is-not-pending",
-    "An ask that waits for the end of a placeholder does not keep its application from waiting.",
+    "An ask that waits for a replacement does not keep its application from waiting.",
     breaks=("SI-APP-027",),
 )
 def _(inside: Inside) -> None:
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "pending-for-a-second-is-not-pending",
-    "An ask that has waited for a second does not keep its application from waiting.",
+    "An ask pending for a second does not keep its application from waiting.",
     breaks=("SI-APP-027",),
 )
 def _(inside: Inside) -> None:
@@ -146,7 +146,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "duplicate-shrinks-the-node",
-    "A node that is rejected as a duplicate has the smaller capacity of the two from then on.",
+    "A rejected duplicate sets the node to the smaller capacity of the two.",
     breaks=("SI-NODE-003",),
 )
 def _(inside: Inside) -> None:
@@ -167,7 +167,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "comes-back-draining",
-    "A node that went while it was draining is draining when it is created again.",
+    "A node removed while draining is draining when it is created again.",
     breaks=("SI-NODE-010",),
 )
 def _(inside: Inside) -> None:
@@ -205,7 +205,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "negative-priorities-told-as-zero",
-    "An allocation of an ask with a negative priority is told with priority zero.",
+    "A negative priority is reported as zero in the allocation.",
     breaks=("SI-ALLOC-003",),
 )
 def _(inside: Inside) -> None:
@@ -225,7 +225,7 @@ def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
 
 @mutant(
     "placeholder-of-another-application",
-    "A real ask takes a placeholder of another application, if its task group has that name.",
+    "A real ask replaces a placeholder of another application with the same task group.",
     breaks=("SI-GANG-017",),
 )
 def _(inside: Inside) -> None:
@@ -245,7 +245,7 @@ def _(inside: Inside) -> None:
 
 
 def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], Any]) -> None:
-    """Of several parts of a message that are about the same only the first is looked at."""
+    """Keep only the first of several parts of a message about the same object."""
 
     def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
         if isinstance(event, of):
@@ -267,7 +267,7 @@ def _key(entry: Any) -> tuple[str, str]:
 
 @mutant(
     "first-of-equal-keys-counts",
-    "Of several asks with one key in one message the first counts.",
+    "Of several asks with one key in one message only the first counts.",
     breaks=("SI-ASK-003",),
 )
 def _(inside: Inside) -> None:
@@ -288,7 +288,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-action-beside-a-creation",
-    "What a message says of a node after its creation is passed over.",
+    "Further entries for a node after its creation in a message are ignored.",
     breaks=("SI-NODE-037",),
 )
 def _(inside: Inside) -> None:
@@ -314,7 +314,7 @@ def _(inside: Inside) -> None:
 
 
 def _is_done_once(inside: Inside, action: NodeAction) -> None:
-    """A node passes over this action from the second time on."""
+    """Ignore this action on a node from the second time on."""
     done: set[Any] = set()
 
     def change(original: Original, partition: Any, node: Any, info: Any, now: float) -> Any:
@@ -330,7 +330,7 @@ def _is_done_once(inside: Inside, action: NodeAction) -> None:
 
 @mutant(
     "drained-once",
-    "A node is drained once: later it stays schedulable, whatever it is told.",
+    "Only the first drain of a node has an effect.",
     breaks=("SI-NODE-026",),
 )
 def _(inside: Inside) -> None:
@@ -339,7 +339,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "undrained-once",
-    "A node comes back once: drained again it stays so.",
+    "Only the first undrain of a node has an effect.",
     breaks=("SI-NODE-028",),
 )
 def _(inside: Inside) -> None:

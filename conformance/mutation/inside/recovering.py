@@ -1,4 +1,4 @@
-"""Faults in what is taken over: which existing allocations, where, and what they count for."""
+"""Mutants of recovery: which existing allocations are accepted, where, and how they count."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ _TOO_OFTEN: Final = 3
 
 @mutant(
     "nameless-existing-taken-over",
-    "An existing allocation without identity is taken over like any other.",
+    "An existing allocation without identity is accepted.",
     breaks=("SI-REC-004",),
 )
 def _(inside: Inside) -> None:
@@ -37,7 +37,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "nameless-existing-left-out",
-    "A node is accepted without what exists there and has no identity; nothing is said of that.",
+    "Existing allocations without identity are silently dropped with their node.",
     breaks=("SI-REC-004",),
     revision="2023-12",
 )
@@ -52,7 +52,7 @@ def _(inside: Inside) -> None:
 
 
 def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) -> None:
-    """An existing allocation is refused where there is a reason not to make it now."""
+    """Reject an existing allocation for which there is a reason."""
 
     def objections(
         original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
@@ -82,7 +82,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "existing-beyond-the-quota-refused",
-    "An existing allocation is refused that the quota of its queue has no room for.",
+    "An existing allocation that exceeds the quota of its queue is rejected.",
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
@@ -98,7 +98,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "existing-beyond-the-node-refused",
-    "An existing allocation is refused that its node has no room for.",
+    "An existing allocation that does not fit its node is rejected.",
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
@@ -111,7 +111,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "recovered-is-outside-the-quota",
-    "What is taken over does not count in its queue: as much again is allocated there.",
+    "Recovered allocations do not count in their queue.",
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
@@ -143,7 +143,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "update-brings-existing",
-    "What an update of a node says to exist there is taken over.",
+    "Existing allocations in a node update are recovered.",
     breaks=("SI-REC-015",),
     revision="2023-12",
 )
@@ -162,9 +162,9 @@ def _(inside: Inside) -> None:
 
 
 def _recovered(inside: Inside) -> Callable[[Any], bool]:
-    """Whether an application has an allocation that was taken over."""
+    """Return whether an application has a recovered allocation."""
     recovered: set[str] = set()
-    partitions: dict[Any, Any] = {}  # of applications that have recovered
+    partitions: dict[Any, Any] = {}  # of applications with a recovered allocation
 
     def recover(original: Original, partition: Any, allocation: Any, now: float) -> list[Effect]:
         partitions[partition.applications[allocation.ask.application_id]] = partition
@@ -182,7 +182,7 @@ def _recovered(inside: Inside) -> Callable[[Any], bool]:
 
 @mutant(
     "recovered-gang-waits-for-ever",
-    "The time of a gang does not run if a placeholder of it was taken over.",
+    "A gang with a recovered placeholder has no timeout.",
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
@@ -199,7 +199,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "recovered-gang-has-no-asks",
-    "A gang is complete with the placeholders that were taken over, whatever it still asks for.",
+    "Recovered placeholders make a gang complete, regardless of pending asks.",
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
@@ -216,7 +216,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "recovered-gang-has-thrice-the-time",
-    "A gang of which a placeholder was taken over waits three times as long as others.",
+    "The timeout of a gang with a recovered placeholder is three times as long.",
     breaks=("SI-REC-020",),
 )
 def _(inside: Inside) -> None:
@@ -234,7 +234,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "beyond-the-quota-for-good",
-    "A queue in which more was taken over than it may hold serves nobody any more.",
+    "Nothing is allocated any more in a queue whose recovered allocations exceed its quota.",
     breaks=("SI-REC-013",),
 )
 def _(inside: Inside) -> None:
@@ -261,7 +261,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "update-with-existing-refused",
-    "The update of a node that names existing allocations is refused as a whole.",
+    "A node update with existing allocations is rejected as a whole.",
     breaks=("SI-REC-015",),
     revision="2023-12",
 )
@@ -270,6 +270,6 @@ def _(inside: Inside) -> None:
         if not info.allocations:
             return original(partition, node, info, now)
         inside.fires()
-        return [RejectedNode(partition.rm_id, node.node_id, "that is for a creation")]
+        return [RejectedNode(partition.rm_id, node.node_id, "existing allocations need a creation")]
 
     inside.instead_of(nodes.change, change)

@@ -1,4 +1,4 @@
-"""What a release is taken for, and what is said of one."""
+"""Mutants of how releases are interpreted and reported."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
 
 @mutant(
     "untyped-release-confirms",
-    "A release without type is taken for the confirmation that is open.",
+    "A release without type is treated as the open confirmation.",
     breaks=("SI-REL-007",),
 )
 def _(inside: Inside) -> None:
@@ -48,7 +48,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "placeholders-survive-a-release-of-all",
-    "A release without identity spares placeholders.",
+    "A release without identity keeps placeholders.",
     breaks=("SI-REL-003",),
 )
 def _(inside: Inside) -> None:
@@ -65,7 +65,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "added-placeholder-is-real",
-    "A placeholder that is added by an allocation request counts as a real allocation.",
+    "A placeholder added by an allocation request counts as a real allocation.",
     breaks=("SI-REC-021",),
 )
 def _(inside: Inside) -> None:
@@ -80,7 +80,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "found-by-identity-alone",
-    "An identity names an allocation, whatever application stands beside it.",
+    "A release by identity ignores the application it names.",
     misjudged_by=("SI-REL-005", "SI-REL-011"),
     departs_from=("SI-REL-028",),
 )
@@ -100,7 +100,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "misnamed-releases-are-echoed",
-    "A release of what is not there is answered with itself, and nothing else happens.",
+    "A release of something unknown is answered by its echo.",
     misjudged_by=("SI-REL-005",),
 )
 def _(inside: Inside) -> None:
@@ -129,7 +129,7 @@ def _(inside: Inside) -> None:
 
 
 def _repeats(inside: Inside, seconds: float) -> None:
-    """An open release is told again, as often as it is not confirmed within so many seconds."""
+    """Repeat an open release whenever it is unconfirmed for this many seconds."""
     watched: set[int] = set()
 
     def repeat(rm: Any, partition: Any, live: Allocation, now: float) -> Any:
@@ -157,7 +157,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
 
 @variant(
     "unconfirmed-releases-are-repeated",
-    "What the RM does not confirm within a second is said again, each second.",
+    "An unconfirmed release is repeated each second.",
     misjudged_by=("SI-ALLOC-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
@@ -166,7 +166,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "unconfirmed-releases-are-repeated-soon",
-    "What the RM does not confirm is said again and again, so that its word may cross with it.",
+    "An unconfirmed release is repeated at a short interval.",
     misjudged_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
@@ -175,7 +175,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "timed-out-room-given-away-at-once",
-    "The room of an allocation whose time is over is free before the RM has confirmed its end.",
+    "The capacity of a timed-out allocation is free before the RM has confirmed its end.",
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
@@ -192,7 +192,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "timed-out-while-it-is-replaced",
-    "A placeholder is released with TIMEOUT although its replacement is not confirmed yet.",
+    "A placeholder is released with TIMEOUT before its replacement is confirmed.",
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
@@ -210,7 +210,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "releases-name-no-partition",
-    "What the scheduler releases is named without its partition.",
+    "Releases by the scheduler do not name the partition.",
     breaks=("SI-REL-023",),
 )
 def _(inside: Inside) -> None:
@@ -223,7 +223,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "release-of-all-drops-asks",
-    "A release without identity takes away what its application still asks for, too.",
+    "A release without identity also withdraws the pending asks of its application.",
     breaks=("SI-REL-003",),
     revision="2023-12",
 )
@@ -242,7 +242,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "nameless-ask-release-ignored",
-    "An ask release that names no application is ignored.",
+    "An ask release without application is ignored.",
     breaks=("SI-REL-021",),
     revision="2023-12",
 )
@@ -258,7 +258,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "key-alone-withdraws-all",
-    "An ask release with a key and no application withdraws all that its application asks for.",
+    "An ask release by key withdraws all pending asks of its application.",
     breaks=("SI-REL-021",),
     revision="2023-12",
 )
@@ -276,13 +276,13 @@ def _(inside: Inside) -> None:
 
 
 def named(rm: Any, request: Any) -> Any:
-    """The allocation of this identity, None where there is none."""
+    """Return the allocation that a release names, None if there is none."""
     partition = rm.partitions.get(partition_name(request.partition))
     return partition.allocations.all.get(identity_of(request)) if partition is not None else None
 
 
 def identity_of(request: ReleaseRequest) -> str:
-    """The identity of the one allocation that is to be released, empty where it is another kind."""
+    """Return the identity of the one allocation to release, empty for other releases."""
     match request.subject:
         case OneAllocation(identity=identity) | OneOfKey(key=identity):
             return identity
@@ -290,16 +290,16 @@ def identity_of(request: ReleaseRequest) -> str:
 
 
 def application_of(request: ReleaseRequest | AskReleaseRequest) -> str:
-    """The application that a release names, empty where it names none."""
+    """Return the application that a release names, empty if none."""
     subject = request.subject
     return "" if isinstance(subject, EachOfKey | Everything) else subject.application_id
 
 
 def key_of(request: ReleaseRequest | AskReleaseRequest) -> str:
-    """The ask key that the release of asks names, empty where it names none."""
+    """Return the ask key that an ask release names, empty if none."""
     return request.subject.key if isinstance(request.subject, OneOfKey | EachOfKey) else ""
 
 
 def is_of_all(request: ReleaseRequest) -> bool:
-    """Whether it is the release of all allocations of an application."""
+    """Return whether it releases all allocations of an application."""
     return isinstance(request.subject, AllOfApplication | AskedAndHeld)

@@ -1,4 +1,4 @@
-"""Faults in what becomes of applications, asks, allocations and nodes that are refused or over."""
+"""Mutants of state after a rejection or an end: applications, asks, allocations, nodes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "unknown-node-means-another",
-    "What is asked of an unknown node is done to another one.",
+    "An action on an unknown node is carried out on another one.",
     breaks=("SI-NODE-035",),
 )
 def _(inside: Inside) -> None:
@@ -44,7 +44,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "create-revives",
-    "Creating a draining node again is rejected, and the node takes work.",
+    "Creating a draining node again is rejected and undrains the node.",
     breaks=("SI-NODE-039",),
 )
 def _(inside: Inside) -> None:
@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "rejected-application-lives",
-    "A rejected application is served all the same, in another queue.",
+    "A rejected application is served in another queue.",
     breaks=("SI-APP-023",),
 )
 def _(inside: Inside) -> None:
@@ -102,7 +102,7 @@ _REQUIRED_NODE = "yunikorn.apache.org/requiredNode"
 
 @mutant(
     "rejected-ask-comes-back",
-    "A rejected ask is served once its application is there.",
+    "A rejected ask is served once its application is added.",
     breaks=("SI-ASK-017",),
 )
 def _(inside: Inside) -> None:
@@ -127,7 +127,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "ask-timeout-from-the-ask",
-    "The execution timeout of an ask runs from when it was asked for.",
+    "The execution timeout of an ask starts when it is requested.",
     breaks=("SI-ASK-016",),
     revision="2023-12",
 )
@@ -154,7 +154,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "room-is-lost",
-    "The room of an ended allocation is never used again.",
+    "The capacity of an ended allocation is never used again.",
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
@@ -168,7 +168,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "removal-keeps-the-room",
-    "The room of what ends with its application is never used again.",
+    "The capacity of allocations that end with their application is never used again.",
     breaks=("SI-APP-018",),
 )
 def _(inside: Inside) -> None:
@@ -189,7 +189,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "update-drops-asks",
-    "With a new configuration all pending asks are forgotten.",
+    "A new configuration drops all pending asks.",
     breaks=("SI-CFG-002",),
 )
 def _(inside: Inside) -> None:
@@ -209,7 +209,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "existing-allocated-again",
-    "What is recovered is taken for an ask, too, and allocated again.",
+    "A recovered allocation is also treated as an ask, and allocated again.",
     breaks=("SI-REC-002",),
 )
 def _(inside: Inside) -> None:
@@ -225,7 +225,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "preempted-as-timeout",
-    "Who is preempted is released with TIMEOUT.",
+    "Preempted allocations are released with TIMEOUT.",
     breaks=("SI-PRE-001",),
 )
 def _(inside: Inside) -> None:
@@ -242,7 +242,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "removed-asks-come-back",
-    "What an application still asked for when it was removed comes back with its identity.",
+    "Pending asks of a removed application come back when its id is reused.",
     breaks=("SI-APP-017",),
 )
 def _(inside: Inside) -> None:

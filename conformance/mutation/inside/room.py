@@ -1,4 +1,4 @@
-"""Room that is given away twice, or never comes back."""
+"""Mutants that give capacity away twice, or never free it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "node-counts-after-the-round",
-    "What is given away on a node counts only when the round is over.",
+    "Allocations count on a node only after the scheduling pass.",
     breaks=("SI-NODE-006",),
 )
 def _(inside: Inside) -> None:
@@ -27,7 +27,7 @@ def _(inside: Inside) -> None:
     ) -> Any:
         effects = original(partition, pending, node, now)
         node.free += pending.ask.resource
-        if node in partition.node_index.index:  # which believes it to be free as well
+        if node in partition.node_index.index:  # for which it is free as well
             partition.node_index.capacity_used(node)
         touched.append((partition, node, pending.ask.resource))
         return effects
@@ -49,7 +49,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "share-counts-after-the-round",
-    "What is given away in a queue counts only when the round is over.",
+    "Allocations count in a queue only after the scheduling pass.",
     breaks=("SI-ASK-011",),
 )
 def _(inside: Inside) -> None:
@@ -80,7 +80,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "quota-of-parents-ignored",
-    "Only the queue of an application limits it, those above do not.",
+    "Only the leaf queue of an application limits it, not its ancestors.",
     breaks=("SI-ASK-011",),
 )
 def _(inside: Inside) -> None:
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "decommissioned-still-counts",
-    "What ends with its node goes on counting in its queues.",
+    "Allocations that end with their node still count in its queues.",
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
@@ -106,7 +106,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "release-of-all-leaks-quota",
-    "What ends with all of its application goes on counting in its queues.",
+    "Allocations that end with all of their application still count in its queues.",
     breaks=("SI-ALLOC-010",),
 )
 def _(inside: Inside) -> None:
@@ -116,7 +116,7 @@ def _(inside: Inside) -> None:
 def _leaks_in(
     inside: Inside, function: Original, leaks_then: Callable[..., bool] = lambda *_: True
 ) -> None:
-    """What ends in calls of this function is not unbooked, where its arguments are such."""
+    """Keep what ends in such calls of this function counted in its queues."""
     leaking = [False]
 
     def leaks(original: Original, *args: Any) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""Faults in how applications are taken in and timed, and in what is left when they go."""
+"""Mutants of submission and timeouts of applications, and of their removal."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from mutation.mutant import mutant
 
 
 def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
-    return [RejectedApplication(rm.rm_id, new.application_id, "there was one of this id")]
+    return [RejectedApplication(rm.rm_id, new.application_id, "the id was used before")]
 
 
 @mutant(
     "nobody-gets-no-verdict",
-    "Of an application without user nothing is heard any more.",
+    "An application without user is never answered.",
     breaks=("SI-APP-004",),
 )
 def _(inside: Inside) -> None:
@@ -46,7 +46,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "application-time-from-submission",
-    "The time an application may run begins with its submission.",
+    "The execution timeout of an application starts with its submission.",
     breaks=("SI-APP-014",),
 )
 def _(inside: Inside) -> None:
@@ -75,7 +75,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "application-time-runs-while-it-waits",
-    "The time an application may run begins with its first ask, served or not.",
+    "The execution timeout of an application starts with its first ask, served or not.",
     breaks=("SI-APP-014",),
 )
 def _(inside: Inside) -> None:
@@ -90,7 +90,7 @@ def _(inside: Inside) -> None:
 
 
 def _set_timer(partition: Any, application: Application, since: float, now: float) -> None:
-    """Its time is over when that much has passed since then."""
+    """Set the timeout to end this long from then on."""
     expire = partial(application_lifecycle._execution_timeout, partition, application)
     deadline = max(now, since + application.submitted.execution_timeout)
     application.execution_timer = partition.timers.set(deadline, expire)
@@ -98,7 +98,7 @@ def _set_timer(partition: Any, application: Application, since: float, now: floa
 
 @mutant(
     "removal-in-any-partition",
-    "An application is removed whatever partition its removal names.",
+    "An application is removed regardless of the partition the removal names.",
     breaks=("SI-APP-019",),
 )
 def _(inside: Inside) -> None:
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "unknown-removal-ends-the-stream",
-    "Removing an application there is not ends the stream.",
+    "Removing an unknown application ends the stream.",
     breaks=("SI-APP-019", "SI-CONN-017"),
 )
 def _(inside: Inside) -> None:
@@ -131,7 +131,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "removed-id-stays-taken",
-    "An application with the id of one that was removed is rejected.",
+    "The id of a removed application is rejected.",
     breaks=("SI-APP-020",),
 )
 def _(inside: Inside) -> None:
@@ -154,7 +154,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "asks-of-the-removed-unanswered",
-    "An ask of an application that was removed is dropped without a word.",
+    "An ask of a removed application is silently dropped.",
     breaks=("SI-APP-020",),
 )
 def _(inside: Inside) -> None:
@@ -178,7 +178,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-end-stands-for-the-others",
-    "Of what ends with its application only the first is reported, by its identity.",
+    "Of the allocations that end with their application only the first is reported.",
     breaks=("SI-APP-035",),
 )
 def _(inside: Inside) -> None:
@@ -199,7 +199,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "failed-id-stays-taken",
-    "An application with the id of one that failed is rejected.",
+    "The id of a failed application is rejected.",
     breaks=("SI-APP-037",),
 )
 def _(inside: Inside) -> None:
@@ -216,7 +216,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "failed-once-asks-no-more",
-    "An application with the id of one that failed is accepted, and what it asks for is rejected.",
+    "The id of a failed application is accepted, and its asks are rejected.",
     breaks=("SI-APP-037",),
 )
 def _(inside: Inside) -> None:
@@ -241,7 +241,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "placed-elsewhere-without-limit",
-    "The queue a rule chose instead of the one asked for does not limit the application.",
+    "A queue chosen by a placement rule does not limit the application.",
     breaks=("SI-CFG-008",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in what becomes of the real ask that is to take the place of a placeholder."""
+"""Mutants of the real ask that is to replace a placeholder."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +19,7 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 @mutant(
     "rest-of-the-placeholder-is-lost",
-    "What a real ask leaves over of its placeholder on the node is never used again.",
+    "The rest of a placeholder with a smaller replacement is never used again on the node.",
     breaks=("SI-GANG-054",),
 )
 def _(inside: Inside) -> None:
@@ -38,7 +38,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "larger-real-ask-is-lost",
-    "A real ask that does not fit where its placeholder was is forgotten.",
+    "A real ask that does not fit in place of its placeholder is dropped.",
     breaks=("SI-GANG-055",),
 )
 def _(inside: Inside) -> None:
@@ -105,7 +105,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "marked-is-released-for-another",
-    "A real ask that finds only marked placeholders has one of them released once more.",
+    "A real ask for which all placeholders are in replacement has one released again.",
     breaks=("SI-GANG-056",),
 )
 def _(inside: Inside) -> None:
@@ -125,7 +125,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "withdrawn-ask-is-still-allocated",
-    "A real ask that was withdrawn while it waited for its placeholder is allocated all the same.",
+    "A real ask that was withdrawn during its replacement is allocated.",
     breaks=("SI-GANG-059",),
 )
 def _(inside: Inside) -> None:
@@ -159,7 +159,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "real-ask-goes-with-the-node",
-    "A real ask whose placeholder ends with its node is forgotten.",
+    "A real ask whose placeholder ends with its node is dropped.",
     breaks=("SI-GANG-061",),
 )
 def _(inside: Inside) -> None:
@@ -175,7 +175,7 @@ def _(inside: Inside) -> None:
 
 
 def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) -> None:
-    """What follows, too, from confirming a replaced placeholder whose node is gone.
+    """Add effects to the confirmation of a replaced placeholder whose node is gone.
 
     ``then`` is given the partition and the allocation that was made for the real ask.
     """
@@ -203,7 +203,7 @@ def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) ->
 
 @mutant(
     "late-confirmation-frees-again",
-    "A confirmation that comes after the node is gone frees room of the real allocation.",
+    "A confirmation after the node is gone frees the real allocation's capacity.",
     breaks=("SI-GANG-061",),
 )
 def _(inside: Inside) -> None:
@@ -217,7 +217,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "late-confirmation-allocates-again",
-    "A confirmation that comes after the node is gone lets the real ask be allocated once more.",
+    "A confirmation after the node is gone lets the real ask be allocated again.",
     breaks=("SI-GANG-061",),
 )
 def _(inside: Inside) -> None:
@@ -229,7 +229,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "rest-of-the-placeholder-is-free-at-once",
-    "What a real ask will leave over of its placeholder is free before the RM has confirmed.",
+    "The rest of a placeholder with a smaller replacement is free before the confirmation.",
     breaks=("SI-GANG-054",),
 )
 def _(inside: Inside) -> None:
@@ -256,7 +256,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "sizes-have-to-match",
-    "A real ask replaces a placeholder of its own size only.",
+    "A real ask replaces only a placeholder of the same size.",
     breaks=("SI-GANG-054",),
 )
 def _(inside: Inside) -> None:
@@ -272,7 +272,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "withdrawn-ask-keeps-the-room",
-    "The room of a placeholder whose real ask was withdrawn is never used again.",
+    "The capacity of a placeholder whose real ask was withdrawn is never used again.",
     breaks=("SI-GANG-059",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in how placeholders are replaced, and in what comes instead."""
+"""Mutants of placeholder replacement."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
 
 @mutant(
     "real-asks-only-replace",
-    "A real ask of a gang waits for a placeholder it could replace.",
+    "A real ask of a gang stays pending although it could replace a placeholder.",
     breaks=("SI-GANG-022",),
 )
 def _(inside: Inside) -> None:
@@ -45,7 +45,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "marked-is-chosen-again",
-    "A placeholder that is to be replaced may be chosen again.",
+    "A placeholder in replacement may be chosen again.",
     breaks=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
@@ -65,7 +65,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-replacement-stops-all",
-    "While a replacement waits nobody is served.",
+    "Nothing is allocated during a replacement.",
     breaks=("SI-GANG-024",),
 )
 def _(inside: Inside) -> None:
@@ -80,7 +80,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "placed-without-room",
-    "The real allocation lands on the node of its placeholder, whether it fits or not.",
+    "The real allocation goes to the node of its placeholder even if it does not fit.",
     breaks=("SI-GANG-025", "SI-GANG-055"),
 )
 def _(inside: Inside) -> None:
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "swap-not-counted",
-    "A real allocation that replaced a placeholder is counted nowhere.",
+    "A real allocation that replaced a placeholder is not counted.",
     breaks=("SI-GANG-026",),
 )
 def _(inside: Inside) -> None:
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "swap-counted-twice",
-    "Of a placeholder that was replaced its queue is not relieved.",
+    "A replaced placeholder still counts in its queue.",
     breaks=("SI-GANG-026",),
 )
 def _(inside: Inside) -> None:
@@ -151,7 +151,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "leftovers-not-replaced",
-    "A gang that waits is not brought back by a real ask: it is served beside the leftovers.",
+    "A real ask of a waiting gang is allocated without replacing the leftovers.",
     breaks=("SI-GANG-046",),
 )
 def _(inside: Inside) -> None:
@@ -192,7 +192,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "each-confirmation-allocates",
-    "Confirming a replacement again allocates again.",
+    "A second confirmation of a replacement allocates again.",
     breaks=("SI-GANG-057",),
 )
 def _(inside: Inside) -> None:
@@ -221,7 +221,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "gone-with-its-node-is-replaced",
-    "A placeholder that ends with its node is said to be replaced.",
+    "A placeholder that ends with its node is released as replaced.",
     breaks=("SI-GANG-060",),
 )
 def _(inside: Inside) -> None:
@@ -243,7 +243,7 @@ def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
 
 @mutant(
     "removal-leaves-replacements",
-    "An open replacement goes on although its application was removed.",
+    "A replacement continues although its application was removed.",
     breaks=("SI-GANG-062",),
 )
 def _(inside: Inside) -> None:
@@ -273,7 +273,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "timeout-takes-all-placeholders",
-    "When the time is over placeholders in replacement are released, too.",
+    "At the timeout placeholders in replacement are released, too.",
     breaks=("SI-GANG-066",),
 )
 def _(inside: Inside) -> None:
@@ -291,7 +291,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "real-ask-stands-in-line-again",
-    "The room of a placeholder that is gone is for whoever has waited longest.",
+    "The capacity of a released placeholder goes to the oldest pending ask.",
     breaks=("SI-GANG-021",),
 )
 def _(inside: Inside) -> None:
@@ -317,7 +317,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "replacements-wait-for-each-other",
-    "No real allocation comes before all open replacements of its gang are confirmed.",
+    "Real allocations wait until all open replacements of their gang are confirmed.",
     breaks=("SI-GANG-021",),
 )
 def _(inside: Inside) -> None:
@@ -341,7 +341,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "share-of-timed-out-given-away-soon",
-    "The share of a placeholder whose time is over is free before its end is confirmed.",
+    "The quota of a timed-out placeholder is free before its end is confirmed.",
     breaks=("SI-GANG-037",),
 )
 def _(inside: Inside) -> None:

@@ -1,4 +1,4 @@
-"""Faults in how what is said travels: methods, streams, whose they are."""
+"""Mutants of the transport: methods, streams and the RM they belong to."""
 
 import asyncio
 from collections import defaultdict
@@ -20,7 +20,7 @@ from mutation.mutant import mutant
 
 @mutant(
     "registration-not-served",
-    "A registration without a name ends as if there were no such method.",
+    "A registration without a name ends as if the method did not exist.",
     breaks=("SI-WIRE-001",),
 )
 def _(inside: Inside) -> None:
@@ -35,7 +35,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "registered-with-an-error",
-    "A registration that succeeds is answered by an error, but for the first.",
+    "Successful registrations after the first are answered by an error.",
     breaks=("SI-REG-001",),
 )
 def _(inside: Inside) -> None:
@@ -54,7 +54,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "failed-registration-succeeds",
-    "A registration with a configuration that cannot be used gets the empty response.",
+    "A registration with an invalid configuration gets the empty response.",
     breaks=("SI-REG-002", "SI-REG-015"),
 )
 def _(inside: Inside) -> None:
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "told-in-answers-only",
-    "On a stream nothing is told but in answer to a request.",
+    "A stream carries only answers to requests.",
     breaks=("SI-WIRE-005",),
 )
 def _(inside: Inside) -> None:
@@ -91,7 +91,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(SchedulerService._take, take)
 
 
-@mutant("told-to-everybody", "What one RM is told all RMs are told.", breaks=("SI-CONN-004",))
+@mutant("told-to-everybody", "Messages to one RM are sent to all RMs.", breaks=("SI-CONN-004",))
 def _(inside: Inside) -> None:
     def deliver(
         original: Callable[..., None], self: StreamTable, rm_id: str, method: str, sent: list[bytes]
@@ -116,13 +116,13 @@ def _(inside: Inside) -> None:
         if first is None:
             return original(self, stream)
         inside.fires()
-        del self._streams[stream.owner]  # it is not ended
+        del self._streams[stream.owner]  # it has not ended
         taken = original(self, stream)
         self._streams[stream.owner] = first
         return taken
 
     def end(_: Any, _self: Any, _rm_id: str, _message: str) -> None:
-        """Nothing ends with a registration."""
+        """Do not end the streams at a registration."""
 
     inside.instead_of(CallbackTable.bind, bind)
     inside.instead_of(CallbackTable.end, end)
@@ -130,7 +130,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "unknown-fields-refused",
-    "A node of which something is not understood is not taken.",
+    "A node with an unknown field is ignored.",
     breaks=("SI-WIRE-007",),
 )
 def _(inside: Inside) -> None:
@@ -145,13 +145,13 @@ def _(inside: Inside) -> None:
 
 
 class _OtherGeneration(grpc.GenericRpcHandler):
-    """Serves the one stream of 2021-02 beside those of the scheduler's own generation."""
+    """Serves the one stream of 2021-02 in addition to the current methods."""
 
     def __init__(self, serves: Callable[..., Any]) -> None:
         self._serves = serves
 
     def service(self, details: Any) -> Any:
-        """The handler of the one stream; None for any other method."""
+        """Return the handler of the one stream; None for any other method."""
         if details.method != f"/{rpc.SERVICE}/Update":
             return None
         return grpc.stream_stream_rpc_method_handler(self._serves)
@@ -167,7 +167,7 @@ def _also_serves(inside: Inside, serves: Callable[..., Any]) -> None:
 
 @mutant(
     "other-generation-hangs",
-    "The update stream of 2021-02 is opened, and nothing is ever said on it.",
+    "The update stream of 2021-02 is opened and stays silent.",
     breaks=("SI-WIRE-004",),
 )
 def _(inside: Inside) -> None:

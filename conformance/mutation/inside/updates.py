@@ -1,4 +1,4 @@
-"""What becomes of an allocation that lives when the RM names it with another amount."""
+"""Mutants of live allocations that the RM updates to another amount."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ _Original = Callable[..., Any]
 
 @_mutant(
     "updates-of-what-lives-passed-over",
-    "Another amount for a live allocation changes nothing, and nobody is told.",
+    "The update of a live allocation's amount is silently ignored.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -35,7 +35,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "updates-of-what-lives-add-up",
-    "Another amount for a live allocation comes on top of what it holds.",
+    "The updated amount of a live allocation is added to the old one.",
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
@@ -48,7 +48,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "update-told-as-an-end",
-    "An update is told as the release of what was there before.",
+    "An update is reported as the release of the previous allocation.",
     breaks=("SI-ALLOC-013",),
 )
 def _(inside: Inside) -> None:
@@ -62,7 +62,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "update-told-of-another-node",
-    "An update is told as a new allocation on a node where it is not.",
+    "An update is reported as a new allocation on the wrong node.",
     breaks=("SI-ALLOC-013",),
 )
 def _(inside: Inside) -> None:
@@ -76,12 +76,12 @@ def _(inside: Inside) -> None:
 
 
 def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
-    """Updates are rejected where the growth of the allocation is too much."""
+    """Reject updates by which the allocation grows too much."""
 
     def change(original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
         if is_too_much(live, ask.resource - live.record.ask.resource):
             inside.fires()
-            reason = "there is no room for it"
+            reason = "it does not fit"
             return [RejectedAllocation(held_in.rm_id, ask.key, ask.application_id, reason)]
         return original(held_in, live, ask, *rest)
 
@@ -90,7 +90,7 @@ def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
 
 @_mutant(
     "update-needs-room-on-its-node",
-    "An update is rejected for which its node has no room.",
+    "An update that does not fit its node is rejected.",
     breaks=("SI-ALLOC-014",),
 )
 def _(inside: Inside) -> None:
@@ -99,7 +99,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "update-needs-room-in-its-queue",
-    "An update is rejected that its queue may not have.",
+    "An update that exceeds the quota of its queue is rejected.",
     breaks=("SI-ALLOC-014",),
 )
 def _(inside: Inside) -> None:
@@ -108,7 +108,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "updated-onto-two-nodes",
-    "An update that names another node takes room there as well.",
+    "An update that names another node also takes capacity there.",
     breaks=("SI-ALLOC-015",),
 )
 def _(inside: Inside) -> None:
@@ -126,7 +126,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "growth-of-a-placeholder-is-real",
-    "What a placeholder has grown by is shown as real.",
+    "The growth of a placeholder is shown as a real allocation.",
     breaks=("SI-ALLOC-016",),
 )
 def _(inside: Inside) -> None:
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
 
 @_mutant(
     "parked-ask-booked-as-it-was",
-    "What replaces a placeholder takes the room it was first asked with as well.",
+    "A replacement also takes the capacity of its ask before the update.",
     breaks=("SI-ALLOC-016",),
 )
 def _(inside: Inside) -> None:

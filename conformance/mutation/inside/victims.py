@@ -1,4 +1,4 @@
-"""Who preempts whom, and when the room is given away."""
+"""Mutants of preemption: the choice of victims, and when their capacity is reused."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -26,7 +26,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "opt-out-ignored-of-lower-priorities",
-    "What opted out is preempted all the same, by asks of a higher priority.",
+    "Allocations that opted out are preempted by asks of a higher priority.",
     breaks=("SI-PRE-003", "SI-PRE-007"),
 )
 def _(inside: Inside) -> None:
@@ -44,7 +44,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "any-ask-preempts-lower-priorities",
-    "An ask that may not preempt others does, where they have a lower priority.",
+    "An ask that may not preempt others preempts lower priorities.",
     breaks=("SI-PRE-004",),
 )
 def _(inside: Inside) -> None:
@@ -60,7 +60,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "preempted-room-given-away-soon",
-    "What is preempted ends after 0.4 s, confirmed or not.",
+    "Preempted allocations end after 0.4 s, confirmed or not.",
     breaks=("SI-PRE-002",),
 )
 def _(inside: Inside) -> None:
@@ -90,7 +90,7 @@ def _(inside: Inside) -> None:
 
 @mutant(
     "one-confirmation-ends-all-victims",
-    "With the first confirmation all victims of an ask end.",
+    "The first confirmation ends all victims of an ask.",
     breaks=("SI-PRE-002",),
 )
 def _(inside: Inside) -> None:

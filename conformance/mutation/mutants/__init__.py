@@ -1,1 +1,1 @@
-"""The faults made on the wire, by what they are about."""
+"""Mutants made on the wire, by subject."""

@@ -1,4 +1,4 @@
-"""Faults about what is said of a new allocation."""
+"""Mutants of new allocations."""
 
 from functools import partial
 from typing import Final
@@ -16,7 +16,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 _row(
     "allocated-twice",
-    "Every allocation is told of twice.",
+    "Every allocation is reported twice.",
     ALLOCATIONS.twice(),
     breaks=("SI-ALLOC-008",),
     areas=(*_AREAS, "NODE"),
@@ -39,7 +39,7 @@ def _(response: si.AllocationResponse) -> None:
 
 _row(
     "allocations-lost",
-    "Nothing is said of an allocation.",
+    "Allocations are not reported.",
     ALLOCATIONS.none(),
     breaks=("SI-ASK-001", "SI-NODE-010", "SI-GANG-002"),
     areas=(*_AREAS, "NODE", "APP", "WIRE"),
@@ -74,7 +74,7 @@ _row(
 )
 _row(
     "allocated-elsewhere",
-    "An allocation names a node nobody knows.",
+    "An allocation names an unknown node.",
     ALLOCATIONS.change("nodeID", lambda name: f"{name}-x"),
     breaks=("SI-ALLOC-001",),
     areas=(*_AREAS, "NODE"),
@@ -103,13 +103,13 @@ _row(
 )
 _row(
     "resource-missing",
-    "An allocation does not say how much it is.",
+    "An allocation does not state its resources.",
     ALLOCATIONS.without("resourcePerAlloc"),
     breaks=("SI-ALLOC-002",),
 )
 _row(
     "resource-of-all",
-    "An allocation says as much as the ask as a whole.",
+    "An allocation states the resources of the whole ask.",
     ALLOCATIONS.amounts("resourcePerAlloc", lambda value: 2 * value),
     breaks=("SI-ALLOC-002",),
     areas=(*_AREAS, "RES"),
@@ -143,7 +143,7 @@ _row(
 
 @_mutant(
     "policy-ignored",
-    "Nobody may preempt and be preempted as they say.",
+    "Nothing may preempt or be preempted, whatever the asks allow.",
     "PRE",
     "CONST",
     breaks=("SI-PRE-003",),
@@ -155,7 +155,7 @@ def _(request: si.AllocationRequest) -> None:
 
 @_mutant(
     "everybody-preempts",
-    "Every ask may preempt others, and is fair game.",
+    "Every ask may preempt others and be preempted.",
     "PRE",
     breaks=("SI-PRE-004",),
 )
@@ -167,7 +167,7 @@ def _(request: si.AllocationRequest) -> None:
 
 @_mutant(
     "policy-the-wrong-way-round",
-    "An allocation says that it may preempt where it may be preempted, and so on.",
+    "The two flags of the preemption policy are swapped.",
     *_AREAS,
     breaks=("SI-ALLOC-007",),
 )

@@ -1,4 +1,4 @@
-"""Faults about applications and their states."""
+"""Mutants of applications and their states."""
 
 from functools import partial
 from typing import Final
@@ -21,14 +21,14 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 _row(
     "application-verdict-missing",
-    "Nothing is said about a new application.",
+    "A new application is not answered.",
     ACCEPTED_APPLICATIONS.none(),
     breaks=("SI-APP-001",),
     areas=(*_AREAS, "WIRE"),
 )
 _row(
     "application-rejection-missing",
-    "A rejected application is not told of.",
+    "A rejected application is not reported.",
     REJECTED_APPLICATIONS.none(),
     breaks=("SI-APP-002", "SI-APP-004"),
 )
@@ -54,7 +54,7 @@ _row(
 )
 _row(
     "application-partition-ignored",
-    "The partition of an application is not read.",
+    "The partition of an application is ignored.",
     CREATED_APPLICATIONS.put(partitionName="default"),
     REMOVED_APPLICATIONS.put(partitionName="default"),
     breaks=("SI-APP-007",),
@@ -68,7 +68,7 @@ _row(
 )
 _row(
     "application-timeout-ignored",
-    "The execution timeout of an application is not kept.",
+    "The execution timeout of an application is ignored.",
     CREATED_APPLICATIONS.without("executionTimeoutMilliSeconds"),
     breaks=("SI-APP-012",),
     areas=("APP",),
@@ -121,7 +121,7 @@ _row(
 )
 _row(
     "completed-at-once",
-    "An application that waits is said to be completed.",
+    "A Completing application is reported as Completed.",
     UPDATED_APPLICATIONS.turn("state", {"Completing": "Completed"}),
     breaks=("SI-APP-029", "SI-APP-031"),
     areas=("APP", "GANG"),
@@ -130,7 +130,7 @@ _row(
 
 @_mutant(
     "removed-application-is-told-of",
-    "A removed application is spoken of again.",
+    "A removed application is reported again.",
     *_AREAS,
     breaks=("SI-APP-021",),
 )

@@ -1,4 +1,4 @@
-"""Faults about asks."""
+"""Mutants of asks."""
 
 from functools import partial
 from typing import Final
@@ -9,14 +9,14 @@ from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, keep, mutant, row
 
 _AREAS: Final = ("ASK", "ALLOC", "CONST")
-_ANOTHER: Final = "~"  # at the end of a key: it is another one
+_ANOTHER: Final = "~"  # appended to a key to make another one
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
     "ask-rejection-missing",
-    "A rejected ask is not told of.",
+    "A rejected ask is not reported.",
     REJECTED.none(),
     breaks=("SI-ASK-008", "SI-REC-008"),
     areas=(*_AREAS, "CONN", "APP", "REC"),
@@ -43,7 +43,7 @@ _row(
 
 @_mutant(
     "served-and-rejected",
-    "An ask that is served is rejected, too.",
+    "An ask that is served is also rejected.",
     *_AREAS,
     breaks=("SI-ASK-019", "SI-ASK-022"),
 )
@@ -55,7 +55,7 @@ def _(response: si.AllocationResponse) -> None:
 
 @_mutant(
     "same-key-is-another-ask",
-    "An ask with a known key comes on top of it.",
+    "An ask with a known key is added to the first instead of replacing it.",
     *_AREAS,
     breaks=("SI-ASK-003", "SI-ASK-027"),
 )
@@ -92,7 +92,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 _row(
     "keys-cut",
-    "Long keys are cut.",
+    "Long keys are truncated.",
     ALLOCATIONS.change("allocationKey", lambda key: key[:255]),
     breaks=("SI-ASK-002",),
 )
@@ -105,13 +105,13 @@ _row(
 )
 _row(
     "ask-partition-ignored",
-    "The partition of an ask is not read.",
+    "The partition of an ask is ignored.",
     ASKS.put(partitionName="default"),
     breaks=("SI-ASK-009",),
 )
 _row(
     "ask-size-ignored",
-    "An ask gets as much as all others.",
+    "All asks get the same resources.",
     ASKS.amounts("resourcePerAlloc", lambda value: min(value, 1)),
     breaks=("SI-RES-002", "SI-RES-003", "SI-ALLOC-002"),
     areas=(*_AREAS, "RES"),
@@ -146,7 +146,7 @@ _.also(held_keys.reported)
 
 @_mutant(
     "withdrawal-of-all",
-    "With one ask all of its application go.",
+    "The withdrawal of one ask withdraws all of its application.",
     *_AREAS,
     "REL",
     breaks=("SI-REL-015",),
@@ -206,7 +206,7 @@ def _(request: si.AllocationRequest) -> None:
 
 _row(
     "keys-folded",
-    "Keys come back without what surrounds them, and in lower case.",
+    "Keys come back in lower case and without surrounding space.",
     ALLOCATIONS.change("allocationKey", lambda key: key.strip().lower()),
     breaks=("SI-ASK-002",),
 )
@@ -214,7 +214,7 @@ _row(
 
 @_mutant(
     "asks-of-originators-end-twice",
-    "The ask of an originator is allocated, and told as rejected, too.",
+    "The ask of an originator is allocated and also rejected.",
     *_AREAS,
     breaks=("SI-ASK-024",),
 )

@@ -1,4 +1,4 @@
-"""Faults about what a scheduler asks and tells the RM beside the SI's streams."""
+"""Mutants of callbacks to the RM in addition to the SI's streams."""
 
 from functools import partial
 from typing import Final
@@ -23,13 +23,16 @@ _OTHER_DETAILS: Final = {
     503: 504,
     504: 500,
 }
-_OLD_GROUP: Final = b"\x1a\x01g"  # number 3, a string
+_OLD_GROUP: Final = b"\x1a\x01g"  # field 3, a string
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME)
 
 
 @_mutant(
-    "checks-not-made", "The RM is not asked where an ask may go.", *_CHECKS, breaks=("SI-CB-002",)
+    "checks-not-made",
+    "The RM is not asked whether an ask fits a node.",
+    *_CHECKS,
+    breaks=("SI-CB-002",),
 )
 def _(sent: ext.FromRm) -> None:
     if sent.HasField("offer"):
@@ -39,7 +42,10 @@ def _(sent: ext.FromRm) -> None:
 
 
 @_mutant(
-    "checks-refused", "Every answer of the RM is taken for a no.", *_CHECKS, breaks=("SI-CB-003",)
+    "checks-refused",
+    "Every predicate check of the RM counts as failed.",
+    *_CHECKS,
+    breaks=("SI-CB-003",),
 )
 def _(sent: ext.FromRm) -> None:
     if sent.HasField("answer"):
@@ -48,7 +54,7 @@ def _(sent: ext.FromRm) -> None:
 
 @_mutant(
     "more-evicted-than-allowed",
-    "All victims go, however many the RM allows.",
+    "All victims are preempted, regardless of how many the RM allows.",
     *_CHECKS,
     breaks=("SI-CB-007",),
 )
@@ -72,7 +78,7 @@ def _(sent: ext.FromRm, wire: Wire) -> None:
 
 _row(
     "checks-about-nobody",
-    "Checks name a node that is not there.",
+    "Checks name an unknown node.",
     PLACEMENT_CHECKS.change("nodeID", lambda name: f"{name}-x"),
     breaks=("SI-CB-003",),
     areas=_CHECKS,
@@ -87,7 +93,7 @@ def _unowned(asked: si.PreemptionPredicatesArgs) -> None:
 
 _row(
     "victims-unknown",
-    "Victims that are checked are not there.",
+    "Victim checks name unknown allocations.",
     EVICTION_CHECKS.each(_unowned),
     breaks=("SI-CB-005",),
     areas=_CHECKS,
@@ -96,7 +102,7 @@ _row(
 
 @_mutant(
     "nothing-for-who-takes-no-calls",
-    "An RM that takes no callbacks is allocated nothing.",
+    "For an RM without callbacks nothing is allocated.",
     breaks=("SI-CB-004",),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
@@ -121,19 +127,19 @@ _row(
 )
 _row(
     "container-states-run-ahead",
-    "An ask that has to wait is told as reserved.",
+    "A pending ask is reported as reserved.",
     CONTAINER_STATES.put(state=si.UpdateContainerSchedulingStateRequest.RESERVED),
     breaks=("SI-CB-009",),
 )
 _row(
     "container-states-unset",
-    "Container states say nothing.",
+    "Container states are empty.",
     CONTAINER_STATES.without("state"),
     breaks=("SI-WIRE-010", "SI-CB-009"),
 )
 _row(
     "events-not-told",
-    "No event is told.",
+    "No events are sent.",
     EVENTS.none(),
     breaks=("SI-EVT-001",),
     areas=_EVENT_AREAS,
@@ -182,28 +188,28 @@ _row(
 )
 _row(
     "events-of-another-kind",
-    "The detail of an event is of another kind of object.",
+    "The detail of an event belongs to another type of object.",
     EVENTS.each(_of_another_kind),
     breaks=("SI-EVT-006", "SI-EVT-009", "SI-EVT-010"),
     areas=_EVENT_AREAS,
 )
 _row(
     "events-without-reference",
-    "Events name no other object.",
+    "Events name no reference object.",
     EVENTS.without("referenceID"),
     breaks=("SI-EVT-011",),
     areas=_EVENT_AREAS,
 )
 _row(
     "events-without-resource",
-    "Events say no amount.",
+    "Events have no resources.",
     EVENTS.without("resource"),
     breaks=("SI-EVT-011",),
     areas=_EVENT_AREAS,
 )
 _row(
     "events-always-set",
-    "Every change is the set of a value.",
+    "Every change is a SET.",
     EVENTS.put(eventChangeType=si.EventRecord.SET),
     breaks=("SI-EVT-005",),
     areas=_EVENT_AREAS,
@@ -217,35 +223,35 @@ _row(
 )
 _row(
     "events-of-a-group",
-    "Events name a group, by the number that once was for it.",
+    "Events name a group, by a removed field number.",
     EVENTS.each(lambda record: record.MergeFromString(_OLD_GROUP)),
     breaks=("SI-WIRE-008",),
     areas=_EVENT_AREAS,
 )
 _row(
     "drains-told-as-occupied",
-    "Whether a node takes work is told as what others have of it.",
+    "The schedulability of a node is reported as its foreign allocations.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.NODE_SCHEDULABLE: _DETAIL.NODE_OCCUPIED}),
     breaks=("SI-EVT-009",),
     areas=_EVENT_AREAS,
 )
 _row(
     "rights-told-as-limits",
-    "What a queue has a right to is told as what it may have at most.",
+    "The guaranteed resources of a queue are reported as its maximum.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.QUEUE_GUARANTEED: _DETAIL.QUEUE_MAX}),
     breaks=("SI-EVT-010",),
     areas=_EVENT_AREAS,
 )
 _row(
     "causes-mixed-up",
-    "The details of requests and allocations tell other causes.",
+    "The details of requests and allocations state other causes.",
     EVENTS.turn("eventChangeDetail", _OTHER_DETAILS),
     breaks=("SI-EVT-008",),
     areas=_EVENT_AREAS,
 )
 _row(
     "allocations-told-as-requests",
-    "What an application is allocated is told as what it requests.",
+    "An allocation of an application is reported as a request.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.APP_ALLOC: _DETAIL.APP_REQUEST}),
     breaks=("SI-EVT-012",),
     areas=_EVENT_AREAS,
@@ -254,7 +260,7 @@ _row(
 
 @_mutant(
     "events-out-of-order",
-    "Events come with the newest first.",
+    "Events are sent newest first.",
     *_EVENT_AREAS,
     breaks=("SI-EVT-007",),
 )
@@ -266,34 +272,34 @@ def _(received: ext.ToRm) -> None:
 
 
 def _without_details(*details: int) -> Edit:
-    """No event says one of these details of what changed."""
+    """Remove events with any of these details."""
     return EVENTS.only(lambda record: record.eventChangeDetail not in details)
 
 
 _row(
     "no-request-events",
-    "What became of requests is not told.",
+    "The ends of requests are not reported.",
     _without_details(100, 101, 102),
     breaks=("SI-EVT-013",),
     areas=_EVENT_AREAS,
 )
 _row(
     "no-application-events",
-    "Nothing is told of applications.",
+    "Events of applications are not sent.",
     _without_details(*range(200, 217)),
     breaks=("SI-EVT-013",),
     areas=_EVENT_AREAS,
 )
 _row(
     "no-node-events",
-    "Nothing is told of nodes.",
+    "Events of nodes are not sent.",
     _without_details(*range(300, 307)),
     breaks=("SI-EVT-013",),
     areas=_EVENT_AREAS,
 )
 _row(
     "no-allocation-events",
-    "Ends of allocations are not told.",
+    "The ends of allocations are not reported.",
     _without_details(*range(500, 505)),
     breaks=("SI-EVT-013",),
     areas=_EVENT_AREAS,

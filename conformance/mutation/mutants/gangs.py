@@ -1,4 +1,4 @@
-"""Faults about gangs."""
+"""Mutants of gangs."""
 
 from functools import partial
 from typing import Final
@@ -14,7 +14,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 _row(
     "placeholders-are-ordinary",
-    "The placeholder flag of an ask is not read.",
+    "The placeholder flag of an ask is ignored.",
     ASKS.without("placeholder"),
     breaks=("SI-GANG-012", "SI-GANG-019"),
 )
@@ -33,7 +33,7 @@ def _(request: si.AllocationRequest) -> None:
 
 _row(
     "task-groups-ignored",
-    "Placeholders are of no task group.",
+    "Placeholders have no task group.",
     ASKS.without("taskGroupName"),
     breaks=("SI-GANG-012",),
 )
@@ -70,7 +70,7 @@ def _(response: si.AllocationResponse) -> None:
 
 _row(
     "placeholder-ask-ignored",
-    "What a gang needs as a whole is not looked at.",
+    "The total size of a gang is ignored.",
     CREATED_APPLICATIONS.without("placeholderAsk"),
     breaks=("SI-GANG-003", "SI-GANG-006", "SI-GANG-009"),
     areas=(*_AREAS, "APP"),
@@ -83,7 +83,7 @@ _row(
 )
 _row(
     "failed-as-completed",
-    "An application that failed is told to be completed.",
+    "A failed application is reported as completed.",
     UPDATED_APPLICATIONS.turn("state", {"Failed": "Completed"}),
     breaks=("SI-GANG-034", "SI-GANG-037", "SI-GANG-038"),
 )
@@ -95,19 +95,19 @@ _row(
 )
 _row(
     "replaced-as-timeout",
-    "The release of a replaced placeholder is typed as timeout.",
+    "The release of a replaced placeholder has the type TIMEOUT.",
     RELEASED.turn("terminationType", {si.PLACEHOLDER_REPLACED: si.TIMEOUT}),
     breaks=("SI-GANG-019",),
 )
 _row(
     "timed-out-as-replaced",
-    "A placeholder whose time is up is said to be replaced.",
+    "The release of a timed-out placeholder has the type PLACEHOLDER_REPLACED.",
     RELEASED.turn("terminationType", {si.TIMEOUT: si.PLACEHOLDER_REPLACED}),
     breaks=("SI-GANG-032", "SI-GANG-044"),
 )
 _row(
     "replacement-untold",
-    "The release of a replaced placeholder is not told.",
+    "The release of a replaced placeholder is not reported.",
     RELEASED.only(lambda release: release.terminationType != si.PLACEHOLDER_REPLACED),
     breaks=("SI-GANG-019",),
 )

@@ -1,4 +1,4 @@
-"""Faults in what events tell of limits, of users and groups, and of who waits for a slot."""
+"""Mutants of events about limits, users and groups, and waiting for a slot."""
 
 from functools import partial
 from typing import Final
@@ -23,7 +23,7 @@ _newer_row: Final = partial(row, __file__, "2026-04")
 
 _row(
     "limits-told-as-usage",
-    "That a limit is set is told as what is used.",
+    "The setting of a limit is reported as usage.",
     _OF_USERS.turn(
         "eventChangeDetail",
         {
@@ -35,7 +35,7 @@ _row(
 )
 _row(
     "users-told-as-groups",
-    "What is about a user is told as about a group.",
+    "Events of users are reported as events of groups.",
     _OF_USERS.turn(
         "eventChangeDetail",
         {
@@ -47,25 +47,25 @@ _row(
 )
 _row(
     "links-to-no-application",
-    "A link of a group names no application.",
+    "The link of a group does not name the application.",
     _OF_USERS.without("referenceID"),
     breaks=("SI-EVT-014",),
 )
 _row(
     "usage-told-backwards",
-    "What is used more is told as going, what is used less as coming.",
+    "Increased usage is reported as removed, decreased usage as added.",
     _OF_USERS.turn("eventChangeType", {_RECORD.ADD: _RECORD.REMOVE, _RECORD.REMOVE: _RECORD.ADD}),
     breaks=("SI-EVT-014",),
 )
 _row(
     "usage-without-amount",
-    "Nobody is told how much is used.",
+    "Usage is not reported.",
     _OF_USERS.without("resource"),
     breaks=("SI-EVT-014",),
 )
 _row(
     "slots-of-queues-told-as-of-owners",
-    "Who waits for a slot of a queue is told to wait for one of its owner, and the reverse.",
+    "Waiting for a slot of a queue is reported as waiting for one of its owner, and vice versa.",
     _EVENTS.turn(
         "eventChangeDetail",
         {
@@ -79,7 +79,7 @@ _row(
 )
 _row(
     "told-to-run-while-waiting",
-    "Who has to wait for a slot is told to have one.",
+    "Waiting for a slot is reported as having one.",
     _EVENTS.turn(
         "eventChangeDetail",
         {
@@ -91,13 +91,13 @@ _row(
 )
 _newer_row(
     "quota-preemption-told-of-all-queues",
-    "That a quota is enforced is told of the root.",
+    "The enforcement of a quota is reported of the root.",
     _PREEMPTION.put(objectID="root"),
     breaks=("SI-EVT-016",),
 )
 _newer_row(
     "quota-preemption-told-of-an-application",
-    "That the quota of a queue is enforced is told of an application.",
+    "The enforcement of a queue's quota is reported of an application.",
     _PREEMPTION.put(type=newer.EventRecord.APP),
     breaks=("SI-EVT-016",),
 )

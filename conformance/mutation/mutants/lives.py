@@ -1,4 +1,4 @@
-"""Faults in the lives of applications and registrations, and in what is told of them."""
+"""Mutants of the lifecycle of applications and registrations, and of its events."""
 
 from functools import partial
 from typing import Final
@@ -10,7 +10,7 @@ from mutation.main_revision import NAME, si
 from mutation.mutant import Wire, mutant, row
 
 _DETAIL: Final = si.EventRecord
-_UNKNOWN: Final = "99.0"  # no version of anything
+_UNKNOWN: Final = "99.0"  # an unknown version
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME)
 
@@ -59,7 +59,7 @@ def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
 
 @_mutant(
     "policy-group-dropped",
-    "The policy group of a registration is not kept.",
+    "The policy group of a registration is ignored.",
     breaks=("SI-REG-012",),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -68,13 +68,13 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 _row(
     "events-tell-failures",
-    "That an application runs is told as its failure.",
+    "A running application is reported by the event of a failed one.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.APP_RUNNING: _DETAIL.APP_FAILED}),
     breaks=("SI-EVT-007",),
 )
 _row(
     "events-tell-resumed-gangs",
-    "That a gang fails is told as its being resumed.",
+    "A failing gang is reported by the event of a resuming one.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.APP_FAILING: _DETAIL.APP_RESUMING}),
     breaks=("SI-EVT-007",),
 )
@@ -82,7 +82,7 @@ _row(
 
 @_mutant(
     "tag-outweighs-policy",
-    "The preemption tag of an ask counts more than its policy (2023-04).",
+    "The preemption tag of an ask overrides its policy (2023-04).",
     breaks=("SI-CONST-010",),
     revision="2023-04",
 )

@@ -1,4 +1,4 @@
-"""Faults about what a node is left with: by a rejected duplicate, an update, a decommission."""
+"""Mutants of node state after a rejected duplicate, an update, a decommission."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ _row: Final = partial(row, __file__, NAME)
 def _with_each_duplicate(
     request: si.NodeRequest, wire: Wire, change: Callable[[Any, Any], None]
 ) -> None:
-    """Behind a node that is created once more goes an update of it."""
+    """Append an update of a node to each duplicate of it."""
     for node in list(request.nodes):
         if node.action in _CREATIONS and node.nodeID in wire.memory["nodes"]:
             update = request.nodes.add(nodeID=node.nodeID, action=Action.UPDATE)
@@ -42,7 +42,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 
 @_mutant(
     "drained-cannot-be-decommissioned",
-    "A drained node goes on being there when it is decommissioned.",
+    "A drained node stays when it is decommissioned.",
     breaks=("SI-NODE-033", "SI-NODE-030", "SI-NODE-032"),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
@@ -61,7 +61,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 
 @_mutant(
     "updated-attributes-ignored",
-    "The attributes of a node stay those it was created with (2021-02).",
+    "Updated node attributes are ignored (2021-02).",
     "NODE",
     breaks=("SI-NODE-020", "SI-NODE-038"),
     revision="2021-02",
@@ -76,12 +76,12 @@ attributes_ignored = _
 
 @_mutant(
     "updated-attributes-shown-only",
-    "Attributes of an update are shown, and asks go by those before (2021-02).",
+    "Updated attributes are shown, but asks are matched with the earlier ones (2021-02).",
     breaks=("SI-NODE-020", "SI-NODE-038"),
     revision="2021-02",
 )
 def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
-    """Whoever asks for a value from before gets the node, whoever asks for a later one does not."""
+    """Let asks match the earlier values of attributes instead of the current ones."""
     wire.memory["later"] = later = wire.memory["later"] or {}
     before = wire.memory["before"] = wire.memory["before"] or {}
     for created in request.newSchedulableNodes:

@@ -1,4 +1,4 @@
-"""Faults about nodes and their capacity."""
+"""Mutants of nodes and their capacity."""
 
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 @_mutant(
     "node-accepted-twice",
-    "A node that is known is accepted again.",
+    "A known node is accepted again.",
     "NODE",
     "CONN",
     "REG",
@@ -28,7 +28,7 @@ def _(response: si.NodeResponse) -> None:
 
 @_mutant(
     "node-replaced",
-    "A known node is registered anew, in place of the one before.",
+    "A known node is registered again and replaces the first.",
     *_AREAS,
     breaks=("SI-NODE-003",),
 )
@@ -42,14 +42,14 @@ def _(request: si.NodeRequest) -> None:
 
 _row(
     "node-verdict-missing",
-    "Nothing is said about a new node.",
+    "A new node is not answered.",
     ACCEPTED_NODES.none(),
     breaks=("SI-NODE-001",),
     areas=("NODE", "WIRE", "CONN", "REG"),
 )
 _row(
     "node-rejection-missing",
-    "Nothing is said about a node that is rejected.",
+    "A rejected node is not reported.",
     REJECTED_NODES.none(),
     breaks=("SI-NODE-002", "SI-NODE-004"),
 )
@@ -71,7 +71,7 @@ _row(
 
 @_mutant(
     "node-of-any-partition",
-    "The partition of a node is not looked at.",
+    "The partition of a node is ignored.",
     *_AREAS,
     breaks=("SI-NODE-009",),
 )
@@ -82,7 +82,7 @@ def _(request: si.NodeRequest) -> None:
 
 @_mutant(
     "node-attributes-judged",
-    "Nodes with other attributes than known ones are refused.",
+    "Nodes with other attributes than known ones are rejected.",
     *_AREAS,
     breaks=("SI-NODE-008",),
 )
@@ -94,26 +94,26 @@ def _(request: si.NodeRequest) -> None:
 
 _row(
     "drain-decommissions",
-    "A drained node loses what runs on it.",
+    "A drained node loses its allocations.",
     NODES.turn("action", {Action.DRAIN_NODE: Action.DECOMISSION}),
     breaks=("SI-NODE-027", "SI-NODE-028"),
 )
 _row(
     "undrain-ignored",
-    "A drained node stays closed.",
+    "A drained node cannot be undrained.",
     NODES.only(lambda node: node.action != Action.DRAIN_TO_SCHEDULABLE),
     breaks=("SI-NODE-012", "SI-NODE-028"),
 )
 _row(
     "created-drained-is-open",
-    "A node created draining takes work at once.",
+    "A node created draining is used at once.",
     NODES.turn("action", {Action.CREATE_DRAIN: Action.CREATE}),
     breaks=("SI-NODE-011", "SI-NODE-012", "SI-REC-009"),
 )
 
 
 @_mutant(
-    "update-opens", "An update of a drained node opens it again.", *_AREAS, breaks=("SI-NODE-025",)
+    "update-opens", "An update of a drained node undrains it.", *_AREAS, breaks=("SI-NODE-025",)
 )
 def _(request: si.NodeRequest) -> None:
     for node in list(request.nodes):
@@ -142,7 +142,7 @@ _row(
 
 @_mutant(
     "update-forgets-capacity",
-    "An update that says nothing of capacity takes it away.",
+    "An update without capacity sets it to zero.",
     "NODE",
     breaks=("SI-NODE-022",),
 )
@@ -178,14 +178,14 @@ _row(
 )
 _row(
     "capacity-doubled",
-    "Twice as much is placed on a node as it has.",
+    "Twice the capacity of a node is allocated.",
     NODES.amounts("schedulableResource", lambda value: min(2 * value, 2**63 - 1)),
     breaks=("SI-NODE-006",),
     areas=(*_AREAS, "ALLOC"),
 )
 _row(
     "capacity-halved",
-    "Half of a node is never used.",
+    "Half of the capacity of a node is never used.",
     NODES.amounts("schedulableResource", lambda value: value // 2),
     breaks=("SI-RES-003",),
     areas=(*_AREAS, "ALLOC"),

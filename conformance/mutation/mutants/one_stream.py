@@ -1,4 +1,4 @@
-"""Faults in the messages of 2021-02, where everything travels on one stream."""
+"""Mutants of the messages of 2021-02, which has one stream for everything."""
 
 from functools import partial
 from typing import Final
@@ -20,7 +20,7 @@ _row: Final = partial(row, __file__, "2021-02")
 
 _row(
     "unset-action-does-nothing",
-    "A node action that is not set is none.",
+    "An unset node action is ignored.",
     _NODES.only(lambda node: node.action != si.UpdateNodeInfo.UPDATE),
     breaks=("SI-WIRE-009",),
 )
@@ -28,7 +28,7 @@ _row(
 
 @_mutant(
     "first-priority-counts",
-    "The value of a priority counts, not the name after it.",
+    "The value of a priority counts instead of its name.",
     breaks=("SI-WIRE-012",),
 )
 def _(request: si.UpdateRequest) -> None:
@@ -73,14 +73,14 @@ _row(
 _row(
     "events-without-group",
     "Events do not name the group.",
-    _EVENTS.put(groupID="nobody"),
+    _EVENTS.put(groupID="other-group"),
     breaks=("SI-EVT-003",),
 )
 
 
 @_mutant(
     "state-or-released-asks",
-    "A message that tells a state does not tell which asks end with it, and none does later.",
+    "Asks that end with a state are not listed with it or later.",
     breaks=("SI-GANG-033",),
 )
 def _(response: si.UpdateResponse) -> None:

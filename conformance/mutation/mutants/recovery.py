@@ -1,4 +1,4 @@
-"""Faults about allocations the RM brings along."""
+"""Mutants of existing allocations that the RM reports."""
 
 from functools import partial
 from typing import Final
@@ -14,7 +14,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 _row(
     "existing-ignored",
-    "Existing allocations are not taken over.",
+    "Existing allocations are not recovered.",
     EXISTING.none(),
     breaks=("SI-REC-007", "SI-REC-016"),
 )
@@ -29,7 +29,7 @@ _row(
 
 @_mutant(
     "half-of-the-gang-data-refused",
-    "What exists is refused where it has a group or the flag, and not both.",
+    "An existing allocation with only a task group or only the placeholder flag is rejected.",
     breaks=("SI-REC-012",),
 )
 def _(request: si.AllocationRequest, wire: Wire) -> None:
@@ -37,7 +37,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
         refused = si.RejectedAllocation(
             allocationKey=one.allocationKey,
             applicationID=one.applicationID,
-            reason="what exists there is half of a placeholder",
+            reason="a task group or the placeholder flag is missing",
         )
         wire.to_rm(si.AllocationResponse(rejectedAllocations=[refused]))
 
@@ -48,7 +48,7 @@ def _is_whole(one: si.Allocation) -> bool:
 
 _row(
     "existing-is-not-a-placeholder",
-    "Existing placeholders are ordinary allocations.",
+    "Existing placeholders are recovered as real allocations.",
     EXISTING.without("placeholder"),
     breaks=("SI-REC-011", "SI-REC-019"),
 )
@@ -61,7 +61,7 @@ _row(
 
 
 @_mutant(
-    "existing-twice", "An existing allocation is taken over twice.", *_AREAS, breaks=("SI-REC-007",)
+    "existing-twice", "An existing allocation is recovered twice.", *_AREAS, breaks=("SI-REC-007",)
 )
 def _(request: si.AllocationRequest) -> None:
     for one in list(filter(exists, request.allocations)):

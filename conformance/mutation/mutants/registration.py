@@ -1,4 +1,4 @@
-"""Faults about registration, configuration and who is who."""
+"""Mutants of registration, configuration and RM identity."""
 
 from functools import partial
 from typing import Final
@@ -41,7 +41,7 @@ def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
 
 @_mutant(
     "build-information-judged",
-    "Unknown build information spoils a registration.",
+    "Unknown build information makes a registration fail.",
     "REG",
     breaks=("SI-REG-017",),
 )
@@ -52,7 +52,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 @_mutant(
     "extra-configuration-judged",
-    "An unknown key of extraConfig spoils a registration.",
+    "An unknown key of extraConfig makes a registration fail.",
     "REG",
     breaks=("SI-REG-016",),
 )
@@ -61,7 +61,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
         request.config = "no configuration"
 
 
-@_mutant("one-rm-for-all", "All RMs are taken for one.", *_AREAS, breaks=("SI-REG-002",))
+@_mutant("one-rm-for-all", "All RMs are treated as one.", *_AREAS, breaks=("SI-REG-002",))
 def _(request: si.RegisterResourceManagerRequest) -> None:
     request.rmID = request.rmID and "the one"
 
@@ -86,7 +86,7 @@ def _(request: si.AllocationRequest) -> None:
 
 @_mutant(
     "update-always-acknowledged",
-    "A configuration is acknowledged that was refused.",
+    "A rejected configuration is acknowledged.",
     "CFG",
     breaks=("SI-CFG-003",),
 )
@@ -94,14 +94,16 @@ def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.applied, outcome.reason = True, ""
 
 
-@_mutant("update-refused", "A new configuration is refused.", "CFG", "CONN", breaks=("SI-CFG-001",))
+@_mutant(
+    "update-refused", "A new configuration is rejected.", "CFG", "CONN", breaks=("SI-CFG-001",)
+)
 def _(change: ext.ConfigurationChange) -> None:
     change.config = "no configuration"
 
 
 @_mutant(
     "update-for-anybody",
-    "The RM id of a new configuration is not looked at.",
+    "The RM id of a new configuration is ignored.",
     "CFG",
     breaks=("SI-CFG-004",),
 )

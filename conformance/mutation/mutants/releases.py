@@ -1,4 +1,4 @@
-"""Faults about releases and their confirmations."""
+"""Mutants of releases and their confirmations."""
 
 from functools import partial
 from typing import Final
@@ -17,7 +17,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 _row(
     "termination-nobody-defined",
-    "The end of an allocation that the RM caused has a termination type of no revision.",
+    "The end of an allocation released by the RM has an undefined termination type.",
     RELEASED.where(lambda release: release.terminationType == si.STOPPED_BY_RM).put(
         terminationType=_UNDEFINED
     ),
@@ -25,7 +25,7 @@ _row(
 )
 _row(
     "release-ignored",
-    "What the RM releases stays.",
+    "Releases by the RM are ignored.",
     RELEASES.only(lambda release: release.terminationType in _OF_SCHEDULER),
     breaks=("SI-REL-001",),
     areas=(*_AREAS, "CONN"),
@@ -49,7 +49,7 @@ def _(response: si.AllocationResponse) -> None:
 
 _row(
     "release-of-all",
-    "With one allocation all of its application go.",
+    "The release of one allocation releases all of its application.",
     RELEASES.where(lambda release: release.terminationType not in _OF_SCHEDULER).without(
         "allocationKey"
     ),
@@ -63,7 +63,7 @@ _row(
 )
 _row(
     "release-in-any-partition",
-    "A release is not held to its partition.",
+    "The partition of a release is ignored.",
     RELEASES.put(partitionName="default"),
     breaks=("SI-REL-005",),
 )
@@ -83,7 +83,7 @@ _row(
 )
 _row(
     "released-by-another-key",
-    "A release names a key that nobody knows.",
+    "A release names an unknown key.",
     RELEASED.change("allocationKey", lambda key: f"{key}-x"),
     breaks=("SI-REL-023",),
 )
@@ -128,7 +128,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 _row(
     "confirmation-lost",
-    "Confirmations by the RM are not taken.",
+    "Confirmations by the RM are ignored.",
     RELEASES.only(lambda release: release.terminationType not in _OF_SCHEDULER),
     breaks=("SI-PRE-002", "SI-GANG-021"),
 )
@@ -136,7 +136,7 @@ _row(
 
 @_mutant(
     "confirmation-of-any-type",
-    "Any type confirms a release.",
+    "A confirmation of any type confirms a release.",
     *_AREAS,
     breaks=("SI-GANG-058", "SI-GANG-070"),
 )
@@ -161,7 +161,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 _row(
     "timeouts-not-told",
-    "The end of an allocation by timeout is not told.",
+    "The end of an allocation by timeout is not reported.",
     RELEASED.only(lambda release: release.terminationType != si.TIMEOUT),
     breaks=("SI-GANG-032",),
 )
@@ -169,7 +169,7 @@ _row(
 
 @_mutant(
     "asks-end-silently",
-    "The end of a pending ask is not told.",
+    "The end of a pending ask is not reported.",
     *_AREAS,
     breaks=("SI-GANG-033",),
 )
@@ -202,7 +202,7 @@ _.also(held_keys.reported)
 
 _row(
     "ends-with-the-node-untold",
-    "What ends with its node is not told.",
+    "The end of allocations with their node is not reported.",
     RELEASED.only(lambda release: "node" not in release.message),
     breaks=("SI-NODE-032", "SI-CONN-014"),
     areas=("NODE", "CONN", "GANG"),

@@ -1,4 +1,4 @@
-"""Faults against what 2023-12 demands and its successors do not: its asks, and what others hold."""
+"""Mutants of requirements that end with 2023-12: its asks, and occupied resources."""
 
 from functools import partial
 from typing import Any, Final
@@ -24,13 +24,13 @@ _row: Final = partial(row, __file__, _NAME)
 
 _row(
     "ask-served-once-more",
-    "An ask yields one allocation more than it wants.",
+    "An ask gets one allocation more than requested.",
     _ASKS.change("maxAllocations", lambda most: most + 1 if most > 0 else most),
     breaks=("SI-ASK-005",),
 )
 _row(
     "ask-for-nothing-served",
-    "An ask for no allocation yields one.",
+    "An ask for no allocation gets one.",
     _ASKS.change("maxAllocations", lambda most: max(most, 1)),
     breaks=("SI-ASK-007",),
 )
@@ -52,7 +52,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 _row(
     "ask-timeout-ignored",
-    "The execution timeout of an ask is not kept.",
+    "The execution timeout of an ask is ignored.",
     _ASKS.without("executionTimeoutMilliSeconds"),
     breaks=("SI-ASK-014",),
 )
@@ -64,19 +64,19 @@ _row(
 )
 _row(
     "ask-timeout-early",
-    "Allocations end long before their time.",
+    "Allocations end long before their timeout.",
     _ASKS.change("executionTimeoutMilliSeconds", lambda limit: limit // 5),
     breaks=("SI-ASK-014",),
 )
 _row(
     "asks-released-in-any-partition",
-    "The partition of an ask release is not read.",
+    "The partition of an ask release is ignored.",
     _ASK_RELEASES.put(partitionName="default"),
     breaks=("SI-REL-018",),
 )
 _row(
     "ask-releases-ignored",
-    "A withdrawn ask is served all the same.",
+    "A withdrawn ask is served.",
     _ASK_RELEASES.none(),
     breaks=("SI-REL-016", "SI-REL-015"),
 )
@@ -88,7 +88,7 @@ _row(
 )
 _row(
     "ask-releases-without-partition",
-    "The end of an ask names none.",
+    "The end of an ask names no ask.",
     _RELEASED_ASKS.without("partitionName"),
     breaks=("SI-REL-020",),
 )
@@ -118,13 +118,13 @@ _row(
 )
 _row(
     "occupied-ignored",
-    "What others take of a node is not counted.",
+    "The occupied resources of a node are not counted.",
     _NODES.without("occupiedResource"),
     breaks=("SI-NODE-007",),
 )
 _row(
     "occupied-only-ignored",
-    "An update of what others take has no effect.",
+    "An update of the occupied resources has no effect.",
     _NODES.where(lambda node: node.action == _UPDATE).without("occupiedResource"),
     breaks=("SI-NODE-021",),
 )
@@ -132,7 +132,7 @@ _row(
 
 @_mutant(
     "growing-occupied-ignored",
-    "What others take of a node only ever gets less.",
+    "The occupied resources of a node only ever shrink.",
     breaks=("SI-NODE-021", "SI-NODE-007"),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
@@ -160,7 +160,7 @@ _row(
 
 @_mutant(
     "duplicate-wipes-occupied",
-    "A rejected duplicate leaves nothing of the occupied amount.",
+    "A rejected duplicate clears the occupied resources.",
     breaks=("SI-NODE-003",),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
@@ -176,7 +176,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 
 @_mutant(
     "left-out-is-nothing-occupied",
-    "An update without occupied amount says that nothing is occupied.",
+    "An update without occupied resources clears them.",
     breaks=("SI-NODE-022",),
 )
 def _(request: si.NodeRequest) -> None:
@@ -187,7 +187,7 @@ def _(request: si.NodeRequest) -> None:
 
 _row(
     "existing-of-node-ignored",
-    "Existing allocations of a node are not taken over.",
+    "Existing allocations of a node are not recovered.",
     _EXISTING_ON_NODES.none(),
     breaks=("SI-REC-001", "SI-REC-016"),
 )

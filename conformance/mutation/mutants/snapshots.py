@@ -1,4 +1,4 @@
-"""Faults about what a scheduler shows of itself."""
+"""Mutants of the scheduler's snapshots."""
 
 from functools import partial
 from typing import Final
@@ -31,7 +31,7 @@ def _(shown: ext.SnapshotResult) -> None:
         shown.phase = ext.SnapshotResult.PAUSED
 
 
-@_mutant("nothing-shown", "Nothing that is held is shown.", *_AREAS, breaks=("SI-GANG-048",))
+@_mutant("nothing-shown", "Allocations are not shown.", *_AREAS, breaks=("SI-GANG-048",))
 def _(shown: ext.SnapshotResult) -> None:
     del shown.nodes[:]
     del shown.applications[:]

@@ -1,4 +1,4 @@
-"""Faults in the bytes, and in names and types the texts fix."""
+"""Mutants of encoding, and of names and types the specification fixes."""
 
 from functools import partial
 from typing import Final
@@ -7,8 +7,8 @@ from mutation.lists import ALLOCATIONS, CREATED_APPLICATIONS, NODES
 from mutation.main_revision import NAME, si
 from mutation.mutant import mutant, row
 
-_UNKNOWN_FIELD = b"\xa8\x3f\x01"  # number 1013, as a varint
-_FIELD_3 = b"\x1a\x01x"  # number 3, as bytes
+_UNKNOWN_FIELD = b"\xa8\x3f\x01"  # field 1013, a varint
+_FIELD_3 = b"\x1a\x01x"  # field 3, bytes
 _mutant: Final = partial(mutant, revision=NAME)
 _row: Final = partial(row, __file__, NAME)
 
@@ -32,13 +32,13 @@ def _(response: si.RegisterResourceManagerResponse) -> None:
 
 _row(
     "groups-demanded",
-    "A user without groups is refused.",
+    "A user without groups is rejected.",
     CREATED_APPLICATIONS.where(lambda one: not one.ugi.groups).put(partitionName="nowhere"),
     breaks=("SI-APP-008",),
 )
 _row(
     "application-tags-judged",
-    "Unknown tags are no tags.",
+    "Unknown tags are dropped.",
     CREATED_APPLICATIONS.where(lambda one: one.tags).put(partitionName="nowhere"),
     breaks=("SI-APP-010",),
 )
@@ -57,7 +57,7 @@ def _(request: si.NodeRequest) -> None:
 
 @_mutant(
     "partition-by-another-name",
-    "A node is assigned to a partition by a name that is none of the well-known ones.",
+    "A node is assigned to a partition by an attribute that is not well-known.",
     breaks=("SI-CONST-001",),
 )
 def _(request: si.NodeRequest) -> None:
@@ -68,7 +68,7 @@ def _(request: si.NodeRequest) -> None:
 
 _row(
     "undefined-action-creates",
-    "A node with an action nobody defined is created.",
+    "A node with an undefined action is created.",
     NODES.where(lambda node: node.action not in si.NodeInfo.ActionFromRM.values()).put(
         action=si.NodeInfo.CREATE
     ),
@@ -78,7 +78,7 @@ _row(
 
 @_mutant(
     "mem-is-memory",
-    "What a resource called mem takes counts as memory.",
+    "A resource called mem counts as memory.",
     breaks=("SI-CONST-009",),
 )
 def _(request: si.AllocationRequest) -> None:

@@ -1,1 +1,1 @@
-"""Legal schedulers of another manner, by what they are about."""
+"""Permitted variants of the reference, by subject."""

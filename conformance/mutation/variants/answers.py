@@ -1,4 +1,4 @@
-"""Liberties in what becomes of asks: whether they wait, in whose turn, and how much they get."""
+"""Permitted variants of asks: whether and in which order they wait, and how much they get."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,13 +22,13 @@ from mutation.mutant import variant
 
 
 def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
-    """Whose the ask is: which RM, partition and application."""
+    """Return where an ask belongs: RM, partition and application."""
     return id(rm), partition_name(one.partition), one.application_id
 
 
 @variant(
     "asks-wait-for-their-application",
-    "An ask of an application that is not there waits until it comes; none is rejected for it.",
+    "An ask of an unknown application waits for the application instead of being rejected.",
     misjudged_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
 )
@@ -88,7 +88,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "last-node-first",
-    "An ask goes to the node that came last, of those that may take it.",
+    "An ask goes to the newest of the nodes that may take it.",
     misjudged_by=("SI-ALLOC-001", "SI-NODE-026"),
 )
 def _(inside: Inside) -> None:

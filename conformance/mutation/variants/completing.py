@@ -1,4 +1,4 @@
-"""Liberties in how applications come to an end, and how their ends are named."""
+"""Permitted variants of how applications end, and of names."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,14 +14,14 @@ from mutation.inside import Inside
 from mutation.main_revision import NAME, si
 from mutation.mutant import keep, variant
 
-_BEFORE: Final = "2023-12"  # identities and keys were two things
+_BEFORE: Final = "2023-12"  # identity and key differ
 _COMPLETED: Final = ApplicationState.COMPLETED
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
 @variant(
     "completed-before-the-leftovers-are-gone",
-    "Completed is told together with the releases of leftover placeholders.",
+    "Completed is reported together with the releases of leftover placeholders.",
     misjudged_by=("SI-GANG-044", "SI-GANG-045"),
     departs_from=("SI-GANG-069",),
 )
@@ -52,7 +52,7 @@ def _(inside: Inside) -> None:
 
 @_on_the_wire(
     "failed-is-called-killed",
-    "An application that has failed is reported as KILLED, and as failing never.",
+    "A failed application is reported as KILLED, and never as failing.",
     misjudged_by=("SI-GANG-034", "SI-GANG-038"),
 )
 def _(response: si.ApplicationResponse) -> None:
@@ -64,7 +64,7 @@ def _(response: si.ApplicationResponse) -> None:
 
 @variant(
     "identities-of-odd-characters",
-    "An identity is a sentence with spaces, umlauts and signs, and none is like another.",
+    "Identities contain spaces, umlauts and punctuation.",
     misjudged_by=("SI-ALLOC-008",),
     revision=_BEFORE,
 )
@@ -78,7 +78,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "releases-without-key",
-    "A release the scheduler begins names the identity and the application, not the key.",
+    "Releases by the scheduler name the identity and the application, not the key.",
     misjudged_by=("SI-REL-023",),
     revision=_BEFORE,
 )

@@ -1,4 +1,4 @@
-"""Liberties in gang scheduling: spellings, order, and what is released at a time."""
+"""Permitted variants of gang scheduling: spelling, order, and batches of releases."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 
 @_on_the_wire(
     "hard-in-lower-case-only",
-    "A gang of style hard fails in time; one of any other spelling is soft.",
+    "The gang style hard fails at the timeout; any other spelling is soft.",
     misjudged_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
@@ -34,7 +34,7 @@ def _(request: si.ApplicationRequest) -> None:
 
 @_on_the_wire(
     "hard-as-a-name-only",
-    "A gang of style Hard fails in time; one of any other spelling is soft.",
+    "The gang style Hard fails at the timeout; any other spelling is soft.",
     misjudged_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
@@ -45,7 +45,7 @@ def _(request: si.ApplicationRequest) -> None:
 
 @_on_the_wire(
     "soft-by-name-else-hard",
-    "A gang of style soft goes on; one of any other spelling fails.",
+    "The gang style soft continues; any other spelling fails.",
     misjudged_by=("SI-GANG-035",),
 )
 def _(request: si.ApplicationRequest) -> None:
@@ -56,7 +56,7 @@ def _(request: si.ApplicationRequest) -> None:
 
 @variant(
     "other-styles-refused",
-    "A gang is of style hard or soft, spelled so, or is rejected.",
+    "Only the gang styles hard and soft, in this spelling, are accepted.",
     misjudged_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
 )
 def _(inside: Inside) -> None:
@@ -64,14 +64,14 @@ def _(inside: Inside) -> None:
         yield from original(leaf, new)
         if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
             inside.fires()
-            yield f"there is no gang style {new.gang_style!r}"
+            yield f"unknown gang style {new.gang_style!r}"
 
     inside.instead_of(submission.objections, objections)
 
 
 @variant(
     "gangs-one-after-another",
-    "A FIFO queue lets no gang have a placeholder before the older ones have all of theirs.",
+    "A gang in a FIFO queue gets placeholders only when the older gangs have all of theirs.",
     misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 def _(inside: Inside) -> None:
@@ -110,7 +110,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "asks-of-a-gang-released-in-one",
-    "All asks an application has are released by one message without a key.",
+    "All asks of an application are released by one message without a key.",
     misjudged_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
 )
 def _(inside: Inside) -> None:
@@ -130,7 +130,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "placeholders-released-one-by-one",
-    "Of placeholders nobody needs the next is released when the one before is gone.",
+    "Unused placeholders are released one by one, each after the last is gone.",
     misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
 )
 def _(inside: Inside) -> None:
@@ -141,7 +141,7 @@ def _(inside: Inside) -> None:
             return []
         if len(left) > 1:
             inside.fires()
-        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, "nobody needs it")
+        release = partition.ask_for_release(left[0], TerminationType.TIMEOUT, "it is not needed")
         for one in left[1:]:
             partition.gangs[one.application].mark(one)
         return [ReleasedAllocation(partition.rm_id, release)]
@@ -176,7 +176,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "one-replacement-at-a-time",
-    "A gang has one placeholder replaced at a time.",
+    "A gang replaces one placeholder at a time.",
     misjudged_by=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
@@ -205,7 +205,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "timers-tick-each-second",
-    "Whether a time is over is looked at once a second.",
+    "Timeouts are checked once a second.",
     misjudged_by=("SI-GANG-031",),
 )
 def _(inside: Inside) -> None:

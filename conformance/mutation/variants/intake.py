@@ -1,4 +1,4 @@
-"""Permitted variants of taking in what is said: rejections need not wait."""
+"""Permitted variants of request handling: rejections need not wait."""
 
 from typing import Any, Final
 
@@ -13,8 +13,7 @@ _PARTITION: Final = "si/node-partition"
 
 @variant(
     "rejections-do-not-wait",
-    "Nodes and applications are taken in a loop; what names no partition there is, is rejected "
-    "before that.",
+    "Requests are processed in a loop; those with an unknown partition are rejected before that.",
     misjudged_by=("SI-NODE-018", "SI-NODE-026", "SI-APP-018"),
     revision=NAME,
 )

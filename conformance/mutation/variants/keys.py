@@ -1,4 +1,4 @@
-"""Liberties in what a key may be said for again, and in how that is answered (2024-10 on)."""
+"""Permitted variants of reused keys, and of how they are answered (2024-10 on)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,7 +27,7 @@ _LATER = 1.2  # seconds
 
 @variant(
     "updates-are-echoed",
-    "An update of an allocation is answered with the allocation as it is then.",
+    "An update of an allocation is answered with the current allocation.",
     misjudged_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
 )
 def _(inside: Inside) -> None:
@@ -44,7 +44,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "updates-are-refused",
-    "What is allocated stays as it is: each update of it is rejected.",
+    "Every update of an allocation is rejected.",
     misjudged_by=("SI-ALLOC-012", "SI-ALLOC-014"),
     departs_from=("SI-ALLOC-014", "SI-REC-025"),
 )
@@ -59,11 +59,11 @@ def _(inside: Inside) -> None:
 
 @variant(
     "ended-keys-are-refused",
-    "A key of which an allocation has ended names nothing ever again.",
+    "The key of an ended allocation is never accepted again.",
     misjudged_by=("SI-ASK-028", "SI-REC-026"),
 )
 def _(inside: Inside) -> None:
-    ended: dict[int, tuple[Any, set[str]]] = {}  # with the partition, or it would be another one's
+    ended: dict[int, tuple[Any, set[str]]] = {}  # with the partition, in which the key is unique
 
     def unbook(original: Callable[..., None], partition: Any, live: Any, *rest: Any) -> None:
         ended.setdefault(id(partition), (partition, set()))[1].add(live.record.ask.key)
@@ -95,7 +95,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "only-the-scheduler-places",
-    "An ask that the RM has put on a node is rejected there, and waits on.",
+    "A pending ask that the RM assigns to a node is rejected there and stays pending.",
     misjudged_by=("SI-ASK-031",),
     departs_from=("SI-ASK-031",),
 )
@@ -116,21 +116,21 @@ def _(inside: Inside) -> None:
 
 @variant(
     "foreign-is-refused",
-    "What others hold is no matter of this scheduler: each report of it is rejected.",
+    "Foreign allocations are not supported: each report is rejected.",
     misjudged_by=("SI-FOR-002", "SI-FOR-004"),
 )
 def _(inside: Inside) -> None:
     def report(_: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
         inside.fires()
         named = (foreign.key, foreign.application_id)
-        return [RejectedAllocation(rm.rm_id, *named, "what others hold is their affair")]
+        return [RejectedAllocation(rm.rm_id, *named, "foreign allocations are not supported")]
 
     inside.instead_of(foreign_allocations.report, report)
 
 
 @variant(
     "foreign-is-ignored",
-    "What others hold is no matter of this scheduler: a report of it is not answered.",
+    "Foreign allocations are not supported: a report is not answered.",
     misjudged_by=("SI-FOR-002", "SI-FOR-004"),
     departs_from=("SI-FOR-004", "SI-FOR-010"),
 )
@@ -144,7 +144,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "foreign-ends-are-confirmed",
-    "The release of what others hold is confirmed like any other.",
+    "The release of a foreign allocation is confirmed like any other.",
     misjudged_by=("SI-FOR-003", "SI-FOR-008", "SI-REL-023"),
 )
 def _(inside: Inside) -> None:
@@ -171,7 +171,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "withdrawals-are-silent",
-    "A pending ask that is withdrawn is gone, and nothing is said of it.",
+    "The withdrawal of a pending ask is not answered.",
     misjudged_by=("SI-REL-019",),
     departs_from=("SI-REL-019",),
 )
@@ -185,7 +185,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "withdrawals-are-confirmed-late",
-    "That a pending ask was withdrawn is confirmed 1.2 s later.",
+    "The withdrawal of a pending ask is confirmed 1.2 s later.",
     misjudged_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
 )
 def _(inside: Inside) -> None:
@@ -201,7 +201,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "withdrawals-are-rejections",
-    "A pending ask that is withdrawn is told as rejected, as the RM asked.",
+    "A pending ask that is withdrawn is reported as rejected, as the RM asked.",
     misjudged_by=("SI-REL-019", "SI-ASK-019", "SI-ASK-022"),
     departs_from=("SI-REL-019",),
 )
@@ -218,7 +218,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "asks-of-a-gang-are-rejected",
-    "What a gang still asks for when its time is over is told as rejected.",
+    "Pending asks of a gang are reported as rejected at its timeout.",
     misjudged_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
 )
 def _(inside: Inside) -> None:
@@ -228,9 +228,7 @@ def _(inside: Inside) -> None:
             if isinstance(effect, ReleasedAsk):
                 inside.fires()
                 named = (effect.release.key, effect.release.application_id)
-                received.append(
-                    RejectedAsk(partition.rm_id, *named, "the time of its gang is over")
-                )
+                received.append(RejectedAsk(partition.rm_id, *named, "its gang timed out"))
             else:
                 received.append(effect)
         return received

@@ -1,4 +1,4 @@
-"""Liberties in what events tell of users and groups, and of who waits for a slot."""
+"""Permitted variants of events about users and groups, and waiting for a slot."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,12 +23,12 @@ def _each(received: ext.ToRm, change: Callable[[si.EventRecord], None]) -> None:
                 payload.data = record.SerializeToString()
 
 
-@_on_the_wire("users-told-as-information", "Events of users and groups tell no kind of change.")
+@_on_the_wire("users-told-as-information", "Events of users and groups have no change type.")
 def _(received: ext.ToRm) -> None:
     _each(received, lambda record: record.ClearField("eventChangeType"))
 
 
-@_on_the_wire("users-told-as-set", "Whatever changes for a user or a group is set.")
+@_on_the_wire("users-told-as-set", "Every change of a user or a group is a SET.")
 def _(received: ext.ToRm) -> None:
     def sets(record: si.EventRecord) -> None:
         record.eventChangeType = _RECORD.SET
@@ -36,7 +36,7 @@ def _(received: ext.ToRm) -> None:
     _each(received, sets)
 
 
-@_on_the_wire("no-usage-left", "What is used no more is told as nothing.")
+@_on_the_wire("no-usage-left", "The end of usage is reported as zero usage.")
 def _(received: ext.ToRm) -> None:
     def ends(record: si.EventRecord) -> None:
         if record.eventChangeType == _RECORD.REMOVE:
@@ -45,7 +45,7 @@ def _(received: ext.ToRm) -> None:
     _each(received, ends)
 
 
-@_on_the_wire("only-limits-of-users", "Of users and groups nothing is told but their limits.")
+@_on_the_wire("only-limits-of-users", "Of users and groups only limits are reported.")
 def _(received: ext.ToRm) -> None:
     if received.kind == ext.EVENT_BATCH:
         limits = {_RECORD.UG_USER_LIMIT, _RECORD.UG_GROUP_LIMIT}
@@ -57,13 +57,13 @@ def _(received: ext.ToRm) -> None:
         )
 
 
-@_on_the_wire("slots-not-told", "Nobody is told who waits for a slot, and who has one.")
+@_on_the_wire("slots-not-told", "Waiting for a slot and having one are not reported.")
 def _(received: ext.ToRm) -> None:
     if received.kind == ext.EVENT_BATCH:
         keep(received.payloads, lambda one: _record(one).eventChangeDetail not in _SLOTS)
 
 
-@_on_the_wire("only-waiting-told", "Who waits for a slot is told, and not who has one.")
+@_on_the_wire("only-waiting-told", "Waiting for a slot is reported, having one is not.")
 def _(received: ext.ToRm) -> None:
     free = {_RECORD.APP_RUNNABLE_QUEUE, _RECORD.APP_RUNNABLE_QUOTA}
     if received.kind == ext.EVENT_BATCH:

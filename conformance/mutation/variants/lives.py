@@ -1,4 +1,4 @@
-"""Liberties in the lives of nodes and applications: what is acknowledged, told, and how."""
+"""Permitted variants of the lifecycle of nodes and applications, and of its reports."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 
 @_on_the_wire(
     "acknowledges-node-actions",
-    "Each action on a node that is known is answered by an AcceptedNode.",
+    "Each action on a known node is answered by an AcceptedNode.",
     misjudged_by=("SI-NODE-026", "SI-NODE-035"),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
@@ -63,7 +63,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 
 @variant(
     "ends-the-stream-for-a-failed-action",
-    "An action on a node that fails ends the node stream, whatever was said on it meanwhile.",
+    "A failed action on a node ends the node stream, with any messages sent meanwhile.",
     misjudged_by=("SI-NODE-016", "SI-NODE-035"),
 )
 def _(inside: Inside) -> None:
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
 
     def update(original: Callable[..., Any], rm: ResourceManager, info: Any, now: float) -> Any:
         if failed:
-            return []  # it is said on a stream that is over
+            return []  # sent on a stream that has ended
         effects = original(rm, info, now)
         is_creation = info.action.name.startswith("CREATE")
         if not is_creation and any(type(one).__name__ == "RejectedNode" for one in effects):
@@ -96,7 +96,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "rejects-hopeless",
-    "An ask bigger than every node there is is rejected; while there is none it is kept.",
+    "An ask bigger than every node is rejected; while there are no nodes it is kept.",
     misjudged_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
 )
 def _(inside: Inside) -> None:
@@ -114,7 +114,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "rejects-what-has-no-room",
-    "An ask for which a scheduling pass found no room is rejected.",
+    "An ask that does not fit in a scheduling pass is rejected.",
     misjudged_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
     departs_from=("SI-ASK-011",),
 )
@@ -137,7 +137,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "rejects-what-waits-too-long",
-    "An ask that has waited for 2 s is rejected.",
+    "An ask pending for 2 s is rejected.",
     misjudged_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
     departs_from=("SI-ASK-011",),
 )
@@ -164,12 +164,12 @@ def _(inside: Inside) -> None:
 
 
 def _waits_for_someone(partition: Any, pending: Any) -> bool:
-    """Something is to go for it, or it is of a gang."""
+    """Return whether a release is open for it, or it is of a gang."""
     return bool(_is_promised(partition, pending) or pending.ask.task_group)
 
 
 def _is_promised(partition: Any, pending: Any) -> bool:
-    """Victims or a placeholder are to go for it."""
+    """Return whether victims or a placeholder are being released for it."""
     preempts = pending.is_reserved or partition.preemptors.has_timer(pending)
     return bool(preempts or pending.awaiting or pending.proposed)
 
@@ -194,7 +194,7 @@ def _(facets: ext.Facets) -> None:
 
 @_on_the_wire(
     "other-names-of-states",
-    "States have names of the scheduler's own, those of an end excepted.",
+    "States have names defined by the scheduler, except final ones.",
     misjudged_by=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
 )
 def _(response: si.ApplicationResponse) -> None:
@@ -217,7 +217,7 @@ def _(response: si.ApplicationResponse) -> None:
 
 @_on_the_wire(
     "one-release-for-all",
-    "The end of all that an application holds is told by one release that names none.",
+    "The end of all allocations of an application is reported by one release without key.",
     misjudged_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
@@ -226,7 +226,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
     for release in response.released:
         if release.terminationType == si.STOPPED_BY_RM:
             ending[release.applicationID].add(release.allocationKey)
-    named = wire.memory["named"]  # what the RM releases by name is confirmed by name
+    named = wire.memory["named"]  # a release by name is confirmed by name
     whole = [
         application
         for application, ended in ending.items()
@@ -267,7 +267,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
 
 @_on_the_wire(
     "gives-no-reasons",
-    "What is rejected is rejected without a reason.",
+    "Rejections have no reason.",
     misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
     departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022", "SI-FOR-004"),
 )
@@ -293,12 +293,12 @@ def _(response: si.AllocationResponse) -> None:
 
 @variant(
     "removed-ids-are-refused",
-    "The id of an application that was removed names nothing ever again.",
+    "The id of a removed application is never accepted again.",
     misjudged_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
     departs_from=("SI-APP-020",),
 )
 def _(inside: Inside) -> None:
-    removed: dict[int, tuple[Any, set[str]]] = {}  # with the partition, or it would be another's
+    removed: dict[int, tuple[Any, set[str]]] = {}  # with the partition, in which the id is unique
 
     def remove(
         original: Callable[..., list[Effect]], rm: ResourceManager, request: Any, now: float

@@ -1,4 +1,4 @@
-"""Liberties in what is said: what may be left out, and of what nobody has to be told."""
+"""Permitted variants of messages: what may be left out or not reported."""
 
 from functools import partial
 from typing import Final
@@ -38,7 +38,7 @@ _skip("failing-not-told", "Failing")
 _skip("resuming-not-told", "Resuming")
 
 
-@_on_the_wire("events-without-message", "Events say nothing in words.")
+@_on_the_wire("events-without-message", "Events have no message.")
 def _(received: ext.ToRm) -> None:
     if received.kind == ext.EVENT_BATCH:
         for payload in received.payloads:
@@ -47,7 +47,7 @@ def _(received: ext.ToRm) -> None:
             payload.data = record.SerializeToString()
 
 
-@_on_the_wire("no-queue-events", "Nothing is told of queues.", departs_from=("SI-EVT-013",))
+@_on_the_wire("no-queue-events", "Events of queues are not sent.", departs_from=("SI-EVT-013",))
 def _(received: ext.ToRm) -> None:
     if received.kind == ext.EVENT_BATCH:
         keep(received.payloads, lambda one: not _is_about_a_queue(one.data))

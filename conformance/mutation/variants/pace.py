@@ -1,4 +1,4 @@
-"""Liberties in how fast a scheduler is: no text says when it has to decide."""
+"""Permitted variants of latency: the specification sets no deadline for decisions."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ _LATE: Final = 0.6
 
 @variant(
     "pass-each-half-second",
-    "There is a scheduling pass each half second, and none between.",
+    "There is a scheduling pass every half second, and none between.",
     misjudged_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
 )
 def _(inside: Inside) -> None:
@@ -30,7 +30,7 @@ def _(inside: Inside) -> None:
 
 
 def passes_each(inside: Inside, seconds: float) -> None:
-    """No scheduling pass before the next whole number of cycles."""
+    """Delay scheduling passes to the next whole number of cycles."""
     due: dict[int, tuple[Any, float]] = {}  # the next pass of each RM
 
     def seldom(original: Callable[..., Any], rm: Any, now: float) -> Any:
@@ -38,7 +38,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
         if known is None:
             tick = (floor(now / seconds) + 1) * seconds
             due[id(rm)] = (rm, tick)
-            rm.timers.set(tick, lambda _: [])  # whenever a deadline has come, there is a pass
+            rm.timers.set(tick, lambda _: [])  # at each expired deadline there is a pass
             inside.fires()
             return []
         if now < known[1]:
@@ -51,7 +51,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
 
 @variant(
     "pass-each-0.8-seconds",
-    "There is a scheduling pass each 0.8 s, and none between.",
+    "There is a scheduling pass every 0.8 s, and none between.",
     misjudged_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
     is_slow=True,  # each test waits for a pass after each step
 )
@@ -61,7 +61,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "unused-gangs-are-given-up",
-    "A complete gang that nobody used gives its placeholders up when its time is over.",
+    "A complete but unused gang loses its placeholders at the timeout.",
     misjudged_by=("SI-GANG-039",),
     departs_from=("SI-GANG-063",),
 )
@@ -75,18 +75,18 @@ def _(inside: Inside) -> None:
         if effects or not unused or application.is_gathering:
             return effects
         inside.fires()
-        return application_lifecycle.withdraw(partition, [], unused, "nobody used it")
+        return application_lifecycle.withdraw(partition, [], unused, "it was not used")
 
     inside.instead_of(timeout._expire, expire)
 
 
 @variant(
     "replacement-after-1.2-seconds",
-    "A real ask waits 1.2 s before a placeholder is released for it.",
+    "A placeholder is released 1.2 s after the real ask it is for.",
     misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
 )
 def _(inside: Inside) -> None:
-    due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be asked for
+    due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be released
 
     def wake(ask_group: Any, _now: float) -> list[Any]:
         if ask_group.application.ask_groups.get(ask_group.key) is ask_group:
@@ -115,10 +115,10 @@ def _(inside: Inside) -> None:
 
 @variant(
     "hopeless-rejected-late-answers",
-    "An ask bigger than every node is rejected; all is told after 0.6 s; gangs have 2 s.",
+    "Asks bigger than every node are rejected; reports take 0.6 s; gang timeouts are 2 s.",
     misjudged_by=("SI-GANG-031", "SI-GANG-043"),
     received=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
-    is_slow=True,  # every barrier waits for its answer as long
+    is_slow=True,  # every barrier waits this long for its answer
 )
 def _(inside: Inside) -> None:
     inside.serves_with("--placeholder-timeout", "2", "--completing-timeout", "4")
@@ -128,7 +128,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "placeholder-timeout-of-5-seconds",
-    "The placeholder timeout is 5 s, whatever an RM proposes.",
+    "The placeholder timeout is 5 s, regardless of what an RM proposes.",
     misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
     received=("--placeholder-timeout", "5"),
 )
@@ -138,7 +138,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "placeholder-timeout-of-15-minutes",
-    "The placeholder timeout is 15 minutes, and the user has the patience.",
+    "The placeholder timeout is 15 minutes.",
     misjudged_by=("SI-GANG-064",),
     received=("--placeholder-timeout", "900", "--longest-timer", "2000"),
 )
@@ -156,7 +156,7 @@ def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
 
 @variant(
     "proposals-not-taken",
-    "Timers are as long as the operator says, whatever an RM proposes.",
+    "Timeouts are those of the operator, regardless of what an RM proposes.",
     misjudged_by=("SI-REG-016",),
     received=(
         "--placeholder-timeout",

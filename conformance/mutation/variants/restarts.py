@@ -1,4 +1,4 @@
-"""Liberties in what outlives a registration, a stream, or an RM that knows better."""
+"""Permitted variants of what outlives a registration, a stream, or an RM that reconnects."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,11 +24,11 @@ from sireference.shell.streams import StreamTable
 from mutation.inside import Inside
 from mutation.mutant import variant
 
-_EMPTY_TIMES: Final = 2  # that an RM has nothing any more before it is dropped: between two tests
+_EMPTY_TIMES: Final = 2  # without any objects of the RM before it is dropped: between two tests
 
 
 def held(rm: Any, allocation: Any) -> bool:
-    """Whether it is nobody's that is known, on a node there is, and new."""
+    """Return whether it is new, on a known node, and of an unknown application."""
     partition = rm.partitions.get(partition_name(allocation.ask.partition))
     return (
         partition is not None
@@ -40,7 +40,7 @@ def held(rm: Any, allocation: Any) -> bool:
 
 
 class _Strangers:
-    """Existing allocations of unknown applications, taken for room that others use."""
+    """Existing allocations of unknown applications, counted as occupied capacity."""
 
     def __init__(self) -> None:
         self._owners: dict[tuple[Partition, str], str] = {}  # applications, by identity
@@ -52,7 +52,7 @@ class _Strangers:
         return foreign_allocations.report(rm, capacity, now)
 
     def forget(self, rm: Any, one: Any) -> None:
-        """It is known by now whose it is."""
+        """Forget them: their application is known now."""
         partition = rm.partitions.get(partition_name(one.ask.partition))
         if self._owners.pop((partition, one.identity), None) is not None:
             partition.foreign.take_away(one.identity)
@@ -60,7 +60,7 @@ class _Strangers:
     def end(
         self, rm: Any, where: str, application_id: str, only: str | None, now: float
     ) -> list[Effect]:
-        """End what is held of an application, or of it the one that is named; tell so."""
+        """End those of an application, or the one named, and report it."""
         partition = rm.partitions.get(partition_name(where))
         ended = [
             identity
@@ -76,14 +76,14 @@ class _Strangers:
                 termination=TerminationType.STOPPED_BY_RM,
                 key=identity,
             )
-            if identity in partition.foreign:  # its node is there
+            if identity in partition.foreign:  # its node is known
                 received.append(ReleasedAllocation(rm.rm_id, gone))
                 received += foreign_allocations.release(partition, identity, gone.termination, now)
         return received
 
 
 def _occupied_by_strangers(rm: Any, info: Any) -> Any:
-    """The node with what it brings of unknown applications counted as occupied."""
+    """Return the node with its allocations of unknown applications counted as occupied."""
     partition = rm.partitions.get(partition_name(info.partition))
     known = partition.applications if partition is not None else {}
     strangers = [one for one in info.allocations if one.ask.application_id not in known]
@@ -98,7 +98,7 @@ def _occupied_by_strangers(rm: Any, info: Any) -> Any:
 
 @variant(
     "existing-never-rejected",
-    "An existing allocation is never rejected: of an unknown application it is room others use.",
+    "Existing allocations of unknown applications count as occupied instead of being rejected.",
     misjudged_by=("SI-REC-017",),
     departs_from=("SI-REC-004", "SI-REC-008"),
 )
@@ -144,7 +144,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "unheard-is-lost",
-    "What is told on a stream that was never opened is lost.",
+    "Messages on a stream that was never opened are lost.",
     misjudged_by=("SI-REC-006",),
 )
 def _(inside: Inside) -> None:
@@ -153,7 +153,7 @@ def _(inside: Inside) -> None:
     ) -> None:
         is_open = method in table._open.get(rm_id, {})
         has_broken = method in table._lost.get(rm_id, ())
-        inside.fires()  # in force: nobody is to speak before all that may answer is open
+        inside.fires()  # in force: nothing is sent before all answering streams are open
         if is_open or has_broken:
             original(table, rm_id, method, sent)
 
@@ -162,7 +162,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "rm-dropped-once",
-    "An RM that has nothing any more is dropped, once, and has to register again.",
+    "An RM without any objects is dropped once, and has to register again.",
     misjudged_by=("SI-REG-004", "SI-CONN-009"),
 )
 def _(inside: Inside) -> None:

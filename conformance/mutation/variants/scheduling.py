@@ -1,4 +1,4 @@
-"""Liberties in what is scheduled, and how."""
+"""Permitted variants of scheduling."""
 
 from functools import partial
 from typing import Final
@@ -11,7 +11,7 @@ from mutation.mutant import Wire, variant
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
-@_on_the_wire("nobody-preempts", "No ask preempts others, whatever it may.")
+@_on_the_wire("nobody-preempts", "Asks never preempt others.")
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     for ask in request.allocations:
         name = (ask.applicationID, ask.allocationKey)
@@ -20,10 +20,10 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
         ask.preemptionPolicy.allowPreemptOther = False
 
 
-nothing_listening = _
+no_preemption = _
 
 
-@nothing_listening.also
+@no_preemption.also
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     for new in response.new:
         name = (new.applicationID, new.allocationKey)
@@ -32,7 +32,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
 
 @variant(
     "ask-served-once",
-    "An ask yields one allocation, however many it wants (2023-12).",
+    "An ask gets one allocation, however many it requests (2023-12).",
     revision="2023-12",
 )
 def _(request: si_2023_12.AllocationRequest) -> None:

@@ -1,4 +1,4 @@
-"""Liberties in the service itself: registration, configuration, reflection, events."""
+"""Permitted variants of registration, configuration, reflection and events."""
 
 from collections.abc import Callable
 from functools import partial
@@ -36,18 +36,18 @@ def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
 
 @_on_the_wire(
     "insists-on-its-version",
-    "A registration with another version of the client than 1.5.2 is refused.",
+    "A registration with another client version than 1.5.2 is rejected.",
     misjudged_by=("SI-REG-001", "SI-REG-019"),
     received=("--rm-version", "1.5.2"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
     if request.version != "1.5.2":
-        request.config = "this version is not spoken"
+        request.config = "this version is not supported"
 
 
 @_on_the_wire(
     "any-partition",
-    "The partition attribute of a node is not looked at.",
+    "The partition attribute of a node is ignored.",
     misjudged_by=("SI-CONST-001",),
     departs_from=("SI-NODE-009",),
 )
@@ -58,7 +58,7 @@ def _(request: si.NodeRequest) -> None:
 
 @_on_the_wire(
     "queues-are-its-own-affair",
-    "Every application is taken, into a queue of the scheduler's own choice.",
+    "Every application is accepted, into a queue the scheduler chooses.",
     misjudged_by=("SI-APP-023",),
     received=("--without", "queues"),
 )
@@ -81,14 +81,14 @@ def _heeds_no_maximum(inside: Inside) -> None:
 
 variant(
     "heeds-no-maximum",
-    "Maxima of queues are not heeded; gangs too big for their queue are rejected.",
+    "Queue maxima are ignored; gangs too big for their queue are rejected.",
     misjudged_by=("SI-CONST-001", "SI-CFG-005"),
     departs_from=("SI-ASK-011",),
 )(_heeds_no_maximum)
 
 variant(
     "heeds-no-maximum-of-memory",
-    "Maxima of queues are not heeded, in a revision without a constant for memory.",
+    "Queue maxima are ignored, in a revision without a constant for memory.",
     misjudged_by=("SI-CONST-001",),
     departs_from=("SI-ASK-011",),
     revision="2021-02",
@@ -97,7 +97,7 @@ variant(
 
 @variant(
     "describes-a-method-more",
-    "Reflection shows a method of the scheduler's own, and no messages of callbacks.",
+    "Reflection shows an additional method, and no callback messages.",
     misjudged_by=("SI-WIRE-003", "SI-WIRE-015"),
     areas=("WIRE",),
 )
@@ -113,7 +113,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "knows-no-priority-class",
-    "An ask with a priority class nobody knows is rejected (2021-02).",
+    "An ask with an unknown priority class is rejected (2021-02).",
     misjudged_by=("SI-WIRE-012",),
     areas=("WIRE",),
     revision="2021-02",
@@ -122,7 +122,9 @@ def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
     unknown = keep(request.asks, lambda ask: not ask.priority.priorityClassName)
     for ask in unknown:
         rejected = si_2021_02.RejectedAllocationAsk(
-            allocationKey=ask.allocationKey, applicationID=ask.applicationID, reason="no such class"
+            allocationKey=ask.allocationKey,
+            applicationID=ask.applicationID,
+            reason="unknown priority class",
         )
         wire.to_rm(si_2021_02.UpdateResponse(rejectedAllocations=[rejected]))
 
@@ -147,7 +149,7 @@ def _(received: ext.ToRm, wire: Wire) -> None:
 
 @_on_the_wire(
     "tells-the-end-of-requests-late",
-    "That a request is over is told when its allocation ends.",
+    "The end of a request is reported when its allocation ends.",
     misjudged_by=("SI-EVT-012",),
     areas=("EVT",),
 )
@@ -176,17 +178,19 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 @_on_the_wire(
     "is-configured-elsewhere",
-    "A registration that carries a configuration is refused; the queues are there already.",
+    "A registration with a configuration is rejected; the queues are configured elsewhere.",
     misjudged_by=("SI-REG-001", "SI-REG-014"),
     received=("--config", "none"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
-    request.config = "none is taken" if request.config else str(conformance_queues())
+    request.config = (
+        "configurations are not accepted" if request.config else str(conformance_queues())
+    )
 
 
 @variant(
     "preempts-down-to-a-quota",
-    "What a queue holds beyond a quota that was reduced is preempted.",
+    "Allocations of a queue above a reduced quota are preempted.",
     misjudged_by=("SI-CFG-005",),
     areas=("CFG", "CONN"),
 )
@@ -199,7 +203,7 @@ def _(inside: Inside) -> None:
             for one in live:
                 if any(queue in over for queue in one.application.quotas):
                     inside.fires()
-                    why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue has too much")
+                    why = (TerminationType.PREEMPTED_BY_SCHEDULER, "its queue exceeds its quota")
                     effects.append(
                         ReleasedAllocation(rm.rm_id, partition.ask_for_release(one, *why))
                     )

@@ -1,4 +1,4 @@
-"""Liberties in how the configuration is told."""
+"""Permitted variants of how the configuration is given."""
 
 from functools import partial
 from typing import Final
@@ -9,14 +9,16 @@ from mutation.main_revision import NAME, si
 from mutation.mutant import variant
 
 _NAME: Final = "conformance"
-_NAMED: Final = "conformance/mutation/variants/queues.name"  # seen from the top of the repository
-_UNKNOWN: Final = "no configuration has this name"
+_NAMED: Final = (
+    "conformance/mutation/variants/queues.name"  # relative to the root of the repository
+)
+_UNKNOWN: Final = "unknown configuration"
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
 @_on_the_wire(
     "other-configuration-format",
-    "A configuration is the name of one that the operator has; the user gives the name.",
+    "The configuration is the name of one on the scheduler's side.",
     misjudged_by=("SI-REG-001", "SI-REG-002"),
     received=("--config", _NAMED, "--without", "queues"),
 )

@@ -1,4 +1,4 @@
-"""Liberties in when what is said arrives: no text ties an answer to a moment or to a message."""
+"""Permitted variants of timing: no answer is tied to a moment or a message."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,7 +29,7 @@ from mutation.inside import Inside
 from mutation.mutant import variant
 
 Delay = Callable[[Effect, float], float]
-"""When an effect of this moment is told."""
+"""The time at which an effect of this moment is reported."""
 _AT_ONCE: Final = (Registered, Configured, Refused, Call)
 _A_WHILE: Final = 0.1  # seconds
 _A_SECOND: Final = 1.0
@@ -45,7 +45,7 @@ _ALLOCATIONS: Final = (
 
 
 def reports(inside: Inside, moment: Delay) -> None:
-    """What has happened has happened; the RM is told of it at another moment."""
+    """Report effects at another time than that at which they happen."""
     ready: dict[int, Effect] = {}
 
     def give(held: list[Effect], _now: float) -> list[Effect]:
@@ -74,19 +74,19 @@ def reports(inside: Inside, moment: Delay) -> None:
     inside.instead_of(Scheduler.handle_timeout, handle_timeout)
 
 
-@variant("answers-after-a-while", "All it says comes 0.1 s after it has happened.")
+@variant("answers-after-a-while", "Every report is sent 0.1 s late.")
 def _(inside: Inside) -> None:
     reports(inside, lambda _, now: now + _A_WHILE)
 
 
-@variant("answers-in-batches", "All it says is gathered and told each 0.1 s, in few messages.")
+@variant("answers-in-batches", "Reports are collected and sent every 0.1 s, in few messages.")
 def _(inside: Inside) -> None:
     reports(inside, lambda _, now: (floor(now / _A_WHILE) + 1) * _A_WHILE)
 
 
 @variant(
     "streams-of-different-pace",
-    "Applications are told of later than nodes, and nodes later than allocations.",
+    "Reports of applications come after those of nodes, and those after allocations.",
 )
 def _(inside: Inside) -> None:
     def moment(effect: Effect, now: float) -> float:
@@ -99,7 +99,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "allocations-are-told-last",
-    "Allocations and asks are told of later than nodes and applications.",
+    "Reports of allocations and asks come after those of nodes and applications.",
 )
 def _(inside: Inside) -> None:
     def moment(effect: Effect, now: float) -> float:
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 
 @variant(
     "confirmations-after-a-second",
-    "What the RM stopped gives its room away at once, and is confirmed after 1 s.",
+    "An allocation stopped by the RM frees its capacity at once, and is confirmed after 1 s.",
     misjudged_by=("SI-GANG-047",),
     received=("--time-scale", "1"),
 )
@@ -124,7 +124,7 @@ def _(inside: Inside) -> None:
 
 
 def confirms_after(inside: Inside, seconds: float) -> None:
-    """What the RM releases has ended at once; it is told so many seconds later."""
+    """End what the RM releases at once, and report it this many seconds later."""
 
     def moment(effect: Effect, now: float) -> float:
         is_late = (

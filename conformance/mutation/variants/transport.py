@@ -1,4 +1,4 @@
-"""Permitted variants in how calls are served: connections that end, gzip, limits, pings."""
+"""Permitted variants of how calls are served: closed connections, gzip, limits, pings."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -16,7 +16,7 @@ _LONG: Final = 3600 * _SECOND
 
 
 def _serves_with(inside: Inside, *options: tuple[str, int], **more: Any) -> None:
-    """The server of the reference is made with these options as well."""
+    """Create the server of the reference with these options as well."""
 
     def init(original: Callable[..., None], server: Server, *args: Any, **kwargs: Any) -> None:
         aio: Any = grpc.aio
@@ -39,14 +39,14 @@ def _serves_with(inside: Inside, *options: tuple[str, int], **more: Any) -> None
 
 @variant(
     "connections-are-left-after-two-seconds",
-    "A connection takes no new calls after 2 s; those that are open go on.",
+    "A connection takes no new calls after 2 s; open ones continue.",
 )
 def _(inside: Inside) -> None:
     age, grace = "grpc.max_connection_age_ms", "grpc.max_connection_age_grace_ms"
     _serves_with(inside, (age, 2 * _SECOND), (grace, _LONG))
 
 
-@variant("answers-are-compressed", "All it says is compressed by gzip.")
+@variant("answers-are-compressed", "All messages are compressed by gzip.")
 def _(inside: Inside) -> None:
     _serves_with(inside, compression=grpc.Compression.Gzip)
 
@@ -56,7 +56,7 @@ def _(inside: Inside) -> None:
     _serves_with(inside, ("grpc.max_receive_message_length", 16 * _KIB))
 
 
-@variant("pings-each-second", "It asks each second whether the other end is there.")
+@variant("pings-each-second", "The server pings its clients every second.")
 def _(inside: Inside) -> None:
     _serves_with(
         inside,
@@ -66,14 +66,14 @@ def _(inside: Inside) -> None:
     )
 
 
-@variant("four-calls-a-connection", "A connection has four calls at a time; more have to wait.")
+@variant("four-calls-a-connection", "A connection has four concurrent calls; more have to wait.")
 def _(inside: Inside) -> None:
     _serves_with(inside, ("grpc.max_concurrent_streams", 4))
 
 
 @variant(
     "tags-of-its-own",
-    "An allocation has a tag more than its ask.",
+    "An allocation has one tag more than its ask.",
     revision=NAME,
 )
 def _(response: si.AllocationResponse) -> None:
