@@ -75,7 +75,7 @@ def test_an_empty_file_is_an_empty_baseline(tmp_path: Path) -> None:
         ("a: 1", "a baseline is a list of entries"),
         ("- [", "is no YAML"),
         ("- {requirement: SI-NODE-4, outcome: fail, says: x, reason: y}",
-         'entry 1: requirement: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
+         'entry 1: requirement: "SI-NODE-4" is not a requirement. Did you mean SI-NODE-004?'),
         ("- {requirement: SI-NODE-004, outcome: fail, says: x}", "entry 1: reason is missing"),
         ("- {requirement: SI-NODE-004, outcome: fail, says: x, reason: ' '}", "reason: Expected"),
         ("- {requirement: SI-NODE-004, outcome: fail, says: '', reason: y}", "1: says: Expected"),

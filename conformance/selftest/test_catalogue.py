@@ -93,12 +93,12 @@ def test_every_contradiction_that_is_named_is_explained_and_names_its_requiremen
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ("SI-NODE-4", '"SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'),
-        ("node-004", '"node-004" is no requirement. Did you mean SI-NODE-004?'),
-        ("si-node-0004", '"si-node-0004" is no requirement. Did you mean SI-NODE-004?'),
-        ("SI-NODES-004", '"SI-NODES-004" is no requirement. Did you mean SI-NODE-004?'),
-        ("banana", '"banana" is no requirement.'),
-        ("", '"" is no requirement.'),
+        ("SI-NODE-4", '"SI-NODE-4" is not a requirement. Did you mean SI-NODE-004?'),
+        ("node-004", '"node-004" is not a requirement. Did you mean SI-NODE-004?'),
+        ("si-node-0004", '"si-node-0004" is not a requirement. Did you mean SI-NODE-004?'),
+        ("SI-NODES-004", '"SI-NODES-004" is not a requirement. Did you mean SI-NODE-004?'),
+        ("banana", '"banana" is not a requirement.'),
+        ("", '"" is not a requirement.'),
     ],
 )
 def test_an_unknown_id_is_answered_with_the_nearest(asked: str, sentence: str) -> None:
@@ -123,7 +123,7 @@ def test_every_scalar_is_text() -> None:
         (
             "    when: no\n",
             "    when: no\n    given: twice\n",
-            'nodes.yaml: line 20, column 5: the key "given" comes twice',
+            'nodes.yaml: line 20, column 5: the key "given" is duplicated',
         ),
         (
             "level: MUST",

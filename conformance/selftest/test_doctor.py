@@ -34,9 +34,9 @@ def test_what_only_monitors_watch_is_looked_at_where_much_happens() -> None:
 @pytest.mark.parametrize(
     ("verdict", "is_right", "found"),
     [
-        (Verdict.FAIL, True, "noticed by SI-NODE-026"),
-        (Verdict.LATE, True, "noticed by SI-NODE-026"),
-        (Verdict.COULD_NOT_RUN, False, f"not noticed: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
+        (Verdict.FAIL, True, "detected by SI-NODE-026"),
+        (Verdict.LATE, True, "detected by SI-NODE-026"),
+        (Verdict.COULD_NOT_RUN, False, f"not detected: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
     ],
 )
 def test_a_fault_is_detected_by_what_it_breaks(
@@ -52,7 +52,7 @@ def test_a_fault_is_detected_by_what_it_breaks(
 
     examined = examining._mutant(CHANGES["drain-ignored"])(tmp_path)
 
-    assert examined == Examined("fault drain-ignored", is_right=is_right, found=found)
+    assert examined == Examined("mutant drain-ignored", is_right=is_right, found=found)
 
 
 def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,10 +71,10 @@ def test_everything_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_exit_code_states_whether_the_kit_can_be_believed(
     *, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [Examined("fault x", is_right=is_right, found="said so", seconds=1.0)]
+    found = [Examined("mutant x", is_right=is_right, found="said so", seconds=1.0)]
     monkeypatch.setattr(examining, "examine", lambda _folder, _jobs: found)
 
     result = CliRunner().invoke(main, ["doctor"])
 
     assert result.exit_code == code
-    assert "fault x" in result.output
+    assert "mutant x" in result.output

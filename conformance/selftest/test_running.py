@@ -43,7 +43,7 @@ def test_an_unknown_id_in_the_selection_is_a_usage_error(conformance: Run) -> No
 
     assert outcome.code == 4
     assert outcome.err.strip() == (
-        'siconform: "SI-NODE-4" is no requirement. Did you mean SI-NODE-004?'
+        'siconform: "SI-NODE-4" is not a requirement. Did you mean SI-NODE-004?'
     )
 
 
