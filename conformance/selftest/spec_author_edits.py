@@ -79,7 +79,7 @@ EDITS = (
         BREAKING,
         "5 silently misread",
         (
-            "TerminationType: 4 numbers have another enum value",
+            "TerminationType: 4 numbers reused by other enum values",
             "An old peer takes EVICTED for STOPPED_BY_RM (AllocationRelease.terminationType).",
             "An old peer takes STOPPED_BY_RM for TIMEOUT (AllocationRelease.terminationType).",
             "A new peer takes STOPPED_BY_RM for EVICTED (AllocationRelease.terminationType).",
@@ -132,7 +132,7 @@ EDITS = (
             "From JSON, an old scheduler does not see NodeInfo.capacity",
             (
                 "From JSON, a new scheduler does not see NodeInfo.schedulableResource: the node "
-                "has no room."
+                "has no capacity."
             ),
             'instead: Write Resource capacity = 4 [json_name = "schedulableResource"] to keep the',
         ),
@@ -156,7 +156,7 @@ EDITS = (
         (
             "An old scheduler gets one message with each call, and no more",
             "A new scheduler handles the first message of a stream and loses the others",
-            "instead: Add an rpc with another name beside it, and keep this one as it is.",
+            "instead: Add an rpc with another name, and keep this one unchanged.",
         ),
     ),
     AuthorsEdit(
@@ -187,7 +187,7 @@ EDITS = (
         "a changed rule",
         ((_KNOWN_NODE, "A node that is known already should be rejected."),),
         COMPATIBLE,
-        "no change of the schema; 1 rule changed",
+        "no schema change; 1 rule changed",
         (
             "COMPATIBLE, BUT RULES CHANGED",
             "is less binding",
@@ -200,7 +200,7 @@ EDITS = (
         "a deleted rule",
         ((f"{_KNOWN_NODE} ", ""),),
         COMPATIBLE,
-        "no change of the schema; 1 rule changed",
+        "no schema change; 1 rule changed",
         ("COMPATIBLE, BUT RULES CHANGED", "vanished (old line", f"- {_KNOWN_NODE}"),
     ),
     AuthorsEdit(
@@ -210,7 +210,7 @@ EDITS = (
             ("A release by the RM must", f"{_KNOWN_NODE} A release by the RM must"),
         ),
         COMPATIBLE,
-        "no change of the schema; 1 rule changed",
+        "no schema change; 1 rule changed",
         ("stands elsewhere",),
     ),
     AuthorsEdit(
@@ -281,7 +281,7 @@ EDITS = (
         "1 wire-breaking",
         (
             'An old peer looks for "si.io/hostname" and does not find what is sent under',
-            'instead: Add a constant with another name for "si/hostname", and keep HostName as it',
+            'instead: Add another constant for "si/hostname", and keep HostName unchanged',
         ),
     ),
     AuthorsEdit(
@@ -295,8 +295,8 @@ EDITS = (
         "a field with another role",
         (("  // The owner.\n", "  // Whoever pays for what it takes.\n"),),
         COMPATIBLE,
-        "no change of the schema; 1 rule changed",
-        ("comment says something else (line 213): AddApplicationRequest.ugi", "- The owner."),
+        "no schema change; 1 rule changed",
+        ("comment changed its meaning (line 213): AddApplicationRequest.ugi", "- The owner."),
     ),
     AuthorsEdit(
         "licence, link, drawing and white space",
@@ -314,7 +314,7 @@ EDITS = (
             ),
         ),
         COMPATIBLE,
-        "both declare the same; 0 rules changed",
+        "the declarations are identical; 0 rules changed",
         ("NO CHANGE",),
     ),
 )

@@ -123,7 +123,7 @@ def test_every_scalar_is_text() -> None:
         (
             "    when: no\n",
             "    when: no\n    given: twice\n",
-            'nodes.yaml: line 20, column 5: the key "given" comes twice',
+            'nodes.yaml: line 20, column 5: the key "given" is duplicated',
         ),
         (
             "level: MUST",

@@ -21,22 +21,25 @@ from siwire import REVISIONS
         ({"observations": ()}, "has no observation"),
         ({"features": frozenset({"magic"})}, 'has the unknown feature "magic"'),
         ({"sources": ()}, f"has no source in {', '.join(REVISIONS)}"),
-        ({"sources": (Source("gang", "x", "1" * 16),)}, "stands on the design alone"),
+        ({"sources": (Source("gang", "x", "1" * 16),)}, "has only the design as source"),
         ({"sources": (Source("2024-10", "x", "0" * 16),)}, "has no hash of its source x yet"),
-        ({"observations": (Observation.SILENCE,), "control": ""}, "is seen by silence and has no"),
-        ({"control": "none:"}, "says that it has no control but not why"),
-        ({"text": "as in seed 3"}, "names a text by its file"),
-        ({"text": "as in 003"}, "names a text by its file"),
+        (
+            {"observations": (Observation.SILENCE,), "control": ""},
+            "is observed by silence and has no",
+        ),
+        ({"control": "none:"}, "has no control and gives no reason"),
+        ({"text": "as in seed 3"}, "names a specification by its file"),
+        ({"text": "as in 003"}, "names a specification by its file"),
         ({"given": "a 0.10 scheduler"}, "names a revision by its release line"),
         ({"then": "a type (1.3+)"}, "names a revision by its release line"),
         ({"control": "see B-12"}, "names a place in the draft"),
         ({"when": "the SUT stops"}, "names a word of the draft"),
         ({"then": "no alloc.new"}, "names the draft's shorthand"),
         ({"text": "naïve"}, "names a character beyond ASCII"),
-        ({"not_tested": "see seed 1"}, "names a text by its file"),
-        ({"retired": "a sentence"}, "says why it ended, and goes on"),
-        ({"revisions": frozenset({"2021-02"})}, "ends and does not say why"),
-        ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is no requirement"),
+        ({"not_tested": "see seed 1"}, "names a specification by its file"),
+        ({"retired": "a sentence"}, "gives a reason for its end, but does not end"),
+        ({"revisions": frozenset({"2021-02"})}, "ends and gives no reason"),
+        ({"then": "as SI-NODE-999"}, "refers to SI-NODE-999, which is not a requirement"),
     ],
 )
 def test_linter_reports_violation(changes: dict[str, object], sentence: str) -> None:
@@ -50,7 +53,7 @@ def test_linter_reports_missing_duplicate_and_unsorted_ids() -> None:
     first, second = find_requirement("SI-NODE-001"), find_requirement("SI-NODE-002")
     assert not any("is gone" in one for one in complaints([first, second]))
     assert "SI-NODE-001: is gone; ids are kept" in complaints([second])
-    assert "SI-NODE-001: comes 2 times" in complaints([first, first])
+    assert "SI-NODE-001: occurs 2 times" in complaints([first, first])
     assert complaints([second, first])[0].startswith("the requirements are")
 
 
@@ -62,10 +65,20 @@ def test_linter_reports_missing_duplicate_and_unsorted_ids() -> None:
         ({Side.SCHEDULER, Side.RM}, "nothing shows it", False, ""),
         ({Side.RM}, "", False, ""),
         ({Side.RM}, "", True, ""),
-        ({Side.SCHEDULER}, "", False, "is not tested and does not say why"),
-        ({Side.SCHEDULER, Side.RM}, "", False, "is not tested and does not say why"),
-        ({Side.SCHEDULER}, "nothing shows it", True, "says why it is not tested, and is"),
-        ({Side.RM}, "it binds the RM", False, "that it binds the RM says enough"),
+        ({Side.SCHEDULER}, "", False, "is not tested and gives no reason"),
+        ({Side.SCHEDULER, Side.RM}, "", False, "is not tested and gives no reason"),
+        (
+            {Side.SCHEDULER},
+            "nothing shows it",
+            True,
+            "gives a reason for not being tested, but is tested",
+        ),
+        (
+            {Side.RM},
+            "it binds the RM",
+            False,
+            "needs no reason for not being tested: it applies to the RM",
+        ),
     ],
 )
 def test_linter_knows_tested_requirements(
@@ -83,6 +96,6 @@ def test_linter_knows_tested_requirements(
 
 def test_ended_requirement_needs_reason() -> None:
     ended = replace(find_requirement("SI-NODE-023"), retired="the message is gone")
-    sentence = "SI-NODE-023: ends and does not say why"
+    sentence = "SI-NODE-023: ends and gives no reason"
     assert sentence not in complaints([ended])
     assert sentence in complaints([replace(ended, retired="")])

@@ -109,11 +109,11 @@ def test_user_overrides_are_in_certificate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "received"),
     [
-        (lambda d: d.update(ended_early="interrupted"), "partial and no result: interrupted"),
+        (lambda d: d.update(ended_early="interrupted"), "a partial result: interrupted"),
         (lambda d: d.update(verdict="KIT ERROR", sentence="KIT ERROR: x"), "not certified: KIT"),
         (
             lambda d: d["left_out"].append({"test": "t", "reason": Verdict.NOT_SELECTED.label}),
-            "is of a part of the suite, without t; run the whole",
+            "ran a part of the suite, without t; run the whole suite",
         ),
         (lambda d: d.update(judged_by={}), "was made by siconform 0.1.0 with another catalogue"),
         (lambda d: d.pop("judged_by"), "was made by an older kit with another catalogue"),
@@ -140,7 +140,7 @@ def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
     assert made["predicate"][PART]["profile"] == "2024-10"
     badge = json.loads((tmp_path / "out" / "badge.json").read_text("utf-8"))
     assert badge["label"] == "SI 2024-10, profile 2024-10"
-    assert badge["message"] == "conformant, 1 of 2 judged"
+    assert badge["message"] == "conformant, 1 of 2 tested"
 
 
 def test_a_part_of_a_profile_is_not_certified(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "received"),
     [
-        (lambda c: c.update({"_type": "x"}), "is no certificate: it is no in-toto statement"),
+        (lambda c: c.update({"_type": "x"}), "is not a certificate: not an in-toto statement"),
         (lambda c: c.update(predicateType="https://slsa.dev/provenance/v1"), "of another kind"),
         (lambda c: c["predicate"].pop(PART), "is a test result of another program"),
         (lambda c: c["predicate"][PART].update(schema=9), "has schema 9, and this kit reads 1"),
@@ -201,9 +201,9 @@ def test_mismatching_certificate_is_one_sentence(
     ("text", "received"),
     [
         (None, "cannot be read: No such file"),
-        ('{"_type": "https://in-toto.io/St', "is no whole JSON (line 1): was it cut off?"),
+        ('{"_type": "https://in-toto.io/St', "is not complete JSON (line 1): was it cut off?"),
         ('{"payloadType": "application/vnd.in-toto+json", "payload": "e30="}', "signed envelope"),
-        ("[1]", "no JSON object"),
+        ("[1]", "not a JSON object"),
     ],
 )
 def test_invalid_certificate_is_one_sentence(
@@ -223,7 +223,7 @@ def test_certificate_can_be_compared(tmp_path: Path) -> None:
     done = siconform("compare", file, run)
 
     assert done.exit_code == 0
-    assert "3 requirements compared: none newly broken, none mended" in done.stdout
+    assert "3 requirements compared: no regressions, no fixes" in done.stdout
     assert "times not compared" not in done.stdout
     assert evaluated_in(file).outcomes["SI-NODE-008"].verdict is Verdict.FAIL
 
@@ -231,17 +231,17 @@ def test_certificate_can_be_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("requirements", "message", "color"),
     [
-        ([PASS], "conformant, 1 of 1 judged", "brightgreen"),
-        ([PASS, requirement("SI-CB-012", "excluded")], "conformant, 1 of 2 judged", "brightgreen"),
-        ([PASS, MUST_FAILS], f"non-conformant, 2 of 2 judged, {Verdict.FAIL.counted(1)}", "red"),
+        ([PASS], "conformant, 1 of 1 tested", "brightgreen"),
+        ([PASS, requirement("SI-CB-012", "excluded")], "conformant, 1 of 2 tested", "brightgreen"),
+        ([PASS, MUST_FAILS], f"non-conformant, 2 of 2 tested, {Verdict.FAIL.counted(1)}", "red"),
         (
             [PASS, AS_RECORDED],
-            f"non-conformant, 2 of 2 judged, {Verdict.BASELINED.counted(1)}",
+            f"non-conformant, 2 of 2 tested, {Verdict.BASELINED.counted(1)}",
             "yellow",
         ),
         (
             [PASS, requirement("SI-NODE-014", "of-the-rm")],
-            "conformant, 1 of 1 judged",
+            "conformant, 1 of 1 tested",
             "brightgreen",
         ),
     ],

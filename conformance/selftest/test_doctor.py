@@ -34,9 +34,9 @@ def test_monitor_only_requirements_use_busy_tests() -> None:
 @pytest.mark.parametrize(
     ("verdict", "is_right", "found"),
     [
-        (Verdict.FAIL, True, "noticed by SI-NODE-026"),
-        (Verdict.LATE, True, "noticed by SI-NODE-026"),
-        (Verdict.COULD_NOT_RUN, False, f"not noticed: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
+        (Verdict.FAIL, True, "detected by SI-NODE-026"),
+        (Verdict.LATE, True, "detected by SI-NODE-026"),
+        (Verdict.COULD_NOT_RUN, False, f"not detected: SI-NODE-026 {Verdict.COULD_NOT_RUN.label}"),
     ],
 )
 def test_mutant_is_killed_by_broken_requirement(
@@ -52,7 +52,7 @@ def test_mutant_is_killed_by_broken_requirement(
 
     examined = examining._mutant(CHANGES["drain-ignored"])(tmp_path)
 
-    assert examined == Examined("fault drain-ignored", is_right=is_right, found=found)
+    assert examined == Examined("mutant drain-ignored", is_right=is_right, found=found)
 
 
 def test_every_change_is_examined_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,10 +69,10 @@ def test_every_change_is_examined_once(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(("is_right", "code"), [(True, 0), (False, 1)])
 def test_doctor_exit_code(*, is_right: bool, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [Examined("fault x", is_right=is_right, found="said so", seconds=1.0)]
+    found = [Examined("mutant x", is_right=is_right, found="said so", seconds=1.0)]
     monkeypatch.setattr(examining, "examine", lambda _folder, _jobs: found)
 
     result = CliRunner().invoke(main, ["doctor"])
 
     assert result.exit_code == code
-    assert "fault x" in result.output
+    assert "mutant x" in result.output

@@ -164,7 +164,7 @@ def test_a_page_asks_no_other_machine_for_anything(page: RunPage) -> None:
 def test_interrupted_run_is_marked(folder: Path) -> None:
     document = {**samples.results(), "ended_early": "interrupted", "verdict": "INCOMPLETE"}
 
-    assert "<strong>This is not a whole run:</strong> interrupted." in render(
+    assert "<strong>This run is incomplete:</strong> interrupted." in render(
         run_page(document, folder)
     )
 
@@ -219,5 +219,5 @@ def test_a_part_of_a_run_makes_no_page(folder: Path) -> None:
     outcome = CliRunner().invoke(main, ["report", str(folder)])
 
     assert outcome.exit_code == 4
-    assert "is partial and no result" in outcome.stderr
+    assert "is a partial result" in outcome.stderr
     assert not (folder / "report.html").exists()

@@ -30,7 +30,7 @@ def test_an_interrupted_run_is_shown_as_incomplete(conformance: Run) -> None:
     outcome = conformance(INTERRUPTED, fresh=True)
 
     page = (outcome.folder / "report.html").read_text("utf-8")
-    assert "This is not a whole run:</strong> interrupted" in page
+    assert "This run is incomplete:</strong> interrupted" in page
     assert "t-incomplete" in page
 
 

@@ -145,8 +145,8 @@ def made(cases: Mapping[str, RequirementRecord] = CASES) -> str:
         (Verdict.NOT_APPLICABLE, "- no facet: [SI-NODE-008]"),
         (Verdict.NOT_SELECTED, "- one RM only: [SI-NODE-007]"),
         (Verdict.EXCLUDED, "- it is about calls within one process"),
-        ("What was judged by some of its tests only", "without test_x: disruptive"),
-        ("What it does where the text leaves it free", "| it stays |"),
+        ("Tested by some of its tests only", "without test_x: disruptive"),
+        ("Behaviour the specification leaves open", "| it stays |"),
         (Verdict.PASS, "(2): SI-NODE-001, SI-NODE-009"),
         (Verdict.OF_THE_RM, "(1): SI-NODE-014"),
     ],
@@ -192,7 +192,7 @@ def test_links_lead_to_headings_of_the_requirements_page() -> None:
 
 
 def test_an_unknown_requirement_in_a_record_is_refused() -> None:
-    with pytest.raises(RecordError, match="SI-NODE-999 in the record of mine is no requirement"):
+    with pytest.raises(RecordError, match="SI-NODE-999 in the record of mine is not a requirement"):
         made({"SI-NODE-999": RequirementRecord(Verdict.PASS)})
 
 

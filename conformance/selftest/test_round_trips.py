@@ -53,7 +53,7 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")
 
     recorded = run(tmp_path, "recorded", "--target-command", CARELESS, "--baseline", str(baseline))
-    fixed = run(tmp_path, "mended", "--baseline", str(baseline))
+    fixed = run(tmp_path, "fixed", "--baseline", str(baseline))
 
     assert [d["exit_code"] for d in (failed, recorded, fixed)] == [1, 0, 11]
     assert recorded["sentence"].startswith("NON-CONFORMANT as recorded: 1 MUST")
@@ -61,12 +61,12 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     assert [received[:10] for received in fixed["baseline"]["stale"]] == ["SI-ASK-010"]
 
     alike = siconform(tmp_path, "compare", "failed", "recorded")
-    better = siconform(tmp_path, "compare", "recorded", "mended")
-    worse = siconform(tmp_path, "compare", "mended", "recorded")
+    better = siconform(tmp_path, "compare", "recorded", "fixed")
+    worse = siconform(tmp_path, "compare", "fixed", "recorded")
     assert [done.returncode for done in (alike, better, worse)] == [0, 0, 1]
-    assert "none newly broken, none mended, none changed" in alike.stdout
-    assert "mended:\n  SI-NODE-006  MUST   fail, now pass\n" in better.stdout
-    assert "newly broken:\n  SI-NODE-006  MUST   pass, now fail" in worse.stdout
+    assert "no regressions, no fixes, no other changes" in alike.stdout
+    assert "fixes:\n  SI-NODE-006  MUST   fail, now pass\n" in better.stdout
+    assert "regressions:\n  SI-NODE-006  MUST   pass, now fail" in worse.stdout
 
 
 def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
 
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.rstrip(".\n") == (
-        "siconform: out/results.json is partial and no result: "
+        "siconform: out/results.json is a partial result: "
         "interrupted: the run did not finish; run it to its end"
     )
 

@@ -92,6 +92,6 @@ def test_a_name_that_leads_to_no_run_is_refused_with_those_that_do() -> None:
 
     assert outcome.exit_code == 4
     assert outcome.stderr.startswith(
-        "siconform: yunikorn is no results folder, and no scheduler with a record of its own: "
+        "siconform: yunikorn is neither a results folder nor a scheduler with a record; known: "
         "reference, yunikorn-core@1.4.0"
     )

@@ -31,7 +31,7 @@ _BARRIERS = "\n```\n\n```protobuf\n// RM to scheduler on UpdateNode"
 BAD_TEXTS: dict[str, tuple[bytes, str]] = {
     "no protobuf": (
         b"# Scheduler Interface Spec\n\nNothing is declared.\n",
-        "there is no protobuf in the text: put it between ```protobuf and ```",
+        "there is no protobuf in the file: put it between ```protobuf and ```",
     ),
     "a duplicated number": (DUPLICATED, f"line {LINE}: {_TWICE} never used"),
     "a duplicated number, CRLF": (
@@ -48,15 +48,15 @@ BAD_TEXTS: dict[str, tuple[bytes, str]] = {
     "a duplicated name": (
         _with(_PRIORITY, "  int32 nodeID = 6;"),
         (
-            f"line {LINE}: `nodeID` declared multiple times, in `int32 nodeID = 6;`: a name is "
-            "given once, and values of an enum count with those around the enum"
+            f"line {LINE}: `nodeID` declared multiple times, in `int32 nodeID = 6;`: names must "
+            "be unique, and enum values share the scope around their enum"
         ),
     ),
     "a reserved number": (
         _with(_PRIORITY, "  int32 priority = 7;"),
         (
-            f"line {LINE}: use of reserved field number `7`, in `int32 priority = 7;`: somebody "
-            "owned it before: take one that was never used"
+            f"line {LINE}: use of reserved field number `7`, in `int32 priority = 7;`: it had "
+            "another owner before: take one that was never used"
         ),
     ),
     "an unknown type": (
@@ -95,24 +95,24 @@ BAD_TEXTS: dict[str, tuple[bytes, str]] = {
     "a lost fence": (
         _with(_BARRIERS, _BARRIERS.replace("```\n\n", "\n", 1)),
         (
-            f"line {AT_UPDATE + 9}: a block starts inside the one of line {AT_UPDATE - 1}: a fence "
-            "is missing between"
+            f"line {AT_UPDATE + 9}: a block starts inside the one of line {AT_UPDATE - 1}: a "
+            "closing fence is missing"
         ),
     ),
     "10 MB": (
         author_text().encode() + b"x" * 10 * 2**20,
-        "the text has 10.0 MB, more than the 1 MB a specification may have",
+        "the file has 10.0 MB, more than the limit of 1 MB",
     ),
     "binary": (
         bytes(range(256)) * 99,
-        "the file is binary and no descriptor set: give a text, a .proto or a .binpb",
+        "the file is binary but not a descriptor set: give a .md, a .proto or a .binpb",
     ),
     "no UTF-8": (
         author_text().encode() + b"caf\xe9\n",
-        "the text is not UTF-8 here: save it as UTF-8, or give the right file",
+        "the file is not UTF-8 here: save it as UTF-8, or give the right file",
     ),
-    "empty": (b"", "the text is empty: give one with protobuf blocks"),
-    "blank": (b" \r\n\t\n", "the text is empty: give one with protobuf blocks"),
+    "empty": (b"", "the file is empty: give one with protobuf blocks"),
+    "blank": (b" \r\n\t\n", "the file is empty: give one with protobuf blocks"),
 }
 each_bad_text = pytest.mark.parametrize("bad", BAD_TEXTS)
 
@@ -191,7 +191,7 @@ def test_equal_sources_are_reported() -> None:
     done = spec("diff", "2024-10", "2024-10", "--fail-on", "all")
 
     assert done.exit_code == 0
-    assert "both are one and the same: there is nothing to compare" in done.stdout
+    assert "both are identical: nothing to compare" in done.stdout
 
 
 ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
@@ -204,7 +204,7 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (
         ("diff", "good.md", "git:HEAD:x.md"),
         UNREADABLE,
-        "git has no such text: not a git repo",
+        "git has no such file: not a git repo",
     ),
     (
         ("diff", "good.md", "git:x"),
@@ -212,15 +212,15 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
         "git:x: write git:REV:PATH, for example git:HEAD~1",
     ),
     (("diff", "good.md", "git:--help:x"), UNREADABLE, "git:--help:x: write git:REV:PATH"),
-    (("extract", "2024-10"), UNREADABLE, "there is no protobuf source in it: give a text or a"),
-    (("extract", "good.md", "-o", "folder"), WRONG, "name a folder that is new or empty"),
+    (("extract", "2024-10"), UNREADABLE, "it has no protobuf source: give a specification or"),
+    (("extract", "good.md", "-o", "folder"), WRONG, "name a new or empty folder"),
     (("extract", "good.md", "-o", "good.md/out"), WRONG, "its parent is not a folder"),
     (("diff", "2023-08", "2023-12", "-o", "folder"), WRONG, "folder cannot be written: Is a dir"),
     (("diff", "2023-08", "2023-12", "-o", "good.md/a"), WRONG, "its parent is not a folder"),
     (
         ("check", "good.md"),
         WRONG,
-        "there is no git repository here: compare two texts by",
+        "not in a git repository: compare two files with",
     ),
     (("diff", "good.md"), WRONG, "Missing argument 'NEW'"),
     (("diff", "good.md", "good.md", "--format", "pdf"), WRONG, "'pdf' is not one of"),
@@ -270,7 +270,7 @@ def test_revisions_need_no_compiler_or_buf(
     done = spec("diff", "2023-08", "2023-12")
 
     assert done.exit_code == 1
-    assert "buf was not asked: the protobuf compiler buf is not installed" in done.stdout
+    assert "buf was not run: the protobuf compiler buf is not installed" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_the_dangerous_ones_are_reported_in_terms_of_the_si() -> None:
     )
     assert first["AllocationAsk.placeholder"].old_peer == (
         "An old scheduler does not see AllocationAsk.placeholder: "
-        "a placeholder is taken for the real thing."
+        "a placeholder is taken for a real allocation."
     )
     assert "ends every allocation of the application" in (
         _by_place("2023-08", "2023-12")["AllocationRelease.UUID"].new_peer

@@ -68,7 +68,7 @@ def test_fixing_edit_passes_check(repository: Path) -> None:
     done = spec("check", "text.md")
 
     assert done.exit_code == 0
-    assert done.stdout.startswith("MENDED   git:HEAD:text.md -> text.md")
+    assert done.stdout.startswith("FIXED   git:HEAD:text.md -> text.md")
     assert "siconform: git:HEAD:text.md: line 253: unexpected" in done.stderr
     assert spec("check", "text.md", "--against", "HEAD~1").stdout.startswith("NO CHANGE")
 
@@ -105,7 +105,7 @@ def test_several_texts_are_all_reported_and_the_worst_decides(repository: Path) 
     assert both.exit_code == as_markdown.exit_code == 1
     verdicts = re.findall(r"^(?:NO CHANGE|BREAKING).*$", both.stdout, re.MULTILINE)
     assert [verdict.split()[-1] for verdict in verdicts] == ["text.md", "other.md"]
-    assert (repository / "report.md").read_text("utf-8").count("# What this change of the SI") == 2
+    assert (repository / "report.md").read_text("utf-8").count("# What this SI change breaks") == 2
 
 
 @pytest.mark.usefixtures("repository")
@@ -122,9 +122,9 @@ def test_what_git_does_not_know_is_one_sentence(tmp_path_factory: pytest.TempPat
     elsewhere.write_text(author_text(), "utf-8")
 
     for arguments, message in (
-        (("text.md", "--against", "nowhere"), '"nowhere" is no commit here: was it fetched?'),
-        (("text.md", "--against", "--all"), '"--all" is no commit here: was it fetched?'),
-        ((str(elsewhere),), "text.md is outside of the repository around this folder"),
+        (("text.md", "--against", "nowhere"), '"nowhere" is not a commit here: was it fetched?'),
+        (("text.md", "--against", "--all"), '"--all" is not a commit here: was it fetched?'),
+        ((str(elsewhere),), "text.md is outside of the repository of this folder"),
     ):
         done = spec("check", *arguments)
 

@@ -187,7 +187,7 @@ def test_a_stream_that_becomes_one_message_loses_the_others() -> None:
     method = _evaluated(*UNARY)["Scheduler.UpdateNode"]
     assert method.new_peer == (
         "A new scheduler handles the first message of a stream and loses the others; "
-        "it answers once and cannot speak by itself."
+        "it answers once and cannot send on its own."
     )
 
 

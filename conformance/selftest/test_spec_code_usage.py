@@ -127,5 +127,5 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "fixtures" / "results").mkdir(parents=True)
     (tmp_path / "fixtures" / "results" / "one-as-2023-12.json").write_text("{}", "utf-8")
 
-    with pytest.raises(CheckoutError, match=r"one-as-2023-12\.json is no record of a run"):
+    with pytest.raises(CheckoutError, match=r"one-as-2023-12\.json is not a record of a run"):
         find_checkout(tmp_path)

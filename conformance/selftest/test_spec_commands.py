@@ -43,7 +43,7 @@ def test_every_form_states_the_verdict_first_and_the_same_things() -> None:
     assert terminal.stdout.startswith(f"{verdict}\n")
     assert sentence in terminal.stdout
     heading, _, bold, *_ = markdown.stdout.splitlines()
-    assert heading == "# What this change of the SI breaks"
+    assert heading == "# What this SI change breaks"
     assert bold.strip("*").split() == verdict.split()
     assert f"- {sentence}" in markdown.stdout
     document = json.loads(as_json.stdout)
@@ -68,7 +68,7 @@ def test_every_revision_is_the_same_as_itself() -> None:
         assert done.exit_code == 0
         verdict, why = done.stdout.splitlines()
         assert verdict == f"NO CHANGE   {name} -> {name}"
-        assert why == "  both are one and the same: there is nothing to compare"
+        assert why == "  both are identical: nothing to compare"
 
 
 @pytest.mark.usefixtures("folder")
@@ -182,7 +182,7 @@ def test_impact_states_what_of_the_project_is_touched() -> None:
 
     assert done.exit_code == 1
     assert "of the requirements of SI 2024-10:" in done.stdout
-    assert "stands on it: SI-" in done.stdout
+    assert "affects: SI-" in done.stdout
     assert "--details lists them" in done.stdout
     assert "--details lists them" not in detailed.stdout
     assert len(detailed.stdout) > len(done.stdout)

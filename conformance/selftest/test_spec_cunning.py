@@ -74,7 +74,7 @@ EDITS = (
         (
             (
                 "From JSON, a new peer cannot decode an AllocationRelease with terminationType = "
-                '"STOPPED_BY_RM": the whole message is refused.'
+                '"STOPPED_BY_RM": the whole message is rejected.'
             ),
         ),
     ),
@@ -114,7 +114,7 @@ EDITS = (
         (("UpdateNode(request *si.NodeRequest)", "UpdateNode(nodes *si.NodeRequest)"),),
         COMPATIBLE,
         "1 compatible; 0 rules changed",
-        ("SchedulerAPI.UpdateNode: Go API method has other names of parameters",),
+        ("SchedulerAPI.UpdateNode: Go API parameter names changed",),
     ),
     AuthorsEdit(
         "headings with numbers",
@@ -123,7 +123,7 @@ EDITS = (
             ("### Release previously", "### 3 Release previously"),
         ),
         COMPATIBLE,
-        "both declare the same; 0 rules changed",
+        "the declarations are identical; 0 rules changed",
         ("NO CHANGE",),
     ),
     AuthorsEdit(
@@ -138,14 +138,14 @@ EDITS = (
             ),
         ),
         COMPATIBLE,
-        "no change of the schema; 4 rules changed",
+        "no schema change; 4 rules changed",
         ("+ It must be repeated ", "+ It may be late ", "+ The RM should wait ", "+ and it must"),
     ),
     AuthorsEdit(
         "a rule in a comment of the Go API",
         (("	// Tells what became of nodes.\n", "	// Must tell what became of nodes.\n"),),
         COMPATIBLE,
-        "no change of the schema; 1 rule changed",
+        "no schema change; 1 rule changed",
         ("is more binding",),
     ),
     AuthorsEdit(
@@ -176,7 +176,7 @@ EDITS = (
         ),
         COMPATIBLE,
         "0 rules changed",
-        ("a block stands in an HTML comment, where a reader does not see it",),
+        ("a block is in an HTML comment, where readers",),
     ),
     AuthorsEdit(
         "another package",

@@ -52,7 +52,7 @@ def test_an_earlier_extraction_is_replaced_whole(spec: Spec, tmp_path: Path) -> 
 
 def test_other_files_are_left_alone(spec: Spec, tmp_path: Path) -> None:
     for name in ("a.md", "."):
-        with pytest.raises(OccupiedFolder, match="name a folder that is new or empty"):
+        with pytest.raises(OccupiedFolder, match="name a new or empty folder"):
             extract(spec, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
 

@@ -91,7 +91,7 @@ def test_constants_in_a_block_of_go_are_read_where_no_block_is_labelled_as_their
     }
     line = TEXT[: TEXT.index("```golang")].count("\n") + 1
     assert text.guesses == (
-        f"line {line}: constants stand in a block of Go; they are read as constants",
+        f"line {line}: constants are in a Go block; they are read as constants",
     )
     labelled = read_spec_text("new.md", f'{TEXT}\n```constants\nShelf = "shelf"\n```\n')
     assert list(labelled.constants) == ["Shelf"]
@@ -115,9 +115,7 @@ def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> N
     ]
     (door,) = _evaluated(("BIG_DOOR", "BigDoor"), ("old.example/door", "new.example/door"))
     assert door.classes == (Class.WIRE_BREAKING, Class.SOURCE_BREAKING)
-    assert door.advice == (
-        'Keep BIG_DOOR = "old.example/door" beside it until no peer looks for that.'
-    )
+    assert door.advice == ('Keep BIG_DOOR = "old.example/door" as well until no peer looks for it.')
 
 
 def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:
@@ -187,8 +185,14 @@ def test_a_value_with_another_meaning_is_reported_where_no_message_of_both_has_i
     evaluated = _evaluated(("Order order = 2;", "Order order = 4;"), ("BURN = 1", "SELL = 1"))
     (sell,) = [j for j in evaluated if j.change.kind is Kind.VALUE_REPLACED]
     assert sell.worst is Class.MISREAD
-    assert sell.old_peer == "An old scheduler knows BURN = 1; no message of both texts carries it."
-    assert sell.new_peer == "A new scheduler knows SELL = 1; no message of both texts carries it."
+    assert (
+        sell.old_peer
+        == "An old scheduler knows BURN = 1; no message of both specifications carries it."
+    )
+    assert (
+        sell.new_peer
+        == "A new scheduler knows SELL = 1; no message of both specifications carries it."
+    )
 
 
 def test_an_enum_that_is_new_is_not_known_to_an_old_peer() -> None:

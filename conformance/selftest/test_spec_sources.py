@@ -109,7 +109,7 @@ def test_what_is_binary_and_no_descriptor_set_is_reported(tmp_path: Path, name: 
     (tmp_path / name).write_bytes(b"\x7fELF\0\1\2" * 99)
 
     assert errors(str(tmp_path / name)) == [
-        "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
+        "the file is binary but not a descriptor set: give a .md, a .proto or a .binpb"
     ]
 
 
@@ -148,8 +148,8 @@ def test_a_text_in_git_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert "si.v1.NodeRequest.nodeID" in read_spec("git:HEAD:a.md").lines
     assert "si.v1.NodeRequest.nodeId" in read_spec("a.md").lines
-    assert errors("git:HEAD:b.md")[0].startswith("git has no such text: path 'b.md' does not exi")
-    assert errors("git:nowhere:a.md")[0].startswith("git has no such text: ")
+    assert errors("git:HEAD:b.md")[0].startswith("git has no such file: path 'b.md' does not exi")
+    assert errors("git:nowhere:a.md")[0].startswith("git has no such file: ")
     assert errors("git:HEAD")[0].startswith("write git:REV:PATH")
     assert errors("git:--help:a.md")[0].startswith("write git:REV:PATH")
 
@@ -169,8 +169,8 @@ _DOES_NOT_COMPILE = [
         "string nodeID = 3;",
         "string nodeID",
         (
-            "use of reserved field number `3`, in `string nodeID = 3;`: somebody owned it "
-            "before: take one that was never used"
+            "use of reserved field number `3`, in `string nodeID = 3;`: it had another "
+            "owner before: take one that was never used"
         ),
     ),
     (

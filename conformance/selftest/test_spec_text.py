@@ -159,7 +159,7 @@ def test_a_text_that_lost_its_barriers_is_read_and_what_was_guessed_is_sent() ->
     ]
     assert line_of(found.source, "string nodeID") == line_of(text, "string nodeID")
     assert [guess.split(":")[0] for guess in found.guesses][:1] == ["The fences are lost"]
-    assert found.guesses[-1] == ("Lines 1 to 4 are taken for what a web page puts above the text")
+    assert found.guesses[-1] == ("Lines 1 to 4 are ignored as the header of a web page")
     assert whole.guesses == ()
 
 
@@ -203,10 +203,7 @@ def test_unlabelled_blocks_are_taken_where_none_has_a_label() -> None:
 
     assert "message A" in found.source
     assert found.guesses == (
-        (
-            "line 1: no block of the text is labelled protobuf; this one looks like it and is "
-            "taken for it"
-        ),
+        ("line 1: no block is labelled protobuf; this one looks like protobuf and is read as such"),
     )
 
 
@@ -221,22 +218,22 @@ NODE = "```protobuf\n// A node, {as told}."
 
 
 _WRONG_TEXTS = [
-    ("", ["the text is empty: give one with protobuf blocks"]),
+    ("", ["the file is empty: give one with protobuf blocks"]),
     (
         "# Only prose\n\nwhere nodes must be known\n",
-        ["there is no protobuf in the text: put it between ```protobuf and ```"],
+        ["there is no protobuf in the file: put it between ```protobuf and ```"],
     ),
     (
         "x" * (LARGEST_TEXT + 1),
-        ["the text has 1.0 MB, more than the 1 MB a specification may have"],
+        ["the file has 1.0 MB, more than the limit of 1 MB"],
     ),
-    (b"a\nb\xff\xfe", ["line 2: the text is not UTF-8 here: save it as UTF-8, or give the "]),
+    (b"a\nb\xff\xfe", ["line 2: the file is not UTF-8 here: save it as UTF-8, or give the "]),
     (
         SMALL.replace(NODE, NODE[12:]),
         [
             (
                 f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
-                "stands in no block: put a fence ```protobuf above it"
+                "is outside of any block: put a fence ```protobuf above it"
             )
         ],
     ),
@@ -245,7 +242,7 @@ _WRONG_TEXTS = [
         [
             (
                 f"line {line_of(SMALL, '```constants')}: a block starts inside the one of line "
-                f"{line_of(SMALL, '// A node') - 1}: a fence is missing between"
+                f"{line_of(SMALL, '// A node') - 1}: a closing fence is missing"
             )
         ],
     ),
@@ -263,7 +260,7 @@ _WRONG_TEXTS = [
         [
             (
                 f"line {line_of(SMALL, 'message NodeRequest') - 1}: `message NodeRequest {{` "
-                "stands in no block: put a fence ```protobuf above it"
+                "is outside of any block: put a fence ```protobuf above it"
             )
         ],
     ),
@@ -289,8 +286,8 @@ _WRONG_TEXTS = [
         SMALL.replace("Domain   =", "HostName ="),
         [
             (
-                f"line {line_of(SMALL, 'Domain')}: constant HostName is on line "
-                f"{line_of(SMALL, 'HostName')} already: rename or remove one"
+                f"line {line_of(SMALL, 'Domain')}: constant HostName is already on line "
+                f"{line_of(SMALL, 'HostName')}: rename or remove one"
             )
         ],
     ),
@@ -298,7 +295,7 @@ _WRONG_TEXTS = [
         SMALL.replace('"example.org/"', '"example.org/'),
         [
             (
-                f'line {line_of(SMALL, "Domain")}: `Domain   = "example.org/` is no constant: '
+                f'line {line_of(SMALL, "Domain")}: `Domain   = "example.org/` is not a constant: '
                 'write it as Name = "value"'
             )
         ],

@@ -168,18 +168,18 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
     lines = list(trial_lines(trial(PASSED, FAILED, UNSAID, losses=losses)))
 
     assert lines == [
-        "BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",
-        "  1 still pass, 1 fail because of the change, 1 cannot be said any more",
+        "BREAKS   si.md against the embedded reference, which implements SI 2024-10",
+        "  1 still pass, 1 fail because of the change, 1 can no longer be sent",
         "",
         "FAIL BECAUSE OF THE CHANGE (1)",
         "  never received: node accepted",
         "    SI-NODE-001 MUST  A node is accepted  [test_one]",
         "",
-        "CANNOT BE SAID ANY MORE (1)",
+        "CAN NO LONGER BE SENT (1)",
         "  si.v1.NodeInfo.nodeID (there is no such field) cannot be said any more",
         "    SI-NODE-001 MUST  A node is accepted  [test_one]",
         "",
-        "GONE, AND NO TEST THAT RAN NEEDS IT (1)",
+        "GONE, BUT NOT NEEDED BY ANY TEST THAT RAN (1)",
         "  si.v1.UtilizationReport.a: gone",
     ]
 
@@ -187,8 +187,8 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
 def test_nothing_broken_has_short_report() -> None:
     assert not trial(PASSED).breaks
     assert [*trial_lines(trial(PASSED))] == [
-        "NOTHING BREAKS   si.md, spoken to the embedded reference, which speaks SI 2024-10",
-        "  1 still pass, 0 fail because of the change, 0 cannot be said any more",
+        "NOTHING BREAKS   si.md against the embedded reference, which implements SI 2024-10",
+        "  1 still pass, 0 fail because of the change, 0 can no longer be sent",
     ]
 
 

@@ -40,8 +40,8 @@ def test_a_text_that_is_not_edited_breaks_nothing(trying: Try) -> None:
     done = trying(only="SI-NODE-002 or SI-NODE-004")
 
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("NOTHING BREAKS   si.proto, spoken to the embedded reference")
-    assert ", 0 fail because of the change, 0 cannot be said any more\n" in done.stdout
+    assert done.stdout.startswith("NOTHING BREAKS   si.proto against the embedded reference")
+    assert ", 0 fail because of the change, 0 can no longer be sent\n" in done.stdout
 
 
 def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> None:
@@ -62,7 +62,7 @@ def test_a_renumbered_field_fails_because_of_the_change(trying: Try) -> None:
     assert done.exit_code == 1, done.output
     assert "SI-WIRE-006 MUST  Every field sent" in done.stdout
     assert "undeclared field 2 in si.v1.RejectedNode" in done.stdout
-    assert ", 0 cannot be said any more" in done.stdout
+    assert ", 0 can no longer be sent" in done.stdout
 
 
 def test_a_renamed_field_cannot_be_sent_any_more(trying: Try) -> None:
@@ -97,7 +97,7 @@ def test_what_needs_no_lost_method_still_passes(trying: Try) -> None:
     done = trying(*UNARY, only="SI-NODE-002 or SI-APP-004")
 
     assert done.exit_code == 1, done.output
-    assert "CANNOT BE SAID ANY MORE" in done.stdout
+    assert "CAN NO LONGER BE SENT" in done.stdout
     assert "SI-NODE-002" in done.stdout
     assert "SI-APP-004" not in done.stdout
 

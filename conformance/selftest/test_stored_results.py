@@ -23,12 +23,12 @@ KILLED = "the run did not finish"
 @pytest.mark.parametrize(
     ("change", "received"),
     [
-        (lambda d: d.update(ended_early=KILLED), f"partial and no result: {KILLED}"),
-        (lambda d: d.update(exit_code=2), "partial and no result: interrupted"),
+        (lambda d: d.update(ended_early=KILLED), f"a partial result: {KILLED}"),
+        (lambda d: d.update(exit_code=2), "a partial result: interrupted"),
         (lambda d: d.update(schema=7), "has schema 7, and this kit reads 1 and 2"),
-        (lambda d: d.pop("schema"), "is no results of this kit: it has no schema"),
-        (lambda d: d.pop("counts"), "is no results of this kit: it has no counts"),
-        (lambda d: d.update(revision="2024-10+edited"), "is of a run with an edited text"),
+        (lambda d: d.pop("schema"), "is not a results file of siconform: no schema"),
+        (lambda d: d.pop("counts"), "is not a results file of siconform: it has no counts"),
+        (lambda d: d.update(revision="2024-10+edited"), "is of a run with an edited specification"),
         (lambda d: d["counts"].update({"fail": 0}), "changed after the run: it counts 0 fail and"),
         (lambda d: d["requirements"].pop(), "changed after the run: it counts 1 fail and has 0"),
         (lambda d: d["requirements"][0].update(verdict="good"), "'good' is not a valid Verdict"),
@@ -48,7 +48,7 @@ def test_incomplete_results_are_rejected(tmp_path: Path, change: Change, receive
 def test_run_without_target_has_no_verdict(tmp_path: Path) -> None:
     nothing = document(requirement("SI-NODE-004", "could-not-run"), exit_code=12)
 
-    with pytest.raises(RecordError, match="says nothing of the target: nothing ran"):
+    with pytest.raises(RecordError, match="says nothing about the target: nothing ran"):
         read_document(folder_of(nothing, tmp_path / "out"))
 
 
@@ -56,9 +56,9 @@ def test_run_without_target_has_no_verdict(tmp_path: Path) -> None:
     ("text", "received"),
     [
         (None, "cannot be read: No such file"),
-        (json.dumps(WHOLE)[:200], "is no whole JSON (line 1): was it cut off?"),
-        ("[]", "no JSON object"),
-        ("{}", "it has no schema and requirements"),
+        (json.dumps(WHOLE)[:200], "is not complete JSON (line 1): was it cut off?"),
+        ("[]", "not a JSON object"),
+        ("{}", "no schema or requirements"),
     ],
 )
 def test_invalid_results_are_one_sentence(tmp_path: Path, text: str | None, received: str) -> None:
@@ -79,7 +79,7 @@ def test_every_command_refuses_a_killed_run(tmp_path: Path, command: list[str]) 
 
     assert done.exit_code == 4
     assert done.output.count("\n") == 1
-    assert f"partial and no result: {KILLED}" in done.stderr
+    assert f"a partial result: {KILLED}" in done.stderr
 
 
 def test_no_record_is_kept_of_a_killed_run(
@@ -88,7 +88,7 @@ def test_no_record_is_kept_of_a_killed_run(
     killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
 
     assert publish.main([str(killed)]) == 1
-    assert "partial and no result" in capsys.readouterr().err
+    assert "a partial result" in capsys.readouterr().err
 
 
 def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:

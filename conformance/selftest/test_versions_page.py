@@ -46,18 +46,18 @@ def lines_under(text: str, heading: str) -> list[str]:
 @pytest.mark.parametrize(
     ("former", "latter", "heading", "received"),
     [
-        ({"SI_ASK_010": FAIL}, {"SI_ASK_010": PASS}, "### Mended", "a negative amount"),
-        ({"SI_REC_004": PASS}, {"SI_REC_004": FAIL}, "### Broken", "without a key"),
+        ({"SI_ASK_010": FAIL}, {"SI_ASK_010": PASS}, "### Fixes", "a negative amount"),
+        ({"SI_REC_004": PASS}, {"SI_REC_004": FAIL}, "### Regressions", "without a key"),
         (
             {},
             {"SI_FOR_010": FAIL},
-            "### Deviates from what 2024-10 is the first to ask",
+            "### Deviates from requirements new in 2024-10",
             "zero or less",
         ),
         (
             {"SI_ASK_014": FAIL},
             {},
-            "### Deviated from what 2023-12 is the last to ask",
+            "### Deviated from requirements that end with 2023-12",
             "never acts",
         ),
     ],
@@ -93,7 +93,7 @@ def test_versions_are_in_order_without_unchanged() -> None:
     text = made({"SI_NODE_005": FAIL}, {"SI_NODE_005": FAIL})
 
     assert "| 1.5.1 | 1.8.0 |" in text
-    assert text.endswith("## From 1.5.1 to 1.8.0\n\nNothing was mended, and nothing broke.\n")
+    assert text.endswith("## From 1.5.1 to 1.8.0\n\nNo fixes and no regressions.\n")
 
 
 def test_one_version_alone_has_no_page() -> None:

@@ -6,7 +6,7 @@ from siconform.catalogue.windows import KNOWN, in_short, in_words, window
 
 FOUR = ("2021-02", "2023-04", "2023-08", "2023-12")
 NEXT = "2031-01"
-UNKNOWN = f"is no revision of the SI; known are {', '.join(KNOWN)}"
+UNKNOWN = f"is not a revision of the SI; known are {', '.join(KNOWN)}"
 EMPTY = "2023-08 is later than until, 2023-04, so the window is empty"
 OUTSIDE = "2021-02 is not in the requirement's own window, 2023-04 to 2023-08"
 ENTRY = """\

@@ -64,16 +64,16 @@ AREA_FILES: Mapping[str, str] = MappingProxyType(
         "FOR": "foreign.yaml",
     }
 )
-"""Area name to file, in the order of the SI text."""
+"""Area name to file, in the order of the SI."""
 
 AREAS: tuple[str, ...] = tuple(AREA_FILES)
 
 
 @cache
 def catalogue() -> Mapping[str, Requirement]:
-    """Every requirement by its id, areas in reading order, ids ascending.
+    """Return every requirement by its id, areas in reading order, ids ascending.
 
-    Raises CatalogueError when a file cannot be read or an id comes twice.
+    Raises CatalogueError if a file cannot be read or an id is duplicated.
     """
     found: dict[str, Requirement] = {}
     for area in _areas():
@@ -88,24 +88,24 @@ _OWN: dict[str, Requirement] = {}
 
 
 def adopt(own: Iterable[Requirement]) -> None:
-    """Know these requirements of another project too, in place of those adopted before."""
+    """Add the requirements of another project, replacing those added before."""
     _OWN.clear()
     _OWN.update((requirement.id, requirement) for requirement in own)
 
 
 def own_requirements() -> Mapping[str, Requirement]:
-    """What was adopted, by id."""
+    """Return the added requirements, by id."""
     return MappingProxyType(_OWN)
 
 
 def known_requirements() -> Mapping[str, Requirement]:
-    """Those of the catalogue and those adopted, by id."""
+    """Return the requirements of the catalogue and the added ones, by id."""
     return ChainMap(_OWN, catalogue()) if _OWN else catalogue()  # type: ignore[arg-type]  # read only
 
 
 @cache
 def subjects() -> Mapping[str, str]:
-    """What each area is about, in reading order."""
+    """Return the subject of each area, in reading order."""
     return MappingProxyType({area.name: area.subject for area in _areas()})
 
 
@@ -122,7 +122,7 @@ def _areas() -> tuple[Area, ...]:
 
 
 def find_requirement(identifier: str) -> Requirement:
-    """The requirement of that id; a LookupError with a suggestion when there is none."""
+    """Find the requirement with that id; LookupError with a suggestion if there is none."""
     known = known_requirements()
     if identifier in known:
         return known[identifier]
@@ -134,7 +134,7 @@ def find_requirement(identifier: str) -> Requirement:
 
 
 def _nearest(identifier: str, known: tuple[str, ...]) -> str:
-    """The known id the user most likely meant, or "" when nothing is near."""
+    """Return the known id the user most likely meant, or "" if none is close."""
     parts = identifier.upper().replace("_", "-").replace(" ", "-").split("-")
     if parts[-1].isdecimal():
         padded = "-".join(["SI", *parts[-2:-1], parts[-1].lstrip("0").zfill(3)])

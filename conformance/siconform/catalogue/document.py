@@ -1,4 +1,4 @@
-"""The page of all requirements, made from the catalogue."""
+"""Generates the requirements page from the catalogue."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,33 +14,33 @@ from siconform.catalogue.features import FEATURES, Offer
 from siconform.catalogue.windows import in_words
 
 _STATED = {
-    Authority.SPEC: "the SI text says so",
-    Authority.PROTO: "a comment or type of the protocol says so",
-    Authority.DESIGN: "the gang scheduling design says so",
-    Authority.CORE: "yunikorn-core does so",
-    Authority.OWN: "another project says so",
+    Authority.SPEC: "source: the SI specification",
+    Authority.PROTO: "source: a comment or type of the protocol",
+    Authority.DESIGN: "source: the gang scheduling design",
+    Authority.CORE: "source: the behaviour of yunikorn-core",
+    Authority.OWN: "source: another project",
 }
 _INTRODUCTION = """\
-What the kit holds a scheduler or an RM against, in the order of the SI text. The pages behind it
-are the files of `conformance/siconform/catalogue`; a requirement keeps its id for ever.
+What the kit tests a scheduler or an RM for, in the order of the SI. The sources of this page are
+the files of `conformance/siconform/catalogue`; the id of a requirement never changes.
 
-**MUST** decides the verdict of a run, **SHOULD** is shown and counted, **MAY** is a capability.
-*given*, *when* and *then* are the rule as an experiment: they use the names of the SI's messages
-(`Allocation of k1` is a new allocation for the ask with key `k1`), *fence* is a message with a
-certain answer, *window* the quiet time after it. *read as* says how we read a text that is silent
-or contradicts itself; the numbers such as C-05 are those of
-[contradictions.md](../contradictions.md). A requirement that ended says why in *retired*. Each has
-a place of its own to link to, such as `requirements.html#si-node-004`.
+A **MUST** decides the verdict of a run, a **SHOULD** is reported and counted, a **MAY** is a
+capability. *given*, *when* and *then* state the rule as an experiment in terms of the SI's messages
+(`Allocation of k1` is a new allocation for the ask with key `k1`); a *fence* (sync barrier) is a
+message with a certain answer, a *window* the quiet time after it. *interpretation* is how we read
+a specification that is silent or contradicts itself; numbers such as C-05 refer to
+[contradictions.md](../contradictions.md). *retired* gives the reason why a requirement ended. Each
+requirement has an anchor, such as `requirements.html#si-node-004`.
 
-From 2024-10 on asks and allocations are one message. The words stay and mean: an **ask** is an
-entry of `AllocationRequest.allocations` without node, an **existing allocation** one with a node,
-the **identity** of an allocation is its key, to **withdraw** an ask is to release its key before it
-is allocated, and rejections of asks are `RejectedAllocation` messages like all others.
+From 2024-10 on asks and allocations are one message. The terms stay: an **ask** is an entry of
+`AllocationRequest.allocations` without node, an **existing allocation** one with a node, the
+**identity** of an allocation is its key, to **withdraw** an ask is to release its key before it is
+allocated, and rejections of asks are `RejectedAllocation` messages like all others.
 """
 
 
 def page(requirements: Iterable[Requirement], subject: Mapping[str, str]) -> str:
-    """The whole page in Markdown; ``subject`` says what each area is about."""
+    """Return the page in Markdown; ``subject`` maps each area to its subject."""
     by_area: dict[str, list[Requirement]] = {}
     for requirement in requirements:
         by_area.setdefault(requirement.area, []).append(requirement)
@@ -57,12 +57,12 @@ def page(requirements: Iterable[Requirement], subject: Mapping[str, str]) -> str
 
 
 def title(entry: Requirement) -> str:
-    """The heading of a requirement."""
+    """Return the heading of a requirement."""
     return f"{entry.id} {entry.title}"
 
 
 def anchor(heading: str) -> str:
-    """What a Markdown viewer makes of a heading to link to it."""
+    """Return the anchor that Markdown viewers derive from a heading."""
     kept = "".join(s for s in heading.lower() if s.isalnum() or s in " -_")
     return kept.replace(" ", "-")
 
@@ -88,7 +88,7 @@ def _numbers(entries: list[Requirement]) -> list[str]:
 
 def _features() -> str:
     lines = [f"- `{name}`: {_offer(offer)}" for name, offer in FEATURES.items()]
-    return "\n".join(["Some presuppose a feature of the target:", "", *lines])
+    return "\n".join(["Some requirements need a feature of the target:", "", *lines])
 
 
 def _entry(entry: Requirement) -> str:
@@ -97,18 +97,18 @@ def _entry(entry: Requirement) -> str:
 
 
 def _place(name: str) -> str:
-    """Where a link to `requirements.html#si-node-004` leads: it outlives a change of the title."""
+    """Return an anchor such as `requirements.html#si-node-004`, independent of the title."""
     return f'<a id="{name.lower()}"></a>'
 
 
 def _facts(entry: Requirement) -> Iterator[str]:
     sides = " and ".join(str(side) for side in Side if side in entry.sides)
     yield f"- **{entry.level}** ({entry.level_reason}); {_STATED[entry.authority]}"
-    yield f"- {in_words(entry.revisions)}; {sides}; seen by {', '.join(entry.observations)}"
+    yield f"- {in_words(entry.revisions)}; {sides}; observed by {', '.join(entry.observations)}"
     if entry.features:
         yield f"- needs {', '.join(sorted(entry.features))}"
     if entry.interpretation:
-        yield f"- read as: {entry.interpretation}"
+        yield f"- interpretation: {entry.interpretation}"
     yield f"- given: {entry.given}"
     yield f"- when: {entry.when}"
     yield f"- then: {entry.then}"

@@ -1,9 +1,9 @@
-"""Shows where the texts of the SI have moved away under the catalogue: python -m ... FOLDER.
+"""Shows where specification revisions have diverged from the catalogue: python -m ... FOLDER.
 
-Every source of a requirement carries a hash of the sentence it stands on. Given a folder with the
-texts, one file per revision (`2023-12.md`, `gang.txt`, ...), this lists the sources whose place or
-sentence is not there any more. A maintainer then reads the place, corrects the requirement if
-need be, and records the new hash.
+Every source of a requirement has a hash of the sentence it cites. Given a folder with one file per
+revision (`2023-12.md`, `gang.txt`, ...), this lists the sources whose place or sentence no longer
+exists. A maintainer then reads the place, corrects the requirement if needed, and records the new
+hash.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ HASH_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One source that does not hold any more, with what was found in its place."""
+    """A source that no longer holds, with what was found instead."""
 
     requirement: str
     source: Source
@@ -32,12 +32,12 @@ class Drift:
 
 
 def fingerprint(passage: str) -> str:
-    """The hash a source keeps of a normalised passage."""
+    """Return the hash that a source keeps of a normalised passage."""
     return hashlib.sha256(passage.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def drifts(requirements: Iterable[Requirement], texts: Mapping[str, Text]) -> list[Drift]:
-    """The sources that do not hold in these texts; revisions without a text are not looked at."""
+    """List the sources that do not hold; revisions without a file are skipped."""
     return [
         Drift(requirement.id, source, message)
         for requirement in requirements
@@ -48,7 +48,7 @@ def drifts(requirements: Iterable[Requirement], texts: Mapping[str, Text]) -> li
 
 
 def read_folder(folder: Path) -> dict[str, Text]:
-    """The texts in a folder by revision, which is the file name without its ending."""
+    """Read the specifications in a folder, by revision, which is the file name without suffix."""
     return {
         path.stem: read_text(path.read_text("utf-8"))
         for path in sorted(folder.iterdir())
@@ -69,7 +69,7 @@ def _difference(source: Source, text: Text) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the drifts, one a line; 0 when there are none, 1 otherwise, 2 without a folder."""
+    """Print the drifts, one per line; return 0 if none, 1 otherwise, 2 without a folder."""
     if len(arguments) != 1 or not Path(arguments[0]).is_dir():
         sys.stderr.write("usage: python -m siconform.catalogue.drift FOLDER-WITH-TEXTS\n")
         return 2

@@ -1,4 +1,4 @@
-"""What a target may or may not offer, and a requirement may presuppose."""
+"""Optional features of targets that requirements may need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Feature(StrEnum):
-    """A feature by the name it has in the catalogue, in a target.yaml and after ``--without``."""
+    """A feature by its name in the catalogue, in a target file and after ``--without``."""
 
     API = "api"
     APPLICATION_LIMIT = "application-limit"
@@ -31,7 +31,7 @@ class Feature(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a target that has a feature offers, and which text demands it ("": none does)."""
+    """What a target with the feature offers, and the source that demands it ("" if none)."""
 
     offers: str
     demanded_by: str = ""
@@ -49,25 +49,25 @@ FEATURES: Mapping[str, Offer] = MappingProxyType(
             demanded_by="executionTimeoutMilliSeconds of applications, and of asks up to 2023-12",
         ),
         Feature.FOREIGN_ALLOCATIONS: Offer(
-            "what others hold on a node can be told as a foreign allocation"
+            "what others hold on a node can be reported as a foreign allocation"
         ),
         Feature.GANG: Offer("gang scheduling: placeholders, task groups, replacement"),
         Feature.PLACEHOLDER_TIMEOUT: Offer(
             "the placeholder timeout is known and short enough to wait for"
         ),
         Feature.PLACEMENT_CONSTRAINTS: Offer(
-            "placement constraints of 2021-02 are heeded",
+            "placement constraints of 2021-02 are respected",
             demanded_by="AllocationAsk.placementConstraint in 2021-02",
         ),
         Feature.PREEMPTION: Offer("allocations are preempted for other asks"),
         Feature.QUEUES: Offer("the queue configuration the kit sends or documents is in force"),
-        Feature.QUOTAS: Offer("the maxima of queues are heeded"),
+        Feature.QUOTAS: Offer("the maxima of queues are respected"),
         Feature.RESTART: Offer("the kit may restart the target"),
         Feature.RM_INSTANCES: Offer("the RM runs as several instances of one cluster"),
         Feature.SEVERAL_ALLOCATIONS: Offer("an ask may be for several allocations"),
         Feature.SEVERAL_RMS: Offer("more than one RM is served at a time"),
         Feature.STATE_REPORTS: Offer("the states of an application are reported as they change"),
-        Feature.WAITING_ASKS: Offer("an ask for which there is no room is kept until there is"),
+        Feature.WAITING_ASKS: Offer("an ask that does not fit is kept until it does"),
         Feature.WAITING_TIMEOUT: Offer(
             "the time to stay waiting before completed is known and short enough"
         ),
@@ -77,14 +77,14 @@ FEATURES: Mapping[str, Offer] = MappingProxyType(
 
 
 def not_offered(feature: Feature) -> str:
-    """Why something does not apply, as a sentence."""
+    """Return the reason why something does not apply, as a sentence."""
     return f"the target does not offer {feature}: {FEATURES[feature].offers}"
 
 
 def find_feature(name: str) -> Feature:
-    """The feature of this name; LookupError with a sentence for people."""
+    """Find the feature by name; LookupError with a sentence for people."""
     try:
         return Feature(name.strip().casefold())
     except ValueError:
         known = ", ".join(Feature)
-        raise LookupError(f'"{name}" is no feature. Known: {known}.') from None
+        raise LookupError(f'"{name}" is not a feature. Known: {known}.') from None

@@ -1,4 +1,4 @@
-"""Holds the catalogue together: what a requirement has to have and what it must not say."""
+"""Checks the catalogue: required fields, consistency, and forbidden words."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from siconform.catalogue.windows import KNOWN
 
 TITLE_LENGTH = 80
 NO_CONTROL = "none:"
-"""A control that starts like this says why a negative requirement has none."""
+"""Start of a control that explains why a negative requirement has none."""
 
 _PROSE = (
     "title",
@@ -29,18 +29,18 @@ _PROSE = (
 _ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
 _REFERENCE = re.compile(r"\bSI-[A-Z]+-\d{3}\b")
 _LEFTOVERS = {
-    re.compile(r"\bseeds?\b|(?<![\w-])00\d\b", re.IGNORECASE): "a text by its file",
+    re.compile(r"\bseeds?\b|(?<![\w-])00\d\b", re.IGNORECASE): "a specification by its file",
     re.compile(r"(?<![\d.])(0\.10|1\.[345])(?!\.?\d| s\b)\+?"): "a revision by its release line",
     re.compile(r"\bB-\d+|\bD\d-\d+|\b(section|table) [A-D]\.\d"): "a place in the draft",
     re.compile(r"\b(SUT|sentinel|suite)\b", re.IGNORECASE): "a word of the draft",
     re.compile(r"\b(node|app|alloc)\.(acc|rej|new|rel|upd)"): "the draft's shorthand",
     re.compile(r"[^\x20-\x7e]"): "a character beyond ASCII",
 }
-"""What would send the reader to papers that are not in the project."""
+"""References to documents that are not part of the project."""
 
 
 def complaints(requirements: Sequence[Requirement]) -> list[str]:
-    """Everything that is wrong with the catalogue, one sentence each; empty when it holds."""
+    """List everything that is wrong with the catalogue, one sentence each."""
     known = {requirement.id for requirement in requirements}
     found = list(_about_ids(requirements))
     for requirement in requirements:
@@ -48,7 +48,7 @@ def complaints(requirements: Sequence[Requirement]) -> list[str]:
             f"{requirement.id}: {message}" for check in _CHECKS for message in check(requirement)
         ]
         found += [
-            f"{requirement.id}: refers to {name}, which is no requirement"
+            f"{requirement.id}: refers to {name}, which is not a requirement"
             for name in sorted(set(_REFERENCE.findall(_prose(requirement))) - known)
         ]
     return found
@@ -57,30 +57,30 @@ def complaints(requirements: Sequence[Requirement]) -> list[str]:
 def complaints_about_tests(
     requirements: Iterable[Requirement], cited: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """What of the scheduler's side has neither a test nor a reason, or both; one sentence each.
+    """Yield the scheduler requirements that have neither a test nor a reason, or both.
 
-    ``cited`` has the tests and monitors that speak for a requirement.
+    ``cited`` maps a requirement to its tests and monitors.
     """
     for requirement in requirements:
         tested, excused = requirement.id in cited, bool(requirement.not_tested)
         if tested and excused:
-            yield f"{requirement.id}: says why it is not tested, and is"
+            yield f"{requirement.id}: gives a reason for not being tested, but is tested"
         elif excused and Side.SCHEDULER not in requirement.sides:
-            yield f"{requirement.id}: says why it is not tested; that it binds the RM says enough"
+            yield f"{requirement.id}: needs no reason for not being tested: it applies to the RM"
         elif not (tested or excused) and Side.SCHEDULER in requirement.sides:
-            yield f"{requirement.id}: is not tested and does not say why"
+            yield f"{requirement.id}: is not tested and gives no reason"
         for name in requirement.challenged.tests if requirement.challenged else ():
             if not any(name in test for test in cited.get(requirement.id, ())):
-                yield f'{requirement.id}: the challenged test "{name}" does not speak for it'
+                yield f'{requirement.id}: the challenged test "{name}" does not cite it'
 
 
 def _about_ids(requirements: Sequence[Requirement]) -> Iterator[str]:
-    """An id is never dropped, so the numbers of an area have no gaps.
+    """Check that the numbers of an area have no gaps: an id is never dropped.
 
-    That the last of an area is gone shows in the records of runs (``fixtures/results``).
+    A missing last id of an area shows in the records of runs (``fixtures/results``).
     """
     present = [requirement.id for requirement in requirements]
-    yield from (f"{name}: comes {n} times" for name, n in Counter(present).items() if n > 1)
+    yield from (f"{name}: occurs {n} times" for name, n in Counter(present).items() if n > 1)
     for area, numbers in groupby(filter(None, map(_ID.fullmatch, sorted(present))), _area_of):
         given = {int(number[2]) for number in numbers}
         missing = set(range(1, max(given))) - given
@@ -135,22 +135,22 @@ def _about_sources(requirement: Requirement) -> Iterator[str]:
         if missing:
             yield f"has no source in {missing}"
     elif requirement.authority is not Authority.DESIGN and texts == {"gang"}:
-        yield "stands on the design alone but does not say so"
+        yield "has only the design as source but another authority"
 
 
 def _about_control(requirement: Requirement) -> Iterator[str]:
     if Observation.SILENCE in requirement.observations and not requirement.control:
-        yield f'is seen by silence and has no control (or "{NO_CONTROL}" and why)'
+        yield f'is observed by silence and has no control (or "{NO_CONTROL}" and why)'
     if requirement.control.removeprefix(NO_CONTROL).strip() == "" and requirement.control:
-        yield "says that it has no control but not why"
+        yield "has no control and gives no reason"
 
 
 def _about_its_end(requirement: Requirement) -> Iterator[str]:
     ended = KNOWN[-1] not in requirement.revisions
     if ended and not requirement.retired:
-        yield "ends and does not say why"
+        yield "ends and gives no reason"
     elif requirement.retired and not ended:
-        yield "says why it ended, and goes on"
+        yield "gives a reason for its end, but does not end"
 
 
 def _about_its_challenge(requirement: Requirement) -> Iterator[str]:
@@ -160,9 +160,9 @@ def _about_its_challenge(requirement: Requirement) -> Iterator[str]:
     try:
         date.fromisoformat(disputed.since)
     except ValueError:
-        yield f'is challenged since "{disputed.since}", which is no date'
+        yield f'is challenged since "{disputed.since}", which is not a date'
     if not disputed.reason.strip():
-        yield "is challenged and does not say why"
+        yield "is challenged and gives no reason"
 
 
 def _about_words(requirement: Requirement) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _about_words(requirement: Requirement) -> Iterator[str]:
 
 
 def _prose(requirement: Requirement) -> str:
-    """What people read, apart from `upstream`, which names releases of yunikorn-core."""
+    """Return the text for people, except `upstream`, which names releases of yunikorn-core."""
     return " / ".join(getattr(requirement, name) for name in _PROSE)
 
 

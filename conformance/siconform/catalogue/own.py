@@ -1,7 +1,7 @@
-"""Reads catalogues of other projects: requirements of their own, in the shape of ours.
+"""Reads catalogues of other projects: their own requirements, in the format of ours.
 
-What only makes sense for a text of the SI may be left out: hashes of sentences, who says so, which
-side is judged. Every fault of every file is told at once.
+Fields that only make sense for the SI may be omitted: hashes of sentences, the authority, the side.
+All errors of all files are reported at once.
 """
 
 import re
@@ -49,17 +49,17 @@ class _Entry(Entry, frozen=True, kw_only=True):
 
 
 def read_own(files: Sequence[Path]) -> tuple[Requirement, ...]:
-    """The requirements of these files, in their order.
+    """Read the requirements of these files, in their order.
 
-    CatalogueError with every fault, one a line: what cannot be read, unknown and missing keys,
-    wrong values, ids that are ours or come twice.
+    CatalogueError with every error, one a line: unreadable files, unknown and missing keys, wrong
+    values, ids that are ours or duplicated.
     """
     problems: list[str] = []
     found: dict[str, Requirement] = {}
     for file in files:
         for requirement in _read(file, problems):
             if requirement.id in found:
-                problems.append(f"{file}: {requirement.id}: this id comes twice")
+                problems.append(f"{file}: {requirement.id}: this id is duplicated")
             found[requirement.id] = requirement
     if problems:
         raise CatalogueError("\n".join(problems))
@@ -73,7 +73,7 @@ def _read(file: Path, problems: list[str]) -> Iterator[Requirement]:
         problems.append(f"{file}: the catalogue cannot be read: {error.strerror}")
         return
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        problems.append(f"{file}: the catalogue is no YAML: {' '.join(str(error).split())}")
+        problems.append(f"{file}: the catalogue is not YAML: {' '.join(str(error).split())}")
         return
     if not isinstance(raw, dict) or not isinstance(raw.get("requirements"), list):
         problems.append(f"{file}: a catalogue has the keys {', '.join(_TOP)}, the last with a list")
@@ -111,9 +111,9 @@ def _problems(entry: Any) -> Iterable[str]:
 
 
 def _senseless(entry: _Entry) -> Iterator[str]:
-    """What is wrong with values of the right kind."""
+    """Yield errors in values of the right type."""
     if entry.id.startswith(_OUR_PREFIX):
-        yield f"ids with {_OUR_PREFIX} are the SI's own: take a prefix of yours"
+        yield f"ids with {_OUR_PREFIX} are reserved for the SI: use a prefix of your own"
     elif not _AN_ID.fullmatch(entry.id):
         yield "an id is capital letters, digits and hyphens with a number last, as ACME-NODE-001"
     try:

@@ -1,4 +1,4 @@
-"""Reads one area file of the catalogue, strictly: unknown or doubled keys are errors."""
+"""Reads an area file of the catalogue strictly: unknown or duplicate keys are errors."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Hash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{16}$")]
 
 
 class CatalogueError(Exception):
-    """An area file that cannot be read; the message names the file, the entry and the fault."""
+    """An unreadable area file; the message names the file, the entry and the error."""
 
 
 class _Place(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -48,7 +48,7 @@ class _Challenge(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A requirement as its file has it."""
+    """A requirement as written in its file."""
 
     id: Text
     title: Text
@@ -82,7 +82,7 @@ class _AreaFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class _EveryScalarIsText(BaseLoader):
-    """YAML without surprises: `on`, `no` and `1.10` stay text, a key may come only once."""
+    """YAML with text values only: `on`, `no` and `1.10` stay text; duplicate keys are errors."""
 
     def construct_mapping(
         self,
@@ -93,7 +93,7 @@ class _EveryScalarIsText(BaseLoader):
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in seen:
                 raise yaml.MarkedYAMLError(
-                    problem=f'the key "{key.value}" comes twice', problem_mark=key.start_mark
+                    problem=f'the key "{key.value}" is duplicated', problem_mark=key.start_mark
                 )
             seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
@@ -101,7 +101,7 @@ class _EveryScalarIsText(BaseLoader):
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """One area file: its name, what it is about, and its requirements in the order of the file."""
+    """An area file: its name, its subject, and its requirements in the order of the file."""
 
     name: str
     subject: str
@@ -109,9 +109,9 @@ class Area:
 
 
 def read_area(text: str, file: str) -> Area:
-    """What an area file says.
+    """Read an area file.
 
-    `file` is only used to name the place. Raises CatalogueError.
+    `file` is only used in messages. Raises CatalogueError.
     """
     try:
         raw = strict_yaml(text)
@@ -129,8 +129,8 @@ def read_area(text: str, file: str) -> Area:
 
 
 def strict_yaml(text: str) -> Any:
-    """Lists, mappings and text; yaml.YAMLError where it is no YAML or a key comes twice."""
-    # The loader is stricter than the safe one: it makes nothing but these.
+    """Read lists, mappings and text; yaml.YAMLError for other input or duplicate keys."""
+    # The loader is stricter than the safe one: it creates nothing else.
     return yaml.load(text, Loader=_EveryScalarIsText)  # noqa: S506
 
 
@@ -161,7 +161,7 @@ def _requirement(entry: Entry, area: str, file: str) -> Requirement:
 def requirement_of(
     entry: Entry, area: str, sources: tuple[Source, ...], revisions: Sequence[str]
 ) -> Requirement:
-    """The requirement of an entry."""
+    """Create the requirement of an entry."""
     return Requirement(
         id=entry.id,
         area=area,
@@ -196,7 +196,7 @@ def _challenge(read: _Challenge | None) -> Challenge | None:
 
 
 def _sources(places: Sequence[_Place], revisions: Sequence[str]) -> Iterator[Source]:
-    """A source for each revision a place is in; those of the requirement are ``revisions``."""
+    """Yield a source for each revision of a place; ``revisions`` are those of the requirement."""
     for number, place in enumerate(places):
         at = f"$.sources[{number}]"
         if place.design is None:

@@ -1,51 +1,51 @@
-"""What one requirement of the SI is made of."""
+"""The data model of a requirement of the SI."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How binding a requirement is: a MUST decides the verdict of a run, a SHOULD if wanted."""
+    """How binding a requirement is: a MUST decides the verdict of a run, a SHOULD on request."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
     MAY = "MAY"
 
     def is_at_least(self, other: "Level") -> bool:
-        """Whether it is as binding as the other one, or more so."""
+        """Whether it is at least as binding as the other one."""
         order = list(Level)
         return order.index(self) <= order.index(other)
 
 
 class Authority(StrEnum):
-    """Who says so, from the SI text down to the habits of yunikorn-core."""
+    """The source of a requirement, from the SI specification down to yunikorn-core's behaviour."""
 
     SPEC = "spec"
     PROTO = "proto"
     DESIGN = "design"
     CORE = "core"
     OWN = "own"
-    """A project that tests its scheduler with the kit, about requirements of its own."""
+    """A project that tests its scheduler with the kit, for its own requirements."""
 
 
 class Side(StrEnum):
-    """Whose behaviour is judged."""
+    """The peer whose behaviour is tested."""
 
     SCHEDULER = "scheduler"
     RM = "rm"
 
 
 class Observation(StrEnum):
-    """What it takes to see whether a requirement holds."""
+    """What is needed to observe whether a requirement holds."""
 
     PLAIN = "plain"
     """The plain Scheduler service without special set-up."""
     SILENCE = "silence"
-    """Plain service, but the point is that something does not come: needs a fence."""
+    """Plain service, but a message must not arrive: needs a barrier."""
     QUEUES = "queues"
-    """Plain service under a known queue configuration."""
+    """Plain service with a known queue configuration."""
     TIMERS = "timers"
-    """Plain service and a timeout that has to pass."""
+    """Plain service and a timeout that must pass."""
     STATIC = "static"
     """Comparison of descriptors or of recorded bytes."""
     RM_DRIVER = "rm-driver"
@@ -63,23 +63,23 @@ class Observation(StrEnum):
 
 
 class DeadlineClass(StrEnum):
-    """What a test of the requirement waits for, and so how long it may take."""
+    """What a test of the requirement waits for, which determines its deadline."""
 
     ACK = "ack"
-    """An answer to a request: a verdict, an acknowledgement, an error status."""
+    """An answer to a request: accepted or rejected, an acknowledgement, an error status."""
     PLACE = "place"
     """A scheduling decision."""
     RELEASE = "release"
     """A release or its confirmation."""
     TIMER = "timer"
-    """Something a timeout of the scheduler or the RM sets off."""
+    """Something triggered by a timeout of the scheduler or the RM."""
     NONE = "none"
-    """Nothing: the requirement is judged on what has been said already."""
+    """Nothing: the requirement is tested on messages already received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where one revision says it.
+    """Where one revision states the requirement.
 
     `revision` is a revision id such as "2023-12", or "gang" for the gang scheduling design.
     `where` is a place as `siconform.catalogue.texts` finds it. `sha256` are the first 16 hex
@@ -93,10 +93,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """Why what fails here is not held against a scheduler at the moment.
+    """Why a failure of this requirement does not count against a scheduler at the moment.
 
     ``since`` is a date, ``link`` the address of the dispute. ``tests`` are parts of the node ids of
-    those that are disputed; without any the requirement is, whatever test or monitor speaks.
+    the disputed tests; without any, the whole requirement is disputed.
     """
 
     since: str
@@ -110,7 +110,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One rule a scheduler or an RM is held against."""
+    """A rule that a scheduler or an RM is tested for."""
 
     id: str
     area: str
@@ -131,13 +131,13 @@ class Requirement:
     when: str
     then: str
     upstream: str
-    not_tested: str  # why no test of the suite speaks for it, or ""
-    retired: str  # why newer revisions do without it, or ""
+    not_tested: str  # why the suite has no test of it, or ""
+    retired: str  # why newer revisions do not have it, or ""
     challenged: Challenge | None = None
     no_mutant: str = ""  # why no mutant shows that its test can fail, or ""
 
     def challenge_of(self, test: str) -> Challenge | None:
-        """Why what this test says against a scheduler is disputed; None where it is not."""
+        """Return the dispute about failures of this test; None if there is none."""
         disputed = self.challenged
         if disputed is None or not disputed.tests or any(t in test for t in disputed.tests):
             return disputed

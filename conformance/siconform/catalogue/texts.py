@@ -1,15 +1,15 @@
-"""Finds places in a text of the SI: comments, declarations, diagrams and sentences of a section.
+"""Finds places in an SI specification: comments, declarations, diagrams, sentences of a section.
 
 A place is named by a short phrase, the `where` of a requirement's source:
 
 - ``NodeInfo.nodeID``, ``TerminationType.TIMEOUT``, ``SchedulerAPI.UpdateNode``, ``Resource``:
-  the comment above and beside it, or its declaration when it has none;
-- ``type of Quantity.value``: the declaration whatever comments there are;
+  the comment above and next to it, or its declaration if it has none;
+- ``type of Quantity.value``: the declaration, even if it has comments;
 - ``constant HostName``: a line of the constants;
 - ``diagram "State transition of node"``: the words of the drawing below that line;
 - ``section "RM register with scheduler"``: the sentences of that section outside of code.
 
-The texts come with and without markdown (two are web copies that lost it), so headings are
+Specifications come with and without Markdown (two are web copies that lost it), so headings are
 recognised by name. The gang scheduling design is in Chinese; its sections are named in English.
 """
 
@@ -78,7 +78,7 @@ _BULLET = re.compile(r"^\s*(?:[*•-]|\d\.)\s")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One declared thing: the comment above and beside it, and what it declares."""
+    """A declaration: the comment above and next to it, and its code."""
 
     comment: str
     code: str
@@ -86,16 +86,16 @@ class Declaration:
 
 @dataclass(slots=True)
 class Text:
-    """What can be found in one text of the SI."""
+    """Index of a specification."""
 
     declarations: dict[str, Declaration] = field(default_factory=dict)
     sections: dict[str, list[str]] = field(default_factory=dict)
     diagrams: dict[str, str] = field(default_factory=dict)
 
     def passages(self, where: str) -> tuple[str, ...]:
-        """The passages at a place, normalised: one for a declaration, several for a section.
+        """Return the normalised passages at a place: one for a declaration, several for a section.
 
-        Raises LookupError when the text has no such place.
+        Raises LookupError if there is no such place.
         """
         kind, _, name = where.partition(" ")
         if kind == "section":
@@ -119,13 +119,13 @@ class Text:
 
 
 def normalised(passage: str) -> str:
-    """The words of a passage in lower case, without marks of markdown, comments and drawing."""
+    """Normalise to lower-case words without marks of Markdown, comments and drawings."""
     words = (word.strip("_").lower() for word in re.findall(r"\w+", passage))
     return " ".join(word for word in words if word)
 
 
 def read_text(content: str) -> Text:
-    """Everything that can be found in a text."""
+    """Index a specification."""
     found = Text()
     lines = [line.rstrip() for line in content.splitlines()]
     _read_declarations(lines, found.declarations)
@@ -137,7 +137,7 @@ def read_text(content: str) -> Text:
 
 
 def _read_declarations(lines: list[str], found: dict[str, Declaration]) -> None:
-    """Walks the blocks; the code of a block is made of the code of its members."""
+    """Walk the blocks; the code of a block is the code of its members."""
     path: list[str] = []
     above: list[str] = []
     for line in map(str.strip, lines):
@@ -172,7 +172,7 @@ def _read_member(code: str, comment: str, path: list[str], found: dict[str, Decl
 
 @dataclass(slots=True)
 class _Prose:
-    """Sorts the lines outside of code into sections, and the drawings under the line above."""
+    """Sorts lines outside of code into sections, and drawings under the line above."""
 
     found: Text
     section: str = ""

@@ -1,4 +1,4 @@
-"""Windows of revisions: how the catalogue writes them, and how people read them.
+"""Windows of revisions: their notation in the catalogue, and for people.
 
 A requirement, or one of its sources, applies from a revision on (`since`) up to and including
 another (`until`). A new revision of the SI is in every window without an `until`.
@@ -13,7 +13,7 @@ KNOWN: tuple[str, ...] = tuple(REVISIONS)
 
 
 class WindowError(ValueError):
-    """A window that cannot be read; the message is a sentence that ends with the field's path."""
+    """An unreadable window; the message is a sentence that ends with the field's path."""
 
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(f"{sentence} - at `{field}`")
@@ -22,16 +22,16 @@ class WindowError(ValueError):
 def window(
     since: str | None, until: str | None, *, within: Sequence[str] = KNOWN, at: str = "$"
 ) -> tuple[str, ...]:
-    """The revisions from ``since`` up to and including ``until``, oldest first; never none.
+    """Return the revisions from ``since`` through ``until``, oldest first; never empty.
 
-    ``within`` is the window they are a part of, oldest first; its ends stand for a bound that is
-    None. ``at`` is where the two stand in an entry. Raises WindowError where a bound is no
-    revision or is not in ``within``, or where ``since`` comes after ``until``.
+    ``within`` is the enclosing window, oldest first; its ends replace a bound that is None. ``at``
+    is the place of both in an entry. Raises WindowError if a bound is not a revision or not in
+    ``within``, or if ``since`` is later than ``until``.
     """
     oldest, newest = within[0], within[-1]
     for field, bound in (("since", since), ("until", until)):
         if bound is not None and bound not in within:
-            sentence = f'"{bound}" is no revision of the SI; known are {", ".join(KNOWN)}'
+            sentence = f'"{bound}" is not a revision of the SI; known are {", ".join(KNOWN)}'
             if bound in KNOWN:
                 sentence = f"{bound} is not in the requirement's own window, {in_words(within)}"
             raise WindowError(sentence, f"{at}.{field}")
@@ -43,9 +43,9 @@ def window(
 
 
 def in_words(revisions: Collection[str]) -> str:
-    """``all revisions``, ``from 2023-04 on``, ``up to 2023-08``, ``2023-04 to 2023-08``.
+    """Format as ``all revisions``, ``from 2023-04 on``, ``up to 2023-08``, ``2023-04 to 2023-08``.
 
-    One revision by its name; what is not one window by all its names.
+    A single revision is its name; a set that is not one window lists all names.
     """
     first, last = _ends(revisions)
     if set(window(first, last)) != set(revisions):
@@ -58,7 +58,7 @@ def in_words(revisions: Collection[str]) -> str:
 
 
 def in_short(revisions: Collection[str]) -> str:
-    """A window in at most ten characters: ``all``, ``2023-04+``, ``..2023-08``, ``2023-04/08``."""
+    """Format in at most ten characters: ``all``, ``2023-04+``, ``..2023-08``, ``2023-04/08``."""
     first, last = _ends(revisions)
     if last == KNOWN[-1]:
         return "all" if first == KNOWN[0] else f"{first}+"
@@ -68,6 +68,6 @@ def in_short(revisions: Collection[str]) -> str:
 
 
 def _ends(revisions: Collection[str]) -> tuple[str, str]:
-    """The oldest and the newest of them."""
+    """Return the oldest and the newest of them."""
     found = [name for name in KNOWN if name in revisions]
     return found[0], found[-1]

@@ -16,7 +16,7 @@ def lines_of(comparison: Comparison) -> Iterator[str]:
     for kind in Kind:
         changes = comparison.of(kind)
         if changes:
-            yield f"{kind.value}:"
+            yield f"{kind.heading}:"
             yield from map(_changed, changes)
     if comparison.slower:
         yield "slower:"
@@ -60,7 +60,7 @@ def _not_compared(comparison: Comparison) -> Iterator[str]:
 
 
 def _counted(comparison: Comparison) -> str:
-    received = [f"{len(comparison.of(kind)) or 'none'} {kind.value}" for kind in Kind]
+    received = [kind.counted(len(comparison.of(kind))) for kind in Kind]
     received.append(f"{len(comparison.slower) or 'none'} slower")
     return f"{comparison.compared} requirements compared: {', '.join(received)}"
 

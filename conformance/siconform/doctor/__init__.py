@@ -1,1 +1,1 @@
-"""Whether the kit itself can be believed here: what has to be noticed is, and nothing else."""
+"""Self-test of this installation: the kit detects every mutant, and nothing else."""

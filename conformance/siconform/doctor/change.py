@@ -1,4 +1,4 @@
-"""One thing a scheduler does otherwise, made in the messages between it and the kit."""
+"""A modification of scheduler behaviour, made in the messages between scheduler and kit."""
 
 import inspect
 from collections import defaultdict
@@ -16,25 +16,24 @@ from siconform.doctor.revision import NAME
 
 @dataclass
 class Wire:
-    """What a change can do beside changing the message at hand."""
+    """Actions of a change other than modifying the message at hand."""
 
     to_rm: Callable[[Message], None]  # on the same stream, before what comes next
     to_scheduler: Callable[[Message], None]  # the same, after the message at hand
-    later: Callable[[Message, float], None]  # to the scheduler, at the next whole cycle of seconds
-    memory: defaultdict[str, Any]  # of the whole life of a proxy; sets, unless put otherwise
-    pause: float = 0.0  # seconds before the message at hand goes on, and what comes after it
-    is_dropped: bool = False  # the message at hand does not go on
+    later: Callable[[Message, float], None]  # to the scheduler, at the next cycle of these seconds
+    memory: defaultdict[str, Any]  # lives as long as the proxy; sets by default
+    pause: float = 0.0  # seconds that the message at hand and later ones are delayed
+    is_dropped: bool = False  # the message at hand is not forwarded
 
 
 @dataclass
 class Change:
-    """A fault or a liberty.
+    """A mutant or a permitted variant.
 
-    A fault ``breaks`` the sentences of these requirements; their areas and ``more_areas`` are
-    judged. A liberty breaks none, the texts leave it free, and nobody may notice; it was once
-    ``misjudged_by`` requirements that took it for a fault, ``received`` options of a run by which
-    its user says what the kit cannot know, and ``departs_from`` the SHOULDs that it does not
-    follow.
+    A mutant ``breaks`` these requirements; their areas and ``more_areas`` are tested. A permitted
+    variant breaks none and must not be detected; it was once ``misjudged_by`` requirements that
+    took it for a mutant, ``received`` options of a run that state what the kit cannot know, and
+    ``departs_from`` the SHOULDs that it does not follow.
     """
 
     name: str
@@ -50,44 +49,44 @@ class Change:
 
     @property
     def areas(self) -> tuple[str, ...]:
-        """Whose requirements are judged; all of them where it is empty."""
+        """Return the areas whose requirements are tested; all of them if it is empty."""
         of_breaks = (identifier.split("-")[1] for identifier in self.breaks)
         return tuple(dict.fromkeys((*of_breaks, *self.more_areas)))
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
-        """The functions that make it."""
+        """Return the functions that make the change."""
         return tuple(self.messages.values())
 
     @property
     def sources(self) -> list[Path]:
-        """The files that say what is different."""
+        """Return the files that define the change."""
         return sorted({Path(inspect.getfile(maker)) for maker in self.makers})
 
     @property
     def is_on_the_wire(self) -> bool:
-        """Whether a proxy has to stand between the kit and the reference."""
+        """Whether it needs a proxy between the kit and the reference."""
         return bool(self.messages)
 
     def touches(self, kind: Any) -> bool:
-        """Whether messages of this type are changed."""
+        """Whether it changes messages of this type."""
         return kind in self.messages
 
     def change(self, message: Message, wire: Wire) -> None:
-        """Make it, in place."""
+        """Change the message in place."""
         change = self.messages[type(message)]
         change(message, *[wire][: len(inspect.signature(change).parameters) - 1])
 
     def also(self, change: Callable[..., None]) -> Callable[..., None]:
-        """A decorator: another type of message is changed, that of the first argument."""
+        """Decorate a function that changes another message type, that of its first argument."""
         (kind, *_) = inspect.get_annotations(change).values()
         self.changes_messages_of(kind, change)
         return change
 
     def changes_messages_of(self, kind: type[Message], change: Callable[..., None]) -> None:
-        """Messages of this type are changed by this function.
+        """Register this function for messages of this type.
 
-        ValueError where neither its revision nor the extension has the type.
+        ValueError if neither its revision nor the extension has the type.
         """
         pools = (find_revision(self.revision).si.DESCRIPTOR.pool, ext.DESCRIPTOR.pool)
         if all(kind.DESCRIPTOR.file.pool is not pool for pool in pools):
@@ -97,10 +96,10 @@ class Change:
 
 
 def keep(repeated: Any, wanted: Callable[[Any], bool]) -> list[Any]:
-    """Leave only the elements that are ``wanted``; what went.
+    """Leave only the ``wanted`` elements; return the removed ones.
 
-    Where none goes the message stays as it was: also an emptied list would say that what it is in
-    is there.
+    If none is removed the message is unchanged: an emptied list would still mark its parent as
+    present.
     """
     gone = [element for element in repeated if not wanted(element)]
     kept = [element for element in repeated if wanted(element)]

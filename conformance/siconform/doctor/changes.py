@@ -1,7 +1,7 @@
-"""A fault for each area, and a liberty: those that the kit has to notice anywhere, and may not.
+"""A mutant for each area that the kit must detect, and a permitted variant that it must not.
 
-Each function changes a message of one revision, the type of its first argument, on its way between
-the kit and a reference scheduler.
+Each function changes messages of one type and revision, given by its first argument, between the
+kit and a reference scheduler.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from siconform.doctor.change import Change, Wire, keep
 from siconform.doctor.revision import NAME, si
 
 CHANGES: Final[dict[str, Change]] = {}
-_FOREIGN: Final = "foreign"  # the tag of an allocation of somebody else
+_FOREIGN: Final = "foreign"  # the tag of a foreign allocation
 _UNKNOWN_FIELD: Final = b"\xa8\x3f\x01"  # number 1013, as a varint
 _OPEN: Final = """
 partitions:
@@ -44,7 +44,7 @@ def _variant(name: str, summary: str) -> Maker:
     return _makes(Change(name, summary, revision=NAME, is_variant=True))
 
 
-@_mutant("unknown-fields-sent", "An allocation has a field no text has.", breaks=("SI-WIRE-006",))
+@_mutant("unknown-fields-sent", "An allocation has an unknown field.", breaks=("SI-WIRE-006",))
 def _(response: si.AllocationResponse) -> None:
     for one in response.new:
         one.MergeFromString(_UNKNOWN_FIELD)
@@ -74,7 +74,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 @_mutant(
     "drain-ignored",
-    "A node that is to be drained goes on taking work.",
+    "A node that is to be drained still receives allocations.",
     breaks=("SI-NODE-026",),
 )
 def _(request: si.NodeRequest) -> None:
@@ -97,12 +97,12 @@ def _(response: si.ApplicationResponse) -> None:
 
 @_mutant(
     "withdrawal-ignored",
-    "A withdrawn ask is served all the same.",
+    "A withdrawn ask is allocated anyway.",
     "GANG",
     breaks=("SI-ASK-018", "SI-REL-015"),
 )
 def ignored(request: si.AllocationRequest, wire: Wire) -> None:
-    """Leave out what is about a key that nothing is known to be allocated for."""
+    """Drop releases of keys without a known allocation."""
     held = wire.memory["held"]
     held.update(one.allocationKey for one in request.allocations if one.nodeID)
     keep(
@@ -130,7 +130,7 @@ def _(response: si.AllocationResponse) -> None:
 
 @_mutant(
     "missing-type-is-unlimited",
-    "A resource type a node does not name is unlimited.",
+    "A resource type that a node does not list is unlimited.",
     "NODE",
     breaks=("SI-RES-001",),
 )
@@ -170,7 +170,7 @@ def _(request: si.AllocationRequest) -> None:
     breaks=("SI-GANG-020", "SI-GANG-037", "SI-REL-011"),
 )
 def not_awaited(response: si.AllocationResponse, wire: Wire) -> None:
-    """Confirm what is released in the place of the RM."""
+    """Confirm the scheduler's releases in place of the RM."""
     for release in response.released:
         if release.terminationType in _OF_SCHEDULER:
             request = si.AllocationRequest(rmID=wire.memory["rm"] or "")
@@ -197,12 +197,12 @@ def _(request: si.AllocationRequest) -> None:
 
 @_mutant(
     "update-not-applied",
-    "A new configuration is acknowledged and not used.",
+    "A new configuration is acknowledged but not used.",
     breaks=("SI-CFG-001", "SI-CFG-005", "SI-CFG-006"),
 )
 def not_applied(change: ext.ConfigurationChange) -> None:
-    """Send it to an RM that is not there."""
-    change.rm_id = change.rm_id and "nobody"
+    """Send it to an RM that does not exist."""
+    change.rm_id = change.rm_id and "no-such-rm"
 
 
 @not_applied.also
@@ -210,7 +210,7 @@ def _(outcome: ext.ConfigurationOutcome) -> None:
     outcome.applied, outcome.reason = True, ""
 
 
-@_mutant("checks-ignored", "What the RM answers does not count.", breaks=("SI-CB-002",))
+@_mutant("checks-ignored", "The answers of the RM are ignored.", breaks=("SI-CB-002",))
 def _(sent: ext.FromRm) -> None:
     if sent.HasField("answer"):
         sent.answer.ok = True
@@ -237,7 +237,7 @@ def _(request: si.ApplicationRequest) -> None:
 
 @_mutant(
     "foreign-updates-ignored",
-    "What others hold stays what it was when it was reported first.",
+    "Updates of foreign allocations are ignored.",
     breaks=("SI-FOR-002",),
 )
 def _(request: si.AllocationRequest, wire: Wire) -> None:

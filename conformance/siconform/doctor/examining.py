@@ -1,4 +1,4 @@
-"""The examination: what the kit says of schedulers about which it is known what has to be said."""
+"""Self-test: runs the kit against schedulers whose correct verdicts are known."""
 
 import os
 import shlex
@@ -25,15 +25,15 @@ from siconform.running.index import cited
 from siconform.verdicts import FAILED, Verdict
 
 _LIMIT: Final = 900.0  # seconds for one run
-_BRIEF: Final = ("--time-scale", "0.1")  # who schedules nothing answers at once or never
+_BRIEF: Final = ("--time-scale", "0.1")  # an idle scheduler answers at once or never
 _NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
 _SHOWN: Final = 3
-_WATCHED: Final = "SI-ALLOC"  # where monitors see most of what they watch
+_WATCHED: Final = "SI-ALLOC"  # the area in which monitors see most
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was said of one scheduler."""
+    """Result of testing one scheduler."""
 
     subject: str
     is_right: bool
@@ -42,18 +42,18 @@ class Examined:
 
 
 def examine(folder: Path, jobs: int) -> Iterator[Examined]:
-    """Judge them all, ``jobs`` at a time; what was said of each, in a fixed order."""
+    """Test all schedulers, ``jobs`` at a time; yield the results in a fixed order."""
     pool = ThreadPoolExecutor(jobs)
     try:
         yield from pool.map(lambda one: _timed(one, folder), _subjects())
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt waits for none of them
+        pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for them
 
 
 def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
-    """The record of a run against the scheduler this command starts.
+    """Run the kit against the scheduler that this command starts; return the record.
 
-    RecordError where there is none.
+    RecordError if there is none.
     """
     command = [
         sys.executable,
@@ -69,12 +69,12 @@ def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Rec
     with folder.with_name(f"{folder.name}.log").open("w", encoding="utf-8") as log:
         done = child_processes.run(command, stdout=log, stderr=log, limit=_LIMIT)
     if done.returncode in _NOTHING_RAN:
-        raise RecordError(f"it could not be judged: see {log.name}")
+        raise RecordError(f"it could not be tested: see {log.name}")
     return read_results(folder)[0]
 
 
 def passed(record: Record) -> list[str]:
-    """The MUSTs on the scheduler's side that a run passed."""
+    """Return the MUSTs on the scheduler's side that a run passed."""
     return [
         identifier
         for identifier, one in record.requirements.items()
@@ -85,9 +85,9 @@ def passed(record: Record) -> list[str]:
 
 
 def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
-    """What selects tests that can show whether these requirements are kept, for ``-k``.
+    """Return the ``-k`` expression for the tests that cover these requirements.
 
-    What monitors watch shows in other tests, too; what nothing but a monitor watches, in ``more``.
+    Monitors cover theirs in other tests, too; requirements with monitors only need ``more``.
     """
     chosen = list(identifiers)
     watching = [[by.startswith("monitor") for by in cited()[one]] for one in chosen]
@@ -97,12 +97,12 @@ def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
 
 
 def idle(kind: Idle) -> list[str]:
-    """The command that starts such a scheduler."""
+    """Return the command that starts such a scheduler."""
     return [sys.executable, "-P", "-m", "siconform.doctor.idle", kind.value, NAME]
 
 
 def workers() -> int:
-    """How many of them this machine can judge at a time."""
+    """Return how many of them this machine can test at a time."""
     return max(1, min(4, (os.cpu_count() or 1)))
 
 
@@ -136,8 +136,8 @@ def _mutant(change: Change) -> _Subject:
         )
         verdict = record.requirements[own].verdict
         is_detected = verdict in FAILED
-        found = f"noticed by {own}" if is_detected else f"not noticed: {own} {verdict.label}"
-        return Examined(f"fault {change.name}", is_detected, found)
+        found = f"detected by {own}" if is_detected else f"not detected: {own} {verdict.label}"
+        return Examined(f"mutant {change.name}", is_detected, found)
 
     return subject
 
@@ -148,7 +148,7 @@ def _variant(change: Change) -> _Subject:
             _behind_proxy(change), folder / change.name, ("--revision", change.revision)
         )
         is_right = record.sentence.startswith(RunVerdict.CONFORMANT)
-        return Examined(f"liberty {change.name}", is_right, record.sentence)
+        return Examined(f"variant {change.name}", is_right, record.sentence)
 
     return subject
 
@@ -157,9 +157,9 @@ def _idle(kind: Idle) -> _Subject:
     def subject(folder: Path) -> Examined:
         record = evaluated(idle(kind), folder / kind.value, ("--revision", NAME, *_BRIEF))
         wrong = [identifier for identifier in passed(record) if identifier not in KEPT[kind]]
-        found = "passes no MUST it does not keep"
+        found = "passes no MUST that it violates"
         if wrong:
-            found = f"passes {len(wrong)} MUST it does not keep: {' '.join(wrong[:_SHOWN])}"
+            found = f"passes {len(wrong)} MUST that it violates: {' '.join(wrong[:_SHOWN])}"
         return Examined(f"idle {kind.value}", not wrong, found)
 
     return subject

@@ -1,6 +1,6 @@
-"""Schedulers that schedule nothing, to see that nothing they do passes for it.
+"""Schedulers that schedule nothing, to check that the kit does not pass them.
 
-Run as ``python -m siconform.doctor.idle KIND REVISION``; it picks a port and says which.
+Run as ``python -m siconform.doctor.idle KIND REVISION``; it picks a port and prints it.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from siwire import Capability, Revision, find_revision, rpc
 
 
 class Idle(Enum):
-    """What such a scheduler does once it has accepted the registration."""
+    """Behaviour of such a scheduler once it has accepted the registration."""
 
-    SILENT = "silent"  # says nothing
+    SILENT = "silent"  # sends nothing
     REJECTING = "rejecting"  # rejects every node, application and ask
     ACCEPTING = "accepting"  # accepts every node and application
     ENDING = "ending"  # ends every stream
@@ -43,7 +43,7 @@ async def _serve(kind: Idle, revision: Revision) -> None:
 def _behaviours(kind: Idle, revision: Revision) -> dict[str, Callable[..., Any]]:
     si: Any = revision.si
     if not revision.can(Capability.THREE_UPDATE_STREAMS):
-        raise LookupError(f"an idle scheduler does not speak {revision}")
+        raise LookupError(f"an idle scheduler does not implement {revision}")
 
     async def registers(_request: Any, _context: Any) -> Any:
         return si.RegisterResourceManagerResponse()

@@ -1,7 +1,7 @@
-"""A proxy before the reference: a scheduler with one change in what passes.
+"""A proxy in front of the reference that applies one change to the messages.
 
-Run as ``python -m siconform.doctor.proxy NAME``; all calls, those of the extension too, go to a
-reference this process starts for itself, on virtual time. It picks a port and says which.
+Run as ``python -m siconform.doctor.proxy NAME``; all calls, including those of the extension, go to
+a reference that this process starts, on virtual time. It picks a port and prints it.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from siconform.targets.embedded import embedded
 
 ANYWHERE: Final = "127.0.0.1:0"
 _LISTENING: Final = re.compile(rb"listening on (\S+)")
-_REFUSED: Final = 5.0  # seconds until a call is, that says nothing
+_REFUSED: Final = 5.0  # seconds until a call without messages counts as refused
 Changes = Callable[[bytes], Awaitable[list[bytes]]]
-"""What goes on in the place of one message."""
+"""The messages that replace one message."""
 
 
 def main(arguments: list[str]) -> None:
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _nothing() -> None:
-    """Stands for a report of changes that nobody wants."""
+    """Ignore reports of changes."""
 
 
 async def serve(
@@ -49,12 +49,12 @@ async def serve(
     listen: str = ANYWHERE,
     fires: Callable[[], None] = _nothing,
 ) -> None:
-    """Serve what ``command`` serves, changed; ``fires`` is called whenever something was."""
+    """Serve what ``command`` serves, changed; call ``fires`` for each change."""
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None  # noqa: S101  # it is a pipe
     found = _LISTENING.search(await process.stdout.readline())
     if found is None:
-        sys.exit("the reference does not start: see above")
+        sys.exit("the reference did not start: see above")
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -70,7 +70,7 @@ async def serve(
 
 
 class Proxy(grpc.GenericRpcHandler):
-    """Every call, of whatever service, becomes one of the same path at the reference."""
+    """Forwards every call of any service to the same path at the reference."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Proxy(grpc.GenericRpcHandler):
         self._kinds = {method.path: (method.request, method.response) for method in known}
 
     def service(self, details: Any) -> Any:
-        """On the wire a call with one message is a stream of one."""
+        """Handle every call as streaming: on the wire, a unary call is a stream of one message."""
         return grpc.stream_stream_rpc_method_handler(partial(self._call, details.method))
 
     async def _call(
@@ -112,15 +112,15 @@ class Proxy(grpc.GenericRpcHandler):
             call.of.cancel()
 
     async def _status_of(self, path: str) -> grpc.StatusCode:
-        """How a call ends that says nothing.
+        """Return the status of a call without messages.
 
-        One that was refused while it was spoken on ends, for grpc, by an internal error of its own.
+        If such a call is refused while it is written to, grpc raises an internal error instead.
         """
         code: grpc.StatusCode = await self._channel.stream_stream(path)(timeout=_REFUSED).code()
         return code
 
     async def _changed(self, kind: Any, data: bytes, wire: Wire) -> list[bytes]:
-        """What goes on in the place of a message: itself as it is now, or nothing."""
+        """Return what replaces a message: the changed message, or nothing."""
         if not self._change.touches(kind):
             return [data]
         message: Message = kind.FromString(data)
@@ -136,19 +136,19 @@ class Proxy(grpc.GenericRpcHandler):
 
 
 class _Call:
-    """One call at the reference, and what is added to it on the way."""
+    """A call at the reference, with the messages added to it."""
 
     def __init__(self, of: Any, memory: defaultdict[str, Any], fires: Callable[[], None]) -> None:
         self._fires = fires
         self.of = of
         self.answers: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._more: list[Message] = []  # for the scheduler
-        self._held: list[Message] = []  # of those, until the cycle is over
-        self._writing = asyncio.Lock()  # both ways write, and grpc ends a call on two at a time
+        self._held: list[Message] = []  # the same, until the cycle is over
+        self._writing = asyncio.Lock()  # grpc ends a call on concurrent writes
         self.wire = Wire(self._to_rm, self._more.append, self._hold, memory)
 
     async def up(self, requests: AsyncIterator[bytes], changed: Changes) -> None:
-        """Pass on to the scheduler what the RM says, changed."""
+        """Forward the RM's messages to the scheduler, changed."""
         async for data in requests:
             for message in await changed(data):
                 await self._write(message)
@@ -156,7 +156,7 @@ class _Call:
         await self.of.done_writing()
 
     async def down(self, changed: Changes) -> None:
-        """Pass on to the RM what the scheduler says, changed."""
+        """Forward the scheduler's messages to the RM, changed."""
         try:
             async for data in self.of:
                 for message in await changed(data):
@@ -191,12 +191,12 @@ class _Call:
 
 
 def _plain(message: Message) -> bytes:
-    """The bytes of a message, with the fields its type does not know."""
+    """Serialise a message, including unknown fields."""
     return message.SerializeToString(deterministic=True)
 
 
 async def _quietly(way: Any) -> None:
-    """The status of the call says what went wrong with it."""
+    """Ignore errors: the status of the call reports them."""
     with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
         await way
 

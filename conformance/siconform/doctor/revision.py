@@ -1,4 +1,4 @@
-"""The revision in which schedulers are made of which it is known what has to be said of them."""
+"""The revision that the schedulers of the self-test implement."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""What is kept of a run once it is over: records of schedulers, and the pages made of them."""
+"""Output after a run: stored records of schedulers, certificates, and pages made from them."""

@@ -1,4 +1,4 @@
-"""The badge of a run, as the endpoint of shields.io wants it: the verdict with its denominator."""
+"""Badge of a run for the endpoint of shields.io: the verdict and how much was tested."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _AS_RECORDED: Final = "yellow"
 
 
 def badge(part: Part) -> dict[str, Any]:
-    """Label, message and colour: how many requirements of which revision were judged, of how many.
+    """Return label, message and colour: how many requirements of the revision were tested.
 
     A scheduler with known failures only is not conformant, and is not shown in red.
     """
@@ -26,7 +26,7 @@ def badge(part: Part) -> dict[str, Any]:
     of_all = sum(part.counts.values()) - part.counts[Verdict.OF_THE_RM]
     unexplained = sum(part.counts[verdict] for verdict in FAILED)
     as_recorded = part.verdict == RunVerdict.NON_CONFORMANT and not unexplained
-    received = [part.verdict.lower(), f"{evaluated} of {of_all} judged"]
+    received = [part.verdict.lower(), f"{evaluated} of {of_all} tested"]
     received += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
     return {
         "schemaVersion": 1,
@@ -37,5 +37,5 @@ def badge(part: Part) -> dict[str, Any]:
 
 
 def written(part: Part) -> str:
-    """As JSON."""
+    """Return the badge as JSON."""
     return json.dumps(badge(part), indent=1) + "\n"

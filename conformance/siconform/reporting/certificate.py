@@ -1,8 +1,8 @@
-"""A certificate: a run as an in-toto statement of the predicate test-result, with all it hangs on.
+"""Certificate: an in-toto statement with the predicate test-result about one run.
 
-The statement and its predicate are those of https://in-toto.io/Statement/v1 and
-https://in-toto.io/attestation/test-result/v0.1; what they have no field for stands in one extension
-field, whose name is a URI as in-toto asks of such fields.
+Statement and predicate follow https://in-toto.io/Statement/v1 and
+https://in-toto.io/attestation/test-result/v0.1; anything they have no field for is in one extension
+field, named by a URI as in-toto requires.
 """
 
 import json
@@ -22,7 +22,7 @@ FILE: Final = "certificate.json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "https://in-toto.io/attestation/test-result/v0.1"
 PART: Final = "https://si-conformance.example/certificate/v1"
-"""The name of the extension field; nothing is found there, it tells it from those of others."""
+"""Name of the extension field; the URI resolves to nothing, it only makes the name unique."""
 
 SCHEMA_VERSION: Final = 1
 _FAILED: Final = VIOLATED | {Verdict.COULD_NOT_RUN}
@@ -33,14 +33,14 @@ Result = Literal["PASSED", "WARNED", "FAILED"]
 
 
 class Resource(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An in-toto ResourceDescriptor, as far as it is used here."""
+    """An in-toto ResourceDescriptor, with the fields used here."""
 
     name: str
     digest: Digest
 
 
 class Implementation(msgspec.Struct, frozen=True):
-    """Who was judged; what nobody told is empty."""
+    """Implementation under test; unknown fields are empty."""
 
     name: str
     version: str
@@ -49,7 +49,7 @@ class Implementation(msgspec.Struct, frozen=True):
 
 
 class Kit(msgspec.Struct, frozen=True):
-    """Who judged: its version, and digests of what it went by."""
+    """Version of the kit, and digests of its suite and catalogue."""
 
     version: str
     catalogue: Digest
@@ -58,7 +58,7 @@ class Kit(msgspec.Struct, frozen=True):
 
 
 class Certified(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of one requirement."""
+    """Result of one requirement."""
 
     level: str
     verdict: Verdict
@@ -67,14 +67,14 @@ class Certified(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Histories(msgspec.Struct, frozen=True):
-    """The recorded exchanges: how many files, and the digest of the list of their digests."""
+    """Recorded histories: the number of files, and the digest of the list of their digests."""
 
     files: int
     digest: Digest
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """What in-toto has no field for."""
+    """The extension field: data in-toto has no field for."""
 
     schema: int
     implementation: Implementation
@@ -87,7 +87,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     requirements: dict[str, Certified]
     not_armed: tuple[str, ...]
-    left_out: dict[str, str]  # test to why
+    left_out: dict[str, str]  # test to reason
     without: tuple[str, ...]
     conditions: dict[str, Any]
     environment: dict[str, Any]
@@ -99,7 +99,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Predicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The predicate test-result, and our part in it."""
+    """The predicate test-result with our extension field."""
 
     result: Result
     configuration: tuple[Resource, ...]
@@ -111,7 +111,7 @@ class Predicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole statement."""
+    """The complete statement."""
 
     type_: str = msgspec.field(name="_type", default=STATEMENT)
     subject: tuple[Resource, ...]
@@ -120,16 +120,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def part(self) -> Part:
-        """What in-toto has no field for."""
+        """Return the extension field."""
         return self.predicate.part
 
 
 def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
-    """Result and lists of tests, a test being a requirement.
+    """Return the result and the lists of tests, where each requirement is a test.
 
-    FAILED where a MUST fails, is late, inconclusive or a known failure; WARNED where that is so of
-    others only, or where a failure is disputed. What does not apply or was left out stands in
-    no list.
+    FAILED if a MUST fails, is late, inconclusive or a known failure; WARNED if only other
+    requirements do, or if a failure is disputed. Requirements that do not apply or were left out
+    are in no list.
     """
     bad = {one: sent for one, sent in requirements.items() if sent.verdict in _WARNED}
     failed = tuple(
@@ -146,13 +146,13 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
 
 
 def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
-    """How many requirements have each verdict, zeros included."""
+    """Return how many requirements have each verdict, including zeros."""
     found = Counter(sent.verdict for sent in requirements.values())
     return {verdict.value: found[verdict] for verdict in SHOWN}
 
 
 def written(certificate: Certificate) -> str:
-    """As JSON, with a line for each requirement."""
+    """Return the certificate as JSON, one line per requirement."""
     plain = msgspec.to_builtins(certificate)
     requirements = plain["predicate"][PART].pop("requirements")
     plain["predicate"][PART]["requirements"] = {}
@@ -165,19 +165,19 @@ def written(certificate: Certificate) -> str:
 
 
 def read_certificate(file: Path) -> Certificate:
-    """The certificate in this file; RecordError where it is none of this kit, or was changed."""
+    """Read a certificate; RecordError if it is not one of this kit or was changed."""
     document = read_object(file)
     _refuse_others(document, file)
     try:
         certificate = msgspec.convert(document, Certificate)
     except msgspec.ValidationError as error:
-        raise RecordError(f"{file} is no certificate of this kit: {error}") from None
+        raise RecordError(f"{file} is not a certificate of siconform: {error}") from None
     _refuse_changed(certificate, file)
     return certificate
 
 
 def evaluated_in(path: Path) -> EvaluatedRun:
-    """The run this certificate or results folder is about; RecordError where there is none."""
+    """Return the run of a certificate or results folder; RecordError if there is none."""
     if not path.is_file() or "predicateType" not in read_object(path):
         return run_in(path)
     part = read_certificate(path).part
@@ -198,12 +198,12 @@ def evaluated_in(path: Path) -> EvaluatedRun:
 
 
 def outcome(sent: Certified) -> Verdict:
-    """What came of it, whatever was expected."""
+    """Return the verdict, regardless of expectations."""
     return deviation(set(sent.known)) if sent.verdict is Verdict.BASELINED else sent.verdict
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of certificate.json."""
+    """Return the JSON schema of certificate.json."""
     text = resources.files("siconform").joinpath("certificate.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
@@ -212,13 +212,13 @@ def schema() -> dict[str, Any]:
 def _refuse_others(document: Mapping[str, Any], file: Path) -> None:
     if "payloadType" in document and "payload" in document:
         raise RecordError(
-            f"{file} is a signed envelope: check its signature and give the statement in it"
+            f"{file} is a signed envelope: check its signature and pass the statement in it"
         )
     if document.get("_type") != STATEMENT or "predicateType" not in document:
-        raise RecordError(f"{file} is no certificate: it is no in-toto statement ({STATEMENT})")
+        raise RecordError(f"{file} is not a certificate: not an in-toto statement ({STATEMENT})")
     predicate = document.get("predicate")
     if document["predicateType"] != PREDICATE or not isinstance(predicate, dict):
-        raise RecordError(f"{file} is an in-toto statement of another kind, no test result")
+        raise RecordError(f"{file} is an in-toto statement of another kind, not a test result")
     part = predicate.get(PART)
     if not isinstance(part, dict):
         raise RecordError(f"{file} is a test result of another program: it has no {PART}")
@@ -230,7 +230,7 @@ def _refuse_others(document: Mapping[str, Any], file: Path) -> None:
 
 
 def _refuse_changed(certificate: Certificate, file: Path) -> None:
-    """A certificate is not signed, but its parts have to say the same."""
+    """Refuse a certificate whose parts disagree; it is not signed."""
     part, predicate = certificate.part, certificate.predicate
     found = counted(part.requirements)
     for verdict, count in {**found, **part.counts}.items():
@@ -248,7 +248,7 @@ def _refuse_changed(certificate: Certificate, file: Path) -> None:
 def new(
     subject: tuple[Resource, ...], configuration: tuple[Resource, ...], part: Part, url: str = ""
 ) -> Certificate:
-    """A certificate whose predicate says what its part says."""
+    """A certificate whose predicate states the same as its part."""
     predicate = Predicate(
         configuration=configuration,
         url=url or msgspec.UNSET,

@@ -1,4 +1,4 @@
-"""Certifies a run: certificate, badge and the digests of its histories, from its results folder."""
+"""Certifies a run from its results folder: certificate, badge and digests of its histories."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -27,29 +27,29 @@ from siconform.verdicts import REACHED, Verdict
 
 HISTORIES: Final = "histories.sha256"
 FILES: Final = (certificate.FILE, badge.FILE, HISTORIES)
-"""What is written into the results folder."""
+"""Files written into the results folder."""
 
 
 class NotCertified(RecordError):
-    """A run that is no whole one, or says nothing that could be certified; a sentence."""
+    """A run that is incomplete or cannot be certified; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What people say of the scheduler, where they know better than the run."""
+    """User-supplied data about the scheduler; it takes precedence over the run's."""
 
     name: str = ""
     version: str = ""
     contact: str = ""
     url: str = ""  # of the run
-    artifacts: tuple[Resource, ...] = ()  # that were judged
+    artifacts: tuple[Resource, ...] = ()  # under test
 
 
 def certify(folder: Path, about: About | None = None) -> Certificate:
-    """The certificate of the whole run in this folder, which nothing but its histories adds to.
+    """Certify the complete run in this folder; only its histories are read in addition.
 
-    RecordError where the run was killed, met no target, or was changed; NotCertified where the kit
-    broke, a part of the suite was chosen, or another kit made it.
+    RecordError if the run was killed, did not reach the target, or was changed; NotCertified if the
+    kit failed, only a part of the suite was selected, or another kit made it.
     """
     results = read_document(folder)
     received = about or About()
@@ -58,7 +58,7 @@ def certify(folder: Path, about: About | None = None) -> Certificate:
         part = _part(results, folder, received)
         subject = (*_artifacts(results, received), _resource(folder / RESULTS))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
+        raise RecordError(f"{folder} has no results of siconform: {error!r}") from None
     configuration = tuple(
         Resource(name, {"sha256": digest}) for name, digest in results["judged_by"].items()
     )
@@ -66,7 +66,7 @@ def certify(folder: Path, about: About | None = None) -> Certificate:
 
 
 def write(folder: Path, made: Certificate, output: Path | None = None) -> Path:
-    """Put certificate, badge and digests of histories into the folder; the certificate's place."""
+    """Write certificate, badge and digests of histories into the folder; return the path."""
     file = output or folder / certificate.FILE
     _write(folder / HISTORIES, listed(folder))
     _write(folder / badge.FILE, badge.written(made.part))
@@ -75,13 +75,13 @@ def write(folder: Path, made: Certificate, output: Path | None = None) -> Path:
 
 
 def withdraw(folder: Path) -> None:
-    """Remove what was certified of a run that then went wrong."""
+    """Remove the certificate of a run that then failed."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
 
 
 def listed(folder: Path) -> str:
-    """The digests of all histories in the folder, as ``sha256sum --check`` reads them."""
+    """Return the digests of all histories in the folder, as ``sha256sum --check`` reads them."""
     files = sorted((folder / "histories").glob("*.jsonl"))
     return "".join(
         f"{digests.of_file(file)}  {file.relative_to(folder).as_posix()}\n" for file in files
@@ -89,7 +89,7 @@ def listed(folder: Path) -> str:
 
 
 def not_chosen(results: Mapping[str, Any]) -> list[str]:
-    """What the user did not select; [] for a whole run, and for one of a whole profile."""
+    """Return what the user did not select; [] for a complete run, also of one profile."""
     profile = profile_of(results)
     asked = set(results["selection"]["requirements"]) if profile else set()
     by_user = Verdict.NOT_SELECTED.label  # as the reason: not because of the target
@@ -105,7 +105,7 @@ def not_chosen(results: Mapping[str, Any]) -> list[str]:
 
 
 def profile_of(results: Mapping[str, Any]) -> str:
-    """The profile that was judged as a whole, or ""."""
+    """Return the profile that was tested completely, or ""."""
     selection = results.get("selection") or {}
     return str(selection.get("profile", ""))
 
@@ -116,11 +116,11 @@ def _refuse(results: Mapping[str, Any], folder: Path) -> None:
     if missing := not_chosen(results):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise NotCertified(
-            f"{folder} is not certified: it is of a part of the suite, without {missing[0]}{more}; "
-            "run the whole"
+            f"{folder} is not certified: it ran a part of the suite, without {missing[0]}{more}; "
+            "run the whole suite"
         )
     if not any(Verdict(one["verdict"]) in REACHED for one in results["requirements"]):
-        raise NotCertified(f"{folder} is not certified: nothing was judged")
+        raise NotCertified(f"{folder} is not certified: nothing was tested")
     if results.get("judged_by") != digests.of_the_kit():
         made_by = "an older kit" if "judged_by" not in results else f"siconform {results['kit']}"
         raise NotCertified(
@@ -166,7 +166,7 @@ def _implementation(target: Mapping[str, Any], about: About) -> Implementation:
 
 
 def _artifacts(results: Mapping[str, Any], about: About) -> tuple[Resource, ...]:
-    """What the user says was judged, else the files the kit started it from."""
+    """Return the artifacts the user named, else the files the kit started the target from."""
     started = (
         Resource(one["name"], _sha256(one["sha256"]))
         for one in results["target"].get("artifacts", ())
@@ -186,13 +186,13 @@ def _certified(requirement: Mapping[str, Any]) -> Certified:
 
 
 def _by_monitors_alone(requirement: Mapping[str, Any], verdict: Verdict) -> bool:
-    """Whether no test of its own came to this outcome, so that its tests need not show it again."""
+    """Check that only monitors reached this verdict, so that its tests need not repeat it."""
     speaking = [one for one in requirement["tests"] if one["verdict"] == verdict]
     return bool(speaking) and all(one["monitor"] for one in speaking)
 
 
 def _not_killed(requirements: Iterable[str]) -> tuple[str, ...]:
-    """The MUSTs without a mutant; a selftest holds that the catalogue names each of them."""
+    """List the MUSTs without a mutant; a selftest checks that the catalogue names each."""
     known = catalogue()
     return tuple(
         one
@@ -215,7 +215,7 @@ def _sha256(digits: str) -> Digest:
 
 
 def _write(file: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write the file atomically."""
     unfinished = file.with_name(f"{file.name}.new")
     unfinished.write_text(text, "utf-8")
     os.replace(unfinished, file)  # noqa: PTH105  # the atomic one, by its name

@@ -1,4 +1,4 @@
-"""How the page of a scheduler sorts requirements: by what came of them, with the reason."""
+"""Classification of requirements for a scheduler's page: by outcome, with the reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from siconform.reporting.stored import RecordError
 from siconform.verdicts import VIOLATED, Verdict
 
 DIED: Final = "the target died"
-"""Part of what a test says whose target it killed."""
+"""Part of a test's message if it killed its target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A requirement, what a run said about it, and what is known of that."""
+    """A requirement, its result in a run, and its baseline entries."""
 
     requirement: Requirement
     evaluated: RequirementRecord
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline
-    is_recorded: bool = True  # False where the requirement is newer than the record
+    is_recorded: bool = True  # False if the requirement is newer than the record
 
     @property
     def outcome(self) -> Verdict:
-        """What came of it; a known failure is inconclusive where all that is known is that.
+        """Return the outcome; a known failure that is only known as inconclusive is inconclusive.
 
-        A test that the target died of was conclusive.
+        A test that killed the target was conclusive.
         """
         if not self.is_recorded and self.evaluated.verdict is not Verdict.OF_THE_RM:
             return Verdict.NO_TEST_YET
@@ -40,25 +40,25 @@ class Row:
 
     @property
     def passes(self) -> bool:
-        """Whether the target satisfies it."""
+        """Whether the target satisfies the requirement."""
         return self.outcome is Verdict.PASS
 
     @property
     def fails(self) -> bool:
-        """Whether the target violates it, known or not."""
+        """Whether the target violates the requirement, known or not."""
         return self.outcome in VIOLATED
 
     def why(self) -> str:
-        """The reason a page sorts by."""
+        """Return the reason by which a page groups rows."""
         if self.entries:
             return " ".join(entry.reason for entry in self.entries)
         return self.evaluated.reason or self.requirement.not_tested
 
 
 def rows(record: Record, baseline: Baseline) -> list[Row]:
-    """A row for each requirement of the revision, whether or not the record is older than it.
+    """Return a row for each requirement of the revision, also if the record is older.
 
-    RecordError where the record has a requirement that is not in the catalogue.
+    RecordError if the record has a requirement that is not in the catalogue.
     """
     recorded = dict(_known(record))
     return [
@@ -69,7 +69,7 @@ def rows(record: Record, baseline: Baseline) -> list[Row]:
 
 
 def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
-    """Those that share a reason, together."""
+    """Group rows by reason."""
     reasons: dict[str, list[Row]] = {}
     for row in some:
         reasons.setdefault(row.why(), []).append(row)
@@ -79,12 +79,12 @@ def by_reason(some: Sequence[Row]) -> Mapping[str, list[Row]]:
 def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
     for identifier, evaluated in record.requirements.items():
         if identifier not in catalogue():
-            raise RecordError(f"{identifier} in the record of {record.target} is no requirement")
+            raise RecordError(f"{identifier} in the record of {record.target} is not a requirement")
         yield identifier, evaluated
 
 
 def _unrecorded(requirement: Requirement) -> Row:
-    """The row of a requirement that is newer than the record."""
+    """Return the row of a requirement that is newer than the record."""
     verdict = Verdict.NOT_SELECTED if Side.SCHEDULER in requirement.sides else Verdict.OF_THE_RM
     reason = "it is newer than the record of this run"
     return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False)

@@ -1,4 +1,4 @@
-"""Two runs side by side: where they came to another verdict."""
+"""Differences between the verdicts of two runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from siconform.reporting.record import Record, RequirementRecord
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One requirement of which two runs say something else; None where a run does not know it."""
+    """A requirement with different results in two runs; None if a run does not have it."""
 
     requirement: str
     first: RequirementRecord | None
@@ -19,7 +19,7 @@ class Difference:
 
 
 def differences(first: Record, second: Record) -> Iterator[Difference]:
-    """The requirements with another verdict, or in one of the runs only."""
+    """Yield the requirements whose verdicts differ, or that only one run has."""
     for identifier in {**first.requirements, **second.requirements}:
         difference = Difference(
             identifier, first.requirements.get(identifier), second.requirements.get(identifier)

@@ -1,4 +1,4 @@
-"""What a run said of each requirement and how fast the target was, in one shape for comparing."""
+"""Results and latencies of a run in one form for comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from siconform.verdicts import Verdict
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of one requirement; a recorded deviation is what it deviates by."""
+    """Result of one requirement; for a known failure, the verdict it deviates by."""
 
     level: str
     verdict: Verdict
@@ -20,7 +20,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Latency(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How long the target took for answers of one class, in seconds."""
+    """Response times of the target for one deadline class, in seconds."""
 
     allowed: float
     count: int
@@ -30,20 +30,20 @@ class Latency(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedRun:
-    """A run in short, from its results folder or from its certificate."""
+    """Summary of a run, from its results folder or its certificate."""
 
-    where: str  # that it was read from
+    where: str  # path it was read from
     target: str
     version: str
     revision: str
     sentence: str
     outcomes: Mapping[str, Outcome]  # by requirement
     paces: Mapping[str, Latency] = field(default_factory=dict)  # by class of deadline
-    circumstances: Mapping[str, Any] = field(default_factory=dict)  # that times depend on
+    circumstances: Mapping[str, Any] = field(default_factory=dict)  # that affect times
 
 
 def run_in(path: Path) -> EvaluatedRun:
-    """The run whose results are in this folder; RecordError where there are none of a whole run."""
+    """Read the run in this folder; RecordError if it has no results of a complete run."""
     results = read_document(path)
     try:
         return EvaluatedRun(
@@ -57,11 +57,11 @@ def run_in(path: Path) -> EvaluatedRun:
             circumstances_of(results),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{path} has no results of this kit: {error!r}") from None
+        raise RecordError(f"{path} has no results of siconform: {error!r}") from None
 
 
 def outcome_of(requirement: Mapping[str, Any]) -> Outcome:
-    """What results.json says came of a requirement, whatever was expected of it."""
+    """Return the outcome in results.json, regardless of expectations."""
     verdict = Verdict(requirement["verdict"])
     if verdict is Verdict.BASELINED:
         verdict = deviation({known["outcome"] for known in requirement["known"]})
@@ -69,12 +69,12 @@ def outcome_of(requirement: Mapping[str, Any]) -> Outcome:
 
 
 def deviation(outcomes: set[str]) -> Verdict:
-    """The worst of what a baseline records, a failure where it records nothing."""
+    """Return the worst recorded outcome, or a failure if the baseline records none."""
     return next((v for v in Verdict if v.value in outcomes), Verdict.FAIL)
 
 
 def paces_in(results: Mapping[str, Any]) -> dict[str, Latency]:
-    """How fast the target was, by class of deadline; nothing where the results do not say."""
+    """Return response times by deadline class; empty if the results have none."""
     return {
         one["class"]: msgspec.convert(one, Latency, strict=False)
         for one in results.get("deadlines", ())
@@ -83,7 +83,7 @@ def paces_in(results: Mapping[str, Any]) -> dict[str, Latency]:
 
 
 def circumstances_of(results: Mapping[str, Any]) -> dict[str, Any]:
-    """What has to be the same before times of two runs can be compared."""
+    """Return what must be equal before times of two runs are comparable."""
     conditions, environment = results.get("conditions", {}), results.get("environment", {})
     received = {name: conditions.get(name) for name in ("time_scale", "workers", "virtual_time")}
     return received | {name: environment.get(name) for name in ("platform", "processors")}

@@ -1,4 +1,4 @@
-"""The page about a scheduler: what passes, what deviates and why, what could not be judged."""
+"""Markdown page about a scheduler: passes, deviations with reasons, and untested requirements."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,26 +15,26 @@ from siconform.verdicts import SHOWN, VIOLATED, Verdict
 
 REQUIREMENTS: Final = "../requirements.md"
 Place = Callable[[Requirement], str]
-"""Where a link to a requirement leads."""
+"""Maps a requirement to the target of its link."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One run: its record, and each requirement with what is known of it."""
+    """One run: its record, and a row for each requirement."""
 
     record: Record
     rows: Sequence[Row]
 
 
 def in_the_catalogue(requirement: Requirement) -> str:
-    """The requirement's place on the page of all, as seen from the pages of results."""
+    """Link a requirement on the requirements page, relative to the pages of results."""
     return f"{REQUIREMENTS}#{anchor(title(requirement))}"
 
 
 def page(
     name: str, about: str, sections: Sequence[Section], place: Place = in_the_catalogue
 ) -> str:
-    """The whole page in Markdown, without the line that says what made it."""
+    """Return the whole page in Markdown, without the generator line."""
     blocks = [f"# {name}", about, *_verdicts(sections), _meanings(sections)]
     for section in sections:
         blocks += _section(section, place)
@@ -42,35 +42,35 @@ def page(
 
 
 def counts(rows: Iterable[Row]) -> Counter[Verdict]:
-    """How many requirements came to what."""
+    """Count the requirements by outcome."""
     return Counter(row.outcome for row in rows)
 
 
 def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
-    """The rows that do not apply to resource managers alone."""
+    """Return the rows that do not apply to resource managers only."""
     return [row for row in rows if row.outcome is not Verdict.OF_THE_RM]
 
 
 def occurring(*runs: Sequence[Row]) -> list[Verdict]:
-    """The verdicts of a scheduler that one of these runs has, as columns of a table."""
+    """List the scheduler verdicts that occur in these runs, as table columns."""
     found = {row.outcome for rows in runs for row in of_the_scheduler(rows)}
     return [verdict for verdict in SHOWN if verdict in found]
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     rule = ["---"] * len(heads)
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (heads, rule, *lines))
 
 
 def link(requirement: Requirement, place: Place = in_the_catalogue) -> str:
-    """The id of a requirement, leading to what the catalogue says."""
+    """Return the requirement's id, linked to its catalogue entry."""
     return f"[{requirement.id}]({place(requirement)})"
 
 
 def _verdicts(sections: Sequence[Section]) -> Iterator[str]:
     yield table(
-        ["SI", "verdict", "made by"],
+        ["SI", "verdict", "command"],
         [(s.record.revision, s.record.sentence, f"`{s.record.command}`") for s in sections],
     )
 
@@ -132,7 +132,7 @@ def _failures(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]
 def _failure(row: Row, revision: str, place: Place) -> Iterator[str]:
     requirement = row.requirement
     yield (
-        f"- **{requirement.level}**; {STATED[requirement.authority]} says so "
+        f"- **{requirement.level}**; source: {STATED[requirement.authority]} "
         f"({_place(requirement, revision)}): "
         f"[the requirement]({place(requirement)})"
     )
@@ -144,7 +144,7 @@ def _failure(row: Row, revision: str, place: Place) -> Iterator[str]:
 
 
 def _place(requirement: Requirement, revision: str) -> str:
-    """Where it says so: in the design where that decides, else in the text of the revision."""
+    """Cite the source: the design if it is the authority, else the spec of that revision."""
     text = "gang" if requirement.authority is Authority.DESIGN else revision
     places = [source.where for source in requirement.sources if source.revision == text]
     return (places or [source.where for source in requirement.sources])[0]
@@ -175,7 +175,7 @@ def _partly(rows: Sequence[Row], place: Place) -> Iterator[str]:
         for test in row.evaluated.without
     ]
     if lines:
-        yield "### What was judged by some of its tests only"
+        yield "### Tested by some of its tests only"
         yield "\n".join(lines)
 
 
@@ -186,8 +186,8 @@ def _freedoms(rows: Sequence[Row], place: Place) -> Iterator[str]:
         if row.evaluated.recorded
     ]
     if lines:
-        yield "### What it does where the text leaves it free"
-        yield table(["requirement", "level", "what the tests saw"], lines)
+        yield "### Behaviour the specification leaves open"
+        yield table(["requirement", "level", "observed"], lines)
 
 
 def _ids_by_area(some: Sequence[Row]) -> Iterator[str]:

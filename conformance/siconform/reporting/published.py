@@ -1,4 +1,4 @@
-"""The records of the schedulers that this project judges, as they come with the kit."""
+"""Records of the schedulers that this project tests, shipped with the kit."""
 
 from pathlib import Path
 from typing import Final
@@ -13,13 +13,13 @@ RECORDS: Final = shipped.fixtures("results")
 
 
 def records(folder: Path = RECORDS) -> list[Record]:
-    """All records that are kept, the reference first, then by name, each by revision."""
+    """Return all stored records: the reference first, then by name and revision."""
     kept = [read_record(path) for path in sorted(folder.glob("*.json"))]
     return sorted(kept, key=lambda r: (r.target != REFERENCE, r.target, r.revision))
 
 
 def baseline_of(record: Record) -> Baseline:
-    """What is recorded of that target for that revision."""
+    """Return the baseline of that target for that revision."""
     if record.target == REFERENCE:
         return Baseline()
     path = find_named(record.target).baselines.get(record.revision)
@@ -29,5 +29,5 @@ def baseline_of(record: Record) -> Baseline:
 
 
 def in_short(target: str) -> str:
-    """A scheduler's name among others."""
+    """Return a short name of the scheduler."""
     return "reference" if target == REFERENCE else target

@@ -1,4 +1,4 @@
-"""A record: what a run found, without what differs from one run to the next."""
+"""A record: normalised run results, without anything that differs from run to run."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,22 +13,22 @@ from siconform.verdicts import REACHED, Verdict
 
 _SPOKE: Final = REACHED | {Verdict.CHALLENGED}
 _STATES_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
-"""Verdicts whose reason stands in the baseline or in the catalogue."""
+"""Verdicts whose reason is in the baseline or in the catalogue."""
 
 
 class RequirementRecord(
     msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True
 ):
-    """What a run said about one requirement."""
+    """Result of one requirement."""
 
     verdict: Verdict
     reason: str = ""
-    without: tuple[str, ...] = ()  # tests that did not speak although others did, and why
-    recorded: tuple[str, ...] = ()  # how the target uses a freedom the text leaves it
+    without: tuple[str, ...] = ()  # tests without a result although others have one, and why
+    recorded: tuple[str, ...] = ()  # observed behaviour that the specification leaves open
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A run in short."""
+    """Summary of a run."""
 
     target: str
     revision: str
@@ -38,7 +38,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def record_of(results: Mapping[str, Any]) -> Record:
-    """The record of a run whose results.json says this."""
+    """Return the record of a run from its results.json."""
     return Record(
         target=results["target"]["name"],
         revision=results["revision"],
@@ -49,7 +49,7 @@ def record_of(results: Mapping[str, Any]) -> Record:
 
 
 def known_in(results: Mapping[str, Any]) -> Baseline:
-    """The entries of a baseline that explained something in this run."""
+    """Return the baseline entries that explained a failure in this run."""
     entries = (
         msgspec.convert({"requirement": requirement["id"], **known}, KnownDeviation)
         for requirement in results["requirements"]
@@ -59,29 +59,29 @@ def known_in(results: Mapping[str, Any]) -> Baseline:
 
 
 def read_results(folder: Path) -> tuple[Record, Baseline]:
-    """The record of the run that left its results there, and what was known of its target.
+    """Read the record and the used baseline of the run in this folder.
 
-    RecordError where there are none of a whole run.
+    RecordError if there are no results of a complete run.
     """
     results = read_document(folder)
     try:
         return record_of(results), known_in(results)
     except (ValueError, KeyError, TypeError) as error:
-        raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
+        raise RecordError(f"{folder} has no results of siconform: {error!r}") from None
 
 
 def read_record(path: Path) -> Record:
-    """The record in this file; RecordError where there is none."""
+    """Read a record file; RecordError if it is not one."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Record)
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from None
     except msgspec.MsgspecError as error:
-        raise RecordError(f"{path} is no record: {error}") from None
+        raise RecordError(f"{path} is not a record: {error}") from None
 
 
 def written(record: Record) -> str:
-    """As JSON, one line a requirement, so that a difference shows where it is."""
+    """Return the record as JSON, one line per requirement, for readable diffs."""
     plain = msgspec.to_builtins(record)
     evaluated = [f"  {_json(key)}: {_json(value)}" for key, value in plain["requirements"].items()]
     lines = [

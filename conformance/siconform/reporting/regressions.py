@@ -1,4 +1,4 @@
-"""What is different between two runs: newly broken, mended, changed, slower, and not compared."""
+"""Comparison of two runs: regressions, fixes, other changes and slower responses."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,26 +12,43 @@ from siconform.verdicts import FAILED, Verdict
 _BAD: Final = FAILED | {Verdict.COULD_NOT_RUN}
 
 SLOWER_BY: Final = 2.0
-"""As a factor of the former median."""
+"""Factor of the previous median."""
 
 SLOWER_OF_ALLOWED: Final = 0.1
-"""At least so much of the deadline: what a busy machine costs is less."""
+"""Minimum share of the deadline; load on the machine costs less."""
 
 ENOUGH: Final = 20
-"""Answers in each of the runs; a median of fewer is chance."""
+"""Answers needed in each run; a median of fewer is noise."""
 
 
 class Kind(Enum):
-    """How a requirement's outcome changed; the value is the heading it stands under."""
+    """How a requirement's outcome changed; the value is the key in JSON."""
 
-    BROKEN = "newly broken"
+    BROKEN = "newly_broken"
     FIXED = "mended"
     CHANGED = "changed"
+
+    def counted(self, number: int) -> str:
+        """Return the number with its noun: "1 regression", "no fixes"."""
+        one, more = _NOUNS[self]
+        return f"{number or 'no'} {one if number == 1 else more}"
+
+    @property
+    def heading(self) -> str:
+        """Return the plural noun."""
+        return _NOUNS[self][1]
+
+
+_NOUNS: Final = {
+    Kind.BROKEN: ("regression", "regressions"),
+    Kind.FIXED: ("fix", "fixes"),
+    Kind.CHANGED: ("other change", "other changes"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A requirement with another outcome than before."""
+    """A requirement whose outcome changed."""
 
     requirement: str
     kind: Kind
@@ -41,7 +58,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Slower:
-    """A class of answers that takes longer than before, beyond what noise can do."""
+    """A class of answers that became slower by more than noise."""
 
     deadline: str
     before: Latency
@@ -50,7 +67,7 @@ class Slower:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs, requirement by requirement."""
+    """Comparison of two runs by requirement."""
 
     before: EvaluatedRun
     after: EvaluatedRun
@@ -58,22 +75,22 @@ class Comparison:
     changes: tuple[Changed, ...]
     slower: tuple[Slower, ...]
     not_selected: tuple[int, int]  # in the first, in the second
-    only_in: tuple[tuple[str, ...], tuple[str, ...]]  # requirements the other does not know
+    only_in: tuple[tuple[str, ...], tuple[str, ...]]  # requirements the other run does not have
     times: str = ""  # why times were not compared
     counts: Counter[Kind] = field(default_factory=Counter)
 
     def of(self, kind: Kind) -> list[Changed]:
-        """The changes under one heading."""
+        """Return the changes of one kind."""
         return [one for one in self.changes if one.kind is kind]
 
     @property
     def is_worse(self) -> bool:
-        """Whether something that was not broken is."""
+        """Whether there are regressions."""
         return bool(self.of(Kind.BROKEN))
 
 
 def compare(before: EvaluatedRun, after: EvaluatedRun) -> Comparison:
-    """What is different in the second run, apart from what one of the two did not look at."""
+    """Compare two runs, except for requirements that one of them did not select."""
     both = [one for one in before.outcomes if one in after.outcomes]
     seen = [one for one in both if _selected(before, one) and _selected(after, one)]
     changes = tuple(_changes(before, after, seen))
@@ -92,12 +109,12 @@ def compare(before: EvaluatedRun, after: EvaluatedRun) -> Comparison:
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as JSON values."""
+    """Return the comparison as JSON values."""
     return {
         "before": _run_as_json(comparison.before),
         "after": _run_as_json(comparison.after),
         "compared": comparison.compared,
-        **{kind.value.replace(" ", "_"): _changes_as_json(comparison, kind) for kind in Kind},
+        **{kind.value: _changes_as_json(comparison, kind) for kind in Kind},
         "slower": [
             {"class": one.deadline, "before": one.before.median, "after": one.after.median,
              "allowed": one.after.allowed}
@@ -126,9 +143,9 @@ def _changes(before: EvaluatedRun, after: EvaluatedRun, seen: list[str]) -> Iter
 
 
 def _kind(before: Verdict, after: Verdict) -> Kind:
-    """Broken is only what was not seen broken before, and mended only what passes now.
+    """Classify: a regression passed or did not apply before; a fix passes now.
 
-    That a requirement has become one with a test says nothing of the scheduler.
+    A requirement that gained a test says nothing about the scheduler.
     """
     if before is Verdict.PASS and after in _BAD:
         return Kind.BROKEN
@@ -141,7 +158,7 @@ def _kind(before: Verdict, after: Verdict) -> Kind:
 
 def _why_no_times(before: EvaluatedRun, after: EvaluatedRun) -> str:
     if not before.paces or not after.paces:
-        return "one of the runs tells none"
+        return "one of the runs has none"
     differ = [
         name.replace("_", " ")
         for name, value in before.circumstances.items()

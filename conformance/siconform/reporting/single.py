@@ -1,4 +1,4 @@
-"""The page about any scheduler, from the results folders of its runs."""
+"""Markdown page about any scheduler, from the results folders of its runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,20 +10,20 @@ from siconform.reporting.page import Section, page
 from siconform.reporting.record import read_results
 from siconform.reporting.stored import RecordError
 
-_ABOUT: Final = "Judged by the SI Conformance kit."
+_ABOUT: Final = "Tested with the SI Conformance kit."
 _SENTENCES: Final = """\
 ## The requirements
 
-What the kit holds a scheduler against, in its own words; `siconform explain ID` says more.
+The requirements as the kit states them; `siconform explain ID` shows more.
 """
 
 
 def page_of(folders: Sequence[Path]) -> str:
-    """One section for each of these runs, of one scheduler; RecordError where that is not so."""
+    """Return a page with a section for each run; RecordError unless all test one scheduler."""
     found = [read_results(folder) for folder in folders]
     targets = {record.target: None for record, _ in found}
     if len(targets) > 1:
-        raise RecordError(f"these are runs against {' and '.join(targets)}: give those of one")
+        raise RecordError(f"these runs test {' and '.join(targets)}: pass runs of one target")
     sections = [Section(record, rows(record, baseline)) for record, baseline in found]
     received = page(next(iter(targets)), _ABOUT, sections, _on_this_page)
     shown = {row.requirement.id for section in sections for row in section.rows}
@@ -32,7 +32,7 @@ def page_of(folders: Sequence[Path]) -> str:
 
 
 def _on_this_page(requirement: Requirement) -> str:
-    """A page that is mailed around has nothing beside it."""
+    """Link within the page, so that it can be mailed alone."""
     return f"#{requirement.id.lower()}"
 
 

@@ -1,4 +1,4 @@
-"""What a run left in its results folder, read again: whole, of a run that came to its end."""
+"""Reads results folders of complete runs."""
 
 import json
 from collections import Counter
@@ -10,20 +10,20 @@ from siconform.results import EDITED_MARK, FILE
 from siconform.verdicts import CATALOGUED, Verdict
 
 READABLE: Final = (1, 2)
-"""Schemas of results.json this kit reads."""
+"""Schemas of results.json that this kit reads."""
 
 _NEEDED: Final = ("revision", "command", "target", "verdict", "exit_code", "sentence", "counts")
 
 
 class RecordError(Exception):
-    """A file that is no record or no results; the message is a sentence."""
+    """A file that is not a record or not results; the message is a sentence."""
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """What results.json in this folder says; the file itself may be named, too.
+    """Read results.json in this folder, or the file itself.
 
-    RecordError where there is none, where it was cut off or changed, and where the run did not come
-    to its end or met no target: a part of a run says nothing that can be told on.
+    RecordError if there is none, if it was cut off or changed, or if the run did not finish or
+    reached no target: a part of a run proves nothing.
     """
     file = path / FILE if path.is_dir() or path.suffix != ".json" else path
     document = read_object(file)
@@ -32,28 +32,28 @@ def read_document(path: Path) -> dict[str, Any]:
         _refuse_parts(document, file)
         _refuse_changed(document, file)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{file} is no results of this kit: {_wrong(error)}") from None
+        raise RecordError(f"{file} is not a results file of siconform: {_wrong(error)}") from None
     return document
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file; RecordError where there is none."""
+    """Read the JSON object in a file; RecordError if there is none."""
     try:
         document = json.loads(file.read_text("utf-8"))
     except OSError as error:
         raise RecordError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise RecordError(f"{file} is no whole JSON{where}: was it cut off?") from None
+        raise RecordError(f"{file} is not complete JSON{where}: was it cut off?") from None
     if not isinstance(document, dict):
-        raise RecordError(f"{file} is no results of this kit: no JSON object")
+        raise RecordError(f"{file} is not a results file of siconform: not a JSON object")
     return document
 
 
 def _refuse_others(document: dict[str, Any], file: Path) -> None:
     schema = document.get("schema")
     if "requirements" not in document or not isinstance(schema, int):
-        raise RecordError(f"{file} is no results of this kit: it has no schema and requirements")
+        raise RecordError(f"{file} is not a results file of siconform: no schema or requirements")
     if schema not in READABLE:
         known = " and ".join(map(str, READABLE))
         raise RecordError(
@@ -61,18 +61,18 @@ def _refuse_others(document: dict[str, Any], file: Path) -> None:
         )
     missing = [name for name in _NEEDED if name not in document]
     if missing:
-        raise RecordError(f"{file} is no results of this kit: it has no {missing[0]}")
+        raise RecordError(f"{file} is not a results file of siconform: it has no {missing[0]}")
     if str(document["revision"]).endswith(EDITED_MARK):
-        raise RecordError(f"{file} is of a run with an edited text: no results of a revision")
+        raise RecordError(f"{file} is of a run with an edited specification, not of a revision")
 
 
 def _refuse_parts(document: dict[str, Any], file: Path) -> None:
     if early := document["ended_early"]:
-        raise RecordError(f"{file} is partial and no result: {early}; run it to its end")
+        raise RecordError(f"{file} is a partial result: {early}; run it to its end")
     if document["exit_code"] == ExitCode.INTERRUPTED:
-        raise RecordError(f"{file} is partial and no result: interrupted; run it to its end")
+        raise RecordError(f"{file} is a partial result: interrupted; run it to its end")
     if document["exit_code"] == ExitCode.NOTHING_RAN and not _reached(document):
-        raise RecordError(f"{file} says nothing of the target: nothing ran")
+        raise RecordError(f"{file} says nothing about the target: nothing ran")
 
 
 def _reached(document: dict[str, Any]) -> bool:
@@ -81,7 +81,7 @@ def _reached(document: dict[str, Any]) -> bool:
 
 
 def _refuse_changed(document: dict[str, Any], file: Path) -> None:
-    """A file whose parts say different things was not left so by a run."""
+    """Refuse a file whose parts disagree: it was changed after the run."""
     found = Counter(Verdict(one["verdict"]).value for one in document["requirements"])
     for verdict, count in document["counts"].items():
         if found[verdict] != count:

@@ -1,4 +1,4 @@
-"""Whether what a certificate says is still so: by whom it was judged, its histories, a sample."""
+"""Verification of a certificate: same kit, same histories, and a sample of tests run again."""
 
 import random
 from collections.abc import Collection, Iterator, Sequence
@@ -17,14 +17,14 @@ from siconform.verdicts import Verdict
 _SHOWN: Final = frozenset(
     {Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE}
 )
-"""Outcomes that a test can show again."""
+"""Outcomes that a test can reproduce."""
 
 _UNJUDGED: Final = frozenset({Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.KIT_ERROR})
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A requirement of the sample: what was certified of it, and what came of it this time."""
+    """A requirement of the sample: its certified outcome and its outcome now."""
 
     requirement: str
     level: str
@@ -34,17 +34,17 @@ class Again:
 
     @property
     def is_same(self) -> bool:
-        """Whether it came to the certified outcome."""
+        """Whether the outcome is the certified one."""
         return self.now is self.certified
 
     @property
     def is_unjudged(self) -> bool:
-        """Whether nothing came of it this time, so that nothing can be said."""
+        """Whether the requirement had no result this time, so that it proves nothing."""
         return self.now in _UNJUDGED and not self.is_same
 
 
 def population(certificate: Certificate, with_tests: Collection[str]) -> list[str]:
-    """The requirements of which a sample can be taken: those that tests of their own decided."""
+    """List the requirements that a sample is taken from: those decided by their own tests."""
     return [
         identifier
         for identifier, sent in certificate.part.requirements.items()
@@ -53,13 +53,13 @@ def population(certificate: Certificate, with_tests: Collection[str]) -> list[st
 
 
 def sample(all_of: Sequence[str], count: int, seed: int) -> list[str]:
-    """So many of them, always the same ones for a seed, in the order given."""
+    """Draw ``count`` of them, deterministically by the seed, in the order given."""
     drawn = set(random.Random(seed).sample(all_of, min(count, len(all_of))))  # noqa: S311  # no secret
     return [one for one in all_of if one in drawn]
 
 
 def compared(certificate: Certificate, run: EvaluatedRun, chosen: Sequence[str]) -> list[Again]:
-    """The sample, requirement by requirement."""
+    """Compare the sample, requirement by requirement."""
     requirements = certificate.part.requirements
     return [
         Again(
@@ -74,7 +74,7 @@ def compared(certificate: Certificate, run: EvaluatedRun, chosen: Sequence[str])
 
 
 def other_kit(certificate: Certificate) -> list[str]:
-    """What judged then and is not what would judge now; [] where it is the same kit."""
+    """List how the certifying kit differs from this one; [] if it is the same."""
     kit, here = certificate.part.kit, digests.of_the_kit()
     certified = {"catalogue": kit.catalogue, "suite": kit.suite, "kit": kit.kit}
     received = [] if kit.version == __version__ else [f"version {kit.version}, here {__version__}"]
@@ -86,9 +86,9 @@ def other_kit(certificate: Certificate) -> list[str]:
 
 
 def other_evidence(certificate: Certificate, folder: Path) -> Iterator[str]:
-    """What in the results folder is not what was certified, a sentence each.
+    """Yield a sentence for each difference between the results folder and the certificate.
 
-    RecordError where there are no whole results.
+    RecordError if there are no complete results.
     """
     read_document(folder)
     certified = {one.name: one.digest for one in certificate.subject}
@@ -108,7 +108,7 @@ def other_evidence(certificate: Certificate, folder: Path) -> Iterator[str]:
 
 
 def _differing(text: str, list_of_then: Path, digest: dict[str, str]) -> Iterator[str]:
-    """The files that changed, went or came, where the list of then is still there."""
+    """Yield the files that changed, vanished or appeared, if the certified list is still there."""
     then = list_of_then.read_text("utf-8") if list_of_then.is_file() else ""
     if digests.of_text(then) != digest.get("sha256"):
         return

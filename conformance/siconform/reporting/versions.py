@@ -1,4 +1,4 @@
-"""The page that has the versions of one scheduler side by side: what deviates, mended, broke."""
+"""Page that compares the versions of one scheduler: deviations, fixes and regressions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from siconform.reporting.page import Section, counts, link, occurring, of_the_sc
 from siconform.targets.named import NamedTarget, all_named
 
 _HEAD: Final = """\
-Each version is judged by the revision of the SI it was released with. Here is every requirement
-that one of them deviates from, and what came of it in the others.
+Each version is tested against the revision of the SI it was released with. Listed is every
+requirement that one of them deviates from, with its result in the others.
 [All schedulers side by side](schedulers.html) is a page with filters.
 """
 _NOT_THERE: Final = "not in {}"
@@ -20,14 +20,14 @@ _NOT_THERE: Final = "not in {}"
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version, and what came of each requirement of its revision."""
+    """A version, and the result of each requirement of its revision."""
 
     target: NamedTarget
     section: Section
     rows: Mapping[str, Row]  # by the id of the requirement
 
-    def send(self, requirement: Requirement) -> str:
-        """The cell of a table."""
+    def cell(self, requirement: Requirement) -> str:
+        """Return the cell of the table."""
         row = self.rows.get(requirement.id)
         if row is None:
             return _NOT_THERE.format(self.target.revision.name)
@@ -46,7 +46,7 @@ class _Version:
 
 
 def versions_of(by_target: Mapping[str, Sequence[Section]]) -> Mapping[str, str]:
-    """Name of a scheduler to its page, for each that was judged in more than one version."""
+    """Return the page of each scheduler that was tested in several versions, by name."""
     by_name: dict[str, list[_Version]] = {}
     for target in all_named():
         for section in by_target.get(target.full_name, ()):
@@ -57,12 +57,12 @@ def versions_of(by_target: Mapping[str, Sequence[Section]]) -> Mapping[str, str]
 
 
 def file_of(name: str) -> str:
-    """The file the page of that scheduler is in."""
+    """Return the file name of that scheduler's page."""
     return f"{name}-versions.md"
 
 
 def title_of(name: str) -> str:
-    """What the page of that scheduler is called in a list."""
+    """Return the title of that scheduler's page."""
     named = next(target for target in all_named() if target.name == name)
     return f"{named.title}, version by version"
 
@@ -101,7 +101,7 @@ def _side_by_side(versions: Sequence[_Version]) -> Iterator[str]:
     heads = ["requirement", "", "level", *(version.target.version for version in versions)]
     for area in AREAS:
         lines = [
-            (link(one), one.title, one.level, *(version.send(one) for version in versions))
+            (link(one), one.title, one.level, *(version.cell(one) for version in versions))
             for one in catalogue().values()
             if one.area == area and any(version.deviates(one) for version in versions)
         ]
@@ -111,7 +111,7 @@ def _side_by_side(versions: Sequence[_Version]) -> Iterator[str]:
 
 
 def _changes(former: _Version, latter: _Version) -> Iterator[str]:
-    """What is different, and why: what was wrong in the former, or is in the latter."""
+    """Yield what changed, with the reason from the version that deviates."""
     yield f"## From {former.target.version} to {latter.target.version}"
     every = catalogue().values()
     fixed = [one for one in every if former.deviates(one) and latter.passes(one)]
@@ -119,10 +119,10 @@ def _changes(former: _Version, latter: _Version) -> Iterator[str]:
     new = [one for one in every if not former.knows(one) and latter.deviates(one)]
     gone = [one for one in every if former.deviates(one) and not latter.knows(one)]
     kinds = {
-        "Mended": (fixed, former),
-        "Broken": (broke, latter),
-        f"Deviates from what {latter.target.revision.name} is the first to ask": (new, latter),
-        f"Deviated from what {former.target.revision.name} is the last to ask": (gone, former),
+        "Fixes": (fixed, former),
+        "Regressions": (broke, latter),
+        f"Deviates from requirements new in {latter.target.revision.name}": (new, latter),
+        f"Deviated from requirements that end with {former.target.revision.name}": (gone, former),
     }
     received = [kind for kind in kinds.items() if kind[1][0]]
     for heading, (requirements, version) in received:
@@ -132,4 +132,4 @@ def _changes(former: _Version, latter: _Version) -> Iterator[str]:
             for one in requirements
         )
     if not received:
-        yield "Nothing was mended, and nothing broke."
+        yield "No fixes and no regressions."

@@ -1,1 +1,1 @@
-"""What a change of the SI's text breaks: reads, compiles and compares specifications."""
+"""Impact of SI changes: reads, compiles and compares specifications."""

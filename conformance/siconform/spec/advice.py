@@ -1,4 +1,4 @@
-"""What to do instead of a change that breaks somebody."""
+"""Compatible alternatives to a breaking change."""
 
 from siconform.spec.changes import Change, Kind
 from siconform.spec.cross_decoding import Exchange, split
@@ -7,25 +7,25 @@ from siconform.spec.schema import Reserved
 
 _PLAIN = {
     Kind.PACKAGE: "Keep the package: it is part of the path of every rpc.",
-    Kind.OPTION: "Announce it: whoever imports the generated code has to change the import.",
+    Kind.OPTION: "Announce it: code that imports the generated code has to change the import.",
     Kind.SERVICE_REMOVED: "Keep the service until no peer calls it any more.",
     Kind.METHOD_REMOVED: "Keep the rpc until no peer calls it any more, and let it answer.",
-    Kind.METHOD_TYPES: "Add an rpc with another name beside it, and keep this one as it is.",
-    Kind.METHOD_STREAMING: "Add an rpc with another name beside it, and keep this one as it is.",
+    Kind.METHOD_TYPES: "Add an rpc with another name, and keep this one unchanged.",
+    Kind.METHOD_STREAMING: "Add an rpc with another name, and keep this one unchanged.",
     Kind.MESSAGE_REMOVED: "Mark it deprecated first, and remove it when no peer sends it any more.",
     Kind.ENUM_REMOVED: "Mark it deprecated first, and remove it when no peer sends it any more.",
-    Kind.FIELD_ROLE: "Give a new role a new field; where only the words are new, say so.",
+    Kind.FIELD_ROLE: "Add a new field for a new role; ignore this if only the wording changed.",
     Kind.EXTENSION_REMOVED: "Keep the extension while any schema uses it.",
-    Kind.EXTENSION_CHANGED: "Add another extension beside it, and keep this one as it is.",
+    Kind.EXTENSION_CHANGED: "Add another extension, and keep this one unchanged.",
     Kind.API_REMOVED: "Keep the method, marked deprecated, for one release.",
     Kind.API_ADDED: "Announce it: every implementation of the interface has to add the method.",
-    Kind.API_RENAMED: "Keep the name, or announce it: whoever uses the interface has to change.",
-    Kind.API_SIGNATURE: "Add a method with another name beside it, and keep this one as it is.",
+    Kind.API_RENAMED: "Keep the name, or announce it: code that uses the interface has to change.",
+    Kind.API_SIGNATURE: "Add a method with another name, and keep this one unchanged.",
 }
 
 
 def advice(change: Change, exchange: Exchange) -> str:
-    """What to do instead of `change`, one or two sentences; "" where there is nothing to say."""
+    """Return the alternative to `change` in one or two sentences; "" if there is none."""
     if change.kind in _PLAIN:
         return _PLAIN[change.kind]
     of_kind = {
@@ -50,7 +50,7 @@ def _on_added(change: Change, exchange: Exchange) -> str:
     free = exchange.next_free(change)
     number = exchange.number(change)
     if free == number:
-        return ""  # the number is new; what is read in it is a matter of other changes
+        return ""  # the number is new; misreadings come from other changes
     if exchange.is_alias(change):
         former = exchange.named(declaration, number)
         return f"Put {name} behind {former}: JSON has the first name of a number."
@@ -108,8 +108,8 @@ def _on_renamed(change: Change, exchange: Exchange) -> str:
     field = exchange.after.messages[declaration].fields[name]
     was = exchange.before.messages[split(change.old_place)[0]].fields[former]
     if was.json_name == field.json_name:
-        return "Announce it: generated code and whoever writes the name as in the schema change."
-    why = "" if change.rename is Rename.NAME else " once nobody reads JSON with the old name"
+        return "Announce it: generated code and users of the schema's name have to change."
+    why = "" if change.rename is Rename.NAME else " once no peer reads JSON with the old name"
     return (
         f'Write {field.type} {name} = {field.number} [json_name = "{former}"] to keep the JSON'
         f"{', and drop that' + why if why else ''}."
@@ -145,12 +145,12 @@ def _on_constant(change: Change) -> str:
         meant = f'"{change.new}" is what {change.taken_from} stands for'
         return f'Keep {change.old_place} = "{change.old}": {meant}.'
     if change.was:
-        return f'Keep {change.was} = "{change.old}" beside it until no peer looks for that.'
-    return f'Add a constant with another name for "{change.new}", and keep {change.where} as it is.'
+        return f'Keep {change.was} = "{change.old}" as well until no peer looks for it.'
+    return f'Add another constant for "{change.new}", and keep {change.where} unchanged.'
 
 
 def _owned_now(exchange: Exchange, change: Change) -> bool:
-    """Whether the number belongs to something in the old text that still is in the new one."""
+    """Whether the number belongs to something in the old specification that the new one keeps."""
     declaration, name = split(change.where)
     number = exchange.number(change)
     now = {n for n, k in exchange.members(declaration) if n != name}

@@ -1,4 +1,4 @@
-"""Finds the blocks of a specification text: protobuf, constants and Go, with or without fences."""
+"""Finds protobuf, constant and Go blocks in a specification, with or without Markdown fences."""
 
 import html
 import re
@@ -10,7 +10,7 @@ from siconform.spec.model import SpecError
 
 
 class BlockKind(Enum):
-    """What a block is written in."""
+    """Language of a block."""
 
     PROTOBUF = auto()
     CONSTANTS = auto()
@@ -20,21 +20,21 @@ class BlockKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines of code that follow one another in a text."""
+    """Consecutive lines of code in a specification."""
 
     kind: BlockKind
-    first: int  # line of the text its first line came from, counted from 1
+    first: int  # line number of its first line, counted from 1
     lines: tuple[str, ...]
 
     @property
     def last(self) -> int:
-        """The line of the text its last line came from."""
+        """Return the line number of its last line."""
         return self.first + len(self.lines) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The blocks of a text, what had to be guessed to find them, and what is wrong with them."""
+    """The blocks of a specification, the guesses made to find them, and the errors in them."""
 
     blocks: tuple[Block, ...]
     guesses: tuple[str, ...] = ()
@@ -66,14 +66,14 @@ _NOT_CODE = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*|/\*|\*/")
 
 
 def find_blocks(lines: Sequence[str]) -> Layout:
-    """The blocks of a text by its fences, or by their first words where no line is a fence."""
+    """Find the blocks by their fences, or by their first words if there are no fences."""
     if any(_BARRIER.match(line) for line in lines):
         return _Synchronised(lines).layout()
     return _Unfenced(lines).layout()
 
 
 def code_of(lines: Iterable[str]) -> Iterator[str]:
-    """The lines without their comments and strings, so that the braces left are structure."""
+    """Remove comments and strings, so that the remaining braces are structure."""
     inside = False
     for line in lines:
         kept, at = "", 0
@@ -91,7 +91,7 @@ def code_of(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _unbalanced(block: Block) -> SpecError | None:
-    """What is wrong with the braces of a protobuf block."""
+    """Return the error in the braces of a protobuf block, if any."""
     opened: list[int] = []
     for at, code in enumerate(code_of(block.lines)):
         for brace in re.findall(r"[{}]", code):
@@ -149,13 +149,13 @@ class _Synchronised:
             self.errors.append(SpecError(message, start))
 
     def _missing_barrier(self, start: int, number: int, label: str) -> SpecError:
-        """What to say of a block that starts where another one, of line `start`, is open."""
+        """Return the error for a block that starts inside the one of line `start`."""
         before = self.blocks[-1].last + 1 if self.blocks else 0
         between = [] if label else self.lines[before : start - 1]
         for line, content in enumerate(between, before + 1):
             if _DECLARATION.match(content) and "{" in content:
                 return _outside(line, content, "protobuf")
-        message = f"a block starts inside the one of line {start}: a fence is missing between"
+        message = f"a block starts inside the one of line {start}: a closing fence is missing"
         return SpecError(message, number)
 
     def _add(self, start: int, end: int, label: str) -> None:
@@ -167,13 +167,13 @@ class _Synchronised:
         return [block for block in self.blocks if block.kind is kind]
 
     def _take_unlabelled(self) -> None:
-        """Where no block is labelled as protobuf, those that look like it are taken for it."""
+        """Without blocks labelled protobuf, take those that look like it."""
         for at, block in enumerate(self.blocks):
             if block.kind is BlockKind.OTHER and _looks_like_protobuf(block.lines):
                 self.blocks[at] = Block(BlockKind.PROTOBUF, block.first, block.lines)
                 self.guesses.append(
-                    f"line {block.first - 1}: no block of the text is labelled protobuf; "
-                    "this one looks like it and is taken for it"
+                    f"line {block.first - 1}: no block is labelled protobuf; "
+                    "this one looks like protobuf and is read as such"
                 )
 
     def _look_at_labels(self) -> None:
@@ -191,7 +191,7 @@ class _Synchronised:
             self.guesses.append(_of_other_label(label, lines))
 
     def _look_at_comments(self) -> None:
-        """Blocks inside of `<!--` and `-->` are read, as what makes a schema of a text does."""
+        """Read blocks inside `<!--` and `-->`, as schema generators do."""
         outside = list(self.lines)
         for block in self.blocks:
             outside[block.first - 1 : block.last] = [""] * len(block.lines)
@@ -199,12 +199,12 @@ class _Synchronised:
             before = "\n".join(outside[: block.first - 1])
             if block.kind is not BlockKind.OTHER and before.rfind("<!--") > before.rfind("-->"):
                 self.guesses.append(
-                    f"line {block.first - 1}: a block stands in an HTML comment, where a reader "
-                    "does not see it; it is read all the same"
+                    f"line {block.first - 1}: a block is in an HTML comment, where readers "
+                    "do not see it; it is read anyway"
                 )
 
     def _look_outside(self) -> None:
-        """Declarations beside the blocks have lost their fences."""
+        """Report declarations outside of blocks, which have lost their fences."""
         if self.errors:
             return
         inside = {line for block in self.blocks for line in range(block.first - 1, block.last + 2)}
@@ -223,7 +223,7 @@ def _of_other_label(label: str, lines: Sequence[int]) -> str:
 
 
 def _outside(line: int, content: str, label: str) -> SpecError:
-    message = f"`{content.strip()}` stands in no block: put a fence ```{label} above it"
+    message = f"`{content.strip()}` is outside of any block: put a fence ```{label} above it"
     return SpecError(message, line)
 
 
@@ -234,7 +234,7 @@ def _looks_like_protobuf(lines: Sequence[str]) -> bool:
 
 
 class _Unfenced:
-    """Blocks of a text that lost its fences, by their first words and their braces."""
+    """Blocks of a specification that lost its fences, by their first words and braces."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = [line.replace("\xa0", " ") for line in lines]
@@ -257,7 +257,7 @@ class _Unfenced:
         return Layout(tuple(self.blocks), self._guesses(), tuple(self.errors), synchronised=False)
 
     def _block_at(self, at: int) -> tuple[BlockKind, int]:
-        """The kind of the block that starts at an index, and the index behind it."""
+        """Return the kind of the block that starts at an index, and the index after it."""
         line = self.lines[at]
         if _DECLARATION.match(line) and "{" in "".join(self.lines[at : at + 2]):
             return BlockKind.PROTOBUF, self._end(at, "{", "}")
@@ -269,7 +269,7 @@ class _Unfenced:
         return next(single, BlockKind.OTHER), at + 1
 
     def _end(self, start: int, opening: str, closing: str) -> int:
-        """The index behind the line that closes what is opened at `start`."""
+        """Return the index after the line that closes the block opened at `start`."""
         depth = 0
         seen = False
         next_one = 0
@@ -284,10 +284,10 @@ class _Unfenced:
         before = f" before line {next_one + 1}" if next_one else ""
         message = f"`{self.lines[start].strip()}` is not closed{before}: add the missing {closing}"
         self.errors.append(SpecError(message, start + 1))
-        return len(self.lines)  # what comes behind cannot be told apart
+        return len(self.lines)  # what follows cannot be separated
 
     def _with_comments(self, at: int) -> int:
-        """The index of the first comment line directly above, where a block left it."""
+        """Return the index of the first comment line directly above, after the previous block."""
         free = self.blocks[-1].last if self.blocks else 0
         while at > free and self.lines[at - 1].startswith("//"):
             at -= 1
@@ -314,7 +314,7 @@ class _Unfenced:
                     f"line {found[0].first} to {found[-1].last} {'are' if many else 'is'} taken "
                     f"for {called}, by {'their' if many else 'its'} first words"
                 )
-        message.append("Headings are known by the names they have in the older texts")
+        message.append("Headings are recognised by their names in older revisions")
         if self.spaces:
             message.append("In declarations, spaces that never break a line are read as spaces")
         if self.entities:

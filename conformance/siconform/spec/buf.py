@@ -1,4 +1,4 @@
-"""Runs buf, the protobuf compiler and judge of wire rules, from the package buf-bin."""
+"""Runs buf, the protobuf compiler and checker of compatibility rules, from the package buf-bin."""
 
 import json
 import shutil
@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE = 60.0  # seconds; a specification takes a twentieth of one
+PATIENCE = 60.0  # seconds; a specification takes about 0.05
 
-PLAIN_CONFIG = '{"version": "v2"}'  # given, so that no buf.yaml further up is found
+PLAIN_CONFIG = '{"version": "v2"}'  # prevents buf from using a buf.yaml of a parent folder
 
 
 class NoCompiler(Exception):
-    """There is no buf on this machine."""
+    """buf is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing buf found: a compiler error or a rule that is broken."""
+    """A finding of buf: a compiler error or a broken rule."""
 
     line: int  # 0 when it is about the whole file
     rule: str  # COMPILE, or the rule's name such as FIELD_SAME_TYPE
@@ -28,7 +28,7 @@ class Finding:
 
 
 def executable() -> str:
-    """The path of buf: that of this Python's environment, or the one on the PATH."""
+    """Return the path of buf in this Python environment or on the PATH."""
     path = shutil.which("buf", path=sysconfig.get_path("scripts")) or shutil.which("buf")
     if not path:
         raise NoCompiler(
@@ -38,9 +38,9 @@ def executable() -> str:
 
 
 def run(arguments: Sequence[str], folder: Path, config: str = PLAIN_CONFIG) -> tuple[Finding, ...]:
-    """What buf finds when it runs in a folder; empty when all is well.
+    """Run buf in a folder; return its findings, empty if there are none.
 
-    Raises NoCompiler without buf or when it could not work at all.
+    Raises NoCompiler if buf is not installed or fails to run.
     """
     command = [executable(), *arguments, "--error-format", "json", "--config", config]
     try:
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str], folder: Path, config: str = PLAIN_CONFIG) -> t
             command, cwd=folder, capture_output=True, timeout=PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoCompiler(f"buf did not work: {error}") from error
+        raise NoCompiler(f"buf failed: {error}") from error
     findings = []
     sent = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
     for line in sent.splitlines():
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str], folder: Path, config: str = PLAIN_CONFIG) -> t
         if finding:
             findings.append(finding)
     if done.returncode and not findings:
-        raise NoCompiler(f"buf did not work: {' '.join(sent.split())}")
+        raise NoCompiler(f"buf failed: {' '.join(sent.split())}")
     return tuple(findings) if done.returncode else ()
 
 

@@ -1,7 +1,7 @@
-"""The pages of changes, one a step between the known revisions, from schema and catalogue.
+"""Pages of the changes between consecutive revisions, from schemas and catalogue.
 
-The texts themselves are not at hand: what only prose or comments say is on the pages as far as the
-catalogue says it.
+The specifications themselves are not available: changes of prose and comments are listed only if
+the catalogue has them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +20,11 @@ from siconform.spec.sources import read_spec
 _INTRODUCTION = """\
 # What each revision of the SI changed
 
-A page a step, made by comparing the revisions as `siconform spec impact OLD NEW` does: what breaks,
-what an old and a new peer understand of each other (the messages are encoded by the one and decoded
-by the other), what should have been done instead, and which requirements stand on it. Changes of
-prose are on the pages as far as the catalogue has them: as rules that ended, began or are said
-otherwise. Which revisions understand each other, neighbours or not: [what a change
+One page per step, made by comparing revisions with `siconform spec impact OLD NEW`: what breaks,
+what an old and a new peer understand of each other's messages (encoded by one, decoded by the
+other), what should have been done instead, and which requirements are affected. Changes of prose
+are listed if the catalogue has them: as requirements that ended, began or changed. Compatibility
+of any two revisions: [what a change
 breaks](../../what-a-change-breaks.md#revisions-that-understand-each-other).
 
 | step | silently misread | wire | JSON | source | compatible | rules ended | begun |
@@ -33,7 +33,7 @@ breaks](../../what-a-change-breaks.md#revisions-that-understand-each-other).
 
 
 def pages() -> Mapping[str, str]:
-    """Every page by its file name. Raises NoCompiler without the buf of the extra `spec`."""
+    """Return every page by file name. Raises NoCompiler without buf (extra `spec`)."""
     steps = [_step(old, new) for old, new in pairwise(REVISIONS)]
     rows = [_row(step) for step in steps]
     found = {"README.md": f"{_INTRODUCTION}{''.join(rows)}"}
@@ -43,7 +43,7 @@ def pages() -> Mapping[str, str]:
 
 
 def only_in(one: str, other: str) -> tuple[Requirement, ...]:
-    """The requirements of one revision that another one does not have."""
+    """Return the requirements of one revision that another one does not have."""
     known = catalogue().values()
     return tuple(r for r in known if one in r.revisions and other not in r.revisions)
 
@@ -68,7 +68,7 @@ def _row(step: Report) -> str:
 
 def _page(step: Report) -> str:
     old, new = step.old.name, step.new.name
-    heading = f"What SI {new} changed of SI {old}"
+    heading = f"Changes from SI {old} to SI {new}"
     extra = [*_listed(f"Rules that ended with {old}", only_in(old, new))]
     extra += _listed(f"Rules that begin with {new}", only_in(new, old))
     return markdown.to_markdown(step, heading=heading, extra=extra)

@@ -1,4 +1,4 @@
-"""Every change between two specifications: schema, constants, Go API and comments."""
+"""All changes between two specifications: schema, constants, Go API and comments."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _PACKAGE, _SYNTAX, _GO_PACKAGE = 2, 12, (8, 11)  # in FileDescriptorProto
 
 
 class Kind(Enum):
-    """What was changed, in the words a report says it with."""
+    """Kind of a change, as reports name it."""
 
     PACKAGE = "package changed"
     OPTION = "file option changed"
@@ -32,7 +32,7 @@ class Kind(Enum):
     SERVICE_REMOVED = "service removed"
     METHOD_ADDED = "method added"
     METHOD_REMOVED = "method removed"
-    METHOD_TYPES = "method has other messages"
+    METHOD_TYPES = "method messages changed"
     METHOD_STREAMING = "streaming changed"
     MESSAGE_ADDED = "message added"
     MESSAGE_REMOVED = "message removed"
@@ -40,21 +40,21 @@ class Kind(Enum):
     FIELD_ADDED = "field added"
     FIELD_REMOVED = "field removed"
     FIELD_RENAMED = "field renamed"
-    FIELD_REPLACED = "number has another field"
+    FIELD_REPLACED = "number reused by another field"
     FIELD_NUMBER = "field renumbered"
     FIELD_TYPE = "type changed"
     FIELD_CARDINALITY = "cardinality changed"
     FIELD_ONEOF = "oneof changed"
     FIELD_JSON_NAME = "JSON name changed"
     FIELD_OPTION = "field option changed"
-    FIELD_ROLE = "comment says something else"
+    FIELD_ROLE = "comment changed its meaning"
     ENUM_ADDED = "enum added"
     ENUM_REMOVED = "enum removed"
     ENUM_MOVED = "enum moved or renamed"
     VALUE_ADDED = "enum value added"
     VALUE_REMOVED = "enum value removed"
     VALUE_RENAMED = "enum value renamed"
-    VALUE_REPLACED = "number has another enum value"
+    VALUE_REPLACED = "number reused by another enum value"
     VALUE_NUMBER = "enum value renumbered"
     RESERVED_ADDED = "reserved"
     RESERVED_REMOVED = "no longer reserved"
@@ -63,34 +63,34 @@ class Kind(Enum):
     EXTENSION_CHANGED = "extension changed"
     CONSTANT_ADDED = "constant added"
     CONSTANT_REMOVED = "constant removed"
-    CONSTANT_VALUE = "constant has another value"
+    CONSTANT_VALUE = "constant value changed"
     CONSTANT_RENAMED = "constant renamed"
     API_RENAMED = "Go API interface renamed"
     API_ADDED = "Go API method added"
     API_REMOVED = "Go API method removed"
-    API_SIGNATURE = "Go API method has another signature"
-    API_PARAMETERS = "Go API method has other names of parameters"
+    API_SIGNATURE = "Go API method signature changed"
+    API_PARAMETERS = "Go API parameter names changed"
     API_COMMENT = "comment of the Go API changed"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one declaration."""
+    """A change of one declaration."""
 
     kind: Kind
     where: str
-    """Inside the package, as `Sentence.place` has it: `NodeInfo.nodeID`, `Scheduler.UpdateNode`,
-    `NodeInfo.ActionFromRM.CREATE`. The new place, or the old one of what is gone."""
-    old: str = ""  # what the old text has there, "" for nothing
+    """Name inside the package, as in `Sentence.place`: `NodeInfo.nodeID`, `Scheduler.UpdateNode`,
+    `NodeInfo.ActionFromRM.CREATE`. The new name, or the old one if it was removed."""
+    old: str = ""  # declaration in the old specification, "" for none
     new: str = ""
-    line: int = 0  # of the new text, of the old one for what is gone; 0 where not known
-    was: str = ""  # its place in the old text, where that is another one
+    line: int = 0  # in the new specification, or in the old one if removed; 0 if unknown
+    was: str = ""  # its old name, if that differs
     rename: Rename | None = None  # for what is renamed or replaced
-    taken_from: str = ""  # the constant of the old text that has the value of this one
+    taken_from: str = ""  # the old constant that has the value of this one
 
     @property
     def old_place(self) -> str:
-        """Its place in the old text."""
+        """Return its name in the old specification."""
         return self.was or self.where
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class Change:
 
 
 def compare(old: Spec, new: Spec) -> list[Change]:
-    """What `new` has otherwise than `old`: services, messages, enums, constants, Go API."""
+    """List the changes from `old` to `new`: services, messages, enums, constants, Go API."""
     return [*_Comparison(old, new).changes()]
 
 
@@ -298,7 +298,7 @@ class _Comparison:
     def _constants(self) -> Iterator[Change]:
         before, after = self.old.constants, self.new.constants
         if not (before or self.old.has_text) or not (after or self.new.has_text):
-            return  # a schema alone says nothing about constants
+            return  # a schema alone has no constants
         partners = constant_partners(before, after)
         for name, constant in after.items():
             former = partners.get(name, "")
@@ -344,7 +344,7 @@ class _Comparison:
 
 
 def _types_sent(old: Field, new: Field) -> tuple[str, str]:
-    """The types of a field; with what a map has in it, where one of them is a map."""
+    """Return the types of a field; with their entries, if one of them is a map."""
     if "map<" not in old.type + new.type:
         return old.type, new.type
     return f"{old.cardinality} {old.type}".strip(), f"{new.cardinality} {new.type}".strip()

@@ -1,7 +1,7 @@
-"""What a checkout knows in addition to the catalogue: where it is, and published results.
+"""Data of a checkout beyond the catalogue: its location and the published results.
 
-Read from committed records, so that nothing is imported and nothing is run. Where the kit is
-installed without its repository there is none of it.
+Read from committed records; nothing is imported or run. A kit installed without its repository has
+none of it.
 """
 
 import json
@@ -18,7 +18,7 @@ _SPOKE: Final = frozenset({"pass", "fail", "late", "baselined"})
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published run: of whom, by which revision, and what it said something about."""
+    """A published run: its target, its revision, and the requirements with a result."""
 
     target: str
     revision: str
@@ -28,26 +28,26 @@ class Published:
 
 
 class CheckoutError(Exception):
-    """A committed record that cannot be read; the message is a sentence."""
+    """An unreadable committed record; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """The repository around the installed package, as far as it matters to an impact."""
+    """The repository of the installed package, as far as impacts need it."""
 
     root: Path
     published: tuple[Published, ...] = ()
 
     @property
     def mutants(self) -> Path:
-        """The folder of the mutants."""
+        """Return the folder of the mutants."""
         return self.root / "conformance" / "mutation"
 
 
 def find_checkout(start: Path | None = None) -> Checkout | None:
-    """The checkout the kit runs from, read; None where it is installed without its repository.
+    """Return the checkout the kit runs from; None if it is installed without its repository.
 
-    Raises CheckoutError where a record of it cannot be read.
+    Raises CheckoutError if one of its records cannot be read.
     """
     root = find_root(start)
     if root is None:
@@ -56,7 +56,7 @@ def find_checkout(start: Path | None = None) -> Checkout | None:
 
 
 def find_root(start: Path | None = None) -> Path | None:
-    """The folder of the checkout the kit runs from; None where there is none."""
+    """Return the folder of the checkout the kit runs from; None if there is none."""
     inside = (start or Path(__file__)).resolve()
     for folder in inside.parents if start is None else (inside, *inside.parents):
         if (folder / RECORDS).is_dir() and (folder / "reference" / "sireference").is_dir():
@@ -65,7 +65,7 @@ def find_root(start: Path | None = None) -> Path | None:
 
 
 def read_records(root: Path) -> Iterator[Published]:
-    """The published runs, one a record."""
+    """Yield the published runs, one per record."""
     known = catalogue()
     for path in sorted((root / RECORDS).glob("*.json")):
         try:
@@ -75,6 +75,6 @@ def read_records(root: Path) -> Iterator[Published]:
             }
             target, revision, command = sent["target"], sent["revision"], sent["command"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CheckoutError(f"{path} is no record of a run: {error!r}") from None
+            raise CheckoutError(f"{path} is not a record of a run: {error!r}") from None
         file = str(path.relative_to(root))
         yield Published(target, revision, command, file, frozenset(evaluated & known.keys()))

@@ -1,4 +1,4 @@
-"""What tests, monitors, mutants and dialects name in their source, read without running it."""
+"""Names used by tests, monitors, mutants and dialects, read from their source."""
 
 import ast
 import re
@@ -30,23 +30,23 @@ class Citation:
 
     requirements: tuple[str, ...]
     uses: frozenset[str]
-    """Keywords and attributes, also those of what it needs of its own module."""
+    """Keywords and attributes, including those of its helpers in the same module."""
     sets: frozenset[str] = frozenset()
-    """Of a mutant: the fields that it sets in a message."""
+    """For a mutant: the fields that it sets in a message."""
     words: frozenset[str] = frozenset()
-    """Of a mutant: every name in it, messages and lists among them."""
+    """For a mutant: every name in it, including messages and lists."""
     name: str = ""
     is_mutant: bool = False
 
 
 _Definitions = Mapping[str, str]
-_Cited = Iterator[tuple[str, str, str]]  # a name, ids as they stand in the source, the source
+_Cited = Iterator[tuple[str, str, str]]  # a name, ids as written in the source, the source
 
 
 def read_citations(package: Path = _PACKAGE, mutants: Path | None = None) -> tuple[Citation, ...]:
-    """The tests, monitors and mutants of the kit, and the mutants of a checkout's folder.
+    """Return the tests, monitors and mutants of the kit, and the mutants in a checkout's folder.
 
-    An installed kit has no such folder, and the mutants of its self-test (`doctor`) alone.
+    An installed kit has only the mutants of its self-test (`doctor`).
     """
     folders = [package / "doctor", *([mutants] if mutants is not None else [])]
     return (
@@ -75,12 +75,12 @@ def _read(
 
 
 def _of_monitor_or_test(name: str, ids: tuple[str, ...], _source: str, needed: str) -> Citation:
-    """Only what it uses."""
+    """Yield only what it uses."""
     return Citation(ids, _used(needed), name=name)
 
 
 def _of_mutants(name: str, ids: tuple[str, ...], source: str, needed: str) -> Citation:
-    """What it uses, and what it does to messages."""
+    """Yield what it uses, and what it changes in messages."""
     edits = " ".join(name for found in _EDITED.findall(source) for name in found)
     put = re.findall(r"(\w+)=", " ".join(_PUT.findall(source)))
     sets = {*_ASSIGNED.findall(source), *re.findall(r'"(\w+)"', edits), *put}
@@ -89,7 +89,7 @@ def _of_mutants(name: str, ids: tuple[str, ...], source: str, needed: str) -> Ci
 
 
 def _statements(source: str) -> Iterator[str]:
-    """The statements of a module, a function with its decorators."""
+    """Yield the statements of a module, functions with their decorators."""
     decorators = ""
     for piece in _TOP_LEVEL.split(source):
         if piece.startswith("@"):
@@ -100,13 +100,13 @@ def _statements(source: str) -> Iterator[str]:
 
 
 def _defined(statements: Iterable[str]) -> dict[str, str]:
-    """The functions, classes and values of a module by name."""
+    """Return the functions, classes and values of a module by name."""
     found = ((_DEFINED.search(one), one) for one in statements)
     return {match[1] or match[2]: one for match, one in found if match}
 
 
 def _needed(source: str, known: _Definitions) -> str:
-    """A statement with those that it needs, and that these need, one after the other."""
+    """Return a statement followed by everything it needs, recursively."""
     waiting, found = [source], dict.fromkeys([source])
     while waiting:
         names = dict.fromkeys(_WORD.findall(waiting.pop()))
@@ -142,10 +142,10 @@ def _mutants(_path: str, statements: list[str], _names: _Definitions) -> _Cited:
 
 
 def kit_names(fields: Iterable[str], folder: Path = _DIALECTS) -> Mapping[str, frozenset[str]]:
-    """Fields by their name in the SI, without their messages, and the kit's names of each.
+    """Map fields, by their name in the SI without message, to the kit's names.
 
-    `Allocation.queueName` is `queue` in the kit. A field and a name of ours are the same thing if
-    a dialect has them together, and alone, in an assignment, a keyword or the arguments of a call.
+    `Allocation.queueName` is `queue` in the kit. A field and a kit name match if a dialect has them
+    together, and alone, in an assignment, a keyword or the arguments of a call.
     """
     found: dict[str, set[str]] = {name: set() for name in fields}
     for path in sorted(folder.glob("*.py")):
@@ -158,7 +158,7 @@ def kit_names(fields: Iterable[str], folder: Path = _DIALECTS) -> Mapping[str, f
 
 
 def _together(tree: ast.Module) -> Iterator[tuple[str, ...]]:
-    """The names in each assignment, each keyword, and the arguments of each call."""
+    """Yield the names in each assignment, each keyword, and the arguments of each call."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             target, value = node.targets[0], node.value
@@ -175,12 +175,12 @@ def _together(tree: ast.Module) -> Iterator[tuple[str, ...]]:
 
 
 def _is_constructor(called: ast.expr) -> bool:
-    """Whether a class is called, with values of several fields one after the other."""
+    """Whether a class is called with positional field values."""
     return isinstance(called, ast.Name) and called.id[0].isupper()
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Attributes (`user` in `message.ugi.user`) and strings, without functions that are called."""
+    """Yield attributes (`user` in `message.ugi.user`) and strings, without called functions."""
     if isinstance(node, ast.Attribute):
         yield node.attr
     elif isinstance(node, ast.Constant):

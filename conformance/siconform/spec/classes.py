@@ -1,4 +1,4 @@
-"""What each change breaks, whom it misleads, and what to do instead."""
+"""Evaluates changes: what each breaks, which peers it misleads, and the alternative."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from siconform.spec.pairing import in_interface, interface_partners
 from siconform.spec.schema import revision_schema
 from siconform.spec.sentences import AGES, Teller, of_new_interface, without_bytes
 
-_SENTENCES = 2  # on one peer: enough for a value that is misread and one that is lost
+_SENTENCES = 2  # per peer: enough for a misread and a lost value
 
 
 class Class(StrEnum):
@@ -30,28 +30,28 @@ class Class(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one change means."""
+    """Consequences of one change."""
 
     change: Change
     classes: tuple[Class, ...]
-    """Worst first; COMPATIBLE stands alone."""
+    """Worst first; COMPATIBLE only alone."""
     old_peer: str
-    """What a peer of the old text understands of what a peer of the new one sends."""
+    """What an old peer understands of a new peer's messages."""
     new_peer: str
-    """The other way round."""
+    """What a new peer understands of an old peer's messages."""
     advice: str
-    """What to do instead; "" where there is nothing to say."""
+    """The alternative; "" if there is none."""
     readings: tuple[Reading, ...] = ()
-    """The messages that were decoded to say so."""
+    """The decoded messages that show it."""
 
     @property
     def worst(self) -> Class:
-        """The worst of its classes."""
+        """Return the worst of its classes."""
         return self.classes[0]
 
     @property
     def breaks(self) -> bool:
-        """Whether it breaks anybody at all."""
+        """Whether it breaks any peer or code."""
         return self.worst is not Class.COMPATIBLE
 
 
@@ -121,7 +121,7 @@ _LOSSES = (Decoding.LOST, Decoding.PARTLY, Decoding.REFUSED)
 
 
 def evaluate(old: Spec, new: Spec) -> list[Evaluation]:
-    """Every change between two specifications with what it breaks, in the order of `compare`."""
+    """Evaluate every change between two specifications, in the order of `compare`."""
     changes = compare(old, new)
     exchange = Exchange(old, new)
     schemas = {OLD: exchange.before, NEW: exchange.after}
@@ -166,7 +166,7 @@ class _Court:
             found.add(Class.MISREAD)
         if change.kind is Kind.CONSTANT_VALUE and change.was:
             found.add(Class.SOURCE_BREAKING)
-        alias = self._exchange.is_alias(change)  # which its readings show
+        alias = self._exchange.is_alias(change)  # as its readings show
         if (change.kind in _JSON and not alias) or (
             change.kind is Kind.ENUM_REMOVED
             and self._is_used(change.where, self._exchange.before.messages)
@@ -188,7 +188,7 @@ class _Court:
         if reading.outcome is Decoding.MISREAD:
             return {Class.MISREAD}
         if change.kind in _ADDED and reading.outcome is not Decoding.REFUSED:
-            return set()  # nobody counted on it before
+            return set()  # no peer relied on it before
         if reading.outcome is Decoding.LOST and self._misleads(reading):
             return {Class.MISREAD, Class.WIRE_BREAKING}
         return {Class.WIRE_BREAKING} if reading.outcome in _LOSSES else set()
@@ -200,7 +200,7 @@ class _Court:
         return absence is not None and absence.misleads
 
     def _must_be_implemented(self, change: Change) -> bool:
-        """Whether it is a new method of a Go interface that others implement already."""
+        """Whether it is a new method of a Go interface that is already implemented."""
         interface = change.where.partition(".")[0]
         old, new = self._exchange.old.api, self._exchange.new.api
         renamed = interface_partners(old, new)
@@ -235,7 +235,7 @@ class _Court:
         return without_bytes(change, side, who)
 
     def _reader(self, change: Change, side: str) -> str:
-        """Who stands on one side of a change that no message shows."""
+        """Return the peer on one side of a change that no message shows."""
         if change.kind in _OF_METHODS:
             return f"{AGES[side]} {Peer.SCHEDULER.value}"
         if change.kind in _OF_THE_API:

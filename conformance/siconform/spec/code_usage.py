@@ -1,7 +1,7 @@
 """Finds the code of a checkout that reads or writes a part of the schema, without running it.
 
-By names in the syntax tree, told apart by the messages a function names in its annotations and
-its body. So a list is what somebody has to look at, and no proof that there is nothing else.
+It searches names in the syntax tree, separated by the messages that a function names in its
+annotations and body. The result is a list to review, not a complete one.
 """
 
 import ast
@@ -17,7 +17,7 @@ from siwire import constants
 from siconform.spec.schema import Schema
 
 FOLDERS: Final = ("reference/sireference", "conformance/siconform/transport/dialects")
-"""The code whose lines on the schema are looked for: the reference, and the kit's dialects."""
+"""The code that is searched: the reference, and the kit's dialects."""
 _MODULE: Final = re.compile(r"^siwire\.r(\d{4})_(\d{2})(\.si_pb2)?$")
 _IMPORTED: Final = re.compile(r"(?<!siwire\.)\br(\d{4})_(\d{2})\b")
 _OF_ONE: Final = re.compile(r"^r(\d{4})_(\d{2})")
@@ -40,7 +40,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A name in a function that may be that of a field, a value or a message."""
+    """A name in a function that may be a field, a value or a message."""
 
     name: str
     line: int
@@ -55,13 +55,13 @@ class _Function:
     mentions: set[Mention] = field(default_factory=set)
     implements: frozenset[str] = (
         frozenset()
-    )  # the revisions its folder speaks for the one asked about
+    )  # the revisions that its folder uses for the requested one
     constants: dict[str, int] = field(default_factory=dict)  # of siwire.constants, by their line
 
 
 @dataclass(frozen=True)
 class CodeUsage:
-    """The code of a checkout that knows the schema of one revision."""
+    """The code of a checkout that uses the schema of one revision."""
 
     root: Path
     revision: str
@@ -69,7 +69,7 @@ class CodeUsage:
     """The schema of the revision."""
 
     def of(self, name: str, constant: str = "") -> tuple[Usage, ...]:
-        """The functions that use an element, `NodeInfo.nodeID`, or a constant of this value."""
+        """Return functions that use an element, `NodeInfo.nodeID`, or a constant of this value."""
         if constant:
             return tuple(sorted(self._of_constant(constant)))
         owner, _, last = name.rpartition(".")
@@ -91,7 +91,7 @@ class CodeUsage:
                     yield Usage(function.path, function.name, line, writes=False)
 
     def _is_meant(self, function: _Function, owner: str, last: str, owners: list[str]) -> bool:
-        """Whether a function with this name speaks of this element, as far as that can be told."""
+        """Whether a function with this name uses this element, as far as names show it."""
         here = {
             message for revision, message in function.mentions if revision in function.implements
         }
@@ -141,7 +141,7 @@ class CodeUsage:
         return {}
 
     def _unions(self, path: Path) -> Mapping[str, frozenset[Mention]]:
-        """The aliases of a module of messages: each name for the messages of all its revisions."""
+        """Map the aliases of a module of messages to the messages of all their revisions."""
         if path not in self._known_unions:
             known: dict[str, frozenset[Mention]] = {}
             self._known_unions[path] = known
@@ -154,14 +154,14 @@ class CodeUsage:
         return self._known_unions[path]
 
     def _owners(self, name: str) -> list[str]:
-        """The messages, enums and services that declare a member of this name."""
+        """Return the messages, enums and services that declare a member of this name."""
         messages = (one.name for one in self.schema.messages.values() if name in one.fields)
         enums = (one.name for one in self.schema.enums.values() if name in one.values)
         services = (one for one in self.schema.services if f"{one}.{name}" in self.schema.methods)
         return [*messages, *enums, *services]
 
     def _reached(self, message: str) -> frozenset[str]:
-        """The messages and enums that fields lead to from a message, which is among them."""
+        """Return the messages and enums reachable through fields of a message, including itself."""
         return self._reach.get(message, frozenset({message}))
 
     @cached_property
@@ -176,7 +176,7 @@ class CodeUsage:
 
 
 class _Names:
-    """Resolves the names of one module to messages of revisions."""
+    """Resolves names of one module to messages of revisions."""
 
     def __init__(self, tree: ast.Module, unions: Mapping[str, frozenset[Mention]]) -> None:
         self._unions = unions
@@ -196,7 +196,7 @@ class _Names:
                 self._messages[alias.asname or alias.name] = (revision, alias.name)
 
     def mentions(self, node: ast.AST) -> Iterator[Mention]:
-        """The messages named anywhere below a node."""
+        """Yield the messages named anywhere below a node."""
         for one in ast.walk(node):
             if isinstance(one, ast.Name):
                 if one.id in self._messages:
@@ -210,7 +210,7 @@ class _Names:
                     yield from self._unions.get(path[1], ())
 
     def take(self, node: ast.AST, function: _Function) -> None:
-        """Notes down the words and the messages of a node."""
+        """Collect the words and the messages of a node."""
         function.mentions.update(self.mentions(node))
         called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
         for one in ast.walk(node):
@@ -227,9 +227,9 @@ class _Names:
 
 @cache
 def _built_on(folder: Path, revision: str) -> frozenset[str]:
-    """The revisions whose modules in a folder speak for this one: its own, and what that imports.
+    """Return the revisions whose modules in a folder serve this one: its own and its imports.
 
-    Where it has no module of its own the newest before it speaks for it.
+    Without a module of its own, the newest earlier one serves it.
     """
     modules: dict[str, Path] = {}
     for path in sorted(folder.glob("r*.py")):

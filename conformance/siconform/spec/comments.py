@@ -1,4 +1,4 @@
-"""The comments of a compiled schema by place: what stands above and beside each declaration."""
+"""Comments of a compiled schema by declaration: those above and next to it."""
 
 import re
 from collections import Counter
@@ -10,10 +10,10 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, SourceCodeInfo
 from siconform.spec.compiling import declared_paths
 from siconform.spec.naming import Rename, rename_of
 
-_MOSTLY_EQUAL: Final = 0.75  # comments less alike than this are taken for other words
-_FEW: Final = 2  # words that one comment may have more than another
+_MOSTLY_EQUAL: Final = 0.75  # comments less similar than this are different
+_FEW: Final = 2  # extra words that a comment may have
 _NAME: Final = re.compile(r"\b(?:[a-z]+(?:[A-Z]+[a-z]*)+|(?:[A-Z][a-z]+){2,}|[A-Z]{2,})\b")
-"""What is written as names are: `allocationID`, `AllocationAsk`, `UUID`."""
+"""Identifiers: `allocationID`, `AllocationAsk`, `UUID`."""
 _STATES_LITTLE: Final = frozenset(
     {"a", "an", "and", "any", "at", "be", "been", "by", "for", "from", "has", "have", "in", "is"}
     | {"it", "its", "of", "on", "or", "other", "that", "the", "this", "to", "was", "which", "with"}
@@ -21,17 +21,17 @@ _STATES_LITTLE: Final = frozenset(
 _TURNING: Final = frozenset(
     {"not", "no", "never", "only", "if", "when", "unless", "until", "without", "except"}
 )
-"""Words after which a comment says something else."""
+"""Words whose addition changes the meaning of a comment."""
 _DECIDING: Final = re.compile(
     r"\b(?:\d+|true|false|first|last|lower|higher|smaller|larger|less|more|(?:max|min)(?:imum)?"
     r"|before|after|old|new|positive|negative|(?:nano|micro|milli)?seconds?|minutes?|hours?"
     r"|accepted|rejected|added|removed|rm|scheduler|shim|core|(?:in|ex)clu(?:ded|ding|sive))\b"
 )
-"""Words that decide what a comment says: it is another role where one stands for another one."""
+"""Words whose replacement by another of them changes the role of a field."""
 
 
 def comments_of(file: FileDescriptorProto) -> dict[str, str]:
-    """Place inside the package to its comment with spaces squeezed; empty without source info."""
+    """Map declarations inside the package to their comments; empty without source info."""
     prefix = f"{file.package}." if file.package else ""
     names = {path: name.removeprefix(prefix) for name, path in declared_paths(file)}
     found: dict[str, str] = {}
@@ -46,9 +46,8 @@ def comments_of(file: FileDescriptorProto) -> dict[str, str]:
 def states_otherwise(one: str, other: str) -> bool:
     """Whether two comments of a field may give it different roles.
 
-    They do where most words differ, where one name stands for another one or `higher` for `lower`,
-    and where a condition or a negation came or went. A word or two more or less are the same role
-    in other words.
+    True if most words differ, if a name or a word such as `higher` was replaced by another, or if a
+    condition or a negation was added or removed. One or two extra words do not change the role.
     """
     less, more = sorted((_telling(one), _telling(other)), key=len)
     if (less ^ more) & _TURNING:
@@ -61,12 +60,12 @@ def states_otherwise(one: str, other: str) -> bool:
 
 
 def _alike(one: str, other: str) -> float:
-    """How much of two comments is equal word by word, 0 to 1, whatever the case of letters."""
+    """Return the share of equal words in two comments, 0 to 1, ignoring case."""
     return SequenceMatcher(None, one.lower().split(), other.lower().split(), autojunk=False).ratio()
 
 
 def _has_another_name(one: str, other: str) -> bool:
-    """Whether a name of the schema, `allocationID`, was replaced and not only spelled anew."""
+    """Whether a schema name, `allocationID`, was replaced and not only respelled."""
     before, after = Counter(_NAME.findall(one)), Counter(_NAME.findall(other))
     gone, come = list((before - after).elements()), list((after - before).elements())
     if len(gone) != len(come):
@@ -78,7 +77,7 @@ def _has_another_name(one: str, other: str) -> bool:
 
 
 def _decides_otherwise(one: str, other: str) -> bool:
-    """Whether words that decide stand for others, or have changed places."""
+    """Whether deciding words were replaced or swapped."""
     before, after = (_DECIDING.findall(comment.lower()) for comment in (one, other))
     gone, come = Counter(before) - Counter(after), Counter(after) - Counter(before)
     return bool(gone and come) or (before != after and not (gone or come))

@@ -1,4 +1,4 @@
-"""Compiles protobuf source, and says by name which line declares what."""
+"""Compiles protobuf source, and maps declarations to lines."""
 
 import re
 import tempfile
@@ -21,12 +21,12 @@ SI_FILE = "si.proto"
 
 _ADVICE = (
     (r"field number .* used more than once|overlap", "take a number that was never used"),
-    (r"use of reserved", "somebody owned it before: take one that was never used"),
+    (r"use of reserved", "it had another owner before: take one that was never used"),
     (r"cannot find", "declare it in a protobuf block, or correct the name"),
     (r"imported file does not exist", "only files of google/protobuf can be imported"),
     (
         r"declared multiple times",
-        "a name is given once, and values of an enum count with those around the enum",
+        "names must be unique, and enum values share the scope around their enum",
     ),
     (r"^unexpected .* after definition", "a `;` may be missing before it"),
     (r"built-in options message", 'import "google/protobuf/descriptor.proto" first'),
@@ -39,14 +39,14 @@ _DECLARED = re.compile(r"\b(?:message|enum)\s+(\w+)")
 _NOT_FOUND = re.compile(r"cannot find `(\w+)`")
 _SYNTAX = re.compile(r"^\s*(?:syntax|edition)\s*=", re.MULTILINE)
 _OTHER_SYNTAX = re.compile(r"^\s*((?:syntax\s*=\s*[\"']proto2|edition\s*=)[^;\n]*;?)", re.MULTILINE)
-_FOLLOWS = "have the same JSON name"  # from a name that is given twice
+_FOLLOWS = "have the same JSON name"  # follows from a duplicate name
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
 _MEMBERS = 2  # values of an enum, methods of a service
 
 
 def compile_source(name: str, source: str) -> FileDescriptorProto:
-    """The compiled schema, with source info whose lines are those of `source`.
+    """Compile the schema, with source info whose lines are those of `source`.
 
     Raises UnreadableSpec with every error and its line, and buf.NoCompiler without buf.
     """
@@ -71,7 +71,7 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
 
 
 def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:
-    """A descriptor set of the file as `si.proto`, without source info, its imports first."""
+    """Return the file as `si.proto` in a descriptor set without source info, after its imports."""
     known = descriptor_pool.Default()
     found: dict[str, FileDescriptorProto] = {}
 
@@ -93,21 +93,21 @@ def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:
 
 
 def declared_lines(file: FileDescriptorProto) -> dict[str, int]:
-    """Full name to line; see `Spec.lines` for the names. Empty without source info."""
+    """Map full names to lines; see `Spec.lines` for the names. Empty without source info."""
     starts = {tuple(at.path): at.span[0] + 1 for at in file.source_code_info.location}
     return {name: starts[path] for name, path in declared_paths(file) if path in starts}
 
 
 def line_of_path(file: FileDescriptorProto, path: Sequence[int]) -> int:
-    """The line of what has this path in the source info, or 0 where it is not known."""
+    """Return the line of this path in the source info, or 0 if it is unknown."""
     starts = (at.span[0] + 1 for at in file.source_code_info.location if [*at.path] == [*path])
     return next(starts, 0)
 
 
 def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[SpecError]:
-    """The first finding of each line, once for lines in a row, without what follows from others.
+    """Yield the first finding of each line, once for consecutive lines, without consequential ones.
 
-    What is declared but not found stands in a message that has an error of its own.
+    A name that is declared but not found is in a message with an error of its own.
     """
     declared = set(_DECLARED.findall("\n".join(lines)))
     own = [
@@ -140,7 +140,7 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
 
 
 def _owner(found: buf.Finding, lines: Sequence[str]) -> str:
-    """The message or enum in which something was found: `NodeInfo.ActionFromRM`."""
+    """Return the message or enum that a finding is in: `NodeInfo.ActionFromRM`."""
     last = lines[found.line - 1][: max(found.column - 1, 0)]
     opened: list[str] = []
     for brace in _BRACE.finditer("\n".join(code_of([*lines[: found.line - 1], last]))):
@@ -152,7 +152,7 @@ def _owner(found: buf.Finding, lines: Sequence[str]) -> str:
 
 
 def _without_members(findings: Sequence[buf.Finding], lines: Sequence[str]) -> list[buf.Finding]:
-    """Without the members of what is declared twice: they are, too."""
+    """Drop members of duplicate declarations: they are duplicates, too."""
     twice = {found: _TWICE.match(found.message) for found in findings}
     if not any(known and len(_lines_of(known[1], lines)) > 1 for known in twice.values()):
         return [*findings]
@@ -160,7 +160,7 @@ def _without_members(findings: Sequence[buf.Finding], lines: Sequence[str]) -> l
 
 
 def _lines_of(name: str, lines: Sequence[str]) -> list[int]:
-    """The lines that declare a message, an enum or a service of this name."""
+    """Return the lines that declare a message, an enum or a service of this name."""
     declares = re.compile(rf"^\s*(?:message|enum|service)\s+{name}\b")
     return [number for number, line in enumerate(lines, 1) if declares.match(line)]
 
@@ -173,7 +173,7 @@ _Path = tuple[int, ...]
 
 
 def declared_paths(file: FileDescriptorProto) -> Iterator[tuple[str, _Path]]:
-    """Everything a file declares, with its path in the source info."""
+    """Yield everything a file declares, with its path in the source info."""
     prefix = f"{file.package}." if file.package else ""
     for at, message in enumerate(file.message_type):
         yield from _named_in(message, prefix, (_MESSAGES, at))

@@ -56,7 +56,7 @@ class Exchange:
         self.memory: Memory = memory_before(self.before, self.after)
 
     def readings(self, change: Change) -> tuple[Reading, ...]:
-        """What each peer decodes of the other's messages; empty if no message shows it."""
+        """Return what each peer decodes of the other's messages; empty if no message shows it."""
         if change.kind in OF_VALUES:
             between, older = self._values(change), self._older_values(change)
         elif change.kind in _BOTH_HAVE_IT:
@@ -71,29 +71,29 @@ class Exchange:
             return ()
         found = tuple(between)
         if any(reading.outcome is Decoding.MISREAD for reading in found):
-            return found  # what peers of older revisions decode adds nothing
+            return found  # peers of older revisions add nothing
         return (*found, *older)
 
     def number(self, change: Change) -> int:
-        """The number of the field or enum value in the new text."""
+        """Return the number of the field or enum value in the new specification."""
         declaration, name = split(change.where)
         return dict(self.members(declaration))[name]
 
     def old_number(self, change: Change) -> int:
-        """Its number in the old text."""
+        """Return its number in the old specification."""
         declaration, name = split(change.old_place)
         return dict(_members(self.before, declaration))[name]
 
     def members(self, declaration: str) -> list[tuple[str, int]]:
-        """Fields or values of a message or enum of the new text, with their numbers."""
+        """Return fields or values of a new message or enum, with their numbers."""
         return _members(self.after, declaration)
 
     def old_members(self, declaration: str) -> list[tuple[str, int]]:
-        """Fields or values of the old text; empty for a new declaration."""
+        """Return fields or values of an old declaration; empty for a new one."""
         return _members(self.before, self._back.get(declaration, declaration))
 
     def message_of(self, side: str, place: str) -> str:
-        """The message that contains a place, or one with values of its enum; "" if none."""
+        """Return the message that contains a place, or one with values of its enum; "" if none."""
         schema = self.before if side == OLD else self.after
         inner = place
         while inner and inner not in schema.messages:
@@ -105,11 +105,11 @@ class Exchange:
         return next(uses, "")
 
     def named(self, enum: str, number: int) -> str:
-        """The first name in the old text of a number of an enum of the new text."""
+        """Return the first old name of a number of a new enum."""
         return self.before.enums[self._back[enum]].named(number)
 
     def next_free(self, change: Change) -> int:
-        """The lowest number above every other number in use, used before, or reserved."""
+        """Return the lowest number above every other number in use, used before, or reserved."""
         declaration, name = split(change.where)
         before = {n for n, _ in self.old_members(declaration)}
         meanwhile = {k for n, k in self.members(declaration) if n not in before and n != name}
@@ -117,12 +117,12 @@ class Exchange:
         return self.memory.next_free(declaration, taken, self.reserved(declaration))
 
     def reserved(self, declaration: str) -> Reserved:
-        """What a message or enum of the new text reserves."""
+        """Return what a new message or enum reserves."""
         found = self.after.messages.get(declaration) or self.after.enums.get(declaration)
         return found.reserved if found is not None else Reserved()
 
     def _methods(self, change: Change) -> Iterator[Reading]:
-        """Every field of the messages of a method whose messages changed."""
+        """Yield every field of the messages of a method whose messages changed."""
         was, now = self.before.methods[change.old_place], self.after.methods[change.where]
         for old_message, new_message in ((was.input, now.input), (was.output, now.output)):
             old, new = self.before.messages[old_message], self.after.messages[new_message]
@@ -136,11 +136,11 @@ class Exchange:
                     yield route.pass_field(name, name if same else "", whole=False)
 
     def _is_one_type(self, one: str, other: str) -> bool:
-        """Whether two types, one of each text, are the same."""
+        """Whether two types, one of each specification, are the same."""
         return one == other or other in (self.pairs.get(one), self._back.get(one))
 
     def _route(self, old_message: str, new_message: str) -> tuple[Route, Route]:
-        """From old to new, and back."""
+        """Return the route from old to new, and back."""
         return (
             Route(self._old, self._new, old_message, new_message),
             Route(self._new, self._old, new_message, old_message),
@@ -170,7 +170,7 @@ class Exchange:
             yield from self._together(old_message, new_message)
 
     def _together(self, old_message: str, new_message: str) -> Iterator[Reading]:
-        """Messages with one member of each oneof of the writer, and all other fields."""
+        """Yield messages with one member of each oneof of the writer, and all other fields."""
         before, after = self.before.messages[old_message], self.after.messages[new_message]
         partners = field_partners(before, after)
         back = {b: a for a, b in partners.items()}
@@ -224,7 +224,7 @@ class Exchange:
         return any(k == number and after.values.get(n) == k for n, k in before.values.items())
 
     def former_owner(self, change: Change) -> Owner | None:
-        """The last owner of the number of an added field, if it is free in the old text."""
+        """Return the last owner of an added field's number, if the old specification frees it."""
         message, name = split(change.where)
         was, number = self._back.get(message, ""), self.number(change)
         if was not in self.before.messages or self.before.messages[was].owner(number):
@@ -232,13 +232,13 @@ class Exchange:
         return next(reversed(self.memory.others(message, number, name)), None)
 
     def _older_fields(self, change: Change) -> Iterator[Reading]:
-        """What peers of older revisions decode if the number belonged to another field there."""
+        """Yield what peers of older revisions decode if the number belonged to another field."""
         message, name = split(change.where)
         number = self.after.messages[message].fields[name].number
         for owner in self.memory.others(message, number, name):
             before = self.before.messages[self._back[message]].owner(number)
             if before is not None and before.name == owner.name:
-                continue  # the old text has it too: its readings show it
+                continue  # the old specification has it too: its readings show it
             reader = revision_decoder(owner.last)
             route = Route(self._new, reader, message, owner.declaration)
             reading = route.pass_field(name, "")
@@ -255,7 +255,7 @@ class Exchange:
             return  # peers that misread it did so before
         for owner in self.memory.others(enum, number, name):
             if self.before.enums[self._back[enum]].named(number) == owner.name:
-                continue  # the old text has it too
+                continue  # the old specification has it too
             older = revision_schema(owner.last)
             then = paired(self.after, older)
             carrier = find_carrier((self.after, enum), (older, owner.declaration), then)
@@ -270,7 +270,7 @@ def _decoder(side: str, spec: Spec) -> Decoder:
     try:
         decoder.check()
     except (ImportError, TypeError) as error:
-        message = f"no peer could speak this schema: {' '.join(str(error).split())}"
+        message = f"no peer can use this schema: {' '.join(str(error).split())}"
         raise UnreadableSpec(spec.name, [SpecError(message)]) from error
     return decoder
 
@@ -285,7 +285,7 @@ def _members(schema: Schema, declaration: str) -> list[tuple[str, int]]:
 def find_carrier(
     old: tuple[Schema, str], new: tuple[Schema, str], pairs: Mapping[str, str]
 ) -> Carrier | None:
-    """A field with one number in both schemas that holds values of the named enums."""
+    """Find a field with one number in both schemas that holds values of the named enums."""
     (before, old_enum), (after, new_enum) = old, new
     for name, message in before.messages.items():
         other = after.messages.get(pairs.get(name, ""))
@@ -300,7 +300,7 @@ def find_carrier(
 
 
 def split(place: str) -> tuple[str, str]:
-    """A place as declaration and member: `NodeInfo.nodeID` is NodeInfo, nodeID."""
+    """Split a place into declaration and member: `NodeInfo.nodeID` is NodeInfo, nodeID."""
     declaration, _, member = place.rpartition(".")
     return declaration, member
 
@@ -317,7 +317,7 @@ def _fits(old: Field, new: Field) -> bool:
 
 
 def _settable(fields: Sequence[Field]) -> list[str]:
-    """The names of fields that can be set together: one of each oneof, and all others."""
+    """Return the fields that can be set together: one of each oneof, and all others."""
     chosen: list[str] = []
     oneofs: set[str] = set()
     for f in fields:

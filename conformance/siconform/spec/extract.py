@@ -14,22 +14,22 @@ FILES = (SI_FILE, DESCRIPTOR_SET, CONSTANTS)
 
 
 class OccupiedFolder(Exception):
-    """The folder to write to holds what is not ours, or is none."""
+    """The output folder has foreign files, or is not a folder."""
 
 
 def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
-    """Writes si.proto, si.binpb (with its imports) and constants.json; the paths written.
+    """Write si.proto, si.binpb (with its imports) and constants.json; return the paths.
 
-    The folder is new, empty, or of an earlier extraction; it appears whole or not at all. Raises
-    UnreadableSpec where there is no source to write, OccupiedFolder where something else is in the
-    folder, and OSError where it cannot be written.
+    The folder is new, empty, or of an earlier extraction; it is written atomically. Raises
+    UnreadableSpec if there is no source to write, OccupiedFolder if the folder has other files, and
+    OSError if it cannot be written.
     """
     if not spec.source:
-        message = "there is no protobuf source in it: give a text or a .proto file"
+        message = "it has no protobuf source: give a specification or a .proto file"
         raise UnreadableSpec(spec.name, [SpecError(message)])
     folder = folder.absolute()
     if folder.exists() and not _is_ours(folder):
-        message = f"{folder} holds other files or is none: name a folder that is new or empty"
+        message = f"{folder} has other files or is not a folder: name a new or empty folder"
         raise OccupiedFolder(message)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -47,7 +47,7 @@ def extract(spec: Spec, folder: Path) -> tuple[Path, ...]:
 
 
 def contents(spec: Spec) -> dict[str, bytes]:
-    """What `extract` writes, by file name."""
+    """Return what `extract` writes, by file name."""
     constants = {constant.name: constant.value for constant in spec.constants.values()}
     return {
         SI_FILE: spec.source.encode(),

@@ -1,7 +1,7 @@
-"""The Go API of the known revisions: which methods each text declares, by name and types.
+"""The Go API of the known revisions: the methods that each declares, by name and types.
 
-A revision is compared with a text that has an API, so these facts are kept as the texts have them:
-interface, method, names and types of arguments, results. The prose beside them is not.
+A revision is compared with a specification that has an API, so the declarations are kept:
+interface, method, names and types of arguments, results. The surrounding prose is not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -89,7 +89,7 @@ _METHODS: Final = (
 
 
 def api_of(revision: str) -> Mapping[str, ApiMethod]:
-    """The methods of a revision's Go API by `Interface.Method`, without comments and lines."""
+    """Return the methods of a revision's Go API, `Interface.Method`, without comments and lines."""
     return {method.name: method for method in _of(revision)}
 
 

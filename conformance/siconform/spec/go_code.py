@@ -1,4 +1,4 @@
-"""Reads what a text says in Go: the constants, and the methods of the API's interfaces."""
+"""Reads the Go parts of a specification: constants, and the methods of the API's interfaces."""
 
 import json
 import re
@@ -19,10 +19,9 @@ _METHOD = re.compile(r"^([A-Z]\w*)\s*\(")
 
 
 def read_constants(blocks: Sequence[Block]) -> tuple[dict[str, Constant], list[SpecError]]:
-    """The constants by name in order of the text, and the lines that are none.
+    """Return the constants by name in document order, and the lines that are not constants.
 
-    Where no block is labelled as constants, the groups of constants in Go are meant: the oldest
-    texts have theirs there.
+    Without blocks labelled as constants, Go constant groups are read, as in the oldest revisions.
     """
     found: dict[str, Constant] = {}
     errors = []
@@ -36,28 +35,28 @@ def read_constants(blocks: Sequence[Block]) -> tuple[dict[str, Constant], list[S
                 continue
             if constant and constant[1] in found:
                 first = found[constant[1]].line
-                message = f"constant {constant[1]} is on line {first} already: rename or remove one"
+                message = f"constant {constant[1]} is already on line {first}: rename or remove one"
                 errors.append(SpecError(message, number))
             elif constant:
                 comment = " ".join([*above, constant[3] or ""]).strip()
                 value = _value(constant[2])
                 found[constant[1]] = Constant(constant[1], value, number, comment)
             elif not _STRUCTURE.match(line):
-                message = f'`{line}` is no constant: write it as Name = "value"'
+                message = f'`{line}` is not a constant: write it as Name = "value"'
                 errors.append(SpecError(message, number))
             above = []
     return found, errors
 
 
 def constants_in_go(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks of Go with groups of constants, where no block is labelled as constants."""
+    """Return the Go blocks with constant groups, if no block is labelled as constants."""
     if any(block.kind is BlockKind.CONSTANTS for block in blocks):
         return []
     return [b for b in blocks if b.kind is BlockKind.GO and any(map(_GROUP.match, b.lines))]
 
 
 def _groups(block: Block) -> Block:
-    """A block of Go with nothing in it but what its groups of constants have, each on its line."""
+    """Reduce a Go block to the contents of its constant groups, each on its line."""
     kept, inside = list[str](), False
     for line in block.lines:
         inside = (inside or bool(_GROUP.match(line))) and not line.startswith(")")
@@ -72,12 +71,12 @@ GO_MESSAGE: Final = re.compile(r"\bsi\.(\w+)")
 
 
 def types_of(signature: str) -> str:
-    """A signature, `(request *si.NodeRequest) error`, without the names of its parameters."""
+    """Remove parameter names from a signature, `(request *si.NodeRequest) error`."""
     return re.sub(r"(?<=[(,])(\s*)\w+\s+(?=[\w*\[])", r"\1", signature)
 
 
 def read_api(blocks: Iterable[Block]) -> dict[str, ApiMethod]:
-    """The methods of all interfaces by `Interface.Method`, in order of the text."""
+    """Return the methods of all interfaces, `Interface.Method`, in document order."""
     found: dict[str, ApiMethod] = {}
     for block in blocks:
         if block.kind is BlockKind.GO:
@@ -115,7 +114,7 @@ def _methods(block: Block) -> Iterable[ApiMethod]:
 
 
 def _value(literal: str) -> str:
-    """What a Go literal stands for."""
+    """Return the value of a Go literal."""
     if not literal.startswith('"'):
         return literal.strip("`")
     try:

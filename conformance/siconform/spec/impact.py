@@ -1,9 +1,9 @@
-"""What a change of the SI touches: requirements, their tests and faults, code, published results.
+"""Impact of an SI change: requirements, their tests and mutants, code, published results.
 
-A requirement is touched where the sentence of one of its sources is gone, reads differently or
-moved, and where what it names or is about is changed (`traceability`). It is near a change inside
-a message it names, near the loss of what its rule mentions, and near what a mutant changes to
-break it: worth a look, and counted apart.
+A requirement is affected if the sentence of one of its sources is gone, reads differently or moved,
+or if what it names or is about is changed (`traceability`). It is near a change inside a message it
+names, near the loss of what its rule mentions, and near what a mutant changes to violate it: worth
+a review, and counted separately.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,25 +39,25 @@ from siconform.spec.traceability import Traceability
 
 @dataclass(frozen=True, slots=True)
 class RequirementImpact:
-    """A requirement of the old revision that is touched, or near."""
+    """A requirement of the old revision that is affected, or near a change."""
 
     requirement: Requirement
     reasons: tuple[Reason, ...]
     has_lost_all: bool
-    """Whether the sentence of each of its sources is gone."""
+    """Whether the sentences of all of its sources are gone."""
     tests: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()
-    """The mutants that break it; known in a checkout only."""
+    """The mutants that violate it; known in a checkout only."""
 
     @property
     def is_near(self) -> bool:
-        """Whether nothing it stands on is changed itself."""
+        """Whether nothing it is based on is changed itself."""
         return all(reason.kind.is_near for reason in self.reasons)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeImpact:
-    """A change of the schema, the constants or the API, and what it touches."""
+    """A change of the schema, the constants or the API, and its impact."""
 
     change: Change
     touched: tuple[str, ...]
@@ -67,7 +67,7 @@ class ChangeImpact:
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """A published run, and the touched requirements it judged."""
+    """A published run, and the affected requirements it tested."""
 
     published: Published
     requirements: tuple[str, ...]
@@ -75,40 +75,40 @@ class RunAgain:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Everything one specification touches that the other one was."""
+    """Everything that changes between two specifications affect."""
 
     revision: str | None
-    """The revision whose requirements were looked at; None where the old one is like none."""
+    """The revision of the requirements; None if the old specification resembles none."""
     changes: tuple[ChangeImpact, ...] = ()
     requirements: tuple[RequirementImpact, ...] = ()
     """In the order of the catalogue."""
     rules: tuple[RuleChange, ...] = ()
     arriving: tuple[Requirement, ...] = ()
-    """Requirements of other revisions whose sentences the new text has and the old one had not."""
+    """Requirements of other revisions whose sentences are only in the new specification."""
     results: tuple[RunAgain, ...] = ()
     sources: int = 0
     unseen: int = 0
-    """Sources whose sentence could not be looked up: no text, or not as recorded in the old one."""
+    """Sources that could not be checked: no prose, or a sentence that the old one does not have."""
     has_checkout: bool = False
 
     @property
     def touched(self) -> tuple[RequirementImpact, ...]:
-        """Those that stand on something that is changed."""
+        """Return the requirements based on something that changed."""
         return tuple(one for one in self.requirements if not one.is_near)
 
     @property
     def near(self) -> tuple[RequirementImpact, ...]:
-        """Those worth a look, no more."""
+        """Return the requirements that are only worth a review."""
         return tuple(one for one in self.requirements if one.is_near)
 
     @property
     def without_sentence(self) -> tuple[RequirementImpact, ...]:
-        """Those none of whose sentences is left."""
+        """Return the requirements that have lost all their sentences."""
         return tuple(one for one in self.requirements if one.has_lost_all)
 
     @property
     def uncovered(self) -> tuple[RuleChange, ...]:
-        """New rule sentences that no requirement covers."""
+        """Return new rule sentences that no requirement covers."""
         return tuple(one for one in self.rules if one.is_uncovered)
 
 
@@ -120,7 +120,7 @@ def impact(
     *,
     checkout: Checkout | None = None,
 ) -> Impact:
-    """What the changes between two specifications touch.
+    """Return the impact of the changes between two specifications.
 
     A checkout adds code, most mutants and published results.
     """
@@ -169,7 +169,7 @@ Standings = Mapping[str, Sequence[tuple[Source, Standing]]]
 def _standings(
     known: Iterable[Requirement], revision: str, before: Footing, after: Footing
 ) -> Standings:
-    """What became of each source of the revision's requirements; those of a design are no text."""
+    """Yield what happened to each source of the revision's requirements, except the design's."""
     found: dict[str, list[tuple[Source, Standing]]] = {
         one.id: [] for one in known if revision in one.revisions
     }
@@ -200,7 +200,7 @@ def _touched(
 def _recorded(
     known: Iterable[Requirement], revision: str, after: Footing
 ) -> Mapping[str, Sequence[Reason]]:
-    """What the catalogue's windows say where the new side is a revision without its text."""
+    """Return the changes recorded in the catalogue's windows if the new side has no prose."""
     other = None if after.spec.has_text else known_revision(after.spec.name)
     if other is None:
         return {}
@@ -218,7 +218,7 @@ def _recorded(
 def _joined(
     known: Iterable[Requirement], revision: str, before: Footing, after: Footing
 ) -> Mapping[str, Sequence[Reason]]:
-    """Sentences that other revisions have for a requirement, and that are new in the text."""
+    """Return new sentences that other revisions have as sources of a requirement."""
     if not (before.spec.has_text and after.spec.has_text):
         return {}
     found: dict[str, dict[Reason, None]] = {}
@@ -248,7 +248,7 @@ def _of_changes(
 
 
 def _code_of(change: Change, old: Spec, code: CodeUsage | None) -> tuple[Usage, ...]:
-    """The code that uses what the change is about; none for what is new."""
+    """Return the code that uses the changed element; none for new elements."""
     silent = NEW_HERE | RESERVED | OF_THE_FILE
     if code is None or change.kind in silent:
         return ()
@@ -259,7 +259,7 @@ def _code_of(change: Change, old: Spec, code: CodeUsage | None) -> tuple[Usage, 
 def _arriving(
     known: Iterable[Requirement], revision: str, before: Footing, after: Footing
 ) -> Iterator[Requirement]:
-    """Those of other revisions all of whose sources hold now, one of them not before."""
+    """Yield those of other revisions all of whose sources hold now, one of them not before."""
     other = known_revision(after.spec.name)
     if not after.spec.has_text:
         yield from (r for r in known if other in r.revisions and revision not in r.revisions)

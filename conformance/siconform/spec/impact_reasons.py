@@ -1,4 +1,4 @@
-"""The reasons why a change of the SI touches a requirement, or is near it."""
+"""The reasons why an SI change affects a requirement, or is near it."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,23 +51,23 @@ _DISTINCT: Final = re.compile(r"[a-z][A-Z]|[A-Z]_[A-Z]")
 
 
 class ReasonKind(Enum):
-    """Why a requirement is touched by a change, or near it."""
+    """Why a requirement is affected by a change, or near it."""
 
     GONE = "its sentence is gone"
     REWORDED = "its sentence reads differently"
-    MOVED = "its sentence stands elsewhere"
-    JOINED = "a new sentence says it, too"
-    NAMED = "what it names is changed"
-    INSIDE = "something inside of what it names is changed"
-    RECORDED = "the catalogue has it otherwise from there on"
-    MENTIONED = "its rule mentions what is gone"
-    STATED = "its rule names what is changed"
-    USED = "its rule is about what is changed, and its tests, monitors or mutants use it"
-    ALTERED = "a mutant breaks it by what is changed"
+    MOVED = "its sentence moved"
+    JOINED = "a new sentence states it, too"
+    NAMED = "an element it cites changed"
+    INSIDE = "something inside an element it cites changed"
+    RECORDED = "the catalogue has it differently from then on"
+    MENTIONED = "its rule mentions a removed element"
+    STATED = "its rule names a changed element"
+    USED = "its rule is about a changed element that its tests, monitors or mutants use"
+    ALTERED = "a mutant violates it by changing this element"
 
     @property
     def is_near(self) -> bool:
-        """Whether the requirement is only worth a look."""
+        """Whether the requirement is only worth a review."""
         return self in (ReasonKind.INSIDE, ReasonKind.MENTIONED, ReasonKind.ALTERED)
 
 
@@ -80,11 +80,11 @@ _BY_SENTENCE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason why a requirement is touched or near."""
+    """One reason why a requirement is affected or near."""
 
     kind: ReasonKind
     where: str  # the place of its source, or the name that is mentioned
-    change: Change | None = None  # the change of the schema, where it is one
+    change: Change | None = None  # the change of the schema, if it is one
 
     def __str__(self) -> str:
         return f"{self.kind.value}: {self.where}".rstrip(": ")
@@ -96,7 +96,7 @@ def reasons_of(
     changes: Sequence[Change],
     lost: Mapping[str, Change],
 ) -> Iterator[Reason]:
-    """The reasons from the sources of a requirement, then those from names in its rule.
+    """Yield the reasons from the sources of a requirement, then those from names in its rule.
 
     `lost` are the names that no longer exist (`lost_names`).
     """
@@ -114,7 +114,7 @@ def reasons_of(
 
 
 def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Mapping[str, Change]:
-    """Unqualified names that no declaration has any more, with the change that removed them.
+    """Map names that no declaration has any more to the change that removed them.
 
     Only names that are not English words: `maxAllocations`, not `asks`.
     """
@@ -136,7 +136,7 @@ def is_distinct(name: str) -> bool:
 
 
 def _reason_kind(where: str, change: Change, stands: Standing) -> ReasonKind | None:
-    """How a change of a declaration touches a source at this place; None if it does not."""
+    """Return how a change of a declaration affects a source at this place; None if it does not."""
     name, place = name_of(where), change.old_place
     if not name or change.kind in OF_THE_FILE:
         return None
@@ -150,7 +150,7 @@ def _reason_kind(where: str, change: Change, stands: Standing) -> ReasonKind | N
 
 
 def _inside(name: str, place: str, where: str, stands: Standing) -> ReasonKind | None:
-    """How a change of a member touches a source that names what the member is in."""
+    """Return how a change of a member affects a source that names its declaration."""
     if not f"{place}.".startswith(f"{name}."):
         return None
     if not where.startswith("type of "):

@@ -1,4 +1,4 @@
-"""A report as JSON, as `report.schema.json` beside this module describes it."""
+"""A report as JSON, as described by `report.schema.json` in this folder."""
 
 import json
 from typing import Any, Final
@@ -15,12 +15,12 @@ SCHEMA_VERSION: Final = 1
 
 
 def to_json(report: Report, exit_code: int) -> str:
-    """The whole report, indented, with a line feed at its end."""
+    """Return the whole report, indented, with a trailing newline."""
     return json.dumps(as_values(report, exit_code), indent=1, ensure_ascii=False) + "\n"
 
 
 def as_values(report: Report, exit_code: int) -> dict[str, Any]:
-    """The report as JSON values; what is not known (a line, a requirement) is left out or null."""
+    """Return the report as JSON values; unknown lines and requirements are omitted or null."""
     return {
         "schema": SCHEMA_VERSION,
         "old": _side(report.old),

@@ -15,12 +15,12 @@ _SPECIAL = re.compile(r"([\\`*<|\[\]]|(?<!\w)_|_(?!\w))")
 def to_markdown(
     report: Report,
     *,
-    heading: str = "What this change of the SI breaks",
+    heading: str = "What this SI change breaks",
     extra: Iterable[str] = (),
 ) -> str:
-    """The verdict and counts first, then a section a class, the rules, buf and the impact.
+    """Format verdict and counts first, then a section per class, rules, buf and impact.
 
-    `extra` are lines in Markdown that stand before the impact.
+    `extra` are lines in Markdown before the impact.
     """
     lines = [f"# {heading}", "", f"**{escaped(layout.headline(report))}**", ""]
     lines += [f"{layout.counts(report)}.", ""]
@@ -34,7 +34,7 @@ def to_markdown(
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown shows as it is, in one line."""
+    """Escape text for Markdown, in one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -76,7 +76,7 @@ def _touched(one: Evaluation, found: Impact) -> Iterator[str]:
     for change in found.changes:
         if change.change == one.change:
             if change.touched:
-                yield f"Stands on it: {', '.join(change.touched)}"
+                yield f"Affects: {', '.join(change.touched)}"
             if change.near:
                 yield f"Near: {', '.join(change.near)}"
             if change.code:
@@ -104,8 +104,8 @@ def _rules(report: Report) -> Iterator[str]:
 
 
 def _buf(report: Report) -> Iterator[str]:
-    yield from ("## What buf says", "", f"{escaped(layout.buf_line(report))}.", "")
-    yield from (f"- only buf says so: {escaped(beyond)}" for beyond in layout.beyond_ours(report))
+    yield from ("## buf", "", f"{escaped(layout.buf_line(report))}.", "")
+    yield from (f"- buf only: {escaped(beyond)}" for beyond in layout.beyond_ours(report))
     yield ""
 
 
@@ -126,13 +126,13 @@ def _impact(found: Impact) -> Iterator[str]:
     yield from _requirements("Touched", found.touched)
     yield from _requirements("Near a change", found.near)
     if found.arriving:
-        yield from ("### Begin to hold", "")
+        yield from ("### Apply now", "")
         yield from (f"- {one.id}: {escaped(one.title)}" for one in found.arriving)
         yield ""
     if found.results:
-        yield from ("### To be run again", "")
+        yield from ("### Runs to repeat", "")
         for run in found.results:
-            received = layout.counted(len(run.requirements), "touched requirement")
+            received = layout.counted(len(run.requirements), "affected requirement")
             yield f"- `{run.published.file}`: {received}"
         yield ""
 
@@ -141,7 +141,12 @@ def _requirements(heading: str, found: Iterable[RequirementImpact]) -> Iterator[
     rows = [*found]
     if not rows:
         return
-    yield from (f"### {heading}", "", "| requirement | why | tests | faults |", "|---|---|---|---|")
+    yield from (
+        f"### {heading}",
+        "",
+        "| requirement | why | tests | mutants |",
+        "|---|---|---|---|",
+    )
     for one in rows:
         gone = " (no sentence is left)" if one.has_lost_all else ""
         why = dict.fromkeys(map(str, one.reasons))

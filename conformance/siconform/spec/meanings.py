@@ -1,4 +1,4 @@
-"""What it means in the SI that a field is not there: bytes lost in silence still say something."""
+"""What the absence of a field means in the SI: silently lost bytes still carry a meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,23 +13,22 @@ class Absence:
     """What a peer concludes from a message without the field."""
 
     message: str
-    misleads: bool = False  # whether that is another order, rather than less of the same one
+    misleads: bool = False  # whether it means another order, not just less information
 
 
 _RELEASES_ALL: Final = Absence(
     "a release that names no allocation ends every allocation of the application", misleads=True
 )
 _RELEASES_ALL_BUT: Final = Absence(
-    "unless its allocationKey is sent beside it, a release ends every allocation of the "
-    "application",
+    "unless its allocationKey is sent, too, a release ends every allocation of the application",
     misleads=True,
 )
 _IDENTITIES: Final = frozenset({"UUID", "allocationID"})
-"""What named the allocation to release, before its key did (from 2024-10 on)."""
+"""Fields that named the allocation to release before its key did (from 2024-10 on)."""
 
 _NO_PRIORITY: Final = Absence("it counts with the default priority")
-_NO_GROUP: Final = Absence("it belongs to no gang")
-_NO_PLACEHOLDER: Final = Absence("a placeholder is taken for the real thing", misleads=True)
+_NO_GROUP: Final = Absence("it is not part of a gang")
+_NO_PLACEHOLDER: Final = Absence("a placeholder is taken for a real allocation", misleads=True)
 _NO_IDENTITY: Final = Absence("the allocation has no identity: it cannot be released by itself")
 _OVER_COMMIT: Final = Absence("the node counts with its full capacity and is over-committed")
 
@@ -46,13 +45,13 @@ _ABSENCES: Final[Mapping[str, Absence]] = {
     "AllocationAskRelease.allocationKey": Absence(
         "a release that names no ask withdraws every ask of the application", misleads=True
     ),
-    "AllocationRelease.terminationType": Absence("nobody knows who ended it and why"),
+    "AllocationRelease.terminationType": Absence("who ended it and why is unknown"),
     "AllocationRequest.asks": Absence("the asks get neither an allocation nor a rejection"),
     "AllocationRequest.allocations": Absence("they are neither taken nor rejected"),
     "AllocationRequest.releases": Absence("nothing is released"),
     "AllocationReleasesRequest.allocationsToRelease": Absence("the allocations stay"),
     "AllocationReleasesRequest.allocationAsksToRelease": Absence("the asks stay"),
-    "AllocationResponse.new": Absence("the RM starts nothing, and the room stays taken"),
+    "AllocationResponse.new": Absence("the RM starts nothing, and the capacity stays allocated"),
     "AllocationResponse.released": Absence("the RM neither stops nor confirms it"),
     "AllocationResponse.releasedAsks": Absence("the RM still waits for these asks"),
     "AllocationResponse.rejected": Absence("the RM still waits for what was rejected"),
@@ -67,7 +66,7 @@ _ABSENCES: Final[Mapping[str, Absence]] = {
     "NodeInfo.action": Absence("the node comes without an action"),
     "NodeInfo.existingAllocations": _OVER_COMMIT,
     "NodeInfo.occupiedResource": _OVER_COMMIT,
-    "NodeInfo.schedulableResource": Absence("the node has no room"),
+    "NodeInfo.schedulableResource": Absence("the node has no capacity"),
     "Quantity.value": Absence("the amount counts as zero"),
     "RegisterResourceManagerRequest.config": Absence("the scheduler runs its own configuration"),
     "AddApplicationRequest.gangSchedulingStyle": Absence(
@@ -77,23 +76,23 @@ _ABSENCES: Final[Mapping[str, Absence]] = {
 }
 
 _OF_ANY_MESSAGE: Final[Mapping[str, Absence]] = {
-    "allocationKey": Absence("nothing says which allocation or ask it is about"),
-    "applicationID": Absence("nothing says which application it is about"),
-    "nodeID": Absence("nothing says which node it is about"),
-    "partitionName": Absence("nothing says which partition it is about"),
-    "rmID": Absence("nothing says which RM it comes from"),
+    "allocationKey": Absence("the allocation or ask is unknown"),
+    "applicationID": Absence("the application is unknown"),
+    "nodeID": Absence("the node is unknown"),
+    "partitionName": Absence("the partition is unknown"),
+    "rmID": Absence("the RM is unknown"),
 }
-"""What names something else is missed wherever it stands."""
+"""Identifying fields, in any message."""
 
 
 _STATES_NOTHING: Final = frozenset({"unknown", "unspecified", "unset", "undefined", "none", "noop"})
-"""First words of values that order nothing."""
+"""First words of enum values that order nothing."""
 
 
 def absence_in(place: str, schema: Schema, message: str) -> Absence | None:
-    """What a peer with `schema` concludes when `message` comes without the field at `place`.
+    """Return what a peer with `schema` concludes from a `message` without the field at `place`.
 
-    An enum that is not there is its zero value, which may be an order of its own.
+    A missing enum is its zero value, which may be an order itself.
     """
     reader = schema.messages.get(message)
     field = reader.fields.get(place.rpartition(".")[2]) if reader is not None else None
@@ -105,10 +104,10 @@ def absence_in(place: str, schema: Schema, message: str) -> Absence | None:
 
 
 def absence_of(place: str, reader: Message | None) -> Absence | None:
-    """What a peer concludes when the field at `place` is missing, as far as the SI says it.
+    """Return what a peer concludes if the field at `place` is missing, as far as the SI defines it.
 
-    `reader` is the message as the reading side declares it: which field names the allocation of
-    a release depends on the fields that there are.
+    `reader` is the message as the reader declares it: which field names the allocation of a release
+    depends on the existing fields.
     """
     message, _, name = place.rpartition(".")
     if message == "AllocationRelease" and name in _IDENTITIES:

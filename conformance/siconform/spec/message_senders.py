@@ -17,7 +17,7 @@ class Peer(Enum):
 
     @property
     def other(self) -> "Peer":
-        """The peer at the other end."""
+        """Return the peer at the other end."""
         return Peer.SCHEDULER if self is Peer.RM else Peer.RM
 
 
@@ -35,12 +35,12 @@ _RM_INTERFACES: Final = ("Callback", "Plugin")
 
 
 def implementer(interface: str) -> Peer:
-    """The peer that implements an interface of the Go API; the other one calls it."""
+    """Return the peer that implements an interface of the Go API; the other one calls it."""
     return Peer.RM if any(word in interface for word in _RM_INTERFACES) else Peer.SCHEDULER
 
 
 def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset[Peer]]:
-    """The peers that send each message: by rpc, by the Go API, or inside another message."""
+    """Return the peers that send each message: by rpc, by the Go API, or inside another message."""
     found: dict[str, set[Peer]] = {}
 
     def add(names: Iterable[str], peer: Peer) -> None:
@@ -62,6 +62,6 @@ def senders(schema: Schema, api: Mapping[str, ApiMethod]) -> dict[str, frozenset
 
 
 def carried_by_rpc(schema: Schema) -> frozenset[str]:
-    """Every message that an rpc carries, by itself or inside another one."""
+    """Return every message that an rpc carries, directly or inside another one."""
     methods = schema.methods.values()
     return frozenset(schema.reachable(n for m in methods for n in (m.input, m.output)))

@@ -1,4 +1,4 @@
-"""What one side understands of what the other side wrote: real bytes, decoded by both schemas."""
+"""Cross-decoding: what one peer understands of the bytes that the other one encoded."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,14 +43,14 @@ _CUT: Final = "..."
 
 
 class Form(Enum):
-    """How a message travels."""
+    """Encoding of a message."""
 
     BYTES = "bytes"
     JSON = "JSON"
 
 
 class Decoding(Enum):
-    """What became of a value, from harmless to worst."""
+    """Result of decoding a value, from harmless to worst."""
 
     SAME = "arrives as it was written"
     UNNAMED = "arrives as a number without a name"
@@ -61,45 +61,45 @@ class Decoding(Enum):
 
     @property
     def badness(self) -> int:
-        """Its rank among the outcomes, 0 for the harmless one."""
+        """Return its rank among the outcomes, 0 for the harmless one."""
         return list(Decoding).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One message that one side wrote and the other one decoded."""
+    """A message that one side encoded and the other one decoded."""
 
     writer: str  # "old", "new", or an older revision
     reader: str
-    message: str  # as the writer calls it
+    message: str  # the writer's name for it
     taken_for: str  # the message the reader decodes it as
     element: str  # the field or enum value that was written
     wrote: str  # its value as text
-    data: bytes  # what travelled
+    data: bytes  # the encoded message
     outcome: Decoding
-    read_as: str = ""  # the field or enum value it was taken for
-    read: str = ""  # the value that was understood, or why it was not
+    read_as: str = ""  # the field or enum value it was decoded as
+    read: str = ""  # the decoded value, or the reason there is none
     form: Form = Form.BYTES
-    carrier: str = ""  # the field in which an enum value travelled, as the reader calls it
+    carrier: str = ""  # the field of an enum value, by the reader's name
     inside: tuple[tuple[str, str], ...] = ()
-    """Fields inside of a message that was written, each with the one it was read as."""
+    """Fields inside a message, each with the field it was read as."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether the value that was written is too long for a sentence."""
+        """Whether the value is too long for a sentence."""
         return self.wrote.endswith(_CUT)
 
 
 class Decoder:
-    """The messages of one specification, in a pool of their own."""
+    """The messages of one specification, in a separate descriptor pool."""
 
     def __init__(self, name: str, file: descriptor_pb2.FileDescriptorProto) -> None:
-        """`name` is who reads and writes with them."""
+        """`name` identifies the peer that uses them."""
         self.name = name
         self._file = file
 
     def check(self) -> None:
-        """Raises ImportError for an import that is not Google's, TypeError for a broken schema."""
+        """Raise ImportError for an import that is not Google's, TypeError for a broken schema."""
         self._pool.FindFileByName(self._file.name)
 
     @cached_property
@@ -108,7 +108,7 @@ class Decoder:
         for dependency in self._file.dependency:
             if dependency not in _KNOWN_FILES:
                 raise ImportError(
-                    f'"{self._file.name}" imports "{dependency}", which is not at hand: '
+                    f'"{self._file.name}" imports "{dependency}", which is not available: '
                     "only the files of google/protobuf are."
                 )
             known = descriptor_pb2.FileDescriptorProto()
@@ -121,23 +121,23 @@ class Decoder:
         return pool
 
     def descriptor(self, message: str) -> Descriptor:
-        """The message called `message` inside the package."""
+        """Return the message called `message` inside the package."""
         package = self._file.package
         full = f"{package}.{message}" if package else message
         return self._pool.FindMessageTypeByName(full)
 
     def create(self, message: str) -> Message:
-        """An empty message called `message` inside the package."""
+        """Create an empty message called `message` inside the package."""
         return message_factory.GetMessageClass(self.descriptor(message))()
 
     def field(self, message: str, name: str) -> FieldDescriptor:
-        """The field `name` of `message`."""
+        """Return the field `name` of `message`."""
         return self.descriptor(message).fields_by_name[name]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A message of the writer and what the reader takes it for."""
+    """A message of the writer, and the message the reader decodes it as."""
 
     writer: Decoder
     reader: Decoder
@@ -147,10 +147,10 @@ class Route:
     def pass_field(
         self, name: str, expected: str, form: Form = Form.BYTES, *, whole: bool = True
     ) -> Reading:
-        """The worst that becomes of a message with nothing but the field `name`.
+        """Return the worst result for a message with only the field `name`.
 
-        `expected` is what the reader calls the field, "" when it has none. `whole` compares what
-        is inside of messages too; without it a message in the right field has arrived.
+        `expected` is the reader's name of the field, "" if it has none. `whole` also compares the
+        contents of nested messages; without it a message in the right field has arrived.
         """
         field = self.writer.field(self.message, name)
         readings = [
@@ -183,7 +183,7 @@ class Route:
         return replace(reading, inside=tuple(_taken_for_others(wrote, value)))
 
     def pass_together(self, names: Sequence[str], form: Form = Form.BYTES) -> Reading:
-        """What becomes of a message that has all the fields `names` at once."""
+        """Return the result for a message with all the fields `names` at once."""
         written = self.writer.create(self.message)
         for name in names:
             put(written, self.writer.field(self.message, name))
@@ -206,10 +206,9 @@ class Route:
         former: str = "",
         form: Form = Form.BYTES,
     ) -> Reading:
-        """What becomes of the `number` of an enum in the field `name`.
+        """Return the result for the `number` of an enum in the field `name`.
 
-        The reader calls that field `taken_in`; `former` is its name for the same value, where
-        that is another one.
+        The reader calls that field `taken_in`; `former` is its name for the value, if different.
         """
         field = self.writer.field(self.message, name)
         written = self.writer.create(self.message)
@@ -233,7 +232,7 @@ class Route:
         return replace(reading, carrier=taken_in)
 
     def _carry(self, written: Message, form: Form) -> tuple[bytes, Message | str]:
-        """What travels, and what the reader gets of it, or why it gets nothing."""
+        """Return the encoded message, and what the reader decodes, or why it decodes nothing."""
         got = self.reader.create(self.taken_as)
         try:
             if form is Form.BYTES:
@@ -249,9 +248,9 @@ class Route:
 
     def _reading(
         self,
-        wrote: tuple[str, Any],  # the field or value, and what was in it
+        wrote: tuple[str, Any],  # the field or value, and its content
         carried: tuple[bytes, Form],
-        understood: tuple[Decoding, str, str],  # with what it was taken for, and its value
+        understood: tuple[Decoding, str, str],  # with what it was decoded as, and its value
     ) -> Reading:
         (element, value), (data, form), (outcome, read_as, read) = wrote, carried, understood
         return Reading(
@@ -270,12 +269,12 @@ class Route:
 
 
 def contents(message: Message) -> dict[str, Any]:
-    """What is set in `message`, by field: plain values, lists and dicts; enums as numbers."""
+    """Return what is set in `message`, by field: values, lists and dicts; enums as numbers."""
     return {field.name: _plain(field, value) for field, value in message.ListFields()}
 
 
 def sent(value: Any) -> str:
-    """A value as text for a sentence, cut when it is long."""
+    """Format a value for a sentence, truncated if it is long."""
     text = json.dumps(value, ensure_ascii=True, default=lambda raw: raw.hex())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"
 
@@ -299,7 +298,7 @@ def _arrived(wrote: Any, read: Any) -> Decoding:
 
 
 def _as_map(entries: Any, other: Any) -> bool:
-    """Whether these are the entries of that map, as bytes have them."""
+    """Whether these are the entries of that map, as encoded in bytes."""
     if not (isinstance(entries, list) and isinstance(other, Mapping)):
         return False
     if not all(isinstance(one, Mapping) and one.keys() == {"key", "value"} for one in entries):
@@ -308,7 +307,7 @@ def _as_map(entries: Any, other: Any) -> bool:
 
 
 def _taken_for_others(wrote: Any, read: Any) -> Iterator[tuple[str, str]]:
-    """Members of what was written whose value turns up under another name in what was read."""
+    """Yield members whose value appears under another name in the decoded message."""
     if isinstance(wrote, list) and isinstance(read, list):
         wrote, read = next(iter(wrote), None), next(iter(read), None)
     if not (isinstance(wrote, Mapping) and isinstance(read, Mapping)):

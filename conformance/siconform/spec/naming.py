@@ -1,4 +1,4 @@
-"""Tells a name that was respelled from one that means something else."""
+"""Distinguishes respelled names from names with another meaning."""
 
 import re
 from difflib import SequenceMatcher
@@ -12,7 +12,7 @@ _SHORTEST_FOR_A_TYPO = 5
 
 
 class Rename(Enum):
-    """How two names of one number are related."""
+    """Relation between two names of one number."""
 
     SPELLING = "another spelling"  # upper and lower case, underscores
     TYPO = "a typo"
@@ -21,15 +21,15 @@ class Rename(Enum):
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: `RejectedNode` is rejected, node."""
+    """Split a name into lower-case words: `RejectedNode` is rejected, node."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def rename_of(old: str, new: str, old_comment: str = "", new_comment: str = "") -> Rename:
-    """How `new` is related to `old`, which had the same number and type before.
+    """Return how `new` is related to `old`, which had the same number and type.
 
-    A name that only gained or lost words, or whose comment stayed, is another name for the same;
-    everything else is taken for another meaning.
+    A name that only gained or lost words, or whose comment is unchanged, is another name for the
+    same; everything else has another meaning.
     """
     if _squeezed(old) == _squeezed(new):
         return Rename.SPELLING
@@ -57,6 +57,6 @@ def _telling(name: str) -> set[str]:
 
 
 def _opposite(differing: set[str]) -> bool:
-    """Whether the words that differ are a known pair of opposites, such as min and max."""
+    """Whether the differing words are a known pair of opposites, such as min and max."""
     pairs = ({"min", "max"}, {"accepted", "rejected"}, {"old", "new"}, {"user", "group"})
     return any(pair <= differing for pair in pairs) or bool(differing & {"not", "un", "no"})

@@ -1,4 +1,4 @@
-"""Who owned a number when: fields and enum values by number, over all known revisions."""
+"""Owners of numbers: fields and enum values by number, over all known revisions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from siconform.spec.naming import Rename, rename_of
 from siconform.spec.pairing import paired
 from siconform.spec.schema import Reserved, Schema, revision_file, revision_schema
 
-_FORBIDDEN = range(19000, 20000)  # numbers protobuf keeps for itself
+_FORBIDDEN = range(19000, 20000)  # numbers that protobuf reserves
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A field or enum value that has or had a number."""
 
-    declaration: str  # the message or enum, as those revisions call it
+    declaration: str  # the message or enum, by the name in those revisions
     name: str
     type: str  # "" for an enum value
     revisions: tuple[str, ...]  # in which it had the number, oldest first
 
     @property
     def last(self) -> str:
-        """The newest of them."""
+        """Return the newest of them."""
         return self.revisions[-1]
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Owner:
 
 
 class Memory:
-    """The owners of every number in some revisions, by the names a schema has now."""
+    """The owners of every number in some revisions, by the current names of a schema."""
 
     def __init__(self, schema: Schema, revisions: Sequence[str]) -> None:
         """`schema` gives the names; `revisions` are those that count, oldest first."""
@@ -62,11 +62,11 @@ class Memory:
         }
 
     def owners(self, declaration: str, number: int) -> tuple[Owner, ...]:
-        """Everything that had `number` in the message or enum, oldest first."""
+        """Return everything that had `number` in the message or enum, oldest first."""
         return self._owners.get((declaration, number), ())
 
     def others(self, declaration: str, number: int, name: str) -> tuple[Owner, ...]:
-        """Those owners that `name` is not a respelling of."""
+        """Return the owners that `name` is not a respelling of."""
         same = (Rename.SPELLING, Rename.TYPO)
         return tuple(
             owner
@@ -75,7 +75,7 @@ class Memory:
         )
 
     def next_free(self, declaration: str, taken: Collection[int], reserved: Reserved) -> int:
-        """The lowest number above `taken` and all that was ever owned there, and not reserved."""
+        """Return the lowest unreserved number above `taken` and all former numbers there."""
         owned = {number for where, number in self._owners if where == declaration}
         free = max(owned.union(taken), default=0) + 1
         while free in _FORBIDDEN or reserved.holds(free):
@@ -84,10 +84,10 @@ class Memory:
 
 
 def memory_before(old: Schema, new: Schema) -> Memory:
-    """The owners that count for a change from `old` to `new`.
+    """Return the owners that count for a change from `old` to `new`.
 
-    Those of every revision up to the one that `old` resembles most: what came later in history
-    could not be known by then.
+    They are those of every revision up to the one that `old` resembles most: later history was
+    unknown then.
     """
     names = sorted(REVISIONS)
     nearest = max(names, key=lambda name: _resemblance(old, revision_schema(name)))
@@ -98,7 +98,7 @@ def memory_before(old: Schema, new: Schema) -> Memory:
 
 @cache
 def revision_decoder(name: str) -> Decoder:
-    """The messages of a known revision."""
+    """Return the messages of a known revision."""
     return Decoder(name, revision_file(name))
 
 

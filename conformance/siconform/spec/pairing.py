@@ -1,4 +1,4 @@
-"""Finds what a message, an enum or a field of the old text is in the new one."""
+"""Pairs messages, enums and fields of the old specification with those of the new one."""
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import SequenceMatcher
@@ -7,13 +7,13 @@ from siconform.spec.model import Constant
 from siconform.spec.naming import Rename, rename_of, words
 from siconform.spec.schema import Enumeration, Message, Schema
 
-_MOSTLY_EQUAL = 0.7  # of the members, for a declaration with another name
-_MOVED = 0.5  # of the members, for one with the same name in another place, or with more words
+_MOSTLY_EQUAL = 0.7  # share of the members, for a declaration with another name
+_MOVED = 0.5  # share of the members, if it moved or its name gained words
 _SIMILAR_NAME = 0.6
 
 
 def paired(before: Schema, after: Schema) -> dict[str, str]:
-    """Messages and enums of `before` by name, and what they are called in `after`."""
+    """Map messages and enums of `before` to their names in `after`."""
     return {
         **_pairs(
             {name: _members(message) for name, message in before.messages.items()},
@@ -27,12 +27,12 @@ def paired(before: Schema, after: Schema) -> dict[str, str]:
 
 
 def field_partners(was: Message, message: Message) -> dict[str, str]:
-    """Fields of `was` by name, and what they are called in `message`.
+    """Map fields of `was` to their names in `message`.
 
-    A field keeps its name; or it has another one under the same number, where both are otherwise
-    without partner; or it is respelled and renumbered at once. A number whose new field has
-    another type and another meaning has a partner too: it is what its bytes are read as.
-    A field whose name is reserved now is gone.
+    A field keeps its name; or it has another name with the same number, if both have no other
+    partner; or it is respelled and renumbered at once. A number whose new field has another type
+    and another meaning has a partner too: its bytes are read as that field. A field whose name
+    is reserved now is gone.
     """
     partners = {name: name for name in was.fields if name in message.fields}
     come = only(message.fields, was.fields)
@@ -56,10 +56,10 @@ def field_partners(was: Message, message: Message) -> dict[str, str]:
 def constant_partners(
     before: Mapping[str, Constant], after: Mapping[str, Constant]
 ) -> dict[str, str]:
-    """Constants of the new text by name, and what they are called in the old one.
+    """Map constants of the new specification to their names in the old one.
 
-    One keeps its name; or it has another one for the same value; or it is respelled, whatever its
-    value. What is new has no partner.
+    A constant keeps its name; or it has another name for the same value; or it is respelled, with
+    any value. A new constant has no partner.
     """
     partners = {name: name for name in after if name in before}
     gone = only(before, after)
@@ -73,7 +73,7 @@ def constant_partners(
 
 
 def interface_partners(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
-    """Interfaces of the old Go API that are only spelled otherwise in the new one."""
+    """Map old Go API interfaces that are only respelled to their new names."""
     old, new = (list(dict.fromkeys(n.partition(".")[0] for n in api)) for api in (before, after))
     come = only(new, old)
     partners: dict[str, str] = {}
@@ -87,18 +87,18 @@ def interface_partners(before: Iterable[str], after: Iterable[str]) -> dict[str,
 
 
 def in_interface(method: str, partners: Mapping[str, str]) -> str:
-    """A method of the old Go API, `Interface.Method`, with the new name of its interface."""
+    """Return a method of the old Go API, `Interface.Method`, with the new name of its interface."""
     interface, _, name = method.partition(".")
     return f"{partners.get(interface, interface)}.{name}"
 
 
 def only(these: Iterable[str], those: Collection[str]) -> list[str]:
-    """What is in `these` and not in `those`, in its order."""
+    """Return what is in `these` and not in `those`, in order."""
     return [name for name in these if name not in those]
 
 
 def translated(type_: str, pairs: Mapping[str, str]) -> str:
-    """The type of a field as the new text names it."""
+    """Return the type of a field by its new name."""
     if type_.startswith("map<"):
         key, value = type_.removeprefix("map<").removesuffix(">").split(", ")
         return f"map<{key}, {pairs.get(value, value)}>"
@@ -154,7 +154,7 @@ def _is_renamed(name: str, other: str, old: frozenset[str], new: frozenset[str])
 
 
 def _is_cut_or_grown(name: str, other: str) -> bool:
-    """Whether one name only has words behind the other one, as `NodeInfoRequest` has."""
+    """Whether one name extends the other one with words, as `NodeInfoRequest` does."""
     ours, theirs = words(_simple(name)), words(_simple(other))
     least = min(len(ours), len(theirs))
     return least > 1 and ours[:least] == theirs[:least]

@@ -1,8 +1,8 @@
-"""Where the requirements of the catalogue stand in a specification, and which still stand there.
+"""Where catalogue requirements are stated in a specification, and which still are.
 
 A source of a requirement names a place (`siconform.catalogue.texts`) and keeps a hash of the
-sentence there. A place of a text can be looked up as it is; of a schema alone only declarations
-are known, and their comments are nobody's sentences.
+sentence there. A document has all places; a schema alone has only declarations, without their
+sentences.
 """
 
 import re
@@ -21,41 +21,41 @@ from siconform.spec.model import Spec
 from siconform.spec.schema import revision_schema, schema_of
 
 LEAST_LIKENESS = 0.5
-"""Share of the schema a specification has in common with the revision it is taken for."""
+"""Minimum share of declarations in common with the revision a specification is assigned to."""
 _KINDS = ("type of ", "constant ")
 _PROSE = ("section ", "diagram ")
 _PACKAGE = re.compile(r"^\.?si\.v1\.")
 
 
 class Standing(Enum):
-    """What became of the sentence or declaration a source names."""
+    """What happened to the sentence or declaration that a source names."""
 
     STANDS = "stands"
     REWORDED = "reads differently"
     MOVED = "stands elsewhere"
     GONE = "is gone"
-    UNSEEN = "cannot be looked up"
+    UNSEEN = "cannot be checked"
 
 
 @dataclass(frozen=True)
 class Footing:
-    """A specification as the catalogue's places see it."""
+    """A specification indexed by the catalogue's places."""
 
     spec: Spec
 
     @cached_property
     def text(self) -> Text:
-        """What can be found in the text, or in the source of a schema."""
+        """Index the document, or the source of a schema."""
         return read_text(self.spec.content or self.spec.source)
 
     @cached_property
     def declared(self) -> Mapping[str, str]:
-        """Every name the schema declares, without the package, and what is declared."""
+        """Map every declared name, without the package, to its declaration."""
         return schema_of(self.spec.file).elements()
 
     @property
     def has_words(self) -> bool:
-        """Whether there is anything to read beside names and numbers."""
+        """Whether there is text besides names and numbers."""
         return bool(self.spec.content or self.spec.source)
 
     @cached_property
@@ -63,7 +63,7 @@ class Footing:
         return {}
 
     def passages(self, where: str) -> Mapping[str, str]:
-        """The passages at a place by their hash; none where there is no such place."""
+        """Return the passages at a place by their hash; none if there is no such place."""
         if where not in self._found:
             try:
                 sent = self.text.passages(where)
@@ -77,7 +77,7 @@ class Footing:
         return source.sha256 in self.passages(source.where)
 
     def states_elsewhere(self, source: Source) -> bool:
-        """Whether another section says the sentence in the same words."""
+        """Whether another section has the identical sentence."""
         return source.where.startswith(_PROSE) and source.sha256 in self._in_sections
 
     @cached_property
@@ -90,10 +90,10 @@ class Footing:
 
 
 def standing(source: Source, old: Footing, new: Footing) -> Standing:
-    """What became of a source of the old specification in the new one.
+    """Return what happened to a source of the old specification in the new one.
 
-    Without words on either side only a declaration can be seen to be gone. A source that does not
-    hold in the old text cannot be judged by its hash.
+    If one side has no prose, only the removal of a declaration can be detected. A source that
+    does not hold in the old specification cannot be compared by its hash.
     """
     prose = source.where.startswith(_PROSE)
     evaluated = new.spec.has_text if not old.has_words else new.has_words and old.holds(source)
@@ -117,7 +117,7 @@ def _is_taken_out(name: str, old: Footing, new: Footing) -> bool:
 
 
 def name_of(where: str) -> str:
-    """The element a place or a change names: `NodeInfo.nodeID`, `Foreign`; "" for prose."""
+    """Return the element a place or a change names: `NodeInfo.nodeID`; "" for prose."""
     if where.startswith(_PROSE):
         return ""
     for kind in _KINDS:
@@ -126,7 +126,7 @@ def name_of(where: str) -> str:
 
 
 class Carriers:
-    """Which requirements carry the sentences of one specification."""
+    """Which requirements cite the sentences of one specification."""
 
     def __init__(self, footing: Footing, sources: Iterable[tuple[Requirement, Source]]) -> None:
         by_place: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
@@ -139,7 +139,7 @@ class Carriers:
         self._by_place = by_place
 
     def of(self, sentence: str, place: str) -> tuple[str, ...]:
-        """The requirements with a source there that says the sentence, or is a part of it."""
+        """Return the requirements with a source there that contains the sentence or a part."""
         sent = normalised(sentence)
         found: dict[str, None] = {}
         for passage, ids in self._by_place.get(_key(place), {}).items():
@@ -151,7 +151,7 @@ class Carriers:
 def sources_of(
     requirements: Iterable[Requirement], revision: str | None = None
 ) -> Iterator[tuple[Requirement, Source]]:
-    """Each source in a text of the SI, of one revision or of all; the design is none of them."""
+    """Yield each source in the SI, of one revision or of all; without the design's."""
     for requirement in requirements:
         for source in requirement.sources:
             if source.revision == revision or (revision is None and source.revision in REVISIONS):
@@ -159,7 +159,7 @@ def sources_of(
 
 
 def known_revision(name: str) -> str | None:
-    """The revision of that name or release line; None where it is none."""
+    """Return the revision of that name or release line; None if it is unknown."""
     try:
         return find_revision(name).name
     except LookupError:
@@ -167,10 +167,10 @@ def known_revision(name: str) -> str | None:
 
 
 def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> str | None:
-    """The revision a specification is, or is most like; None where it is like none of them.
+    """Return the revision that a specification is, or resembles most; None if it resembles none.
 
-    Likeness is the share of declarations the two have in common, then the number of sources that
-    hold in the text, then the newer revision.
+    Similarity is the share of common declarations, then the number of sources that hold, then the
+    newer revision.
     """
     received = known_revision(footing.spec.name)
     if received is not None:

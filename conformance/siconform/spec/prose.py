@@ -1,7 +1,7 @@
-"""The sentences of a specification text, each with its line, its section and its modal words.
+"""The sentences of a specification, each with its line, its section and its modal words.
 
-Sections and sentences are cut as `siconform.catalogue.texts` cuts them, so that a sentence here
-is a passage there. A comment of a declaration is cut into sentences, too; there it is one passage.
+Sections and sentences are split as in `siconform.catalogue.texts`, so that a sentence here is a
+passage there. Comments of declarations are split into sentences, too; there they are one passage.
 """
 
 import re
@@ -35,7 +35,7 @@ MODAL_WORDS = (
     "error",
     "ignored",
 )
-"""What makes a sentence a rule; the last three stand for all their forms."""
+"""Words that make a sentence a rule; the last three represent all their forms."""
 
 _MODAL = re.compile(
     r"\b(?:(must|should|may|will)(\s+not)?|(reject)\w*|(error)s?|(ignore)[ds]?)\b", re.IGNORECASE
@@ -55,7 +55,7 @@ _Words = Sequence[tuple[int, str]]
 
 
 def modal_words(sentence: str) -> tuple[str, ...]:
-    """The modal words of a sentence in order of appearance, forms of one as that one."""
+    """Return the modal words of a sentence in order of appearance, in their base form."""
     found = []
     for modal in _MODAL.finditer(sentence):
         step, negated, *rest = modal.groups()
@@ -67,12 +67,12 @@ def modal_words(sentence: str) -> tuple[str, ...]:
 def read_sentences(
     lines: Sequence[str], blocks: Sequence[Block], *, synchronised: bool
 ) -> tuple[Sentence, ...]:
-    """All sentences in order of the text: those between the blocks, and those of comments."""
+    """Return all sentences in document order: those between the blocks, and those of comments."""
     prose = _Prose(synchronised=synchronised)
     kinds = {
         number: block.kind for block in blocks for number in range(block.first, block.last + 1)
     }
-    if synchronised:  # the fences themselves
+    if synchronised:  # the fence lines
         for block in blocks:
             kinds[block.first - 1] = kinds[block.last + 1] = block.kind
     sections = {}
@@ -93,10 +93,10 @@ def read_sentences(
 
 
 def comments(block: Block) -> Iterator[tuple[str, _Words]]:
-    """The comments of a block: whose it is, and its lines.
+    """Yield the comments of a block: the declaration, and the lines.
 
-    A comment above or beside a declaration is that one's; one that stands apart is of the
-    declaration around it, "" when there is none.
+    A comment above or next to a declaration belongs to it; a separate one belongs to the enclosing
+    declaration, "" if there is none.
     """
     path: list[str] = []
     above: list[tuple[int, str]] = []
@@ -125,7 +125,7 @@ def comments(block: Block) -> Iterator[tuple[str, _Words]]:
 
 @dataclass(slots=True)
 class _Prose:
-    """Cuts the lines outside of blocks into sections, paragraphs and sentences."""
+    """Splits the lines outside of blocks into sections, paragraphs and sentences."""
 
     synchronised: bool
     section: str = ""
@@ -161,7 +161,7 @@ class _Prose:
         self.paragraph = []
 
     def _is_drawn(self, line: str) -> bool:
-        """Whether a line is of a drawing or a stray comment, where no fences tell."""
+        """Whether a line is part of a drawing or a stray comment, if there are no fences."""
         if self.synchronised:
             return False
         if line.startswith("//"):
@@ -170,7 +170,7 @@ class _Prose:
 
 
 def _sentences(words: _Words, section: str, place: str) -> Iterator[Sentence]:
-    """The sentences of some lines; each has the line it starts on."""
+    """Yield the sentences of some lines, each with its first line."""
     starts: list[tuple[int, int]] = []
     length = 0
     for number, piece in words:
@@ -196,7 +196,7 @@ def _heading(line: str) -> str:
 
 
 def _without_html_comments(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, those of a comment such as the licence being empty."""
+    """Yield the lines, with HTML comments such as the licence emptied."""
     inside = False
     for line in lines:
         before, opened, rest = ("", "", line) if inside else line.partition("<!--")

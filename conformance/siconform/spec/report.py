@@ -1,6 +1,6 @@
-"""What is said of a change of the SI: its verdict, what breaks, which rules changed, what buf says.
+"""The report on an SI change: verdict, what breaks, which rules changed, buf's findings.
 
-Every way of showing it (terminal, Markdown, JSON) shows this report and decides nothing itself.
+All formats (terminal, Markdown, JSON) show this report and decide nothing themselves.
 """
 
 from collections import Counter
@@ -23,16 +23,16 @@ from siconform.spec.rules import RuleChange, RuleChangeKind, compare_rules
 from siconform.spec.wire_rules import Breaks, BrokenRule, broken_rules
 
 RULES = "rules"
-"""Beside the classes: what `--fail-on` calls a changed rule."""
+"""The name of changed rules in `--fail-on`, in addition to the classes."""
 NAMES = {
     "misread": Class.MISREAD,
     "wire": Class.WIRE_BREAKING,
     "json": Class.JSON_BREAKING,
     "source": Class.SOURCE_BREAKING,
 }
-"""What `--fail-on` calls the classes that break somebody."""
+"""The names of breaking classes in `--fail-on`."""
 GONE = frozenset(kind for kind in Kind if kind.name.endswith("_REMOVED")) - {Kind.RESERVED_REMOVED}
-"""Changes whose line is one of the old text."""
+"""Changes whose line is in the old specification."""
 _RENAMES = frozenset(
     {Kind.FIELD_RENAMED, Kind.VALUE_RENAMED, Kind.MESSAGE_RENAMED, Kind.ENUM_MOVED}
 )
@@ -45,43 +45,43 @@ _BUF = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is told together: one change, or the values of an enum that moved together."""
+    """One change, or the values of an enum that moved together."""
 
     evaluations: tuple[Evaluation, ...]
 
     @property
     def worst(self) -> Class:
-        """The worst class of all."""
+        """Return the worst class of all."""
         return min((one.worst for one in self.evaluations), key=list(Class).index)
 
     @property
     def classes(self) -> tuple[Class, ...]:
-        """Every class of any of them, worst first."""
+        """Return all classes, worst first."""
         return tuple(c for c in Class if any(c in one.classes for one in self.evaluations))
 
     @property
     def line(self) -> int:
-        """The first line that is known; 0 where none is."""
+        """Return the first known line; 0 if none is known."""
         return min((one.change.line for one in self.evaluations if one.change.line), default=0)
 
     @property
     def title(self) -> str:
-        """What was changed, in one line."""
+        """Return the change in one line."""
         first = self.evaluations[0].change
         if len(self.evaluations) == 1:
             return str(first)
         enum = first.where.rpartition(".")[0]
         moved = sum(one.change.kind is not Kind.VALUE_ADDED for one in self.evaluations)
-        return f"{enum}: {moved} numbers have another enum value"
+        return f"{enum}: {moved} numbers reused by other enum values"
 
     @property
     def is_of_old_text(self) -> bool:
-        """Whether the line is one of the old text, as all of it is gone in the new one."""
+        """Whether the line is in the old specification, as everything is removed in the new one."""
         return all(one.change.kind in GONE for one in self.evaluations)
 
     @property
     def advice(self) -> str:
-        """What to do instead, for all of them together; "" where there is nothing to say."""
+        """Return the alternative for all of them together; "" if there is none."""
         if len(self.evaluations) == 1:
             return self.evaluations[0].advice
         new = [one.advice for one in self.evaluations if one.change.kind is Kind.VALUE_ADDED]
@@ -90,49 +90,49 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a change of the SI breaks."""
+    """What an SI change breaks."""
 
     old: Spec
     new: Spec
     entries: tuple[Entry, ...]
-    """Changes of the schema, the constants and the Go API: the worst first, then as they stand."""
+    """Changes of schema, constants and Go API: the worst first, then in document order."""
     words: tuple[Evaluation, ...]
     """Comments that give a field or a method another role."""
     rules: tuple[RuleChange, ...]
     buf: tuple[BrokenRule, ...]
     """Rules of buf that are broken, from its own comparison."""
     buf_missing: str = ""
-    """Why buf was not asked, as a sentence; "" where it was."""
+    """Why buf was not run, as a sentence; "" if it was."""
     impact: Impact | None = None
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
-        """Of all entries."""
+        """Return the evaluations of all entries."""
         return tuple(one for entry in self.entries for one in entry.evaluations)
 
     @property
     def counts(self) -> Mapping[Class, int]:
-        """How many changes have each class as their worst; 0 for those that none has."""
+        """Count the changes by their worst class, including zeros."""
         found = Counter(one.worst for one in self.evaluations)
         return {each: found[each] for each in Class}
 
     @property
     def rules_changed(self) -> int:
-        """How many rules and roles of fields changed."""
+        """Count the rules and roles of fields that changed."""
         return len(self.rules) + len(self.words)
 
     @property
     def states_the_same(self) -> bool:
-        """Whether nothing was found that anybody could depend on."""
+        """Whether there are no relevant differences."""
         return not (self.entries or self.rules_changed or self.buf)
 
     def broken(self) -> frozenset[Class]:
-        """The classes that break somebody, of our own comparison and of buf's."""
+        """Return the breaking classes found by our comparison and by buf."""
         ours = {c for one in self.evaluations for c in one.classes if c is not Class.COMPATIBLE}
         return frozenset(ours | {_BUF[rule.breaks] for rule in self.buf})
 
     def breaks(self, fail_on: Collection[str] = tuple(NAMES)) -> bool:
-        """Whether one of these classes (`misread`, `wire`, `json`, `source`, `rules`) is there."""
+        """Whether one of these classes (`misread`, `wire`, `json`, `source`, `rules`) occurs."""
         broken = self.broken()
         classes = any(NAMES[name] in broken for name in fail_on if name in NAMES)
         return classes or (RULES in fail_on and self.rules_changed > 0)
@@ -146,12 +146,12 @@ def report(
     with_impact: bool = False,
     checkout: Checkout | None = None,
 ) -> Report:
-    """Compares two specifications, and states what the changes touch if that is asked for.
+    """Compare two specifications, with the impact of the changes if requested.
 
-    With the requirements of the catalogue each changed rule says which of them stand on it.
+    With the requirements of the catalogue each changed rule lists those that cite it.
     """
     with ThreadPoolExecutor() as pool:
-        asked = pool.submit(broken_rules, old, new)  # a process of its own, meanwhile
+        asked = pool.submit(broken_rules, old, new)  # runs a process in parallel
         evaluated = evaluate(old, new)
         touched = None
         if with_impact:
@@ -180,7 +180,7 @@ def report(
 def _without_renamed_places(
     rules: Iterable[RuleChange], evaluated: Iterable[Evaluation]
 ) -> Iterator[RuleChange]:
-    """Without the comments that stand elsewhere only because what they are about is renamed."""
+    """Drop comments that only moved because their declaration is renamed."""
     changes = (one.change for one in evaluated if one.change.kind in _RENAMES)
     renamed = {change.old_place: change.where for change in changes}
 
@@ -199,7 +199,7 @@ def _without_renamed_places(
 
 
 def _words(evaluated: Iterable[Evaluation], rules: Iterable[RuleChange]) -> Iterator[Evaluation]:
-    """Changed comments; without those of the Go API that a changed rule shows already."""
+    """Yield changed comments, without those of the Go API that a changed rule already shows."""
     shown = {name_of(one.new.place) for one in rules if one.old and one.new}
     for one in evaluated:
         of_api = one.change.kind is Kind.API_COMMENT

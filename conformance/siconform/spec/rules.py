@@ -1,6 +1,6 @@
-"""Compares what two specifications demand: rule sentences that came, went or changed their level.
+"""Compares the rules of two specifications: sentences added, removed or changed in strength.
 
-A rule is a sentence with modal words (`Sentence.is_rule`). Everything else is prose, and silence.
+A rule is a sentence with modal words (`Sentence.is_rule`). All other prose is ignored.
 """
 
 import re
@@ -18,15 +18,15 @@ from siconform.spec.model import Sentence, Spec
 from siconform.spec.places import Carriers, Footing, name_of, nearest_revision, sources_of
 
 ALIKE_HERE: Final = 0.5
-"""Share of words two sentences of one place have in common that are one sentence reworded."""
+"""Minimum share of common words for a reworded sentence in the same place."""
 ALIKE_ELSEWHERE: Final = 0.75
-"""The same for sentences of different places, where chance likeness is common."""
+"""The same for sentences of different places, where accidental similarity is common."""
 _NEGATIONS: Final = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|without|unless|n't)\b|n['\u2019]t\b", re.IGNORECASE
 )
 
 _NUMBERED: Final = re.compile(r"(?<=\")(?:\d+\.)*\d+\.?\s+|^(?:\d+\.)*\d+\.?\s+")
-"""The number of a heading: others in front of it change it."""
+"""The number of a heading, which changes with headings before it."""
 _SIGNS: Final = re.compile(r"[<>]=?(?=\s*-?\d)|[!=]=|(?<![\w-])-(?=\d)")
 
 
@@ -44,13 +44,13 @@ _STRENGTHS: Final = {
     "should": Strength.RECOMMENDS,
     "should not": Strength.RECOMMENDS,
 }
-"""Of modal verbs that do not demand; "may not" forbids."""
+"""Modal verbs that do not demand; "may not" forbids."""
 _VERDICTS: Final = frozenset({"reject", "error", "ignored"})
-"""Modal words that are no verbs of modality: what should be rejected is recommended."""
+"""Modal words that are not modal verbs: what should be rejected is recommended."""
 
 
 class RuleChangeKind(Enum):
-    """What became of a rule."""
+    """What happened to a rule."""
 
     APPEARED = "appeared"
     VANISHED = "vanished"
@@ -63,15 +63,15 @@ class RuleChangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """A rule that changed, with its sentence before and after, and who stands on it."""
+    """A changed rule: its sentence before and after, and the requirements that cite it."""
 
     kind: RuleChangeKind
-    old: Sentence | None  # None where it appeared
-    new: Sentence | None  # None where it vanished
+    old: Sentence | None  # None if it appeared
+    new: Sentence | None  # None if it vanished
     carried: tuple[str, ...] = ()
-    """Requirements of the old revision that stand on the old sentence."""
+    """Requirements of the old revision that cite the old sentence."""
     carries: tuple[str, ...] = ()
-    """Requirements of any revision that stand on the new sentence as it is."""
+    """Requirements of any revision that cite the new sentence."""
 
     @property
     def is_uncovered(self) -> bool:
@@ -80,7 +80,7 @@ class RuleChange:
 
     @property
     def sentence(self) -> Sentence:
-        """The sentence as it is now, or as it was where it vanished."""
+        """Return the new sentence, or the old one if it vanished."""
         found = self.new or self.old
         if found is None:
             raise ValueError("a change of a rule has a sentence before or after")
@@ -88,7 +88,7 @@ class RuleChange:
 
 
 def strength(sentence: Sentence) -> Strength:
-    """How binding a sentence is: by its strongest modal verb, or a demand where it has none."""
+    """Return the strength of its strongest modal verb, or a demand if it has none."""
     steps = [word for word in sentence.words if word not in _VERDICTS]
     if steps:
         return max(_STRENGTHS.get(step, Strength.DEMANDS) for step in steps)
@@ -98,11 +98,10 @@ def strength(sentence: Sentence) -> Strength:
 def compare_rules(
     old: Spec, new: Spec, requirements: Sequence[Requirement] = ()
 ) -> tuple[RuleChange, ...]:
-    """The rules that changed, in the order of the new text, then what vanished from the old.
+    """Return the rules that changed, in the order of the new specification, then vanished ones.
 
-    Nothing where one side is a schema alone, and nothing but comments where one is a .proto file:
-    what it does not say it may not have meant to take away. With the requirements of the catalogue
-    each change says which of them stand on it.
+    Nothing if one side is a schema alone, and only comments if one is a .proto file: its silence
+    does not remove a rule. With the requirements of the catalogue each change lists them.
     """
     if not (old.sentences and new.sentences):
         return ()
@@ -132,7 +131,7 @@ def _with_carriers(
 
 
 def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
-    """What became of one sentence; None where it is no rule on either side, or as it was."""
+    """Return the change of one sentence; None if it is not a rule or unchanged."""
     if old is None or new is None:
         present = new or old
         if present is None or not _is_rule(present):
@@ -146,7 +145,7 @@ def _change(old: Sentence | None, new: Sentence | None) -> RuleChange | None:
 
 
 def _reworded(old: Sentence, new: Sentence) -> RuleChangeKind | None:
-    """What distinguishes two sentences that are one rule; None where nothing does."""
+    """Return the difference between two versions of a rule; None if there is none."""
     if _sent(old) == _sent(new):
         return RuleChangeKind.MOVED if _place(old) != _place(new) else None
     negated = _negations(old) % 2 != _negations(new) % 2
@@ -162,7 +161,7 @@ Pair = tuple[Sentence | None, Sentence | None]
 
 
 def _pairs(old: Sequence[Sentence], new: Sequence[Sentence]) -> Iterator[Pair]:
-    """Each sentence with its like: equal ones first, then those that are most alike, then alone."""
+    """Pair each sentence: identical ones first, then the most similar, then unpaired ones."""
     left_old, left_new, same = _without_equal(list(old), list(new))
     yield from same
     for least, same_place in ((ALIKE_HERE, True), (ALIKE_ELSEWHERE, False)):
@@ -178,7 +177,7 @@ def _pairs(old: Sequence[Sentence], new: Sequence[Sentence]) -> Iterator[Pair]:
 def _without_equal(
     old: list[Sentence], new: list[Sentence]
 ) -> tuple[list[Sentence], list[Sentence], list[Pair]]:
-    """What is left of both when equal words of one place, then of any place, are paired."""
+    """Return the rest after pairing identical sentences of one place, then of any place."""
     pairs: list[Pair] = []
     for with_place in (True, False):
         waiting: defaultdict[tuple[str, str], list[Sentence]] = defaultdict(list)
@@ -199,7 +198,7 @@ def _without_equal(
 def _alike(
     old: Sequence[Sentence], new: Sequence[Sentence], least: float, *, same_place: bool
 ) -> list[tuple[Sentence, Sentence]]:
-    """Pairs of which one is a rule and that have enough words in common, each sentence once."""
+    """Yield pairs with a rule and enough words in common, each sentence once."""
     words_of = [normalised(one.text).split() for one in new]
     having: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
     for j, after in enumerate(new):
@@ -211,7 +210,7 @@ def _alike(
         tokens = _tokens(before, words, same_place=same_place)
         common = Counter(chain.from_iterable(having.get(token, ()) for token in tokens))
         for j, shared in common.items():
-            most = 2 * shared / (len(words) + len(words_of[j]))  # that the ratio can be
+            most = 2 * shared / (len(words) + len(words_of[j]))  # upper bound of the ratio
             if most >= least and (_is_rule(before) or _is_rule(new[j])):
                 matcher = SequenceMatcher(None, words, words_of[j], autojunk=False)
                 found.append((matcher.ratio(), i, j))
@@ -221,7 +220,7 @@ def _alike(
 def _tokens(
     sentence: Sentence, words: Sequence[str], *, same_place: bool
 ) -> Iterator[tuple[str, str, int]]:
-    """The words with the place, where that matters, each time a word comes with its count."""
+    """Return the words, with the place if that matters, each with its occurrence number."""
     place = _place(sentence) if same_place else ""
     times: Counter[str] = Counter()
     for word in words:
@@ -235,7 +234,7 @@ def _best(
     new: Sequence[Sentence],
     least: float,
 ) -> list[tuple[Sentence, Sentence]]:
-    """The most alike first; of equal ones those that come first in the texts."""
+    """Yield the most similar first; ties in document order."""
     pairs: list[tuple[Sentence, Sentence]] = []
     taken_old: set[int] = set()
     taken_new: set[int] = set()
@@ -255,7 +254,7 @@ def _is_rule(sentence: Sentence) -> bool:
 
 
 def _sent(sentence: Sentence) -> str:
-    """The words, and the signs and comparisons between them that change a meaning."""
+    """Return the words, and the signs and comparisons between them that affect the meaning."""
     return f"{normalised(sentence.text)} {' '.join(_SIGNS.findall(sentence.text))}"
 
 
@@ -264,7 +263,7 @@ def _identity(sentence: Sentence, *, with_place: bool) -> tuple[str, str]:
 
 
 def _place(sentence: Sentence) -> str:
-    """Where it stands; a name that is only spelled otherwise is the same place."""
+    """Return its place; a respelled name is the same place."""
     name = name_of(sentence.place).replace("_", "").lower()
     return name or _NUMBERED.sub("", sentence.place) or _NUMBERED.sub("", sentence.section)
 

@@ -1,4 +1,4 @@
-"""Telling values for the fields of a message: what a peer of the SI would put there."""
+"""Realistic, distinguishable values for the fields of a message."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,10 +6,10 @@ from typing import Any, Final
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-_DEPTH: Final = 3  # of messages in messages: enough to be recognised, and recursive ones end
+_DEPTH: Final = 3  # nesting of messages: enough to recognise them, and recursion ends
 _BIG: Final = 2**33 + 7  # more than 32 bits, and not zero in the lower ones
-_BELOW_THE_TOP: Final = -5  # of what an unsigned number can be: one that has no sign has its bit
-_ENTRIES: Final = 2  # of a repeated field: enough to see one of them lost
+_BELOW_THE_TOP: Final = -5  # from the maximum of an unsigned number, so that the sign bit is set
+_ENTRIES: Final = 2  # of a repeated field: enough to detect a lost one
 
 _TEXTS: Final[Mapping[str, str]] = {
     "applicationID": "app-1",
@@ -49,7 +49,7 @@ _SIGNED: Final = frozenset(
 
 
 def samples(field: FieldDescriptor) -> list[Any]:
-    """Single values for `field`, the most usual first; messages are left to `put`."""
+    """Return single values for `field`, the most usual first; messages are left to `put`."""
     if field.type == FieldDescriptor.TYPE_STRING:
         usual = _TEXTS.get(field.name, f"{field.name}-1")
         return [usual, f"{usual[:-1]}2"]
@@ -67,7 +67,7 @@ def samples(field: FieldDescriptor) -> list[Any]:
 
 
 def put(message: Message, field: FieldDescriptor, which: int = 0, depth: int = _DEPTH) -> None:
-    """Sets `field` of `message` to its sample number `which`, the last one when there are fewer."""
+    """Set `field` of `message` to sample number `which`, or to the last one if there are fewer."""
     if _is_map(field):
         _put_entry(message, field, which, depth)
     elif field.is_repeated:
@@ -86,7 +86,7 @@ def put(message: Message, field: FieldDescriptor, which: int = 0, depth: int = _
 
 
 def how_many(field: FieldDescriptor) -> int:
-    """How many samples `field` has."""
+    """Return how many samples `field` has."""
     return 1 if field.message_type is not None else len(samples(field))
 
 
@@ -122,7 +122,7 @@ def _pick(field: FieldDescriptor, which: int) -> Any:
 
 
 def _numbers(enum: EnumDescriptor) -> list[int]:
-    """The numbers of an enum without its zero, which is not sent."""
+    """Return the numbers of an enum except zero, which is not sent."""
     return [value.number for value in enum.values if value.number] or [0]
 
 

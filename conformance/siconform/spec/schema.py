@@ -1,4 +1,4 @@
-"""The shapes of a schema: messages, enums and methods with names as the SI's texts say them."""
+"""The shapes of a schema: messages, enums and methods by their SI names."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _REFERENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message, or an extension."""
+    """A field of a message, or an extension."""
 
     name: str
     number: int
@@ -34,11 +34,11 @@ class Field:
     cardinality: str = ""  # "", `optional` or `repeated`; maps have none
     oneof: str = ""
     json_name: str = ""
-    options: str = ""  # such as `deprecated: true`; what changes neither bytes nor JSON
+    options: str = ""  # such as `deprecated: true`; they affect neither bytes nor JSON
 
     @property
     def held(self) -> str:
-        """Its type, or that of the values of a map."""
+        """Return its type, or the type of the values of a map."""
         return self.type.removeprefix("map<").removesuffix(">").rpartition(", ")[2]
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Numbers and names that a message or an enum gives to nobody."""
+    """Numbers and names that a message or an enum reserves."""
 
     ranges: frozenset[tuple[int, int]] = frozenset()  # both ends included
     names: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ class Reserved:
         return any(low <= number <= high for low, high in self.ranges)
 
     def without(self, other: "Reserved") -> "Reserved":
-        """What is reserved here and not in `other`."""
+        """Return what is reserved here and not in `other`."""
         ranges: list[tuple[int, int]] = []
         for low, high in self.ranges:
             free = low
@@ -80,7 +80,7 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message by the name it has inside the package, such as `NodeInfo`."""
+    """A message by its name inside the package, such as `NodeInfo`."""
 
     name: str
     fields: Mapping[str, Field]
@@ -88,17 +88,17 @@ class Message:
 
     @property
     def members(self) -> str:
-        """Its fields in one line."""
+        """List its fields in one line."""
         return ", ".join(f"{f.name} {f}" for f in self.fields.values()) or "no fields"
 
     def owner(self, number: int) -> Field | None:
-        """The field that has `number`."""
+        """Return the field that has `number`."""
         return next((f for f in self.fields.values() if f.number == number), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """An enum by the name it has inside the package, such as `NodeInfo.ActionFromRM`."""
+    """An enum by its name inside the package, such as `NodeInfo.ActionFromRM`."""
 
     name: str
     values: Mapping[str, int]
@@ -106,17 +106,17 @@ class Enumeration:
 
     @property
     def members(self) -> str:
-        """Its values in one line."""
+        """List its values in one line."""
         return ", ".join(f"{name} {number}" for name, number in self.values.items())
 
     def named(self, number: int) -> str:
-        """The first name of `number`, or "" where it has none."""
+        """Return the first name of `number`, or "" if it has none."""
         return next((name for name, n in self.values.items() if n == number), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method of a service, `Scheduler.UpdateNode`."""
+    """A method of a service, `Scheduler.UpdateNode`."""
 
     name: str
     input: str
@@ -126,7 +126,7 @@ class Method:
 
     @property
     def shape(self) -> str:
-        """Its two types with what streams, `(stream NodeRequest) returns (stream NodeResponse)`."""
+        """Return its types with streaming: `(stream NodeRequest) returns (stream NodeResponse)`."""
         return (
             f"({'stream ' if self.client_streams else ''}{self.input}) returns "
             f"({'stream ' if self.server_streams else ''}{self.output})"
@@ -135,7 +135,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Schema:
-    """Everything one file declares, in the order of the file."""
+    """Everything a file declares, in the order of the file."""
 
     package: str
     messages: Mapping[str, Message]
@@ -145,7 +145,7 @@ class Schema:
     extensions: Mapping[str, Field]
 
     def options_sent(self, options: str) -> str:
-        """The options of a field, those of the text's own by name: `si_secret: true`."""
+        """Return the options of a field, those defined by the SI by name: `si_secret: true`."""
         for extension in self.extensions.values():
             by_number, by_name = f"({extension.number}): ", f"{extension.name}: "
             if extension.type == "bool":
@@ -155,7 +155,7 @@ class Schema:
         return options
 
     def elements(self) -> dict[str, str]:
-        """Every declared name to what is declared: number, type, label."""
+        """Map every declared name to its declaration: number, type, label."""
         found = dict.fromkeys(self.services, "service")
         found |= {method.name: method.shape for method in self.methods.values()}
         for message in self.messages.values():
@@ -167,7 +167,7 @@ class Schema:
         return found
 
     def reachable(self, names: Iterable[str]) -> set[str]:
-        """The messages of `names` and all that their fields hold, however deep."""
+        """Return the messages of `names` and all that their fields hold, recursively."""
         seen: set[str] = set()
         waiting = [name for name in names if name in self.messages]
         while waiting:
@@ -179,13 +179,13 @@ class Schema:
         return seen
 
     def full(self, name: str) -> str:
-        """The full name of `name`, which stands inside the package."""
+        """Return the full name of `name` inside the package."""
         return f"{self.package}.{name}" if self.package else name
 
 
 @cache
 def revision_file(name: str) -> FileDescriptorProto:
-    """The schema of a known revision as its file descriptor."""
+    """Return the file descriptor of a known revision."""
     file = FileDescriptorProto()
     REVISIONS[name].si.DESCRIPTOR.CopyToProto(file)
     return file
@@ -193,12 +193,12 @@ def revision_file(name: str) -> FileDescriptorProto:
 
 @cache
 def revision_schema(name: str) -> Schema:
-    """The shapes of a known revision."""
+    """Return the shapes of a known revision."""
     return schema_of(revision_file(name))
 
 
 def schema_of(file: FileDescriptorProto) -> Schema:
-    """The shapes that `file` declares."""
+    """Return the shapes that `file` declares."""
     messages: dict[str, Message] = {}
     enums: dict[str, Enumeration] = {}
     for enum in file.enum_type:
@@ -277,8 +277,8 @@ def _field(
 
 
 def _options_sent(f: FieldDescriptorProto) -> str:
-    """The options of a field; those of the text's own by number."""
-    unknown: Any = UnknownFieldSet(f.options)  # the stubs do not let it be walked
+    """Return the options of a field; those defined by the SI by number."""
+    unknown: Any = UnknownFieldSet(f.options)  # the stubs do not allow iteration
     own = (f"({one.field_number}): {one.data}" for one in unknown)
     return " ".join([*str(f.options).split(), *own])
 
@@ -292,6 +292,6 @@ def _inside(type_name: str, package: str) -> str:
 
 
 def json_name(name: str) -> str:
-    """The name a field has in JSON when its declaration gives none."""
+    """Return the JSON name of a field whose declaration has none."""
     first, *others = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in others)

@@ -1,4 +1,4 @@
-"""What a peer understands, as a sentence in terms of the SI."""
+"""Sentences on what a peer understands, in terms of the SI."""
 
 from collections.abc import Mapping
 
@@ -17,26 +17,26 @@ AGES = {OLD: "an old", NEW: "a new"}
 
 
 class Teller:
-    """Says what readings mean, by the schemas of their two sides."""
+    """Describes readings, by the schemas of their two sides."""
 
     def __init__(
         self,
         schemas: Mapping[str, Schema],
         senders: Mapping[str, Mapping[str, frozenset[Peer]]],
     ) -> None:
-        """Both arguments by side: `old`, `new`, or the name of a revision."""
+        """Both arguments are by side: `old`, `new`, or the name of a revision."""
         self._schemas = schemas
         self._senders = senders
 
     def send(self, reading: Reading) -> str:
-        """One sentence on what the reader understands."""
+        """Describe in one sentence what the reader understands."""
         who = self.reader(reading.reader, reading.writer, reading.message)
         what = self._of_value(reading) if reading.carrier else self._of_field(reading)
         by = "" if reading.form is Form.BYTES else "from JSON, "
         return f"{by}{who} {what}."[0].upper() + f"{by}{who} {what}."[1:]
 
     def reader(self, side: str, writer: str, message: str) -> str:
-        """Who reads what the other side wrote: `an old RM`, `a new scheduler`, `an old peer`."""
+        """Return the reader of the other side's message: `an old RM`, `a new scheduler`."""
         sent_by = self._senders.get(writer, {}).get(message, frozenset())
         peer = next(iter(sent_by)).other.value if len(sent_by) == 1 else "peer"
         if side in AGES:
@@ -52,7 +52,7 @@ class Teller:
                 what = reading.element if reading.is_cut else f"{reading.element} = {reading.wrote}"
                 message = (
                     f"cannot decode {article(reading.message)} with {what}: "
-                    "the whole message is refused"
+                    "the whole message is rejected"
                 )
             case Decoding.LOST:
                 schema = self._schemas[reading.reader]
@@ -115,7 +115,7 @@ class Teller:
 
 
 def takes(wrote: str, read: str) -> str:
-    """`takes a rejected node for an accepted one`, for the types RejectedNode and AcceptedNode."""
+    """Format `takes a rejected node for an accepted one`, for RejectedNode and AcceptedNode."""
     ours, theirs = words(split(wrote)[1]), words(split(read)[1])
     if len(ours) > 1 and len(theirs) > 1 and ours[-1] == theirs[-1]:
         theirs = (*theirs[:-1], "one")
@@ -123,7 +123,7 @@ def takes(wrote: str, read: str) -> str:
 
 
 def article(phrase: str) -> str:
-    """The phrase with its indefinite article."""
+    """Prefix the phrase with its indefinite article."""
     plain = phrase.lower().startswith(_LIKE_YOU)
     an = phrase.startswith("RM") or (phrase[:1].lower() in _VOWELS and not plain)
     return f"{'an' if an else 'a'} {phrase}"
@@ -139,7 +139,7 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     ),
     Kind.SERVICE_ADDED: (
         "{who} answers UNIMPLEMENTED to {where}",
-        "{who} is not called by old ones",
+        "{who} is not called by old peers",
     ),
     Kind.SERVICE_REMOVED: (
         "{who} is not called any more",
@@ -150,7 +150,7 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         "{who} is not called by an old RM",
     ),
     Kind.METHOD_REMOVED: (
-        "{who} is not called by a new RM any more: {where} stays silent",
+        "{who} is not called by a new RM any more: {where} is never called",
         "{who} answers UNIMPLEMENTED to {where}, which an old RM still calls",
     ),
     Kind.MESSAGE_ADDED: (_UNSEEN, "{who} gets no {where} from an old {other}"),
@@ -160,12 +160,12 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
     Kind.VALUE_ADDED: (_UNSEEN, "{who} gets no {member} from an old {other}"),
     Kind.VALUE_REMOVED: ("{who} gets no {member} from a new {other}", _UNSEEN),
     Kind.VALUE_NUMBER: (
-        "{who} has {member} as {old}; no message of both texts carries it",
-        "{who} has {member} as {new}; no message of both texts carries it",
+        "{who} has {member} as {old}; no message of both specifications carries it",
+        "{who} has {member} as {new}; no message of both specifications carries it",
     ),
     Kind.VALUE_REPLACED: (
-        "{who} knows {old}; no message of both texts carries it",
-        "{who} knows {new}; no message of both texts carries it",
+        "{who} knows {old}; no message of both specifications carries it",
+        "{who} knows {new}; no message of both specifications carries it",
     ),
     Kind.ENUM_ADDED: (_UNSEEN, "{who} gets no {where} from an old {other}"),
     Kind.ENUM_REMOVED: ("{who} gets no {where} any more", "{who} does not know {where}"),
@@ -174,24 +174,24 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         '{who} looks for "{new}" and does not find what is sent under "{old}"',
     ),
     Kind.CONSTANT_ADDED: (
-        '{who} gives "{new}" no meaning',
+        '{who} does not know "{new}"',
         '{who} gets no "{new}" from an old {other}',
     ),
     Kind.CONSTANT_REMOVED: (
         '{who} gets no "{old}" from a new {other}',
-        '{who} gives "{old}" no meaning any more',
+        '{who} no longer knows "{old}"',
     ),
     Kind.FIELD_ROLE: (
-        "{who} reads the same bytes and goes by the old comment",
-        "{who} reads the same bytes and goes by the new comment",
+        "{who} reads the same bytes and follows the old comment",
+        "{who} reads the same bytes and follows the new comment",
     ),
     Kind.API_ADDED: ("{who} does not implement {where}", "{who} does not compile without {where}"),
     Kind.API_REMOVED: ("{who} calls {where} and does not compile", "{who} has no {where}"),
     Kind.API_SIGNATURE: (
-        "{who} calls {where} as it was, and does not compile beside the new one",
-        "{who} has {where} as it is now",
+        "{who} calls {where} with its old signature, and does not compile with the new one",
+        "{who} has {where} with its new signature",
     ),
-    Kind.API_PARAMETERS: ("{who} compiles as it is", "{who} compiles as it is"),
+    Kind.API_PARAMETERS: ("{who} compiles unchanged", "{who} compiles unchanged"),
     Kind.API_RENAMED: (
         "{who} names {old} and does not compile",
         "{who} names {new}",
@@ -201,18 +201,18 @@ _SAYINGS: Mapping[Kind, tuple[str, str]] = {
         "{who} sends and reads the same string",
     ),
 }
-"""What an old and a new peer understand where no bytes differ, or where there are none."""
+"""What an old and a new peer understand if no bytes differ, or if there are none."""
 
 
 _TAKEN = (
     '{who} takes what is sent as {where}, "{new}", for {taken_from}',
     '{who} takes what is sent as {taken_from}, "{new}", for {where}',
 )
-"""The same of a constant with a value that is another one's in the old text."""
+"""The same for a constant whose value is that of another one in the old specification."""
 
 
 def without_bytes(change: Change, side: str, who: str) -> str:
-    """What the peer `who` of one side understands of a change that no message shows."""
+    """Describe what the peer `who` of one side understands of a change that no message shows."""
     if change.kind is Kind.METHOD_STREAMING:
         message = _of_streaming(change, side, who)
     else:
@@ -236,19 +236,19 @@ def without_bytes(change: Change, side: str, who: str) -> str:
 
 
 def _other(who: str) -> str:
-    """Whom the peer `who` speaks with: the scheduler, the RM, or any peer."""
+    """Return the counterpart of the peer `who`: the scheduler, the RM, or any peer."""
     _, _, kind = who.rpartition(" ")
     return _OTHERS.get(kind, kind)
 
 
 def of_new_interface(change: Change, who: str) -> str:
-    """What is said to a peer of a Go method whose interface nobody had to implement before."""
+    """Describe a new Go method whose interface had no implementations before."""
     interface, method = split(change.where)
     return f"{who[0].upper()}{who[1:]} may have {method}: {interface} is a new interface."
 
 
 def _of_streaming(change: Change, side: str, who: str) -> str:
-    """What an end of an rpc gets that streams at the other end only, as gRPC behaves."""
+    """Describe an rpc that streams at the other end only, as gRPC behaves."""
     mine, other = (change.old, change.new) if side == OLD else (change.new, change.old)
     (request, answer), (their_request, their_answer) = (
         tuple(half.startswith(_STREAM) for half in shape.split(" returns "))
@@ -260,7 +260,7 @@ def _of_streaming(change: Change, side: str, who: str) -> str:
     if request and not their_request:
         sent.append("gets one message with each call, and no more")
     if answer and not their_answer:
-        sent.append("is heard when it answers once, and fails the call with a second answer")
+        sent.append("can answer once, and fails the call with a second answer")
     if their_answer and not answer:
-        sent.append("answers once and cannot speak by itself")
+        sent.append("answers once and cannot send on its own")
     return f"{who} {'; it '.join(sent)}"

@@ -1,4 +1,4 @@
-"""From an argument of the command to a specification: what it names is read and compiled."""
+"""Reads and compiles the specification that a command-line argument names."""
 
 import os
 import re
@@ -23,25 +23,24 @@ from siconform.spec.text import decode, read_spec_text
 GIT = "git:"
 HEAD = "HEAD"
 _DESCRIPTOR_SETS = frozenset({".binpb", ".pb", ".desc", ".protoset", ".fds"})
-_CONTROL = frozenset(range(9))  # characters no text has, and every descriptor set has
+_CONTROL = frozenset(range(9))  # characters that only descriptor sets have
 _PATIENCE = 30.0  # seconds for git
 
 _CASE = {"ARCH": "ARCH", "OS": "OS", "CPU": "CPU", "ID": "ID", "YUNIKORN": "YuniKorn"}
 
 
 class GitError(Exception):
-    """Git cannot give a version of a file; the message is one sentence."""
+    """Git cannot provide a version of a file; the message is one sentence."""
 
 
 def read_spec(argument: str) -> Spec:
-    """The specification an argument names.
+    """Read the specification that an argument names.
 
     A revision of the SI by its name or release line (`2023-12`, `1.8`), `git:REV:PATH` in the
-    repository one stands in, or a path: a text, a `.proto` file, a descriptor set. A path that is
+    current repository, or a path: a document, a `.proto` file, a descriptor set. A path that is
     also a revision's name is written `./2023-12`.
 
-    Raises UnreadableSpec with everything that is wrong, each with its line in the text, and
-    buf.NoCompiler without buf.
+    Raises UnreadableSpec with all errors and their lines, and buf.NoCompiler without buf.
     """
     if argument.startswith(GIT):
         return _from_git(argument)
@@ -61,7 +60,7 @@ def read_spec(argument: str) -> Spec:
 
 
 def from_bytes(name: str, data: bytes, suffix: str) -> Spec:
-    """A specification from the bytes of a file; its suffix (`.proto`) says what it is."""
+    """Read a specification from the bytes of a file; its suffix (`.proto`) gives the format."""
     if suffix.lower() in _DESCRIPTOR_SETS or _CONTROL & set(data[:4096]):
         return _from_descriptor_set(name, data)
     content = decode(name, data)
@@ -69,7 +68,7 @@ def from_bytes(name: str, data: bytes, suffix: str) -> Spec:
 
 
 def from_text(name: str, content: str) -> Spec:
-    """A specification from a text whose lines end with a line feed."""
+    """Read a specification from a document whose lines end with a line feed."""
     text = read_spec_text(name, content)
     file = compile_source(name, text.source)
     return Spec(
@@ -88,7 +87,7 @@ def from_text(name: str, content: str) -> Spec:
 
 
 def _dangling(file: FileDescriptorProto, api: Iterable[ApiMethod]) -> Iterator[str]:
-    """What the Go API names and no block declares, as one does after a renaming."""
+    """Yield messages that the Go API names but no block declares, as after a renaming."""
     declared = {message.name for message in file.message_type}
     declared |= {enum.name for enum in file.enum_type}
     for method in api:
@@ -99,7 +98,7 @@ def _dangling(file: FileDescriptorProto, api: Iterable[ApiMethod]) -> Iterator[s
 
 
 def from_revision(revision: Revision, name: str = "") -> Spec:
-    """A revision of the SI: its schema, constants and Go API, without prose, comments and lines."""
+    """Return a revision of the SI: schema, constants and Go API, without prose, comments, lines."""
     note = note_on(name)
     known = si_constants.KNOWN_IN[revision.name]
     named = {
@@ -127,13 +126,13 @@ def _from_proto(name: str, content: str) -> Spec:
 
 
 def _from_descriptor_set(name: str, data: bytes) -> Spec:
-    """The only file of the set that is not Google's, or the one called si.proto."""
+    """Read the only file of the set that is not Google's, or the one called si.proto."""
     try:
         files = list(FileDescriptorSet.FromString(data).file)
     except DecodeError:
         files = []
     if not any(file.name for file in files):
-        message = "the file is binary and no descriptor set: give a text, a .proto or a .binpb"
+        message = "the file is binary but not a descriptor set: give a .md, a .proto or a .binpb"
         raise UnreadableSpec(name, [SpecError(message)])
     own = [file for file in files if not file.name.startswith("google/protobuf/")]
     chosen = own if len(own) == 1 else [file for file in own if file.name == SI_FILE]
@@ -155,36 +154,36 @@ def _from_git(argument: str) -> Spec:
         raise UnreadableSpec(argument, [SpecError(str(error))]) from error
     if done.returncode:
         sent = re.sub(r"^fatal: ", "", " ".join(done.stderr.decode(errors="replace").split()))
-        message = f"git has no such text: {sent}"
+        message = f"git has no such file: {sent}"
         raise UnreadableSpec(argument, [SpecError(message)])
     return from_bytes(argument, done.stdout, PurePosixPath(path).suffix)
 
 
 def version_at(file: str, commit: str = HEAD) -> str | None:
-    """`git:COMMIT:PATH` of a file at a commit, under its old name if it was renamed since.
+    """Return `git:COMMIT:PATH` of a file at a commit, under its old name if it was renamed since.
 
     None if the file is new. Raises GitError outside of a repository and for an unknown commit.
     """
     folder = _git_output("rev-parse", "--show-prefix")
     if folder is None:
-        raise GitError("there is no git repository here: compare two texts by siconform spec diff")
+        raise GitError("not in a git repository: compare two files with siconform spec diff")
     path = os.path.normpath(Path(folder.rstrip("\n"), os.path.relpath(file)))
     if path.startswith(os.pardir):
-        raise GitError(f"{file} is outside of the repository around this folder")
+        raise GitError(f"{file} is outside of the repository of this folder")
     known = not commit.startswith("-") and _git_output(
         "rev-parse", "--verify", "--quiet", f"{commit}^0"
     )
     if not known:
         if commit == HEAD:  # before the first commit
             return None
-        raise GitError(f'"{commit}" is no commit here: was it fetched? (in CI: fetch-depth: 0)')
+        raise GitError(f'"{commit}" is not a commit here: was it fetched? (in CI: fetch-depth: 0)')
     if _git_output("cat-file", "-e", f"{commit}:{path}") is None:
         path = _name_before(path, commit)
     return f"{GIT}{commit}:{path}" if path else None
 
 
 def _name_before(path: str, commit: str) -> str:
-    """The path the file was renamed from since the commit; "" if it is new."""
+    """Return the path the file was renamed from since the commit; "" if it is new."""
     renames = ("--find-renames", "--diff-filter=R", "--name-status", "-z")
     fields = (_git_output("diff", *renames, commit, "--") or "").split("\0")
     # R095, the old path, the new path, R100, ...
@@ -192,7 +191,7 @@ def _name_before(path: str, commit: str) -> str:
 
 
 def _git_output(*arguments: str) -> str | None:
-    """The standard output of git; None if it fails."""
+    """Return the standard output of git; None if it fails."""
     done = _git(*arguments)
     return None if done.returncode else done.stdout.decode(errors="surrogateescape")
 
@@ -204,9 +203,9 @@ def _git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
             command, capture_output=True, timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitError(f"git did not work: {error}") from error
+        raise GitError(f"git failed: {error}") from error
 
 
 def text_name(key: str) -> str:
-    """The name a text gives a constant: `HOST_NAME` is `HostName` there."""
+    """Return the SI's name of a constant: `HOST_NAME` is `HostName`."""
     return "".join(_CASE.get(word, word.capitalize()) for word in key.split("_"))

@@ -1,4 +1,4 @@
-"""A report as people read it on a terminal: lines with a style each, at most `width` wide."""
+"""A report for terminals: styled lines, at most `width` wide."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -30,9 +30,9 @@ class Line:
 
 
 def report_lines(report: Report, *, details: bool = False, width: int = WIDTH) -> Iterator[Line]:
-    """The verdict and counts first, then what breaks, worst first, then rules, buf, impact.
+    """Format verdict and counts first, then what breaks, worst first, then rules, buf, impact.
 
-    Details are the bytes that were decoded, compatible changes in full, and whom each touches.
+    Details are the decoded bytes, compatible changes in full, and their impact.
     """
     colour = "red" if report.broken() else "green"
     yield Line(layout.headline(report), colour)
@@ -47,7 +47,7 @@ def report_lines(report: Report, *, details: bool = False, width: int = WIDTH) -
     yield Line("")
     yield from _wrapped(layout.buf_line(report), "", width)
     for beyond in layout.beyond_ours(report):
-        yield from _wrapped(f"only buf says so: {beyond}", _IN, width, "yellow")
+        yield from _wrapped(f"buf only: {beyond}", _IN, width, "yellow")
     if report.impact is not None:
         yield from _impact(report.impact, details=details, width=width)
 
@@ -95,12 +95,10 @@ def _touched(one: Evaluation, found: Impact, *, details: bool, width: int) -> It
     for change in found.changes:
         if change.change == one.change and (change.touched or change.near or change.code):
             most = 1000 if details else 6
-            received = (
-                [f"stands on it: {layout.listed(change.touched, most)}"] if change.touched else []
-            )
+            received = [f"affects: {layout.listed(change.touched, most)}"] if change.touched else []
             received += [f"near: {layout.listed(change.near, most)}"] if change.near else []
             received += (
-                [f"code: {layout.counted(len(change.code), 'place')}"] if change.code else []
+                [f"code: {layout.counted(len(change.code), 'location')}"] if change.code else []
             )
             yield from _wrapped("; ".join(received), "      ", width)
             for usage in change.code if details else ():
@@ -140,13 +138,13 @@ def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     yield from _requirements("touched", found.touched, width)
     yield from _requirements("near a change", found.near, width)
     if found.arriving:
-        yield Line("  begin to hold")
+        yield Line("  apply now")
         for requirement in found.arriving:
             yield from _wrapped(f"{requirement.id}  {requirement.title}", _IN, width)
     if found.results:
-        yield Line("  to be run again")
+        yield Line("  runs to repeat")
         for run in found.results:
-            received = layout.counted(len(run.requirements), "touched requirement")
+            received = layout.counted(len(run.requirements), "affected requirement")
             yield from _wrapped(f"{run.published.file}: {received}", _IN, width)
             yield from _wrapped(run.published.command, _DETAIL, width)
 
@@ -163,7 +161,7 @@ def _requirements(heading: str, found: Iterable[RequirementImpact], width: int) 
             yield from _wrapped(f"tests: {layout.listed(one.tests, 3)}", _DETAIL, width)
         if one.mutants:
             received = layout.listed(one.mutants, 4)
-            yield from _wrapped(f"faults: {received}", _DETAIL, width)
+            yield from _wrapped(f"mutants: {received}", _DETAIL, width)
 
 
 def _wrapped(text: str, indent: str, width: int, colour: str = "") -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""Reads a specification text: its protobuf blocks, constants, Go API and sentences."""
+"""Reads a specification document: its protobuf blocks, constants, Go API and sentences."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from siconform.spec.go_code import constants_in_go, read_api, read_constants
 from siconform.spec.model import ApiMethod, Constant, Sentence, SpecError, UnreadableSpec
 from siconform.spec.prose import read_sentences
 
-LARGEST_TEXT = 1024 * 1024  # bytes; the texts of the SI have 35 thousand
-_CONFLICT_FRONT, _CONFLICT_END = "<<<<<<< ", ">>>>>>> "  # at the start of a line, as git has them
+LARGEST_TEXT = 1024 * 1024  # bytes; the SI has 35 thousand
+_CONFLICT_FRONT, _CONFLICT_END = "<<<<<<< ", ">>>>>>> "  # git's markers, at the start of a line
 
 
 @dataclass(frozen=True, slots=True)
 class SpecText:
-    """What a specification text says, before its protobuf is compiled."""
+    """Contents of a specification document before its protobuf is compiled."""
 
     name: str
     content: str  # as lines that end with a line feed
@@ -27,7 +27,7 @@ class SpecText:
 
     @property
     def source(self) -> str:
-        """Its protobuf, each line where it is in the text; what is between is left empty."""
+        """Return its protobuf, each line at its original position; other lines are empty."""
         lines = [""] * (self.content.count("\n") + 1)
         for block in self.blocks:
             if block.kind is BlockKind.PROTOBUF:
@@ -36,7 +36,7 @@ class SpecText:
 
     @property
     def schema(self) -> str:
-        """Its protobuf as a file of its own, one empty line between the blocks."""
+        """Return its protobuf as a file, one empty line between the blocks."""
         pieces: list[str] = []
         last = 0
         for block in self.blocks:
@@ -50,21 +50,21 @@ class SpecText:
 
 
 def decode(name: str, data: bytes) -> str:
-    """The characters of a text, with line feeds alone.
+    """Decode a document, with line feeds only.
 
-    Raises UnreadableSpec for what is no text or larger than any specification.
+    Raises UnreadableSpec if it is not text or too large for a specification.
     """
     if len(data) > LARGEST_TEXT:
         size, limit = len(data) / 2**20, LARGEST_TEXT // 2**20
-        message = f"the text has {size:.1f} MB, more than the {limit} MB a specification may have"
+        message = f"the file has {size:.1f} MB, more than the limit of {limit} MB"
         raise UnreadableSpec(name, [SpecError(message)])
     if not data.strip():
-        raise UnreadableSpec(name, [SpecError("the text is empty: give one with protobuf blocks")])
+        raise UnreadableSpec(name, [SpecError("the file is empty: give one with protobuf blocks")])
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        message = "the text is not UTF-8 here: save it as UTF-8, or give the right file"
+        message = "the file is not UTF-8 here: save it as UTF-8, or give the right file"
         raise UnreadableSpec(name, [SpecError(message, line)]) from error
     content = content.replace("\r\n", "\n").replace("\r", "\n")
     if conflicts := [*_conflicts(content)]:
@@ -73,35 +73,35 @@ def decode(name: str, data: bytes) -> str:
 
 
 def _conflicts(content: str) -> Iterator[SpecError]:
-    """The merge conflicts that were left in a text: each a mark in front and one behind."""
+    """Yield unresolved merge conflicts, each with an opening and a closing marker."""
     front = None
     for number, line in enumerate(content.split("\n"), 1):
         if line.startswith(_CONFLICT_FRONT):
             front = number
         elif line.startswith(_CONFLICT_END) and front is not None:
-            message = f"a merge left its conflict here, up to line {number}: keep one side of it"
+            message = f"unresolved merge conflict up to line {number}: keep one side of it"
             yield SpecError(message, front)
             front = None
 
 
 def read_spec_text(name: str, content: str) -> SpecText:
-    """What a text says; lines end with a line feed, as `decode` has them.
+    """Read a specification document; lines end with a line feed, as from `decode`.
 
-    Raises UnreadableSpec with everything that is wrong with its blocks.
+    Raises UnreadableSpec with all errors in its blocks.
     """
     lines = content.split("\n")
     layout = find_blocks(lines)
     constants, errors = read_constants(layout.blocks)
     errors = sorted([*layout.errors, *errors], key=lambda error: error.line)
     if not errors and not any(block.kind is BlockKind.PROTOBUF for block in layout.blocks):
-        errors = [SpecError("there is no protobuf in the text: put it between ```protobuf and ```")]
+        errors = [SpecError("there is no protobuf in the file: put it between ```protobuf and ```")]
     if errors:
         raise UnreadableSpec(name, errors)
     first, header = _header(lines, layout)
     prose = ["" if number <= first else line for number, line in enumerate(lines, 1)]
     sentences = read_sentences(prose, layout.blocks, synchronised=layout.synchronised)
     in_go = tuple(
-        f"line {block.first - 1}: constants stand in a block of Go; they are read as constants"
+        f"line {block.first - 1}: constants are in a Go block; they are read as constants"
         for block in constants_in_go(layout.blocks)
     )
     guesses = (*layout.guesses, *in_go, *header)
@@ -111,10 +111,10 @@ def read_spec_text(name: str, content: str) -> SpecText:
 
 
 def _header(lines: list[str], layout: Layout) -> tuple[int, tuple[str, ...]]:
-    """The last line of what a web page puts above a text, and how that is said."""
+    """Return the last line of a web page's header, and the message about it."""
     if layout.synchronised:
         return 0, ()
     first = next((at for at, line in enumerate(lines) if line.strip() == SI_HEADINGS[0]), 0)
     if not any(line.strip() for line in lines[:first]):
         return 0, ()
-    return first, (f"Lines 1 to {first} are taken for what a web page puts above the text",)
+    return first, (f"Lines 1 to {first} are ignored as the header of a web page",)

@@ -1,7 +1,7 @@
-"""The requirements that stand on an element of the schema, as more than their sources show.
+"""The requirements based on a schema element, beyond those whose sources cite it.
 
-An element is a field, a value of an enum or what they are declared in. The catalogue, tests,
-monitors, dialects and mutants are asked alike.
+An element is a field, an enum value or their declaration. The catalogue, tests, monitors, dialects
+and mutants are searched.
 """
 
 import re
@@ -29,20 +29,20 @@ from siconform.spec.schema import Schema
 
 _SILENT: Final = NEW_HERE | RESERVED | OF_THE_FILE | WORDS_ONLY
 _OF_PROTOBUF: Final = frozenset({"message", "type", "value"})
-"""Fields whose name is said of any message and any field."""
+"""Fields whose name is used for any message and any field."""
 _ID: Final = re.compile(r"SI-[A-Z]+-\d{3}")
 
 
 @dataclass(frozen=True)
 class Traceability:
-    """What is known of the requirements of a revision beside their sources."""
+    """What is known of the requirements of a revision in addition to their sources."""
 
     schema: Schema
     revision: str
     citations: Sequence[Citation]
 
     def reasons(self, requirement: Requirement, changes: Iterable[Change]) -> Iterator[Reason]:
-        """Why a requirement stands on what is changed."""
+        """Yield why a requirement is based on changed elements."""
         sent = _Sent(requirement, self.revision)
         citations = self.by_requirement.get(requirement.id, ())
         for change in changes:
@@ -67,7 +67,7 @@ class Traceability:
         return None
 
     def _is_stated(self, owner: str, name: str, sent: "_Sent") -> bool:
-        """Whether a rule has a name that is no word of English, or a value that the field has."""
+        """Whether a rule has a name that is not an English word, or a value of the field."""
         if not sent.words.isdisjoint(self._values_of(owner, name)):
             return sent.names(owner)
         if name not in sent.words:
@@ -84,19 +84,19 @@ class Traceability:
         return sent.names(owner) or (len(self._owners[name]) == 1 and self._is_alone(name))
 
     def _values_of(self, owner: str, name: str) -> Iterable[str]:
-        """The values of an enum field."""
+        """Return the values of an enum field."""
         message = self.schema.messages.get(owner)
         enum = self.schema.enums.get(message.fields[name].type) if message else None
         return enum.values if enum else ()
 
     def _is_alone(self, name: str) -> bool:
-        """Whether nothing else of the SI has a name of the kit that this field has."""
+        """Whether nothing else in the SI has a kit name of this field."""
         ours = self._kit_names.get(name, frozenset())
         others = (names for other, names in self._kit_names.items() if other != name)
         return not any(ours & names for names in others)
 
     def _elements(self, change: Change) -> Iterator[str]:
-        """The field or value that a change is about; all values of an enum that is gone."""
+        """Yield the field or value that a change is about; all values of a removed enum."""
         place = change.old_place
         if place in self.schema.enums and change.kind in TAKEN_AWAY:
             yield from (f"{place}.{value}" for value in self.schema.enums[place].values)
@@ -119,7 +119,7 @@ class Traceability:
 
     @cached_property
     def _kit_names(self) -> Mapping[str, frozenset[str]]:
-        """Of fields that say something themselves, and are no lists of what does."""
+        """Return kit names of fields with a meaning themselves, without lists of such fields."""
         messages = self.schema.messages
         fields = [field for one in messages.values() for field in one.fields.values()]
         return kit_names(
@@ -130,7 +130,7 @@ class Traceability:
 
     @cached_property
     def by_requirement(self) -> Mapping[str, Sequence[Citation]]:
-        """The tests, monitors and mutants that cite each requirement."""
+        """Return the tests, monitors and mutants that cite each requirement."""
         found: defaultdict[str, list[Citation]] = defaultdict(list)
         for one in self.citations:
             for identifier in one.requirements:
@@ -138,7 +138,7 @@ class Traceability:
         return found
 
     def _reached(self, words: frozenset[str]) -> set[str]:
-        """The messages that are named, and those in their fields that are named, too."""
+        """Return the named messages, and those in their fields that are named, too."""
         waiting = [name for name in self.schema.messages if name in words]
         found = set(waiting)
         while waiting:
@@ -150,7 +150,7 @@ class Traceability:
 
 
 class _Sent:
-    """What the catalogue says in a requirement, word by word, and the places it names."""
+    """The words of a requirement in the catalogue, and the places it names."""
 
     def __init__(self, requirement: Requirement, revision: str) -> None:
         one = requirement
@@ -168,6 +168,6 @@ class _Sent:
         return all({word.lower(), f"{word.lower()}s"} & self.words for word in needed)
 
     def names_within(self, owner: str, name: str) -> bool:
-        """Whether a member is named with what it is in: `NodeInfo.action`."""
+        """Whether a member is named together with its declaration: `NodeInfo.action`."""
         place = f"{owner.rpartition('.')[2]}.{name}"
         return re.search(rf"\b{re.escape(place)}\b", self._text) is not None

@@ -14,7 +14,7 @@ from siconform.spec.model import Spec
 
 
 class Breaks(StrEnum):
-    """What a broken rule protects, as buf's categories have it."""
+    """What a rule protects, as in buf's categories."""
 
     WIRE = "wire"
     JSON = "JSON"
@@ -27,8 +27,8 @@ class BrokenRule:
 
     rule: str  # FIELD_SAME_TYPE
     breaks: Breaks
-    message: str  # in buf's words
-    line: int  # of the newer text; 0 where it is not known
+    message: str  # message of buf
+    line: int  # in the newer specification; 0 if unknown
 
 
 _USED = ("WIRE", "WIRE_JSON", "FILE")
@@ -50,7 +50,7 @@ _WIRE = frozenset(
         "RPC_SAME_REQUEST_TYPE",
         "RPC_SAME_RESPONSE_TYPE",
         "RPC_SAME_SERVER_STREAMING",
-        # buf counts these with the source, but a call to what is gone fails
+        # buf classifies these as source, but a call to a removed method fails
         "RPC_NO_DELETE",
         "SERVICE_NO_DELETE",
     }
@@ -71,10 +71,10 @@ _JSON = frozenset(
 
 
 def broken_rules(old: Spec, new: Spec) -> tuple[BrokenRule, ...]:
-    """The rules of buf that `new` breaks for peers and code of `old`, in order of the text.
+    """Return the rules of buf that `new` breaks for peers and code of `old`, in document order.
 
-    Where both declare the same none is, and buf does not run. Raises buf.NoCompiler where it is not
-    installed.
+    If both declare the same, there are none, and buf does not run. Raises buf.NoCompiler if it is
+    not installed.
     """
     buf.executable()
     if with_imports(old.file).file[-1] == with_imports(new.file).file[-1]:
@@ -99,7 +99,7 @@ def _breaks(rule: str) -> Breaks:
 
 
 def _image(file: FileDescriptorProto) -> bytes:
-    """A descriptor set with imports and lines."""
+    """Return a descriptor set with imports and lines."""
     image = with_imports(file)
     image.file[-1].source_code_info.CopyFrom(file.source_code_info)
     return image.SerializeToString()

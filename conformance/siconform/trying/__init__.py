@@ -1,1 +1,1 @@
-"""Trying an edited text of the SI: the suite says it to a scheduler that does not know of it."""
+"""Tries an edited specification: runs the suite with it against an unmodified scheduler."""

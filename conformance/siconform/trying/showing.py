@@ -1,4 +1,4 @@
-"""A trial for people and for programs: the verdict and counts first, then a line for each."""
+"""Shows a trial to people and programs: verdict and counts first, then a line for each."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,13 +8,13 @@ from siconform.spec.markdown import escaped
 from siconform.trying.trial import BROKEN, Came, Finding, Trial
 
 SCHEMA_VERSION: Final = 1
-_BEYOND: Final = 8  # losses no test came upon, that are named
-_ALWAYS: Final = (Came.PASSES, *BROKEN)  # counted also where there are none
-_GONE: Final = "gone, and no test that ran needs it"
+_BEYOND: Final = 8  # unused losses that are listed
+_ALWAYS: Final = (Came.PASSES, *BROKEN)  # counted even if zero
+_GONE: Final = "gone, but not needed by any test that ran"
 
 
 def shown(trial: Trial, form: str) -> str:
-    """The trial as `terminal`, `markdown` or `json`, with a line feed at the end."""
+    """Format the trial as `terminal`, `markdown` or `json`, with a trailing newline."""
     if form == "json":
         return json.dumps(document(trial), indent=1, ensure_ascii=False) + "\n"
     lines = markdown_lines(trial) if form == "markdown" else trial_lines(trial)
@@ -22,7 +22,7 @@ def shown(trial: Trial, form: str) -> str:
 
 
 def trial_lines(trial: Trial) -> Iterator[str]:
-    """What was tried with what, how many requirements came out how, and which did not go well."""
+    """Yield what was tried, the counts of outcomes, and the requirements with problems."""
     yield f"{_verdict(trial)}   {_tried(trial)}"
     yield f"  {_counts(trial)}"
     yield from (f"  {remark}" for remark in _remarks(trial))
@@ -40,7 +40,7 @@ def trial_lines(trial: Trial) -> Iterator[str]:
 
 
 def markdown_lines(trial: Trial) -> Iterator[str]:
-    """The same for a pull request."""
+    """Yield the same for a pull request."""
     yield f"### {_verdict(trial)}: {_tried(trial)}"
     yield ""
     yield f"{_counts(trial)}."
@@ -63,7 +63,7 @@ def markdown_lines(trial: Trial) -> Iterator[str]:
 
 
 def document(trial: Trial) -> dict[str, Any]:
-    """The same as JSON values, as trial.schema.json describes them."""
+    """Return the same as JSON values, as trial.schema.json describes them."""
     return {
         "schema": SCHEMA_VERSION,
         "text": trial.name,
@@ -99,7 +99,7 @@ def _verdict(trial: Trial) -> str:
 
 
 def _tried(trial: Trial) -> str:
-    return f"{trial.name}, spoken to {trial.target}, which speaks SI {trial.revision}"
+    return f"{trial.name} against {trial.target}, which implements SI {trial.revision}"
 
 
 def _counts(trial: Trial) -> str:
@@ -115,7 +115,7 @@ def _remarks(trial: Trial) -> Iterator[str]:
 
 
 def _by_reason(findings: Iterable[Finding]) -> Mapping[str, list[Finding]]:
-    """The findings under what the first outcome of each says."""
+    """Group the findings by the message of their first outcome."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.outcomes[0].message, []).append(finding)

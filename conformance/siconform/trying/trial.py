@@ -1,7 +1,7 @@
-"""What came of trying an edited text, from the results of the runs that were made with it.
+"""Evaluates a trial of an edited specification from the results of its runs.
 
-A test that went well with the text needs nothing else. One that did not is held against the same
-test in the words of the known revision: what goes no better there is not the change's doing.
+A test that passes with the edited specification needs nothing else. A test that does not pass is
+run with the known revision, too: if it does not pass there either, the change is not the cause.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,21 +13,21 @@ from siconform.outcomes import unsaid_in
 from siconform.verdicts import CATALOGUED, Verdict
 
 Results = Mapping[str, Any]
-"""A results.json as it was read."""
+"""Contents of a results.json."""
 
 _NOT_EVALUATED: Final = CATALOGUED | {Verdict.NOT_SELECTED}
 _FINE: Final = _NOT_EVALUATED | {Verdict.PASS, Verdict.BASELINED}
-_MONITORED: Final = 8  # tests of a requirement in which a monitor complains, that are run again
+_MONITORED: Final = 8  # tests run again for each requirement in which only a monitor complains
 
 
 class Came(Enum):
-    """What became of a requirement, the worst first."""
+    """Outcome of a requirement in the trial, the worst first."""
 
     FAILS = "fail because of the change"
-    UNSAID = "cannot be said any more"
-    UNJUDGED = "could not be judged"
+    UNSAID = "can no longer be sent"
+    UNJUDGED = "could not be tested"
     PASSES = "still pass"
-    AS_BEFORE = "went no better without the change"
+    AS_BEFORE = "fail without the change, too"
 
 
 BROKEN: Final = (Came.FAILS, Came.UNSAID)
@@ -35,7 +35,7 @@ BROKEN: Final = (Came.FAILS, Came.UNSAID)
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """How a test ended for a requirement, or what a monitor complained of in it."""
+    """How a test ended for a requirement, or what a monitor reported in it."""
 
     test: str
     verdict: Verdict
@@ -44,23 +44,23 @@ class TrialOutcome:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The elements the edited text has no words for, where it ended for that."""
+        """Return the elements that the edited specification lacks, if it ended for that."""
         return unsaid_in(self.message) if self.verdict is Verdict.COULD_NOT_RUN else ()
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it is a test that ran and did not go well, for whatever reason."""
+        """Whether it is a test that ran and did not pass."""
         return not (self.verdict in _FINE or self.is_left_open)
 
     @property
     def is_left_open(self) -> bool:
-        """Whether the test was not run, or it is a monitor's word that its premise never held."""
+        """Whether the test did not run, or it is a monitor whose precondition never held."""
         return self.verdict is Verdict.NOT_REACHED or self.test.startswith("monitor ")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A requirement, what became of it, and the outcomes that tell."""
+    """A requirement, its outcome, and the test outcomes it is based on."""
 
     requirement: str
     title: str
@@ -70,44 +70,44 @@ class Finding:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What it would take and the edited text has no words for."""
+        """Return the elements it needs that the edited specification cannot express."""
         return tuple(dict.fromkeys(name for outcome in self.outcomes for name in outcome.lost))
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An edited text, the revision whose suite was run with it, and what became of that."""
+    """An edited specification, the revision whose suite was run with it, and the outcome."""
 
     name: str
     revision: str
     target: str
     findings: tuple[Finding, ...] = ()
     losses: tuple[tuple[str, str], ...] = ()
-    """Everything of the revision that the text has no words for, each with why."""
+    """Every element of the revision that the edited specification lacks, with the reason."""
     stopped: str = ""
-    """Why not every test was run, "" where all were."""
+    """Why not every test was run; "" if all were."""
     guesses: tuple[str, ...] = ()
 
     def of(self, came: Came) -> tuple[Finding, ...]:
-        """The requirements of which this became, in the order of the catalogue."""
+        """Return the requirements with this outcome, in the order of the catalogue."""
         return tuple(finding for finding in self.findings if finding.came is came)
 
     @property
     def breaks(self) -> bool:
-        """Whether anything fails because of the change, or cannot be said any more."""
+        """Whether anything fails because of the change, or can no longer be sent."""
         return any(finding.came in BROKEN for finding in self.findings)
 
     @property
     def unneeded(self) -> tuple[tuple[str, str], ...]:
-        """The losses that no test came upon."""
+        """Return the losses that no test needed."""
         needed = {name for finding in self.findings for name in finding.lost}
         return tuple(loss for loss in self.losses if loss[0] not in needed)
 
 
 def suspects(edited: Results) -> tuple[str, ...]:
-    """The tests that did not go well with the text and are to be run without the change.
+    """List the tests to run again without the change: those that did not pass with it.
 
-    Of those in which only a monitor complains some are enough, for each requirement.
+    If only a monitor complains in them, a few tests per requirement are enough.
     """
     found: dict[str, None] = {}
     for requirement in edited["requirements"]:
@@ -121,10 +121,10 @@ def suspects(edited: Results) -> tuple[str, ...]:
 def findings(
     edited: Results, plain: Results | None = None, again: Results | None = None
 ) -> tuple[Finding, ...]:
-    """What became of each requirement that tests judged, in the order of the catalogue.
+    """Return the outcome of each tested requirement, in the order of the catalogue.
 
-    `plain` are the results of the suspects in the words of the known revision. `again` are those
-    of a second run with the text: what went well in it is not held against the change.
+    `plain` are the results of the suspects with the known revision, `again` those of a second run
+    with the edited specification: what passes in it is not blamed on the change.
     """
     compared = _Compared(_Ended(plain), _Ended(again))
     return tuple(
@@ -151,7 +151,7 @@ class _Ended:
         return test in self._tests
 
     def went_well(self, requirement: str, test: str) -> bool:
-        """Whether the test ran, and neither it nor a monitor in it says otherwise."""
+        """Whether the test ran, and neither it nor a monitor in it failed."""
         outcomes = self._outcomes.get((requirement, test), ())
         return self.ran(test) and all(o.verdict is Verdict.PASS for o in outcomes)
 
@@ -168,7 +168,7 @@ class _Compared:
             by_class.setdefault(self._came(identifier, outcome), []).append(outcome)
         came = next((came for came in Came if came in by_class), Came.UNJUDGED)
         if came is Came.UNJUDGED and requirement["verdict"] == Verdict.PASS:
-            came = Came.PASSES  # a monitor saw no premise, tests did
+            came = Came.PASSES  # a monitor saw no precondition, tests did
         return Finding(
             identifier,
             requirement["title"],

@@ -1,7 +1,7 @@
-"""Tries an edited text: the suite of the nearest revision, its words put into the text's messages.
+"""Tries an edited specification with the suite of the nearest revision, re-encoded to its messages.
 
-The runs are those of `siconform run`, in processes of their own, with the same target options. The
-scheduler is not told of the text: it speaks the revision.
+The runs are those of `siconform run`, in separate processes with the same target options. The
+scheduler does not know the edited specification; it implements the revision.
 """
 
 import json
@@ -26,15 +26,15 @@ from siconform.transport.dialects.dialect import lost_in
 from siconform.trying.trial import BROKEN, Came, Finding, Results, Trial, findings, suspects
 
 DESCRIPTOR_SET: Final = "edited.binpb"
-_FAILING: Final = 60  # seconds of all workers: what fails waits long for what never comes
-_FAILING_THERE: Final = 300  # the same at a target, whose timers nobody moves on
-_FEW: Final = 8  # tests that are run once more before the change is blamed
-_ALONE: Final = 24  # tests that are over before more workers would have begun
-_OURS: Final = "siconform: "  # before a sentence of ours
+_FAILING: Final = 60  # seconds of all workers; a failing test waits for its whole deadline
+_FAILING_THERE: Final = 300  # the same at a target, whose clock cannot be advanced
+_FEW: Final = 8  # tests that are repeated before the change is blamed
+_ALONE: Final = 24  # tests that finish before more workers would start
+_OURS: Final = "siconform: "  # prefix of the kit's messages
 
 
 class NotTried(Exception):
-    """No run could be made: a sentence for the user, and the exit code of that run."""
+    """No run was possible: a sentence for the user, and the exit code of that run."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -43,20 +43,20 @@ class NotTried(Exception):
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What to try it with: options as `siconform run` has them."""
+    """Options of the trial, as `siconform run` has them."""
 
     target: tuple[str, ...] = ()
     selection: tuple[str, ...] = ()
     results: Path = Path("build/spec-try")
     revision: str | None = None  # None for the nearest one
-    every_test: bool = False  # however many fail
+    every_test: bool = False  # even if many fail
 
 
 def try_text(spec: Spec, how: How, report: Callable[[str], None] = lambda _: None) -> Trial:
-    """What still passes with the text, what fails because of the change, what it cannot say.
+    """Return what still passes with the specification, what the change breaks, what it cannot send.
 
-    `tell` hears what is being done. UnreadableSpec where the text is like no revision, NotTried
-    where the target cannot be had or the options are wrong.
+    `report` receives progress messages. UnreadableSpec if the specification resembles no revision,
+    NotTried if the target is unavailable or the options are wrong.
     """
     revision = _revision(spec, how)
     data = with_imports(spec.file).SerializeToString(deterministic=True)
@@ -84,7 +84,7 @@ def _revision(spec: Spec, how: How) -> str:
             raise NotTried(str(error), ExitCode.USAGE) from None
     nearest = nearest_revision(Footing(spec), tuple(catalogue().values()))
     if nearest is None:
-        message = "it is like no revision of the SI, so that no suite can be run with it"
+        message = "it resembles no revision of the SI, so no suite can be run with it"
         raise UnreadableSpec(spec.name, [SpecError(message)])
     return nearest
 
@@ -108,7 +108,7 @@ class _Runs:
     report: Callable[[str], None]
 
     def compared(self, *, every_test: bool) -> tuple[Results, tuple[Finding, ...]]:
-        """The run with the text, and what became of each requirement."""
+        """Run with the edited specification; return the outcome of each requirement."""
         edited = self.edited(every_test=every_test)
         plain = self.plain(suspects(edited))
         found = findings(edited, plain)
@@ -119,21 +119,21 @@ class _Runs:
         return edited, found
 
     def edited(self, *, every_test: bool) -> Results:
-        """With the text, as far as it gets."""
-        self.report(f"runs the suite of SI {self.revision} in the words of {self.name}")
+        """Run with the edited specification, as far as it gets."""
+        self.report(f"runs the suite of SI {self.revision} with the messages of {self.name}")
         seconds = _FAILING_THERE if self.how.target else _FAILING
         limit = () if every_test else (FAILING, str(seconds))
         return self._run("edited", *self._with_the_text, *limit, *self.how.selection)
 
     def plain(self, tests: Sequence[str]) -> Results | None:
-        """Without it, for these tests."""
+        """Run these tests without the change."""
         if not tests:
             return None
         self.report(f"runs {_counted(tests)} without the change")
         return self._run("plain", *_few(tests), *tests)
 
     def again(self, tests: Sequence[str]) -> Results:
-        """With the text once more, for these tests."""
+        """Run these tests with the change once more."""
         self.report(f"runs {_counted(tests)} with it once more")
         return self._run("again", *self._with_the_text, *_few(tests), *tests)
 
@@ -166,7 +166,7 @@ _NO_RESULTS: Final = (ExitCode.USAGE, ExitCode.INTERRUPTED)
 
 
 def _found_nothing(results: Results) -> bool:
-    """Whether no test met the target, in the words of the revision or before any was tried."""
+    """Whether no test reached the target, with the revision or at all."""
     is_edited = results["revision"].endswith(EDITED_MARK)
     unreachable = results["sentence"].startswith(_OURS)
     return unreachable and not (is_edited and suspects(results))
@@ -177,7 +177,7 @@ def _plain(sentence: str) -> str:
 
 
 def _few(tests: Sequence[str]) -> tuple[str, ...]:
-    """In one process where starting others would take longer."""
+    """Choose one process if starting more would take longer."""
     return ("-n", "0") if len(tests) <= _ALONE else ()
 
 

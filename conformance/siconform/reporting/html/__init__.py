@@ -1,1 +1,1 @@
-"""A run, or several side by side, as one page of HTML that needs nothing beside itself."""
+"""One self-contained HTML page of a run, or of several runs compared."""

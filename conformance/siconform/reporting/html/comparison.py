@@ -1,4 +1,4 @@
-"""Several schedulers, or several versions of one, side by side: what each requirement came to."""
+"""Comparison of several schedulers, or versions of one, by requirement."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from siconform.reporting.page import Section, counts, occurring, of_the_schedule
 from siconform.targets.embedded import NAME as REFERENCE
 from siconform.verdicts import Verdict
 
-_FIXED = "mended"
+_FIXED = "fixed"
 _BROKEN = "broken"
 
 
@@ -27,11 +27,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCell:
-    """What a requirement came to in one run; an outcome of None is not in its revision."""
+    """Outcome of a requirement in one run; None if its revision does not have it."""
 
     outcome: Verdict | None
     why: str
-    change: str = ""  # mended or broken since the column before
+    change: str = ""  # fixed or broken since the previous column
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,24 @@ class Line:
 
     @property
     def outcomes(self) -> Sequence[str]:
-        """What a filter finds it by."""
+        """Return the outcomes that a filter matches."""
         return sorted({cell.outcome.value for cell in self.cells if cell.outcome is not None})
 
     @property
     def differs(self) -> bool:
-        """Whether the runs that know it came to different things."""
+        """Whether runs that have the requirement differ in its outcome."""
         received = {cell.outcome for cell in self.cells} - {None, Verdict.NO_TEST_YET}
         return len(received) > 1
 
     @property
     def changes(self) -> Sequence[str]:
-        """Mended, broken, or both, from one column to the next."""
+        """Return "fixed", "broken" or both, from one column to the next."""
         return sorted({cell.change for cell in self.cells if cell.change})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From one column to the next: the requirements that were mended and those that broke."""
+    """Fixes and regressions from one column to the next."""
 
     before: str
     after: str
@@ -84,27 +84,27 @@ class ComparisonPage:
 
     @property
     def outcome_choices(self) -> Sequence[tuple[str, str]]:
-        """What a filter offers: value and words."""
+        """Return the options of the filter: value and label."""
         return [(one.value, one.label) for one in self.verdicts]
 
     @property
     def level_choices(self) -> Sequence[tuple[str, str]]:
-        """The same for levels."""
+        """Return the options of the level filter."""
         return [(level.value, level.value) for level in Level]
 
     @property
     def area_choices(self) -> Sequence[tuple[str, str]]:
-        """The same for areas."""
+        """Return the options of the area filter."""
         return [(name, f"{name}: {subject}") for name, subject, _ in self.areas]
 
     @property
     def lines(self) -> int:
-        """How many requirements it has."""
+        """Return the number of requirements."""
         return sum(len(lines) for _, _, lines in self.areas)
 
 
 def comparison_page(title: str, named: Mapping[str, Section], made_by: str = "") -> ComparisonPage:
-    """The page of these runs, by the name of their columns, from left to right."""
+    """Compare these runs, by the name of their columns, from left to right."""
     by_id = [{row.requirement.id: row for row in section.rows} for section in named.values()]
     alike = [_are_alike(*two) for two in pairwise(named.values())]
     lines = [
@@ -125,7 +125,7 @@ def comparison_page(title: str, named: Mapping[str, Section], made_by: str = "")
 
 
 def _are_alike(before: Section, after: Section) -> bool:
-    """Whether one can have become the other: no real scheduler was made of the reference."""
+    """Whether one can be a later version of the other; the reference and a target never are."""
     names = (before.record.target, after.record.target)
     real = {name.partition("@")[0] for name in names if "@" in name}
     return not real or (len(real) == 1 and REFERENCE not in names)

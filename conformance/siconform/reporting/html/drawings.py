@@ -1,4 +1,4 @@
-"""A state machine as lines and boxes: where each is in the drawing, and how often it was seen."""
+"""A state machine as boxes and arrows, with how often each transition was seen."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from siconform.reporting.html.machines import Machine, Step
 _BOX: Final = (104, 34)
 _GRID: Final = (170, 96)
 _MARGIN: Final = 34
-_APART: Final = 8.0  # of two edges between the same states
+_APART: Final = 8.0  # distance of two edges between the same states
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """An edge: its path in SVG, and how often it was seen."""
+    """An edge: its SVG path, and how often it was seen."""
 
     path: str
     start: str
@@ -37,7 +37,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A machine with what a run exercised of it."""
+    """A machine and its coverage in a run."""
 
     title: str
     source: str
@@ -45,16 +45,16 @@ class Drawing:
     height: int
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
-    others: tuple[tuple[str, str, int], ...]  # steps that were seen and are not drawn
+    others: tuple[tuple[str, str, int], ...]  # transitions that were seen but are not drawn
 
     @property
     def exercised(self) -> int:
-        """How many of its edges were seen."""
+        """Return how many of its edges were seen."""
         return sum(arrow.times > 0 for arrow in self.arrows)
 
 
 def draw(machine: Machine, seen: Counter[Step]) -> Drawing:
-    """The machine, its edges marked with how often they were seen."""
+    """Draw the machine, each edge with how often it was seen."""
     known = {(edge.start, edge.end) for edge in machine.edges}
     boxes = tuple(Box(name, *_corner(place), *_BOX) for name, place in machine.states.items())
     arrows = tuple(
@@ -86,12 +86,12 @@ def _path(machine: Machine, start: str, end: str) -> str:
         (_BOX[0] / 2) / abs(dx) if dx else 1.0,
         (_BOX[1] / 2) / abs(dy) if dy else 1.0,
     )
-    near, far = out, 1 - out - 5 / length  # room for the head
+    near, far = out, 1 - out - 5 / length  # space for the arrowhead
     return f"M{x1 + dx * near:.1f} {y1 + dy * near:.1f}L{x1 + dx * far:.1f} {y1 + dy * far:.1f}"
 
 
 def _loop(place: tuple[int, int]) -> str:
-    """Above a state of the first row, below those of others."""
+    """Draw a loop: above a state of the first row, below other states."""
     x, y = _centre(place)
     side = -1 if place[1] == 0 else 1
     edge = y + side * _BOX[1] / 2

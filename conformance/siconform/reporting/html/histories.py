@@ -1,4 +1,4 @@
-"""The histories of a run as its page shows them: who said what, when, on which stream."""
+"""The histories of a run for its page: sender, time and stream of each message."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,14 +9,14 @@ from typing import Any, Final
 import msgspec
 
 MOST_LINES: Final = 150
-"""Of one history; what is longer is cut in its middle, and a test is rarely half as long."""
+"""Lines of one history; longer ones are cut in the middle. A test is rarely half as long."""
 
 MOST_LETTERS: Final = 1_500_000
-"""Of all histories in a page, which has to open from a mail."""
+"""Size of all histories in a page, which must open from a mail."""
 
 _LONGEST: Final = 400  # letters of a line
 _OUR_NAMES: Final = (
-    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # what keeps tests on one target apart
+    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # prefix that separates tests on one target
     (re.compile(r"\bsiconform-(?:gw\d+|master)-[\d-]*\d"), "the RM"),
     (re.compile(r", partition default\b"), ""),
     (
@@ -27,11 +27,11 @@ _OUR_NAMES: Final = (
         "",
     ),
 )
-_SERVICE: Final = "service"  # the conversation of what belongs to no stream
+_SERVICE: Final = "service"  # lifeline of messages without a stream
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One record of a history; what is no element of an exchange has nobody who says it."""
+    """One record of a history; a record that is not a message has no sender."""
 
     at: float = 0.0
     rm: str = ""
@@ -43,12 +43,12 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def of_the_rm(self) -> bool:
-        """Whether the RM says it."""
+        """Whether the RM sends it."""
         return self.sent_by == "rm"
 
     @property
     def kind(self) -> str:
-        """The name of the kind of element, or ""."""
+        """Return the name of the element's kind, or ""."""
         return str((self.element or {}).get("is", ""))
 
 
@@ -65,7 +65,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A history as it is drawn; ``left_out`` lines of its middle are not."""
+    """A history as drawn, without ``left_out`` lines of its middle."""
 
     name: str
     messages: tuple[Message, ...]
@@ -73,12 +73,12 @@ class Drawn:
 
     @property
     def letters(self) -> int:
-        """What it adds to the page, about."""
+        """Return the approximate number of characters it adds to the page."""
         return sum(len(message.message) + 20 for message in self.messages)
 
 
 def read(path: Path) -> list[Line]:
-    """The lines of the exchange, fences included; empty where there is no such file."""
+    """Read the lines of the exchange, barriers included; empty if there is no such file."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -88,14 +88,14 @@ def read(path: Path) -> list[Line]:
         try:
             line = msgspec.json.decode(text, type=Line)
         except msgspec.MsgspecError:
-            continue  # cut off with the machine
+            continue  # cut off in a crash
         if line.sent_by:
             lines.append(line)
     return lines
 
 
 def drawn(name: str, lines: Iterable[Line]) -> Drawn:
-    """Without fences, which are the kit's own, and with names as the test gave them."""
+    """Draw it without barriers, which are the kit's own, and with names as the test gave them."""
     received = [line for line in lines if not line.barrier]
     since = received[0].at if received else 0.0
     rms = {
@@ -118,14 +118,14 @@ def drawn(name: str, lines: Iterable[Line]) -> Drawn:
 
 
 def plain(text: str) -> str:
-    """Without what our own names have in front, and without what every allocation says."""
+    """Remove the prefixes of the kit and the attributes that every allocation has."""
     for pattern, instead in _OUR_NAMES:
         text = pattern.sub(instead, text)
     return text
 
 
 def embedded(histories: Iterable[Drawn]) -> Mapping[str, Any]:
-    """As the page's script reads it: each text once, by its place; the first ones before all."""
+    """Encode for the page's script: each text once, by its index; first come, first served."""
     texts: dict[str, int] = {}
     return {
         "histories": dict(_as_lists(histories, texts)),

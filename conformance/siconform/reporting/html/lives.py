@@ -1,4 +1,4 @@
-"""Which transitions the histories of a run exercised: what became of nodes, asks, applications."""
+"""Counts the state transitions of nodes, asks, allocations and applications in histories."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -43,12 +43,12 @@ _ENDS: Final[Mapping[str, str]] = {
 
 
 class Lives:
-    """Counts steps; one history after another is taken in."""
+    """Counter of transitions; takes one history after another."""
 
     def __init__(self) -> None:
         self.seen: dict[str, Counter[Step]] = {machine.title: Counter() for machine in MACHINES}
         self._at: dict[tuple[str, str, str], str] = {}  # machine, RM, name
-        self._asked: dict[tuple[str, str], str] = {}  # node -> where its last request leads
+        self._asked: dict[tuple[str, str], str] = {}  # node -> state its last request leads to
         self._readers: Mapping[str, Callable[[str, dict[str, Any]], None]] = {
             "NodeRequest": self._node_asked,
             "NodeAccepted": self._node_accepted,
@@ -63,7 +63,7 @@ class Lives:
         }
 
     def take(self, lines: Iterable[Line]) -> None:
-        """The lines of one history."""
+        """Count the transitions of one history."""
         self._at.clear()
         self._asked.clear()
         for line in lines:
@@ -81,7 +81,7 @@ class Lives:
             self.seen[machine][before, end] += 1
 
     def _node_asked(self, rm: str, sent: dict[str, Any]) -> None:
-        self._node_accepted(rm, sent)  # what was asked before and never answered
+        self._node_accepted(rm, sent)  # an earlier request without an answer
         now = self._at.get((NODE.title, rm, sent["node"]), "unknown")
         end = now if sent["action"] == "UPDATE" else _AFTER.get(sent["action"])
         if end is not None and (now != "unknown" or sent["action"].startswith("CREATE")):
@@ -124,7 +124,7 @@ class Lives:
         self._moves_on(rm, received.get("key", ""), end)
 
     def _moves_on(self, rm: str, key: str, end: str) -> None:
-        """An ask leaves pending, where nothing but its fate tells that it was."""
+        """Move an ask out of pending, for which there is no message."""
         if self._at.get((ASK.title, rm, key)) == "initial":
             self._step(ASK.title, rm, key, "pending")
         if self._at.get((ASK.title, rm, key)) == "pending":

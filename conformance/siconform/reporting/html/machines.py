@@ -1,4 +1,4 @@
-"""The state machines that a scheduler's words show, and where a page draws them."""
+"""The state machines that messages reveal, and their layout on a page."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 Step = tuple[str, str]
-"""From a state to a state."""
+"""From one state to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A transition the texts draw or speak of."""
+    """A transition that the specification draws or describes."""
 
     start: str
     end: str
@@ -20,7 +20,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """States, each with its column and row in the drawing, and the edges between them."""
+    """States with their column and row in the drawing, and the edges between them."""
 
     title: str
     source: str
@@ -45,7 +45,7 @@ NODE: Final = Machine(
 )
 ASK: Final = Machine(
     "An ask",
-    "the life cycle in the SI text; the end in time is the gang scheduling design's",
+    "the life cycle in the SI; the timeout is in the gang scheduling design",
     {
         "initial": (0, 0),
         "pending": (1, 0),
@@ -59,12 +59,12 @@ ASK: Final = Machine(
         Edge("initial", "rejected", "rejected by the scheduler"),
         Edge("pending", "allocated", "allocated"),
         Edge("pending", "withdrawn", "withdrawn by the RM"),
-        Edge("pending", "expired", "its time was up"),
+        Edge("pending", "expired", "timed out"),
     ),
 )
 ALLOCATION: Final = Machine(
     "An allocation",
-    "the life cycle in the SI text; the replacement is the gang scheduling design's",
+    "the life cycle in the SI; the replacement is in the gang scheduling design",
     {
         "allocated": (1, 0),
         "completed": (0, 1),
@@ -94,21 +94,21 @@ APPLICATION: Final = Machine(
     },
     (
         Edge("New", "Accepted", "the first ask"),
-        Edge("New", "Resuming", "a soft gang goes on"),
+        Edge("New", "Resuming", "a soft gang continues"),
         Edge("New", "Failing", "its gang timed out"),
         Edge("Accepted", "Running", "the first real allocation"),
         Edge("Accepted", "Completing", "nothing is left"),
-        Edge("Accepted", "Resuming", "a soft gang goes on"),
+        Edge("Accepted", "Resuming", "a soft gang continues"),
         Edge("Accepted", "Failing", "its gang timed out"),
-        Edge("Resuming", "Accepted", "the gang goes on as any application"),
+        Edge("Resuming", "Accepted", "the gang continues as a plain application"),
         Edge("Running", "Completing", "nothing is left"),
         Edge("Running", "Failing", "its gang timed out"),
         Edge("Completing", "Running", "a new ask"),
-        Edge("Completing", "Completed", "it waited for the set time"),
+        Edge("Completing", "Completed", "the configured time passed"),
         Edge("Failing", "Failed", "all its allocations are gone"),
     ),
 )
 MACHINES: Final = (NODE, ASK, ALLOCATION, APPLICATION)
 
 Exercised = Mapping[str, Counter[Step]]
-"""By the title of a machine: how often each step was seen."""
+"""Count of each transition, by the title of a machine."""

@@ -1,4 +1,4 @@
-"""Pages as text: templates with everything escaped, styles and script in the page itself."""
+"""Renders pages: autoescaped templates with style and script inlined."""
 
 from functools import cache
 from importlib import resources
@@ -14,18 +14,18 @@ _TEMPLATES: Final = "templates"
 
 
 def render(page: RunPage) -> str:
-    """The page of a run."""
+    """Render the page of a run."""
     return _environment().get_template("run.html").render(page=page)
 
 
 def render_comparison(page: ComparisonPage) -> str:
-    """The page of several runs side by side."""
+    """Render the page that compares several runs."""
     return _environment().get_template("columns.html").render(page=page)
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    """What a target says is text and never markup; what a template misspells is an error."""
+    """Create the environment: everything a target sends is escaped; unknown names are errors."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, _TEMPLATES),
         autoescape=True,
@@ -39,7 +39,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _as_written(name: str) -> Markup:
-    """A style sheet or a script of ours."""
+    """Return our own style sheet or script unescaped."""
     file = resources.files(__package__).joinpath(_TEMPLATES, name)
     return Markup(file.read_text("utf-8"))  # noqa: S704  # our own file
 

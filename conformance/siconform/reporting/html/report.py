@@ -1,4 +1,4 @@
-"""The file report.html: written at the end of a run, or made again from what a run left."""
+"""Writes report.html at the end of a run, or again from its results folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,16 +12,16 @@ FILE: Final = "report.html"
 
 
 def write(results: Mapping[str, Any], folder: Path) -> Path:
-    """Put the page of a run beside its results; OSError where it cannot be written."""
+    """Write the page of a run into its results folder; OSError if that fails."""
     path = folder / FILE
     path.write_text(render(run_page(results, folder)), "utf-8", "backslashreplace")
     return path
 
 
 def page_of(folder: Path) -> str:
-    """The page of the whole run that left its results there; RecordError where there is none."""
+    """Return the page of the complete run in this folder; RecordError if there is none."""
     results = read_document(folder)
     try:
         return render(run_page(results, folder if folder.is_dir() else folder.parent))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{folder} has no results of this kit: {error!r}") from None
+        raise RecordError(f"{folder} has no results of siconform: {error!r}") from None

@@ -1,4 +1,4 @@
-"""The page of one run, put together from its results and histories."""
+"""Builds the page of one run from its results and histories."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from siconform.reporting.html.views import (
 )
 from siconform.verdicts import LISTED, REACHED, Verdict
 
-_OPEN_AT_FIRST: Final = 2  # failures: more of them fill the screen
+_OPEN_AT_FIRST: Final = 2  # failures; more would fill the screen
 _CONDITIONS: Final = {
     "time_scale": "time scale",
     "fail_on": "fails on",
@@ -36,7 +36,7 @@ _CONDITIONS: Final = {
 
 
 def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
-    """The page; ``results`` is what results.json says, ``folder`` where the histories are."""
+    """Build the page from results.json and the folder of the histories."""
     lives = Lives()
     histories = _histories(results, folder, lives)
     chosen, not_drawn = _with_capacity(histories.values())
@@ -70,7 +70,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
 
 
 def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
-    """By file, those of failures first; each is read once."""
+    """Read each history once, by file, those of failures first."""
     received = [test for one in results["requirements"] for test in one["tests"]]
     received.sort(key=lambda test: Verdict(test["verdict"]) not in LISTED)
     found: dict[str, Drawn] = {}
@@ -84,7 +84,7 @@ def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[s
 
 
 def _with_capacity(histories: Iterable[Drawn]) -> tuple[list[Drawn], int]:
-    """Those that fit in a page, and how many do not."""
+    """Return those that fit in a page, and how many do not."""
     chosen, letters, left_out = [], 0, 0
     for one in histories:
         if letters + one.letters > MOST_LETTERS:
@@ -103,7 +103,7 @@ def _facts(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "address", target["address"]
     yield "version", target["version"]
     yield "SI revision", results["revision"]
-    yield "judged by", f"siconform {results['kit']}"
+    yield "tested with", f"siconform {results['kit']}"
     yield "started", results["started"].replace("T", " ")
     yield "took", f"{results['seconds']:.1f} s"
     for key, name in _CONDITIONS.items():
@@ -112,7 +112,7 @@ def _facts(results: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "on", environment.get("platform", "")
     yield "Python", environment.get("python", "")
     yield f"{Verdict.BASELINED.label_for(2)} in", results["baseline"]["file"]
-    yield "does not offer", ", ".join(target["without"])
+    yield "not offered", ", ".join(target["without"])
     yield from target["observed"].items()
 
 
@@ -144,7 +144,7 @@ def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[Requi
 
 
 def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
-    """Where little fails it is open at once."""
+    """Open the details if there are few failures."""
     received = list(requirements)
     failing = [one.id for one in received if one.verdict in LISTED]
     first = set(failing[:_OPEN_AT_FIRST])
@@ -152,7 +152,7 @@ def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
 
 
 def _source(requirement: Requirement | None, revision: str) -> str:
-    """Where the text of the run says it, else where the newest one that does."""
+    """Cite the spec of the run's revision, else the newest one that states it."""
     if requirement is None or not requirement.sources:
         return ""
     places = [one.where for one in requirement.sources if one.revision in (revision, "gang")]

@@ -1,4 +1,4 @@
-"""What is named beside each other: results folders, records, and schedulers judged in public."""
+"""Resolves the names to compare: results folders, records and published schedulers."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from siconform.targets.named import all_named
 
 
 def page_of(named: Sequence[str]) -> ComparisonPage:
-    """The page; RecordError where one of the names leads to no run."""
+    """Return the page; RecordError if a name leads to no run."""
     sections: dict[str, Section] = {}
     for name in named:
         column, section = _section(name)
@@ -28,7 +28,7 @@ def page_of(named: Sequence[str]) -> ComparisonPage:
 
 
 def page_of_all(by_target: Mapping[str, Sequence[Section]], made_by: str) -> ComparisonPage:
-    """The reference, and each version of a named target by the revision it was made for."""
+    """Compare the reference and each version of a named target by its own revision."""
     reference = by_target[REFERENCE][-1]
     sections = {_called(reference.record, ""): reference}
     for target in all_named():
@@ -48,20 +48,20 @@ def _section(name: str) -> tuple[str, Section]:
 
 
 def _called(record: Record, folder: str) -> str:
-    """A scheduler is called as it calls itself; one that is only a command, by its folder."""
+    """Return the scheduler's own name; a target that is only a command is named by its folder."""
     if folder and " " in record.target:
         return f"{folder}, SI {record.revision}"
     return f"{in_short(record.target)}, SI {record.revision}"
 
 
 def _published(name: str) -> Record:
-    """By its name, NAME@VERSION; the newest revision it was judged by, or one after a colon."""
+    """Find the record NAME@VERSION, optionally with :REVISION, by default the newest."""
     wanted, _, revision = name.partition(":")
     kept = records()
     found = [r for r in kept if in_short(r.target) == wanted and revision in ("", r.revision)]
     if not found:
         there_are = ", ".join(dict.fromkeys(in_short(record.target) for record in kept))
         raise RecordError(
-            f"{name} is no results folder, and no scheduler with a record of its own: {there_are}"
+            f"{name} is neither a results folder nor a scheduler with a record; known: {there_are}"
         )
     return found[-1]

@@ -1,4 +1,4 @@
-"""What the page of a run shows, put together before anything is written."""
+"""View model of the page of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from siconform.verdicts import LISTED, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many have a verdict."""
+    """Number of requirements with a verdict."""
 
     verdict: Verdict
     number: int
@@ -25,13 +25,13 @@ class Cell:
 
     @property
     def worst(self) -> Verdict | None:
-        """The verdict its colour says; None where it is empty."""
+        """Return the verdict that colours the cell; None if it is empty."""
         return self.counts[0].verdict if self.counts else None
 
 
 @dataclass(frozen=True, slots=True)
 class AreaView:
-    """A line of the table of areas."""
+    """A row of the table of areas."""
 
     area: str
     subject: str
@@ -40,7 +40,7 @@ class AreaView:
 
 @dataclass(frozen=True, slots=True)
 class TestView:
-    """What a test, or a monitor during tests, said."""
+    """Result of a test, or of a monitor during tests."""
 
     name: str
     verdict: Verdict
@@ -54,7 +54,7 @@ class TestView:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """A line of the exchange beside that of the reference."""
+    """A message of the exchange next to the reference's."""
 
     time: float | None
     this_target: str
@@ -64,19 +64,19 @@ class SideBySide:
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A failure, as people act on it."""
+    """A failure in the form people act on."""
 
     test: str
     expected: str
     happened: str
     rows: tuple[SideBySide, ...]
-    has_reference: bool  # or it was not asked, or could not show it
+    has_reference: bool  # False if it was not run or could not show it
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RequirementView:
-    """A requirement and everything the run says about it."""
+    """A requirement and all its results in the run."""
 
     id: str
     title: str
@@ -95,13 +95,13 @@ class RequirementView:
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """How the target uses what the text leaves it."""
+        """Return the observed behaviour that the specification leaves open."""
         return tuple(dict.fromkeys(sent for test in self.tests for sent in test.recorded))
 
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """How long something took, of what is allowed."""
+    """Time used, of the time allowed."""
 
     name: str
     allowed: float
@@ -112,7 +112,7 @@ class Headroom:
 
     @property
     def share(self) -> float:
-        """Of what is allowed, in percent, at most 100."""
+        """Return the share of the allowed time in percent, at most 100."""
         return min(100.0, 100 * self.slowest / self.allowed) if self.allowed else 100.0
 
 
@@ -137,25 +137,25 @@ class RunPage:
     machines: tuple[Drawing, ...]
     headroom: tuple[Headroom, ...]
     histories: Mapping[str, Any]
-    not_drawn: int  # histories that had no room
+    not_drawn: int  # histories that did not fit
 
     @property
     def verdicts(self) -> Sequence[tuple[str, str]]:
-        """What a filter offers: value and words."""
+        """Return the options of the filter: value and label."""
         return [(count.verdict.value, count.verdict.label) for count in self.counts]
 
     @property
     def level_choices(self) -> Sequence[tuple[str, str]]:
-        """The same for levels."""
+        """Return the options of the level filter."""
         return [(level, level) for level in self.levels]
 
     @property
     def area_choices(self) -> Sequence[tuple[str, str]]:
-        """The same for areas."""
+        """Return the options of the area filter."""
         return [(line.area, f"{line.area}: {line.subject}") for line in self.areas]
 
     @property
     def failing(self) -> Sequence[RequirementView]:
-        """What fails, MUST before SHOULD."""
+        """Return the failing requirements, MUST before SHOULD."""
         found = [one for one in self.requirements if one.verdict in LISTED]
         return sorted(found, key=lambda one: self.levels.index(one.level))

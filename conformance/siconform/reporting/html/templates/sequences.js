@@ -79,7 +79,7 @@ function asList(history) {
   }
   const details = document.createElement("details");
   const summary = document.createElement("summary");
-  summary.textContent = "the same as a list";
+  summary.textContent = "as a list";
   details.append(summary, list);
   return details;
 }
