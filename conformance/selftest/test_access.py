@@ -125,7 +125,7 @@ def test_no_certificate_where_one_is_asked_for(
     address = serving(authority.issues("own", *HERE), authority.file)
 
     message = refused(address, access("--tls-ca", str(authority.file)))
-    assert message.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
+    assert message.endswith("requires a client certificate: give --tls-cert and --tls-key.")
 
 
 def test_a_certificate_no_one_there_knows(
@@ -164,7 +164,7 @@ def test_files_that_are_of_no_use(authority: Authority, tmp_path: Path) -> None:
         ("cannot be read: Is a directory", tmp_path, None),
         ("text has no readable certificate .* in PEM", text, None),
         ("one.key has no readable certificate", one.key, None),
-        ("other.key is not that of .*one.pem", one.certificate, other.key),
+        ("other.key does not match .*one.pem", one.certificate, other.key),
         ("text has no readable private key", one.certificate, text),
         ("missing cannot be read", one.certificate, missing),
     ):
