@@ -119,7 +119,7 @@ def test_client_certificate_missing(authority: Authority, serving: Callable[...,
     address = serving(authority.issues("own", *HERE), authority.file)
 
     message = refused(address, access("--tls-ca", str(authority.file)))
-    assert message.endswith("wants a certificate of the client: give --tls-cert and --tls-key.")
+    assert message.endswith("requires a client certificate: give --tls-cert and --tls-key.")
 
 
 def test_client_certificate_rejected(
@@ -156,7 +156,7 @@ def test_unusable_certificate_files(authority: Authority, tmp_path: Path) -> Non
         ("cannot be read: Is a directory", tmp_path, None),
         ("text has no readable certificate .* in PEM", text, None),
         ("one.key has no readable certificate", one.key, None),
-        ("other.key is not that of .*one.pem", one.certificate, other.key),
+        ("other.key does not match .*one.pem", one.certificate, other.key),
         ("text has no readable private key", one.certificate, text),
         ("missing cannot be read", one.certificate, missing),
     ):

@@ -94,7 +94,7 @@ def test_address_of_scheduler(revision: str, method: str) -> None:
     ("implemented", "method", "asked", "received"),
     [
         ("2021-02", "Update", "2023-12", "UpdateAllocation or UpdateApplication or UpdateNode"),
-        ("2023-12", "UpdateNode", "2021-02", "it has no Update. Another revision: --revision."),
+        ("2023-12", "UpdateNode", "2021-02", "it has no Update. Give another --revision."),
     ],
 )
 def test_address_of_scheduler_of_other_revision(
@@ -112,7 +112,7 @@ def test_attached_target_is_never_restarted() -> None:
     target = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
 
     assert target.alive()
-    with pytest.raises(TargetUnavailable, match="not ours to start again"):
+    with pytest.raises(TargetUnavailable, match="was not started by the kit"):
         target.restart()
     target.stop()
 

@@ -47,7 +47,7 @@ def answers(sent: Request) -> Sequence[Fact]:
             return [NodeRejected(sent.node, "known")]
         case ApplicationRequest():
             return [ApplicationRejected(sent.application, "known")]
-        case AskRequest() if sent.application.startswith(f"{BARRIER_PREFIX}nobody"):
+        case AskRequest() if sent.application.startswith(f"{BARRIER_PREFIX}unknown"):
             return [AskRejected(sent.key, sent.application, "unknown application")]
         case AskRequest():
             return [Allocated(sent.key, sent.application, identity=f"{BARRIER_PREFIX}identity")]

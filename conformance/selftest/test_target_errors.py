@@ -62,7 +62,7 @@ def test_long_output_of_dead_target_is_shortened(conformance: Run) -> None:
     sent = sentence(outcome)
     assert "it ended with exit status 1: yyyy" in sent
     assert "full output in " in sent
-    log = Path(sent.rpartition(" is in ")[2].rstrip(")"))
+    log = Path(sent.rpartition(" output in ")[2].rstrip(")"))
     assert log.read_text().count("y") >= 6000
 
 
