@@ -68,7 +68,7 @@ def test_areas_waits_and_failures_show_while_it_runs(
         r"^ GANG .* 0 of 1",
         r"waiting: 1 test on a placeholder (timeout \(\d\.\d s of 9\.0 s\)|\w*\.\.\.)",
         r"2 of 4 tests, 1 failed",
-        r"2 of 4 requirements tested",
+        r"2 of 4 requirements decided",
         r"target at 127\.0\.0\.1:",
     )
     with at_terminal(command("-n", workers), suite, columns=columns) as run:
@@ -81,7 +81,7 @@ def test_areas_waits_and_failures_show_while_it_runs(
     assert max(map(len, during)) <= columns
     assert code == 1
     assert not run.screen.cursor.hidden
-    assert not any("waiting:" in line or "requirements tested" in line for line in after)
+    assert not any("waiting:" in line or "requirements decided" in line for line in after)
     assert f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}" in after
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_once_reports_what_ran_and_leaves_nothing(suite: Path, workers: s
     assert counts["not-reached"] >= 1
     assert counts["fail"] == 1
     assert any(Verdict.NOT_REACHED.label in line for line in after)
-    assert not any("requirements tested" in line for line in after)
+    assert not any("requirements decided" in line for line in after)
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(100, 40), (40, 12)])
@@ -144,7 +144,7 @@ def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> N
         run.to_its_end()
 
     assert b"\x1b[J" in run.written[seen:]
-    assert sum("requirements tested" in line for line in shown) == 1
+    assert sum("requirements decided" in line for line in shown) == 1
     assert sum(line.startswith(" GANG") for line in shown) == 1
     assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 
@@ -174,7 +174,7 @@ def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
 
     assert code == 1
     assert b"\x1b" not in run.written
-    assert b"requirements tested" not in run.written
+    assert b"requirements decided" not in run.written
     assert run.shows(f"{FAIL}  SI-NODE-004")
 
 
@@ -184,7 +184,7 @@ def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, received: boo
     with at_terminal(command("-n", "1", flag), suite) as run:
         run.to_its_end()
 
-    assert b"requirements tested" not in run.written
+    assert b"requirements decided" not in run.written
     assert (b"test_fake.py::test_two" in run.written) is received
     assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 

@@ -23,7 +23,7 @@ def list_targets() -> None:
     for name, revision, deviations, title in rows:
         click.echo(f"{name:<{width}}   SI {revision}   {deviations:>20}   {title}")
     click.echo(
-        f"builds are in {shipped.builds()}; default without --target: the embedded reference"
+        f"built in {shipped.builds()}; default target: the embedded reference"
     )
 
 

@@ -45,7 +45,7 @@ def status(view: View, note: str, columns: int) -> list[str]:
 def _parts(view: View, note: str) -> list[str]:
     counted = f" {view.done} of {view.tests} tests, {view.failed} failed"
     evaluated = sum(area.evaluated for area in view.areas)
-    evaluating = f"{evaluated} of {sum(area.total for area in view.areas)} requirements tested"
+    evaluating = f"{evaluated} of {sum(area.total for area in view.areas)} requirements decided"
     seconds = f"{view.seconds:.0f} s"
     last = note or _left(view)
     return [
