@@ -90,7 +90,7 @@ class Client:
             with suppress(grpc.RpcError):
                 for answer in answers:
                     for rejected in answer.rejected:
-                        if "fence" in str(rejected):
+                        if "barrier" in str(rejected):
                             self._passed.release()
 
         threading.Thread(target=listen, daemon=True).start()
@@ -104,14 +104,14 @@ class Client:
                 for n in range(first, min(first + 1000, nodes))
             ]
             self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=infos))
-        fence = SI.NodeInfo(nodeID="fence", action="UPDATE")
-        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[fence]))
+        barrier = SI.NodeInfo(nodeID="barrier", action="UPDATE")
+        self.send("UpdateNode", SI.NodeRequest(rmID="rm", nodes=[barrier]))
         self.passes()
         new = [
             SI.AddApplicationRequest(
                 applicationID=name, queueName="root.leaf", partitionName="default"
             )
-            for name in (*(f"a{n}" for n in range(applications)), "fence", "fence")
+            for name in (*(f"a{n}" for n in range(applications)), "barrier", "barrier")
         ]
         self.send("UpdateApplication", SI.ApplicationRequest(rmID="rm", new=new))
         self.passes()
@@ -122,8 +122,8 @@ class Client:
 
     def asks(self, *asks: Any) -> None:
         """Send all of these in one message, and wait until it is handled."""
-        fence = ask("fence", 1, application="nobody")
-        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, fence]))
+        barrier = ask("barrier", 1, application="unknown")
+        self.send("UpdateAllocation", SI.AllocationRequest(rmID="rm", asks=[*asks, barrier]))
         self.passes()
 
     def decommissions(self, nodes: int) -> None:

@@ -265,7 +265,7 @@ def running(command: list[str], checkout: Path | None = None) -> Iterator[Runnin
     try:
         sent = process.stdout.readline() if process.stdout is not None else ""
         if not sent.startswith("listening on "):
-            raise SystemExit(f"{command[0]} does not say where it listens")
+            raise SystemExit(f"{command[0]} does not print its address")
         address = sent.removeprefix("listening on ").strip()
         yield Running(address, psutil.Process(process.pid))
     finally:
@@ -308,7 +308,7 @@ def milliseconds(seconds: list[float]) -> str:
     return f"{statistics.median(seconds) * 1e3:9.2f} {cuts[98] * 1e3:9.2f}"
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -316,25 +316,25 @@ def say(line: str) -> None:
 
 def report(results: dict[str, list[Result]]) -> None:
     """Print rates, latencies, and the ratio of the first to the others."""
-    say("")
-    say(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
+    print_line("")
+    print_line(f"{'allocations/s':20} {'min':>10} {'median':>10} {'max':>10} {'processor us':>14}")
     medians = {}
     for name, runs in results.items():
         rates = [run.rate for run in runs]
         medians[name] = statistics.median(rates)
         processor = statistics.median(run.processor for run in runs) * 1e6
         figures = (min(rates), medians[name], max(rates))
-        say(f"{name:20} {' '.join(f'{one:10,.0f}' for one in figures)} {processor:14.1f}")
-    say("")
-    say(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
-    say(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
+        print_line(f"{name:20} {' '.join(f'{one:10,.0f}' for one in figures)} {processor:14.1f}")
+    print_line("")
+    print_line(f"{'ms to allocation':20} {'under load':>19} {'one ask alone':>19}")
+    print_line(f"{'':20} {'median':>9} {'p99':>9} {'median':>9} {'p99':>9}")
     for name, runs in results.items():
         under_load = [spent for run in runs for spent in run.under_load]
         alone = [spent for run in runs for spent in run.alone]
-        say(f"{name:20} {milliseconds(under_load)} {milliseconds(alone)}")
+        print_line(f"{name:20} {milliseconds(under_load)} {milliseconds(alone)}")
     first, *others = results
     for other in others:
-        say(f"{first} is {medians[first] / medians[other]:.1f} x ahead of {other}")
+        print_line(f"{first} is {medians[first] / medians[other]:.1f} x ahead of {other}")
 
 
 def main() -> None:
@@ -351,13 +351,13 @@ def main() -> None:
     parser.add_argument("--singles", type=int, default=200, help="asks one by one, for latency")
     sent = parser.parse_args()
     load = Load(sent.nodes, sent.asks, sent.asks_a_message, sent.singles)
-    say(f"{load}, {sent.runs} runs of each in turn")
+    print_line(f"{load}, {sent.runs} runs of each in turn")
     if sent.target:
         revision = find_revision(sent.revision)
         schedulers: dict[str, Launch] = {one: partial(there, one) for one in sent.target}
     else:
         revision, schedulers = alongside(sent.core, sent.before)
-    say(f"SI {revision.name}")
+    print_line(f"SI {revision.name}")
     results: dict[str, list[Result]] = {name: [] for name in schedulers}
     for _ in range(sent.runs):
         for name, launch in schedulers.items():
@@ -365,7 +365,7 @@ def main() -> None:
                 result = measure(scheduler, revision, load)
             results[name].append(result)
             processor = f"{result.processor * 1e6:.1f} us of processor"
-            say(f"{name:20} {result.rate:10,.0f} allocations/s {processor}")
+            print_line(f"{name:20} {result.rate:10,.0f} allocations/s {processor}")
     report(results)
 
 

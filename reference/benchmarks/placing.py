@@ -179,7 +179,7 @@ def weights() -> tuple[float, float]:
     return with_nodes / nodes, (with_all - with_nodes) / asks
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -201,11 +201,13 @@ def print_speed(policy: str, asks: int, sizes: tuple[int, ...], runs: int) -> No
     for nodes, spent in medians.items():
         exponent = f"{grown[nodes]:+9.3f}" if nodes in grown else " " * 9
         rate = f"{asks / spent:10,.0f}"
-        say(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
+        print_line(f"{policy:6} {asks:8,} {nodes:8,} {rate} {spent / asks * 1e6:8.1f} {exponent}")
     if len(sizes) == 1:
         return
     whole = medians[sizes[-1]] / medians[sizes[0]]
-    say(f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x")
+    print_line(
+        f"{'':6} from {sizes[0]:,} to {sizes[-1]:,} nodes one allocation takes {whole:.2f} x"
+    )
 
 
 def main() -> None:
@@ -218,15 +220,17 @@ def main() -> None:
     sent = parser.parse_args()
     sizes = tuple(sent.nodes)
     gc_tuning.look_seldom()
-    say(f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
-    say(f"goal: {GOAL}")
-    say(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
+    print_line(
+        f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message"
+    )
+    print_line(f"goal: {GOAL}")
+    print_line(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")
     for policy in sent.policy:
         for asks in sent.asks:
             print_speed(policy, asks, sizes, sent.runs)
     for nodes in sizes:
         first, later = unplaceable(nodes, 1_000)
-        say(
+        print_line(
             f"an ask that fits on none of {nodes:,} nodes: {first * 1e6:,.0f} us,"
             f" the next ones {later * 1e6:.1f} us"
         )
@@ -234,9 +238,11 @@ def main() -> None:
         for applications, leaves in BACKLOG:
             spent = release(policy, applications, leaves)
             waiting = f"{applications:,} applications wait in {leaves} {policy} leaf queues"
-            say(f"{waiting}: {spent * 1e6:,.0f} us for a release and the allocation after it")
+            print_line(
+                f"{waiting}: {spent * 1e6:,.0f} us for a release and the allocation after it"
+            )
     node, allocation = weights()
-    say(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
+    print_line(f"{node:,.0f} bytes for a node, {allocation:,.0f} for an allocation with its ask")
 
 
 if __name__ == "__main__":

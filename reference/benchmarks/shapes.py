@@ -454,7 +454,7 @@ def elsewhere(checkout: Path, name: str, size: int) -> float:
     )
     seconds = json.loads(done.stdout)
     if not isinstance(seconds, float):
-        raise SystemExit(f"{name} did not say how long it took")
+        raise SystemExit(f"{name} did not print its duration")
     return seconds
 
 
@@ -484,10 +484,10 @@ def compare(shape: Shape, checkouts: dict[str, Path], runs: int) -> None:
     for title, by_size in found.items():
         medians = {size: statistics.median(seconds) for size, seconds in by_size.items()}
         times = "  ".join(f"{size:>6,}: {shown(spent)}" for size, spent in medians.items())
-        say(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
+        print_line(f"{shape.name:18} {title:6} {times}  {exponent(medians):+6.2f}")
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -503,11 +503,13 @@ def main() -> None:
     sent = parser.parse_args()
     if sent.alone is not None:
         gc_tuning.look_seldom()
-        say(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
+        print_line(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
         return
     checkouts = {"before": sent.before.resolve()} if sent.before is not None else {}
     checkouts["now"] = HERE
-    say(f"median of {sent.runs}; the last figure is the power of the size that time grows with")
+    print_line(
+        f"median of {sent.runs}; the last figure is the power of the size that time grows with"
+    )
     for name in sent.shapes:
         compare(SHAPES[name], checkouts, sent.runs)
 

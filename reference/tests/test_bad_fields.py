@@ -91,7 +91,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
     before = served.held()
     most = very_many(revision) if names == "new node" else 20  # once is enough for slow cases
     share = share_of(revision, names)
-    nothing_listening = Speaker(revision).asks("nobody", "k", placeholder=False)
+    unknown_application = Speaker(revision).asks("unknown", "k", placeholder=False)
     for method, message in requests(revision, names_in(revision, names)):
         for what, bad in spoilt(message, most, share):
             try:
@@ -100,7 +100,7 @@ def test_any_field_may_be_bad(revision: Revision, names: str) -> None:
                 is_rejected = any(isinstance(effect, REJECTIONS) for effect in served.effects)
                 if is_rejected and elements(bad) <= 1:
                     assert served.held() == before
-                served.receives(*nothing_listening)
+                served.receives(*unknown_application)
                 assert [type(effect) for effect in served.effects] == [RejectedAsk]
             except Exception as why:
                 raise AssertionError(f"{method}: {what}") from why
@@ -147,7 +147,7 @@ def test_bad_fields_over_grpc_leave_the_streams_open(revision: Revision) -> None
             for method, fields in (
                 rm.node("fine", 5),
                 rm.application("fine", gang=0),
-                rm.asks("nobody", "fine", placeholder=False),
+                rm.asks("unknown", "fine", placeholder=False),
             ):
                 await streams[method].send(**fields)
                 while "fine" not in str(await streams[method].receives()):

@@ -220,7 +220,7 @@ def test_odd_names_are_names(revision: Revision) -> None:
             served.receives(*rm.node(name, 9))
             served.receives(*rm.application(name, gang=0))
         served.receives(*rm.asks(name, name, placeholder=False))
-        served.receives(*rm.asks("nobody" + name, "other" + name, placeholder=False))
+        served.receives(*rm.asks("unknown" + name, "other" + name, placeholder=False))
 
         assert len(served.identities) == 1
         assert {AcceptedNode, AcceptedApplication, RejectedNode, RejectedAsk} <= served.kinds

@@ -156,7 +156,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
                 await result
                 assert (await callbacks.ends())[0] is grpc.StatusCode.OK
 
-            assert await allocated(allocations) == [("k1", "n1")], "nobody is there to be asked"
+            assert await allocated(allocations) == [("k1", "n1")], "no RM is there to be asked"
             assert wire.taken_by() == frozenset()
             await allocations.asks(wire.ask("k2", memory=3))
             assert await allocated(allocations) == [("k2", "n2")]
@@ -169,7 +169,7 @@ def test_losing_the_stream_is_no_connection_loss(end: str) -> None:
     [
         (ext.FromRm(answer=ext.FromRm.Answer(call_id=1)), grpc.StatusCode.INVALID_ARGUMENT),
         (ext.FromRm(), grpc.StatusCode.INVALID_ARGUMENT),
-        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="nobody")), grpc.StatusCode.FAILED_PRECONDITION),
+        (ext.FromRm(offer=ext.FromRm.Offer(rm_id="unknown")), grpc.StatusCode.FAILED_PRECONDITION),
         (None, grpc.StatusCode.INVALID_ARGUMENT),
     ],
     ids=["answer", "empty", "stranger", "nothing"],
@@ -381,7 +381,7 @@ def test_a_cache_is_synchronised_and_a_refusal_is_written_down(
                 assert (assumed.allocationKey, assumed.nodeID) == (key, "n1")
                 await callbacks.answers(call, ok=key == "k1", text="full")
             async with asyncio.timeout(TIMEOUT):
-                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # there is no event to wait for
+                while "not synchronised" not in caplog.text:  # noqa: ASYNC110  # it has no event
                     await asyncio.sleep(0.005)
 
     asyncio.run(play())

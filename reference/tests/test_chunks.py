@@ -75,7 +75,7 @@ def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], 
     return in_chunks, sent, whole.scheduler.handle(event, whole.now)
 
 
-@pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("nobody", 0)])
+@pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("unknown", 0)])
 def test_a_sentence_that_withdraws_many_is_handled_in_chunks(
     monkeypatch: pytest.MonkeyPatch, application: str, withdrawn: int
 ) -> None:

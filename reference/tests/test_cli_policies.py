@@ -47,11 +47,11 @@ def test_queues_come_from_files(files: dict[str, Path]) -> None:
     everybody = chosen("--config", str(one))
     by_group = chosen("--config", str(one), "--policy-group", f"g={two}")
 
-    assert partitions(everybody, "whoever") == partitions(everybody, "") == ["one"]
+    assert partitions(everybody, "unknown") == partitions(everybody, "") == ["one"]
     assert (partitions(by_group, "g"), partitions(by_group, "")) == (["two"], ["one"])
     with pytest.raises(NoPolicyError):
         by_group.configuration("h")
-    assert partitions(chosen(), "whoever") == ["default"]
+    assert partitions(chosen(), "unknown") == ["default"]
 
 
 # requirement: SI-ASK-013

@@ -55,7 +55,7 @@ async def phase(wire: Wire) -> str:
 
 async def becomes(wire: Wire, name: str) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while await phase(wire) != name:  # noqa: ASYNC110  # there is no event for the end of a stream
+        while await phase(wire) != name:  # noqa: ASYNC110  # it has no event
             await asyncio.sleep(0.005)
 
 
@@ -134,8 +134,8 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
     ]
     allocations = await wire.opens("UpdateAllocation")
     await allocations.send(allocations=running)
-    await allocations.asks(wire.ask("fence", "nobody"))
-    assert refused_keys(await allocations.receives()) == ["fence"]
+    await allocations.asks(wire.ask("barrier", "unknown"))
+    assert refused_keys(await allocations.receives()) == ["barrier"]
 
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 

@@ -344,7 +344,7 @@ def test_a_withdrawal_by_key_alone_means_applications_in_their_order() -> None:
         "a1",
         "a3",
     ]
-    assert partition.asks.with_key("nobody's") == []
+    assert partition.asks.with_key("unknown's") == []
 
 
 def test_a_release_wakes_one_of_many_leaf_queues_that_wait_for_it(

@@ -33,7 +33,7 @@ def count(registry: CollectorRegistry, method: str) -> float:
 async def counted(registry: CollectorRegistry, method: str, times: int) -> float:
     """Return the same once it reaches a number: answers may arrive before they are counted."""
     async with asyncio.timeout(TIMEOUT):
-        while count(registry, method) < times:  # noqa: ASYNC110  # there is no event to wait for
+        while count(registry, method) < times:  # noqa: ASYNC110  # it has no event
             await asyncio.sleep(0.005)
     return count(registry, method)
 

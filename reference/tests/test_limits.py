@@ -22,7 +22,7 @@ async def is_served(wire: Wire) -> bool:
     """Return whether another stream is served now."""
     third = await wire.opens("UpdateAllocation")
     try:
-        await third.asks(wire.ask("k1", "nobody", memory=1))
+        await third.asks(wire.ask("k1", "unknown", memory=1))
         return bool(refused_keys(await third.receives()))
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
         return False
@@ -177,8 +177,8 @@ def test_what_waits_for_a_stream_that_never_opens_counts_too() -> None:
                 running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
             allocations = await wire.opens("UpdateAllocation")
             await allocations.send(allocations=running)
-            await allocations.asks(wire.ask("fence", "nobody"))
-            assert refused_keys(await allocations.receives()) == ["fence"]
+            await allocations.asks(wire.ask("barrier", "unknown"))
+            assert refused_keys(await allocations.receives()) == ["barrier"]
 
             await nodes.send(nodes=[wire.node("n1", "DECOMISSION")])
 

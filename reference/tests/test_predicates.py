@@ -269,7 +269,7 @@ def test_any_offers_next_is_asked_what_is_open(rm: Asked) -> None:
     (second,) = questions(rm.offers(PREDICATES))
 
     assert (second.key, second.node_id) == ("k1", "n1")
-    assert rm.answers(first.number) == [], "nobody waits for that any more"
+    assert rm.answers(first.number) == [], "the answer is no longer expected"
     assert placed(rm.answers(second.number)) == [("k1", "n1")]
 
 

@@ -447,13 +447,13 @@ partitions:
         properties: {preemption.delay: 10s}
         queues:
           - {name: entitled, resources: {guaranteed: {memory: 5}}}
-          - name: fenced
+          - name: hidden
             properties: {priority.policy: fence}
             queues: [{name: leaf, properties: {priority.offset: "100"}}]
 """
     )
     rm.creates("n1", memory=10)
-    rm.submits("v1", "root.fenced.leaf")
+    rm.submits("v1", "root.hidden.leaf")
     rm.asks("v", "v1", memory=1, most=10)
     rm.submits("a1", "root.entitled")
 

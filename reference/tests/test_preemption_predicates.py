@@ -97,7 +97,7 @@ def test_those_the_rm_named_go_and_no_more(rm: Consulted, index: int) -> None:
 @pytest.mark.parametrize(
     ("fits", "index"),
     [(False, 1), (False, 6), (True, -1), (True, -7), (True, 0), (True, 7), (True, 2**31 - 1)],
-    ids=["no", "no, whatever the index", "nobody", "below nobody", "too few", "not listed", "most"],
+    ids=["no", "no, with any index", "none", "below none", "too few", "not listed", "most"],
 )
 def test_no_one_goes_without_consent(rm: Consulted, fits: bool, index: int) -> None:  # noqa: FBT001  # an answer
     question = question_in(rm.claims("k1", memory=2))

@@ -194,7 +194,7 @@ partitions:
           - {name: plain}
           - {name: other}
           - {name: offset, properties: {priority.offset: "10"}}
-          - {name: fenced, properties: {priority.policy: fence}}
+          - {name: hidden, properties: {priority.policy: fence}}
           - {name: low, properties: {priority.policy: fence, priority.offset: "-10"}}
           - name: parent
             properties: {priority.offset: "2"}
@@ -229,8 +229,8 @@ def test_an_offset_is_added_to_the_priorities_in_a_queue() -> None:
 
 
 def test_priorities_are_not_seen_outside_of_a_barrier() -> None:
-    assert in_queues(BY_PRIORITY, fenced=100, plain=1) == ["plain", "fenced"]
-    assert in_queues(BY_PRIORITY, fenced=-5, plain=-1) == ["fenced", "plain"]
+    assert in_queues(BY_PRIORITY, hidden=100, plain=1) == ["plain", "hidden"]
+    assert in_queues(BY_PRIORITY, hidden=-5, plain=-1) == ["hidden", "plain"]
     assert in_queues(BY_PRIORITY, low=5, plain=-9) == ["plain", "low"]
 
 
@@ -243,7 +243,7 @@ def test_offsets_add_up_on_the_way_to_the_common_parent() -> None:
 def test_inside_a_barrier_priorities_count() -> None:
     rm = RM(queues=BY_PRIORITY)
     for application in ("a1", "a2"):
-        rm.submits(application, "root.fenced")
+        rm.submits(application, "root.hidden")
     rm.asks("low", "a1", memory=1, more={"priority": 1})
     rm.asks("high", "a2", memory=1, more={"priority": 2})
 

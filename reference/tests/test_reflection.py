@@ -85,7 +85,7 @@ def test_the_scheduler_of_the_revision_is_shown(package: str) -> None:
             {"file_containing_symbol": "si.v1.Scheduler"},
             {"file_containing_symbol": "grpc.health.v1.Health"},
             {"file_by_filename": "google/protobuf/descriptor.proto"},
-            {"file_containing_symbol": "nobody.knows.This", "host": "here"},
+            {"file_containing_symbol": "unknown.knows.This", "host": "here"},
             {},
         )
 

@@ -52,7 +52,7 @@ def test_a_registration_without_id_is_refused() -> None:
 
 # requirement: SI-CONN-002
 @pytest.mark.parametrize("event", [UpdateNodes, UpdateApplications, UpdateAllocations, ShutDown])
-@pytest.mark.parametrize("rm_id", ["", "nobody"])
+@pytest.mark.parametrize("rm_id", ["", "unknown"])
 def test_who_is_not_registered_is_refused(event: type[Event], rm_id: str) -> None:
     scheduler = Scheduler()
 

@@ -421,7 +421,7 @@ def test_a_stream_that_names_no_one_needs_no_binding(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
-        async with clients.of("nobody.test") as wire:
+        async with clients.of("unknown.test") as wire:
             silent = await wire.opens("UpdateNode", greets=False)
             await silent.half_closes()
             assert await Stream(silent.call, None, "").ends() == (grpc.StatusCode.OK, "")

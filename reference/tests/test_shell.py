@@ -189,7 +189,7 @@ async def test_losing_all_streams_pauses_the_rm(wire: Wire) -> None:
 
 async def accepted_by(wire: Wire, allocations: Stream) -> None:
     """Check with a rejected ask that the RM is still served."""
-    await allocations.asks(wire.ask("sentinel", "nobody", memory=1))
+    await allocations.asks(wire.ask("sentinel", "unknown", memory=1))
     assert refused_keys(await allocations.receives()) == ["sentinel"]
 
 
@@ -319,8 +319,8 @@ async def test_a_response_needs_no_request(wire: Wire) -> None:
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
     await allocations.asks(wire.ask("k1", memory=3), wire.ask("k2", memory=3))
-    await allocations.asks(wire.ask("fence", "unknown"))
-    assert refused_keys(await allocations.receives()) == ["fence"]
+    await allocations.asks(wire.ask("barrier", "unknown"))
+    assert refused_keys(await allocations.receives()) == ["barrier"]
 
     await accepted_node(wire, nodes)
 

@@ -165,7 +165,7 @@ def test_no_place_is_taken_by_an_rm_that_is_gone() -> None:
             table, places = wire.server._streams, wire.server._places
             assert (table._open, table._held, table._lost) == ({}, {}, {})
             async with asyncio.timeout(TIMEOUT):
-                while places._taken_by or places._taken:  # noqa: ASYNC110  # they tell nobody
+                while places._taken_by or places._taken:  # noqa: ASYNC110  # there is no event
                     await asyncio.sleep(0.005)
 
     asyncio.run(play())

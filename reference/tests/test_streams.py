@@ -138,7 +138,7 @@ async def test_what_a_broken_stream_could_not_write_goes_to_the_next() -> None:
 
 
 @in_a_loop
-async def test_a_replaced_stream_ends_and_its_end_is_nobodys_loss() -> None:
+async def test_a_replaced_stream_ends_and_its_end_is_not_a_loss() -> None:
     table = StreamTable()
     first, second = OpenStream(NODE), OpenStream(NODE)
     table.bind(first, "rm")
@@ -266,7 +266,7 @@ async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
     table.bind(second, "rm")
     begins_writing(second, taken)
     received(table, FOUR)
-    while len(taken.written) < 3:  # noqa: ASYNC110  # there is no event to wait for
+    while len(taken.written) < 3:  # noqa: ASYNC110  # it has no event
         await asyncio.sleep(0)
 
     assert taken.written == [TWO, THREE, FOUR]

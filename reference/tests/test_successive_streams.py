@@ -133,7 +133,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
         await allocations.asks(*[wire.ask(key, memory=1) for key in keys[begin : begin + 100]])
     received = wire.server.engine.counters.reported
     async with asyncio.timeout(TIMEOUT):
-        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # there is no event to wait for
+        while received["NewAllocation"] < len(keys):  # noqa: ASYNC110  # it has no event
             await asyncio.sleep(0.005)
     return allocations, keys
 
@@ -151,7 +151,7 @@ async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(w
     assert before + after == [*keys, "last"]
 
 
-@pytest.mark.parametrize("end", ["is cancelled", "stays open, and nobody reads it"])
+@pytest.mark.parametrize("end", ["is cancelled", "stays open without a reader"])
 def test_what_was_not_written_is_reported_on_the_stream_that_takes_over(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,7 +79,7 @@ def about(record: logging.LogRecord) -> dict[str, Any]:
 
 async def becomes(received: Received, count: int) -> None:
     async with asyncio.timeout(TIMEOUT):
-        while len(received()) < count:  # noqa: ASYNC110  # there is no event to wait for
+        while len(received()) < count:  # noqa: ASYNC110  # it has no event
             await asyncio.sleep(0.005)
 
 
@@ -169,7 +169,7 @@ def test_a_deadline_that_fails_inside(monkeypatch: pytest.MonkeyPatch, received:
         await allocations.asks(wire.ask("k1", memory=1))
         await allocations.send(releases=withdrawal(wire.revision, "a1", "k1"))
         await becomes(received, 1)
-        await allocations.asks(wire.ask("k2", "nobody", memory=1))
+        await allocations.asks(wire.ask("k2", "unknown", memory=1))
         while not refused_keys(await allocations.receives()):
             pass
 

@@ -97,7 +97,7 @@ class _Connection:
     async def is_quiet(self) -> None:
         """Wait until the scheduler has handled everything and all its answers are here."""
         async with asyncio.timeout(TIMEOUT):
-            while not self._has_sent_everything():  # noqa: ASYNC110  # it tells nobody
+            while not self._has_sent_everything():  # noqa: ASYNC110  # it has no event
                 await asyncio.sleep(_LOOK_AGAIN)
 
     def _has_sent_everything(self) -> bool:

@@ -117,7 +117,7 @@ class Wire:
         await stream.call.write(ext.FromRm(offer=ext.FromRm.Offer(rm_id=rm_id, kinds=kinds)))
         taken = set(kinds) & set(self.server.engine.callbacks.kinds)
         async with asyncio.timeout(TIMEOUT):
-            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # it tells nobody
+            while len(self.taken_by(rm_id)) != len(taken):  # noqa: ASYNC110  # it has no event
                 await asyncio.sleep(0.005)
         return stream
 
@@ -133,7 +133,7 @@ class Wire:
     async def has_streams(self, count: int, rm_id: str = "rm") -> None:
         """Wait until the server has that many open streams of the RM."""
         async with asyncio.timeout(TIMEOUT):
-            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # it tells nobody
+            while len(self.server._streams.of(rm_id)) != count:  # noqa: ASYNC110  # it has no event
                 await asyncio.sleep(0.005)
 
     async def calls(self, name: str, **fields: Any) -> Any:

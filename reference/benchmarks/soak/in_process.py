@@ -10,7 +10,7 @@ from typing import Final
 
 import psutil
 from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
-from benchmarks.soak.samples import MIB, Bound, Growth, growth, say, verdict
+from benchmarks.soak.samples import MIB, Bound, Growth, growth, print_line, verdict
 
 AT_A_TIME: Final = 40  # concurrent lifecycles
 RESOURCE_MANAGERS: Final = 25  # application lifecycles for one of an RM
@@ -74,8 +74,10 @@ def soak(many: int) -> int:
     """
     gc.disable()
     cluster, process = Cluster(), psutil.Process()
-    say(f"{many:,} lives in this process, {AT_A_TIME} at a time, beside asks that wait for ever")
-    say(
+    print_line(
+        f"{many:,} lives in this process, {AT_A_TIME} at a time, beside asks that wait for ever"
+    )
+    print_line(
         f"{'lives':>10} {'seconds':>8} {'allocations':>12} {'objects':>10}"
         f" {'in cycles':>10} {'RSS MiB':>8}"
     )
@@ -87,7 +89,7 @@ def soak(many: int) -> int:
             continue
         samples.append(one := sample(over, process))
         spent = time.monotonic() - began
-        say(
+        print_line(
             f"{over:10,} {spent:8,.0f} {cluster.allocations:12,}"
             f" {one.objects.total():10,} {one.in_cycles:10,} {one.memory / MIB:8.1f}"
         )
@@ -107,5 +109,5 @@ def evaluated(samples: list[Sample], each: int) -> int:
     if code:
         more = samples[-1].objects - samples[len(samples) // 4].objects
         for kind, by in more.most_common(SHOWN):
-            say(f"{by:10,} more of {kind}")
+            print_line(f"{by:10,} more of {kind}")
     return code

@@ -12,7 +12,7 @@ from typing import Final
 import grpc
 import psutil
 from benchmarks.soak.client import REVISION, ShortLives
-from benchmarks.soak.samples import MIB, Bound, growth, say, verdict
+from benchmarks.soak.samples import MIB, Bound, growth, print_line, verdict
 
 SAMPLES: Final = 40
 MEMORY: Final = Bound(share=0.05, on_top=4 * MIB)
@@ -45,7 +45,7 @@ def address_of(server: "subprocess.Popen[str]") -> str:
     """Return the address it prints."""
     sent = server.stdout.readline() if server.stdout is not None else ""
     if not sent.startswith("listening on "):
-        raise SystemExit("the server does not say where it listens")
+        raise SystemExit("the server does not print its address")
     return sent.removeprefix("listening on ").strip()
 
 
@@ -99,7 +99,7 @@ class Watch:
         allocations = sum(client.allocations for client in self.clients)
         rounds = sum(client.rounds for client in self.clients)
         spent = time.monotonic() - self.began
-        say(
+        print_line(
             f"{spent:8,.0f} {rounds:9,} {allocations:12,} {allocations / spent:8,.0f}"
             f" {self.memory[-1] / MIB:8.1f} {len(new):7,} {percentiles(new)}"
         )
@@ -123,7 +123,7 @@ def soak(seconds: float, rms: int) -> int:
             started("benchmarks.soak.health", address) as asking,
             grpc.insecure_channel(address) as channel,
         ):
-            say(f"{rms} resource managers for {seconds / 60:g} minutes at {address}")
+            print_line(f"{rms} resource managers for {seconds / 60:g} minutes at {address}")
             clients = [ShortLives(channel, f"rm-{number}") for number in range(rms)]
             process = psutil.Process(server.pid)
             watch = Watch(process, Health(asking), clients, time.monotonic())
@@ -132,13 +132,15 @@ def soak(seconds: float, rms: int) -> int:
                 client.ends()
     if not all(client.rounds for client in clients):
         raise SystemExit("a resource manager did not finish a single round")
-    say(f"health checks in all: {len(watch.checks):,}, ms: {percentiles(sorted(watch.checks))}")
+    print_line(
+        f"health checks in all: {len(watch.checks):,}, ms: {percentiles(sorted(watch.checks))}"
+    )
     return verdict((growth("bytes of RSS", watch.memory, MEMORY),))
 
 
 def watched(watch: Watch, seconds: float) -> None:
     """Take samples until the time is over."""
-    say(
+    print_line(
         f"{'seconds':>8} {'rounds':>9} {'allocations':>12} {'each s':>8} {'RSS MiB':>8}"
         f" {'checks':>7} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8}"
     )

@@ -55,7 +55,7 @@ def growth(what: str, values: Sequence[float], bound: Bound) -> Growth:
     return Growth(what, max(values[begin : begin + size]), max(values[-size:]), bound)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line of the result."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -64,5 +64,5 @@ def say(line: str) -> None:
 def verdict(all_growth: Sequence[Growth]) -> int:
     """Print the verdict for each; return the exit code, 1 if something grows."""
     for one in all_growth:
-        say(str(one))
+        print_line(str(one))
     return 0 if all(one.is_flat for one in all_growth) else 1

@@ -113,7 +113,7 @@ def test_properties_are_inherited_but_for_priorities_and_barriers() -> None:
     production, tenants = root.queues
     batch, live = production.queues
     inherited = QueueProperties(
-        sort_policy=SortPolicy.FAIR, preemption_delay=10.0, others={"site.owner": "nobody"}
+        sort_policy=SortPolicy.FAIR, preemption_delay=10.0, others={"site.owner": "platform"}
     )
 
     assert root.properties == replace(
