@@ -181,7 +181,7 @@ def test_events_and_container_states_are_reported(revision: Revision) -> None:
 
 
 # requirement: SI-CB-004
-def test_who_implements_less_is_not_called_for_the_rest() -> None:
+def test_missing_callbacks_are_not_called() -> None:
     class Plain(Recorder):
         def update_allocation(self, response: Any) -> None:
             self.take("update_allocation", response)
@@ -214,7 +214,7 @@ def test_a_new_registration_brings_another_callback(rm: Embedding) -> None:
 
 
 # requirement: SI-CB-001
-def test_what_was_to_be_reported_of_the_earlier_registration_is_not(rm: Embedding) -> None:
+def test_undelivered_effects_of_an_earlier_registration_are_dropped(rm: Embedding) -> None:
     first, second = rm.rm, EmbeddedRM()
     first.reacts = {"update_application": lambda _: rm.registers(second)}
 
@@ -224,7 +224,7 @@ def test_what_was_to_be_reported_of_the_earlier_registration_is_not(rm: Embeddin
     assert "update_allocation" not in second.methods()
 
 
-def test_two_rms_observe_what_is_theirs(rm: Embedding) -> None:
+def test_two_rms_receive_their_own_messages(rm: Embedding) -> None:
     other = Embedding(rm.api, EmbeddedRM(), rm_id="other").settles()
 
     rm.asks("k1", memory=3)
@@ -303,7 +303,7 @@ def test_a_predicate_that_breaks_is_a_refusal(rm: Embedding) -> None:
     assert [new.allocationKey for new in rm.rm.allocations()] == ["k2"]
 
 
-def test_callbacks_come_one_at_a_time_any_calls(rm: Embedding) -> None:
+def test_callbacks_of_concurrent_calls_do_not_overlap(rm: Embedding) -> None:
     another = threading.Thread(target=rm.asks, args=("k2",), kwargs={"memory": 3})
     waited: list[bool] = []
 
@@ -344,7 +344,7 @@ def test_a_state_dump_has_what_the_rm_adds(rm: Embedding) -> None:
 
 
 @pytest.mark.parametrize("sent", ["{", None], ids=["no JSON", "an error"])
-def test_a_state_dump_that_the_rm_cannot_give_states_why(
+def test_failed_state_dump_has_a_reason(
     rm: Embedding, monkeypatch: pytest.MonkeyPatch, sent: str | None
 ) -> None:
     def dump(_: EmbeddedRM) -> str:

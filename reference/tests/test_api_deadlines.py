@@ -30,7 +30,7 @@ def states(rm: EmbeddedRM) -> list[str]:
     return [update.state for sent in received for update in sent.updated]
 
 
-def test_deadlines_are_kept_when_the_callers_clock_states_so() -> None:
+def test_deadlines_follow_the_callers_clock() -> None:
     clock = VirtualClock()
     rm = settled(DEFAULT_REVISION, clock=clock, settings=Settings(completing_timeout=5))
     rm.asks("k1", memory=3)

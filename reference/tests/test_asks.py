@@ -277,7 +277,7 @@ def test_without_application_the_key_or_the_whole_partition_is_meant(rm: RM) -> 
 
 
 # requirement: SI-REL-018
-def test_withdrawing_leaves_allocations_alone_and_unknown_keys_are_no_matter(rm: RM) -> None:
+def test_withdrawing_keeps_allocations_and_ignores_unknown_keys(rm: RM) -> None:
     rm.submits("a1")
     rm.creates("n1", memory=1)
     rm.asks("k1", memory=1, most=3)

@@ -64,12 +64,12 @@ def play(revision: Revision, seeds: list[int]) -> Served:
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=60))
 @example(seeds=[*[0] * 18, 62364, 59071101])  # in 2021-02 more than one pass can serve
 @settings(max_examples=examples(40))
-def test_whatever_is_sent_is_borne(revision: Revision, seeds: list[int]) -> None:
+def test_survives_arbitrary_input(revision: Revision, seeds: list[int]) -> None:
     play(revision, seeds)
 
 
 @every_revision
-def test_the_test_above_is_about_something(revision: Revision) -> None:
+def test_arbitrary_input_covers_every_kind(revision: Revision) -> None:
     kinds: set[type] = set()
     for start in range(30):
         kinds |= play(revision, list(range(start * 1000, start * 1000 + 40))).kinds
@@ -100,7 +100,7 @@ def test_any_registration_is_taken_or_refused(revision: Revision) -> None:
 @pytest.mark.parametrize(
     "revision", [one for one in REVISED if one.can(Capability.ASKS_APART)], ids=str
 )
-def test_two_billion_allocations_let_others_speak(
+def test_two_billion_allocations_do_not_block_others(
     revision: Revision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduling_pass, "_MOST_STEPS", 500)
@@ -130,7 +130,7 @@ def test_two_billion_allocations_let_others_speak(
 
 # requirement: SI-RES-003
 @every_revision
-def test_sums_may_be_larger_than_what_a_message_can_state(revision: Revision) -> None:
+def test_sums_may_exceed_int64(revision: Revision) -> None:
     served = Served(revision)
     rm = Speaker(revision)
     resource = revision.si.Resource(resources={"memory": revision.si.Quantity(value=INT64)})
@@ -193,7 +193,7 @@ def test_ten_thousand_items_in_one_message(revision: Revision) -> None:
 
 
 @every_revision
-def test_a_name_may_be_as_long_as_the_operator_states_and_no_longer(revision: Revision) -> None:
+def test_maximum_length_of_names(revision: Revision) -> None:
     for length, kinds in (
         (1024, {AcceptedNode, AcceptedApplication, NewAllocation}),
         (1025, set()),

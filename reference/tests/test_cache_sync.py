@@ -73,7 +73,7 @@ def test_several_changes_of_one_event_share_a_message(rm: Asked) -> None:
 
 
 # requirement: SI-CB-011
-def test_any_begins_to_listen_is_reported_all_there_is(rm: Asked) -> None:
+def test_new_listener_receives_the_current_state(rm: Asked) -> None:
     rm.asks("k1", memory=3)
     rm.offers()
     rm.asks("k2", memory=3)
@@ -86,7 +86,7 @@ def test_any_begins_to_listen_is_reported_all_there_is(rm: Asked) -> None:
     assert whole[1] == []
 
 
-def test_who_does_not_listen_is_reported_nothing() -> None:
+def test_no_records_without_an_offer() -> None:
     rm = Asked(Callback.EVENTS)
 
     effects = rm.asks("k1", memory=3)

@@ -76,7 +76,7 @@ def test_nothing_is_left_when_everything_is_answered_and_taken_away(history: lis
 
 @given(asked_histories)
 @settings(max_examples=examples(60))
-def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
+def test_consenting_rm_gets_everything_that_can_be_served(history: list[object]) -> None:
     player = Player(callbacks=ALL)
     for move in history:
         player.play(replace(move, suits=True) if isinstance(move, Answer) else move)

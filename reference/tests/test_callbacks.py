@@ -200,7 +200,7 @@ async def test_a_second_offer_ends_the_stream(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_answers_to_nothing_are_no_matter(wire: Wire) -> None:
+async def test_unexpected_answers_are_ignored(wire: Wire) -> None:
     await wire.registers()
     callbacks = await wire.offers(CHECK)
     for call_id in (0, 1, 2**64 - 1):
@@ -324,7 +324,7 @@ async def test_a_large_batch_is_cut_in_pieces(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_describe_states_which_callbacks_there_are(revision: Revision) -> None:
+def test_describe_lists_the_callbacks(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
             facets = await wire.calls("Describe")

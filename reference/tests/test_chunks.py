@@ -76,7 +76,7 @@ def one_by_one(history: list[Any], event: Event) -> tuple[Player, list[Effect], 
 
 
 @pytest.mark.parametrize(("application", "withdrawn"), [("", 20), ("a1", 10), ("unknown", 0)])
-def test_a_sentence_that_withdraws_many_is_handled_in_chunks(
+def test_element_that_withdraws_many_is_handled_in_chunks(
     monkeypatch: pytest.MonkeyPatch, application: str, withdrawn: int
 ) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
@@ -90,7 +90,7 @@ def test_a_sentence_that_withdraws_many_is_handled_in_chunks(
     assert max(len(of(effects, ReleasedAsk)) for effects in sent) <= 3
 
 
-def test_sentences_about_one_are_handled_alongside_those_about_many(
+def test_small_elements_are_handled_alongside_large_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chunks, "MOST", 3)
@@ -261,7 +261,7 @@ async def begun(wire: Wire) -> None:
     await wire.registers("other")
 
 
-def test_others_are_observed_between_two_chunks() -> None:
+def test_other_rms_are_served_between_two_chunks() -> None:
     async def play() -> None:
         async with served() as wire:
             await begun(wire)

@@ -34,7 +34,7 @@ def serving(*options: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_states_where_it_listens_and_ends_cleanly(number: signal.Signals) -> None:
+def test_prints_its_address_and_ends_cleanly(number: signal.Signals) -> None:
     with serving() as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -87,9 +87,7 @@ def test_the_bare_command_shows_its_help() -> None:
         ),
     ],
 )
-def test_what_is_typed_wrong_is_one_sentence_and_no_help(
-    arguments: list[str], message: str
-) -> None:
+def test_usage_errors_are_one_sentence_without_help(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, arguments, prog_name="sireference")
 
     assert (result.exit_code, result.stdout) == (4, "")
@@ -97,7 +95,7 @@ def test_what_is_typed_wrong_is_one_sentence_and_no_help(
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_process_that_is_started_wrongly_ends_with_that_code_and_sentence() -> None:
+def test_process_exits_with_code_and_message_on_usage_errors() -> None:
     code, received, errors = ended("serve", "--nonsense")
 
     assert (code, received) == (4, "")
@@ -115,9 +113,7 @@ def test_an_unknown_revision_is_a_usage_error() -> None:
 @pytest.mark.parametrize(
     ("named", "received"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
 )
-def test_a_release_line_that_is_only_near_a_text_is_reported(
-    named: str, received: list[str]
-) -> None:
+def test_approximate_release_line_is_reported(named: str, received: list[str]) -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", named, "--listen", "nonsense"])
 
     near = [line for line in result.stderr.splitlines() if "is taken as" in line]
@@ -125,7 +121,7 @@ def test_a_release_line_that_is_only_near_a_text_is_reported(
 
 
 @pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", ""])
-def test_an_address_that_is_none_is_a_usage_error(listen: str) -> None:
+def test_invalid_address_is_a_usage_error(listen: str) -> None:
     result = CliRunner().invoke(main, ["serve", "--listen", listen])
 
     assert result.exit_code == 4
@@ -145,7 +141,7 @@ def test_an_address_in_use_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e308", "9223372037", "-1", "-inf"])
 @pytest.mark.parametrize("option", ["--completing-timeout", "--callback-timeout"])
-def test_what_nothing_can_take_is_a_usage_error_in_one_sentence(option: str, seconds: str) -> None:
+def test_out_of_range_seconds_are_a_usage_error(option: str, seconds: str) -> None:
     result = CliRunner().invoke(main, ["serve", option, seconds, "--listen", "nowhere"])
 
     assert result.exit_code == 4

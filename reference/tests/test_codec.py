@@ -403,7 +403,7 @@ def test_a_message_stays_below_what_a_client_takes() -> None:
 @pytest.mark.parametrize(
     ("revision", "has_words"), [("2023-04", False), ("2023-08", True), ("2023-12", True)]
 )
-def test_a_rejected_allocation_is_reported_where_there_are_words_for_it(
+def test_rejected_allocation_is_sent_if_the_revision_has_a_message(
     revision: str, *, has_words: bool
 ) -> None:
     rejected = model.RejectedAllocation("rm", "k", "a", "why")

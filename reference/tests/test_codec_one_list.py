@@ -227,7 +227,7 @@ def test_all_rejections_are_in_one_list(revision: Revision) -> None:
 
 # requirement: SI-WIRE-016
 @both_revisions
-def test_what_an_older_rm_states_in_reserved_numbers_is_passed_over(revision: Revision) -> None:
+def test_reserved_field_numbers_are_ignored(revision: Revision) -> None:
     older, newer = REVISIONS["2023-12"].si, revision.si
     releases = older.AllocationReleasesRequest(
         allocationAsksToRelease=[older.AllocationAskRelease(applicationID="a", allocationKey="k")]

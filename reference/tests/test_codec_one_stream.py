@@ -189,7 +189,7 @@ def test_an_operator_is_read_where_the_corrected_text_has_it(
     assert ask.constraint == PlacementConstraint((TargetExpression("k", operator),))
 
 
-def test_a_constraint_that_states_nothing_is_none() -> None:
+def test_empty_constraint_is_none() -> None:
     empty = si.PlacementConstraint()
     hollow = si.PlacementConstraint(
         simpleConstraint=si.SimplePlacementConstraint(

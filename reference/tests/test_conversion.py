@@ -162,7 +162,7 @@ async def test_a_registration_no_one_waits_for_any_more_is_dropped(wire: Wire, h
 
 
 @with_a_slow_configuration
-async def test_what_is_wrong_is_sent_when_its_turn_has_come(wire: Wire, held: Held) -> None:
+async def test_errors_are_sent_in_order(wire: Wire, held: Held) -> None:
     async with under_way(held, wire.registers("rm", config=SLOW)):
         second = asyncio.ensure_future(wire.registers("rm", config="quues: []"))
         await learns_of(wire, 2)

@@ -144,7 +144,7 @@ def test_configured_queues_stay() -> None:
 
 
 # requirement: SI-CONST-005
-def test_the_tag_states_what_the_namespace_may_use() -> None:
+def test_tag_sets_the_maximum_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcequota='{"resources": {"memory": {"value": 12}}}')
 
@@ -170,7 +170,7 @@ def test_namespaces_have_quotas_of_their_own() -> None:
     assert (rm.gets("a1"), rm.gets("a2")) == (3, 5)
 
 
-def test_the_tag_states_what_is_guaranteed_to_the_namespace() -> None:
+def test_tag_sets_the_guarantee_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourceguaranteed='{"resources": {"memory": {"value": 4}}}')
 
@@ -237,7 +237,7 @@ def test_a_gang_is_held_against_the_quota_it_brings() -> None:
 
 
 # requirement: SI-CONST-011
-def test_the_tag_states_how_many_applications_run_in_the_namespace() -> None:
+def test_tag_limits_running_applications_of_the_namespace() -> None:
     rm = Spaces()
     rm.enters("a1", namespace_resourcemaxapps="1")
     rm.enters("a2", namespace_resourcemaxapps="1")

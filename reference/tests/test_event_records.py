@@ -85,7 +85,7 @@ def test_nothing_is_written_for_no_one(busy: RM) -> None:
     assert of(effects, SentEvents) == []
 
 
-def test_who_listens_no_more_is_reported_no_more(rm: Watched) -> None:
+def test_no_records_after_the_offer_is_withdrawn(rm: Watched) -> None:
     assert received(rm.submits("a2"))
 
     rm.scheduler.handle(OfferCallbacks("rm", frozenset()), rm.now)
@@ -340,7 +340,7 @@ def test_a_queue_made_for_an_application(rm: Watched) -> None:
 
 
 # requirement: SI-EVT-010
-def test_who_listens_from_the_start_observes_of_the_queues() -> None:
+def test_early_listener_receives_records_of_queues() -> None:
     register = Register("rm", default_configuration(), callbacks=EVENTS)
 
     effects = Scheduler().handle(register, 1.0)
@@ -413,5 +413,5 @@ def test_a_detail_is_of_the_kind_of_its_record(rm: Watched) -> None:
     assert {kind for kind, _ in seen} == set(RecordType) - {RecordType.USERGROUP}  # later
 
 
-def test_a_lost_rm_is_reported_nothing_new_about_itself(rm: Watched) -> None:
+def test_connection_loss_writes_no_records(rm: Watched) -> None:
     assert received(rm.scheduler.handle(ConnectionLost("rm"), rm.now)) == []

@@ -59,7 +59,7 @@ def response(wire: Wire, index: int, *, success: bool = True) -> Any:
 
 # requirement: SI-CB-005, SI-CB-007
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_the_rm_states_who_goes(revision: Revision) -> None:
+def test_rm_chooses_the_victims(revision: Revision) -> None:
     async def play() -> None:
         async with served(revision) as wire:
             callbacks, allocations = await claims(wire)
@@ -115,7 +115,7 @@ async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
     [_silence, _no_payload, _refusal, _another_message, _broken_bytes],
     ids=lambda one: one.__name__,
 )
-def test_whatever_is_no_consent_preempts_no_one(answer: Answering) -> None:
+def test_answer_without_consent_preempts_nothing(answer: Answering) -> None:
     async def play() -> None:
         limits = Limits(callback_timeout=0.1)
         async with served(clock=VirtualClock(), limits=limits) as wire:
@@ -177,7 +177,7 @@ async def offers_dump(wire: Wire) -> Callbacks:
 
 
 @over_the_wire
-async def test_a_state_dump_that_is_no_json_states_so(wire: Wire) -> None:
+async def test_invalid_state_dump_is_reported(wire: Wire) -> None:
     await wire.registers()
     callbacks = await offers_dump(wire)
     asked = asyncio.create_task(snapshot_of(wire))

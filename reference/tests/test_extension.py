@@ -143,7 +143,7 @@ async def test_sums_beyond_an_int64_are_cut(wire: Wire) -> None:
 
 
 @on_virtual_time
-async def test_an_rm_no_one_observed_of_is_unknown(wire: Wire) -> None:
+async def test_snapshot_of_an_unknown_rm(wire: Wire) -> None:
     snapshot = await wire.calls("Snapshot", rm_id="rm")
 
     assert snapshot == Result(phase=Result.UNKNOWN_RM)
@@ -238,9 +238,7 @@ async def test_every_deadline_on_the_way_is_kept_when_it_comes(wire: Wire) -> No
         (-(2**63), grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_time_does_not_go_where_it_cannot_be_reported(
-    milliseconds: int, code: grpc.StatusCode
-) -> None:
+def test_time_cannot_exceed_the_wire_format(milliseconds: int, code: grpc.StatusCode) -> None:
     async def play() -> None:
         async with served(clock=VirtualClock()) as wire:
             before = await wire.calls("AdvanceClock")
@@ -352,7 +350,7 @@ async def test_a_queue_that_went_is_draining_while_it_is_used(wire: Wire) -> Non
 
 # requirement: SI-CFG-003, SI-CFG-004
 @on_virtual_time
-async def test_what_is_wrong_is_sent_and_changes_nothing(wire: Wire) -> None:
+async def test_invalid_configuration_is_reported_and_changes_nothing(wire: Wire) -> None:
     _, applications, _ = await busy(wire)
     bad = QUEUES.replace("queues:", "quues:").replace("submitacl", "submitac")
 

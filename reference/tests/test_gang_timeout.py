@@ -188,7 +188,7 @@ def test_an_open_release_of_another_type_is_not_repeated(rm: Gangs, style: str) 
 
 
 # requirement: SI-GANG-064
-def test_the_time_is_limited_whatever_the_rm_states(rm: Gangs) -> None:
+def test_placeholder_timeout_has_a_default(rm: Gangs) -> None:
     placeholders = rm.has_half_a_gang(execution_timeout=0.0)
 
     assert len(released(rm.waits(PLACEHOLDER_TIMEOUT))) == len(placeholders)
@@ -212,7 +212,7 @@ def test_in_yunikorns_reading_it_is_the_placeholder_timeout_and_no_other() -> No
 
 
 @pytest.mark.parametrize("execution_timeout", [0.0, -5.0])
-def test_in_yunikorns_reading_the_setting_counts_where_the_application_states_nothing(
+def test_setting_is_the_default_with_timeout_from_application(
     execution_timeout: float,
 ) -> None:
     rm = Gangs(from_application=True)

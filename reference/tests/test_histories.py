@@ -232,7 +232,7 @@ def test_preemptions_make_sense(history: list[object]) -> None:
 
 @given(histories)
 @settings(max_examples=examples(60))
-def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+def test_no_ask_that_can_be_served_waits(history: list[object]) -> None:
     watched(nothing_fits, history)
 
 

@@ -301,7 +301,7 @@ steps = st.lists(
 
 
 @given(steps)
-def test_a_changed_node_lifts_the_vetoes_of_those_who_stand_in_line(
+def test_changed_node_lifts_exclusions_of_waiting_asks(
     steps: list[tuple[str, int, str]],
 ) -> None:
     found, every = ActiveExclusions(), [NodeExclusions(1.0) for _ in range(4)]

@@ -97,7 +97,7 @@ def test_a_job_goes_on_when_no_one_waits_for_it_any_more() -> None:
     asyncio.run(play())
 
 
-def test_a_job_that_fails_states_so_and_holds_up_no_one() -> None:
+def test_failing_job_reports_and_does_not_block_others() -> None:
     async def play() -> None:
         log = Log()
 

@@ -97,7 +97,7 @@ def test_accounting_balance(history: list[object]) -> None:
 
 @given(histories)
 @_SOME
-def test_whatever_can_be_served_is_served(history: list[object]) -> None:
+def test_no_ask_that_can_be_served_waits(history: list[object]) -> None:
     play(KeyedPlayer(), history, nothing_fits)
 
 
@@ -184,7 +184,7 @@ def test_accounting_balance_while_the_rm_is_asked(history: list[object]) -> None
 
 @given(asked_histories)
 @_SOME
-def test_who_agrees_to_everything_gets_whatever_can_be_served(history: list[object]) -> None:
+def test_consenting_rm_gets_everything_that_can_be_served(history: list[object]) -> None:
     player = KeyedPlayer(callbacks=frozenset(Callback))
     agreeing: list[object] = [
         replace(move, suits=True) if isinstance(move, Answer) else move for move in history

@@ -91,7 +91,7 @@ async def test_methods_of_later_texts_are_not_implemented(wire: Wire) -> None:
 
 # requirement: SI-CONN-002, SI-CONN-010
 @over_the_wire
-async def test_an_unknown_rm_is_reported_to_register(wire: Wire) -> None:
+async def test_unknown_rm_is_asked_to_register(wire: Wire) -> None:
     stream = await wire.opens("Update")
 
     assert await stream.receives() == RESYNC
@@ -107,7 +107,7 @@ async def test_an_unknown_rm_is_reported_to_register(wire: Wire) -> None:
 
 # requirement: SI-CONN-007, SI-CONN-010
 @on_virtual_time
-async def test_a_lost_rm_is_reported_to_register_again(wire: Wire) -> None:
+async def test_lost_rm_is_asked_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.send(newSchedulableNodes=[node()])
@@ -122,7 +122,7 @@ async def test_a_lost_rm_is_reported_to_register_again(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_an_rm_that_left_is_reported_to_register_again(wire: Wire) -> None:
+async def test_rm_that_left_is_asked_to_register_again(wire: Wire) -> None:
     await wire.registers()
     stream = await wire.opens("Update")
     await stream.half_closes()
@@ -136,7 +136,7 @@ async def test_an_rm_that_left_is_reported_to_register_again(wire: Wire) -> None
 
 # requirement: SI-CONN-002
 @over_the_wire
-async def test_no_one_is_reported_to_register(wire: Wire) -> None:
+async def test_stream_without_rm_id_is_refused_without_a_message(wire: Wire) -> None:
     stream = await wire.opens("Update", "")
 
     with pytest.raises(grpc.aio.AioRpcError):

@@ -127,7 +127,7 @@ def tls(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> list
     return ["--tls-cert", str(folder / "cert.pem"), "--tls-key", str(folder / "key.pem")]
 
 
-def test_tls_is_implemented_with_a_certificate(authority: trustme.CA, tls: list[str]) -> None:
+def test_certificate_enables_tls(authority: trustme.CA, tls: list[str]) -> None:
     trusting = grpc.ssl_channel_credentials(authority.cert_pem.bytes())
 
     with serving(*tls) as server:

@@ -130,7 +130,7 @@ def test_a_parent_rule_that_may_not_create_needs_an_existing_queue() -> None:
         ("{type: allow}", {"u1", "u2", "u3"}),
     ],
 )
-def test_a_filter_states_whose_applications_a_rule_sees(condition: str, users: set[str]) -> None:
+def test_filter_selects_the_users_of_a_rule(condition: str, users: set[str]) -> None:
     rm = with_rules(f"      - {{name: fixed, value: root.q1, filter: {condition}}}\n")
     groups = {"u1": (), "u2": ("h",), "u3": ("g",)}
 

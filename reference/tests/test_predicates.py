@@ -263,7 +263,7 @@ def test_a_refused_ask_still_takes_a_new_node(rm: Asked) -> None:
 
 
 # requirement: SI-CB-001
-def test_any_offers_next_is_asked_what_is_open(rm: Asked) -> None:
+def test_next_offer_gets_the_open_question(rm: Asked) -> None:
     (first,) = questions(rm.asks("k1", memory=3))
 
     (second,) = questions(rm.offers(PREDICATES))

@@ -50,7 +50,7 @@ def test_a_victim_is_named_and_the_ask_waits_until_it_is_gone(rm: Preempting) ->
     assert rm.confirms(made[-1]) == []
 
 
-def test_it_waits_for_as_long_as_its_queue_states_first(rm: Preempting) -> None:
+def test_preemption_waits_for_the_delay_of_the_queue(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.asks("claim", memory=1, more={"preemption_policy": ALLOWED})
 

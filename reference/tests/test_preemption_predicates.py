@@ -188,7 +188,7 @@ def test_who_takes_no_preemption_checks_is_not_asked() -> None:
 
 
 # requirement: SI-CB-004
-def test_any_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
+def test_withdrawn_offer_approves_the_sufficient_victims(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=2))
 
     effects = rm.offers()
@@ -198,7 +198,7 @@ def test_any_stops_taking_them_agrees_to_what_is_enough(rm: Consulted) -> None:
 
 
 # requirement: SI-CB-001
-def test_any_offers_next_is_asked_about_victims_that_are_open(rm: Consulted) -> None:
+def test_next_offer_gets_open_questions_about_victims(rm: Consulted) -> None:
     first = question_in(rm.claims("k1", memory=2))
 
     second = question_in(rm.offers(CHECKS))
@@ -233,7 +233,7 @@ def test_capacity_that_comes_meanwhile_is_enough(rm: Consulted) -> None:
     assert (preempted(effects), placed(effects)) == ([], [("k1", "n1")])
 
 
-def test_a_victim_that_ended_meanwhile_is_not_reported_to_go(rm: Consulted) -> None:
+def test_victim_that_ended_meanwhile_is_not_released(rm: Consulted) -> None:
     question = question_in(rm.claims("k1", memory=3))
     rm.releases(rm.victims["v9"], "t1")
 
@@ -242,7 +242,7 @@ def test_a_victim_that_ended_meanwhile_is_not_reported_to_go(rm: Consulted) -> N
     assert preempted(effects) == rm.named("v8", "v7")
 
 
-def test_a_victim_that_goes_for_another_reason_is_not_reported_twice() -> None:
+def test_victim_released_for_another_reason_is_not_released_twice() -> None:
     rm = Consulted(memory=11)
     (mortal,) = rm.takes("w1", execution_timeout=20.0)
     question = question_in(rm.claims("k1"))

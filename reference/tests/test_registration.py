@@ -126,7 +126,7 @@ def test_a_lost_rm_is_paused_then_stopped() -> None:
     assert rm.scheduler.rms.all()[0].partitions == {}
 
 
-def test_a_stopped_rm_is_reported_so_for_a_while_and_then_forgotten() -> None:
+def test_stopped_rm_is_remembered_for_a_while() -> None:
     rm = RM(settings=Settings(stopped_retention=100.0))
     rm.scheduler.handle(ShutDown("rm"), rm.now)
 

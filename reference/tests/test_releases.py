@@ -72,7 +72,7 @@ def test_without_identity_everything_of_the_application_ends(busy: RM, key: str)
 
 
 # requirement: SI-REL-005
-def test_what_is_unknown_or_over_is_no_matter(busy: RM) -> None:
+def test_unknown_or_ended_releases_are_ignored(busy: RM) -> None:
     (identity,) = identities(busy.asks("k1", memory=10))
     busy.asks("k2", memory=10)
     for unknown in (("zzz", "a1"), (identity, "aX"), (identity, ""), ("", "")):
@@ -163,7 +163,7 @@ def test_a_removed_node_takes_an_open_release_with_it(busy: RM) -> None:
     assert busy.releases(identity, termination=TIMEOUT) == []
 
 
-def test_a_late_confirmation_for_a_removed_application_is_no_matter(busy: RM) -> None:
+def test_late_confirmation_for_a_removed_application_is_ignored(busy: RM) -> None:
     identity = expired(busy)
     busy.removes("a1")
 

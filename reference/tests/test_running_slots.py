@@ -134,7 +134,7 @@ def test_a_higher_maximum_lets_it_run() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_observes_of_it() -> None:
+def test_earlier_revisions_have_no_such_record() -> None:
     rm = watched(Rules())
     rm.starts("a1", "q")
 

@@ -66,7 +66,7 @@ def test_nothing_is_reported_of_an_ask_that_is_served_at_once(rm: Asked) -> None
     assert (keys(effects), received(effects)) == (["k1"], [])
 
 
-def test_who_takes_no_states_is_reported_none() -> None:
+def test_no_states_without_an_offer() -> None:
     rm = Asked(Callback.EVENTS)
 
     assert received(rm.asks("k1", memory=50)) == []
@@ -117,7 +117,7 @@ def test_another_state_is_reported(rm: Asked) -> None:
     assert received(effects) == [("k1", FAILED)]
 
 
-def test_everybody_in_line_is_reported(rm: Asked) -> None:
+def test_every_waiting_ask_is_reported(rm: Asked) -> None:
     assert received(rm.asks("k1", memory=9)) == []
     assert received(rm.asks("k2", memory=9)) == []
 
@@ -140,7 +140,7 @@ def test_an_ask_that_no_node_suits_has_failed() -> None:
     assert (len(both), received(again)) == (2, []), "it was asked about, with the same end"
 
 
-def test_who_joins_a_line_that_is_being_served_is_reported_like_the_others() -> None:
+def test_new_waiter_is_reported_like_the_others() -> None:
     rm = Asked(STATES, Callback.PREDICATES)
     rm.answers_all(rm.asks("k1", memory=9) + rm.asks("k2", memory=9))
     waiting = rm.asks("k3", memory=9) + rm.asks("k4", memory=9)
@@ -207,7 +207,7 @@ def test_a_promise_that_comes_to_nothing_leaves_the_ask_waiting() -> None:
     assert received(rm.decommissions("n1")) == [("k1", FAILED)]
 
 
-def test_any_takes_states_next_is_reported_how_things_are(rm: Asked) -> None:
+def test_new_taker_of_states_gets_the_current_states(rm: Asked) -> None:
     rm.asks("k1", memory=50)
     rm.asks("k2", memory=50)
 

@@ -30,7 +30,7 @@ def test_eight_settings_are_times() -> None:
 
 @of_no_time
 @pytest.mark.parametrize("name", TIMES)
-def test_settings_with_a_time_that_is_none_state_which(name: str, seconds: float) -> None:
+def test_invalid_time_in_settings_is_named(name: str, seconds: float) -> None:
     chosen: dict[str, Any] = {name: seconds}
 
     message = f"{name}: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
@@ -39,7 +39,7 @@ def test_settings_with_a_time_that_is_none_state_which(name: str, seconds: float
 
 
 @of_no_time
-def test_limits_with_a_time_that_is_none_state_which(seconds: float) -> None:
+def test_invalid_time_in_limits_is_named(seconds: float) -> None:
     message = f"callback_timeout: {seconds!r} is not from 0 to 9223372036 seconds (292 years)"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Limits(callback_timeout=seconds)
@@ -54,5 +54,5 @@ def test_the_longest_time_there_is_can_be_described() -> None:
 
 
 @pytest.mark.parametrize("seconds", [1e300, math.inf])
-def test_milliseconds_fit_an_int64_whatever_they_are_of(seconds: float) -> None:
+def test_milliseconds_fit_an_int64(seconds: float) -> None:
     assert milliseconds(seconds) == 9_223_372_036_000

@@ -98,7 +98,7 @@ def refused() -> Iterator[None]:
 BOUND: Final = Permissions((ClientRM("first.test", "one"), ClientRM("second.test", "two")))
 
 
-def test_a_client_implements_for_the_rm_it_is_bound_to(
+def test_client_may_act_for_the_rm_it_is_bound_to(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -176,7 +176,7 @@ def test_a_common_name_is_a_name_as_well(
     with_tls(scenario, BOUND)
 
 
-def test_without_bindings_every_client_implements_for_every_rm(
+def test_without_bindings_every_client_may_act_for_every_rm(
     with_tls: Callable[[Scenario, Permissions | None], None],
 ) -> None:
     async def scenario(clients: Clients) -> None:
@@ -206,7 +206,7 @@ def test_without_bindings_every_client_implements_for_every_rm(
         (("a.test", "ab*ba"), "a.test", "abba", True),
     ],
 )
-def test_what_a_binding_is_about(
+def test_scope_of_a_binding(
     binding: tuple[str, str], client: str, rm_id: str, *, permits: bool
 ) -> None:
     assert ClientRM(*binding).permits(client, rm_id) is permits
@@ -399,7 +399,7 @@ def test_the_options_are_taken(tmp_path: Path) -> None:
         (["{tls}", "--http", "0.0.0.0:0"], "--http on a public address needs --http-token-file"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_conflicting_options_are_rejected(
     tmp_path: Path, tls: tuple[trustme.CA, Tls], arguments: list[str], message: str
 ) -> None:
     for name, text in (("token", TOKEN), ("short", "x" * 15), ("words", f"{TOKEN} {TOKEN}")):

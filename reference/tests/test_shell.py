@@ -156,7 +156,7 @@ async def test_half_closing_all_streams_is_a_shutdown(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_half_closed_stream_still_observes(wire: Wire) -> None:
+async def test_half_closed_stream_still_receives(wire: Wire) -> None:
     await wire.registers()
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
@@ -248,7 +248,7 @@ async def test_what_comes_before_its_stream_waits_for_it(wire: Wire) -> None:
 
 
 @over_the_wire
-async def test_a_stream_that_never_states_a_word_ends_in_order(wire: Wire) -> None:
+async def test_silent_stream_ends_cleanly(wire: Wire) -> None:
     silent = await wire.opens("UpdateNode", greets=False)
     await silent.half_closes()
 

@@ -209,14 +209,14 @@ def test_a_wrong_option_is_one_sentence(arguments: list[str], message: str) -> N
     assert (result.exit_code, result.stdout) == (WRONG, "")
 
 
-def test_without_arguments_it_states_what_there_is() -> None:
+def test_without_arguments_it_shows_its_help() -> None:
     result = CliRunner().invoke(main, [])
 
     assert result.exit_code == 0
     assert "serve" in result.output
 
 
-def test_what_breaks_in_the_scheduler_has_a_code_of_its_own(
+def test_internal_error_has_its_own_exit_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object) -> None:

@@ -112,7 +112,7 @@ def test_leaves_do_not_wait_for_each_other(rm: RM) -> None:
     assert keys(rm.asks("k", "o1", memory=1)) == ["k"]
 
 
-def test_an_existing_allocation_begins_any_is_starting(rm: RM) -> None:
+def test_existing_allocation_starts_its_application(rm: RM) -> None:
     rm.asks("k1", "a1", memory=1)
     rm.asks("k3", "a3", memory=1)
     old = Ask("old", "a2", resource=Resource({"memory": 1}))

@@ -41,7 +41,7 @@ def test_every_table_of_states_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("machine", machines(), ids=lambda machine: machine.table)
-def test_every_difference_from_the_text_has_a_reason(machine: Machine) -> None:
+def test_every_difference_from_the_specification_has_a_reason(machine: Machine) -> None:
     assert problems(machine) == []
 
 
@@ -57,7 +57,7 @@ def test_what_a_reason_refers_to_exists() -> None:
     assert set(_NAMED.findall(page())) <= set(_NAMED.findall(known))
 
 
-def test_an_edge_of_ours_that_the_text_does_not_draw_needs_a_reason() -> None:
+def test_edge_missing_in_the_specification_needs_a_reason() -> None:
     rm = of("RM_TRANSITIONS")
     undrawn = tuple(one for one in rm.drawn if one.edge != LOST)
     without = msgspec.structs.replace(rm, drawn=undrawn)
@@ -70,7 +70,7 @@ def test_an_edge_of_ours_that_the_text_does_not_draw_needs_a_reason() -> None:
     assert problems(explained) == []
 
 
-def test_an_edge_of_the_text_that_we_leave_out_needs_a_reason() -> None:
+def test_edge_missing_in_the_table_needs_a_reason() -> None:
     rm = of("RM_TRANSITIONS")
     more = msgspec.structs.replace(rm, drawn=(*rm.drawn, state_machines.DrawnEdge(*BACK, "again")))
 

@@ -264,7 +264,7 @@ def test_a_page_of_someone_else_cannot_have_its_name_lead_here(path: str) -> Non
         ("[:::", "127.0.0.1:80", False),
     ],
 )
-def test_whose_name_a_host_is(host: str, listen: str, *, is_own: bool) -> None:
+def test_accepted_host_names(host: str, listen: str, *, is_own: bool) -> None:
     assert is_own_name(host, listen) is is_own
 
 

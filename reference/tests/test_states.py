@@ -120,7 +120,7 @@ def test_without_starting_an_application_runs_from_its_first_allocation_on() -> 
     }
 
 
-def test_fire_moves_along_the_table_or_states_why_not() -> None:
+def test_fire_follows_the_table_or_raises() -> None:
     moved = fire(NODE_TRANSITIONS, NodeState.SCHEDULABLE, NodeAction.DRAIN_NODE)
     assert moved is NodeState.DRAINING
     assert not allows(NODE_TRANSITIONS, NodeState.REMOVED, NodeAction.CREATE)

@@ -87,7 +87,7 @@ def test_silent_streams_do_not_lock_others_out() -> None:
     asyncio.run(play())
 
 
-def test_a_stream_that_has_implemented_may_be_silent() -> None:
+def test_stream_may_be_silent_after_its_first_message() -> None:
     """A silent stream opened later and ended shows that the time has passed."""
 
     async def play() -> None:

@@ -104,7 +104,7 @@ async def test_messages_wait_for_the_stream_of_their_kind() -> None:
 
 
 @in_a_loop
-async def test_another_registration_drops_what_was_not_reported() -> None:
+async def test_another_registration_drops_unsent_messages() -> None:
     table = StreamTable()
     stream = OpenStream(NODE)
     table.bind(stream, "rm")
@@ -210,7 +210,7 @@ async def test_what_a_stream_took_over_and_did_not_write_waits_for_the_next() ->
 
 
 @in_a_loop
-async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
+async def test_waiting_messages_are_counted_once_per_writer() -> None:
     table = StreamTable()
     await stuck(table)
     waits = len(TWO) + len(THREE)
@@ -222,7 +222,7 @@ async def test_what_waits_is_counted_once_any_is_to_write_it() -> None:
 
 
 @in_a_loop
-async def test_what_comes_when_the_last_word_is_written_waits_for_the_next_stream() -> None:
+async def test_message_after_the_last_write_waits_for_the_next_stream() -> None:
     """Its writer has finished, but its end is not known yet."""
     table = StreamTable()
     first = OpenStream(NODE)
@@ -256,7 +256,7 @@ async def test_nothing_is_left_of_an_rm_that_came_and_went() -> None:
 
 
 @in_a_loop
-async def test_a_message_no_one_reads_is_reported_on_the_stream_that_took_over(
+async def test_unread_message_is_sent_on_the_replacing_stream(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.01)

@@ -139,7 +139,7 @@ async def with_much_to_read(wire: Wire) -> tuple[Stream, list[str]]:
 
 
 @over_the_wire
-async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(wire: Wire) -> None:
+async def test_reader_of_both_streams_receives_everything_once_in_order(wire: Wire) -> None:
     first, keys = await with_much_to_read(wire)
 
     second = await wire.opens("UpdateAllocation")
@@ -152,7 +152,7 @@ async def test_any_reads_both_streams_is_reported_everything_once_and_in_order(w
 
 
 @pytest.mark.parametrize("end", ["is cancelled", "stays open without a reader"])
-def test_what_was_not_written_is_reported_on_the_stream_that_takes_over(
+def test_unwritten_messages_go_to_the_replacing_stream(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streams, "LAST_WORDS", 0.1)

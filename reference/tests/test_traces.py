@@ -124,7 +124,7 @@ def with_another_answer_to_the_registration(lines: Lines) -> None:
         with_another_answer_to_the_registration,
     ],
 )
-def test_a_session_that_goes_otherwise_is_detected(spoil: Callable[[Lines], None]) -> None:
+def test_different_session_is_detected(spoil: Callable[[Lines], None]) -> None:
     revision = REVISIONS["2023-12"]
     lines = copy.deepcopy(read(revision))
     spoil(lines)

@@ -461,7 +461,7 @@ def test_what_ended_with_its_node_can_be_reported_again(rm: Keyed) -> None:
     assert keys(rm.ends("x1")) == ["k1"]
 
 
-def test_where_identities_are_minted_what_lives_is_no_matter_of_keys(busy: Any) -> None:
+def test_keys_do_not_identify_allocations_with_scheduler_identities(busy: Any) -> None:
     first = busy.asks("k1", memory=1)
 
     assert keys(first) == keys(busy.asks("k1", memory=2)) == ["k1"]

@@ -175,7 +175,7 @@ def test_with_other_limits_an_application_may_count_for_another_group() -> None:
 
 
 # requirement: SI-EVT-013
-def test_no_revision_of_before_observes_of_users_and_groups() -> None:
+def test_earlier_revisions_have_no_user_and_group_records() -> None:
     rm = watched(Rules())
 
     effects = rm.registered + rm.starts("a1", "team", user="ann", groups=("devs",))

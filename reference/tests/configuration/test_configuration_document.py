@@ -37,7 +37,7 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         ("%YAML 3.0\n---\na: b", "(1: 1)"),
     ],
 )
-def test_text_that_is_no_yaml_is_one_problem_in_its_place(text: str, place: str) -> None:
+def test_invalid_yaml_is_one_problem_with_its_place(text: str, place: str) -> None:
     [problem] = errors(text)
 
     assert problem.startswith("not YAML: ")
@@ -58,7 +58,7 @@ def test_character_that_yaml_forbids_has_its_place(text: str, problem: str) -> N
 
 
 @pytest.mark.parametrize("text", ["# nothing", "---", "---\n...", "--- ~", "null"])
-def test_document_that_states_nothing_is_refused(text: str) -> None:
+def test_empty_document_is_rejected(text: str) -> None:
     assert len(errors(text)) == 1
 
 

@@ -37,14 +37,14 @@ def test_good_configuration_is_accepted(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_bad_configuration_is_refused_with_all_that_the_text_alongside_it_lists(path: Path) -> None:
+def test_bad_configuration_is_rejected_with_the_listed_errors(path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         parse_configuration(path.read_text(encoding="utf-8"))
 
     assert f"{caught.value}\n" == path.with_suffix(".txt").read_text(encoding="utf-8")
 
 
-def test_listing_states_how_many_there_are_and_can_stop_early() -> None:
+def test_listing_has_the_number_of_errors_and_may_be_cut() -> None:
     problems = tuple(ConfigurationProblem(f"a[{n}]", n, 7, "is wrong") for n in range(1, 4))
 
     assert str(ConfigurationError(problems)) == (

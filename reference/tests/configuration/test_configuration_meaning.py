@@ -177,7 +177,7 @@ def test_template_of_a_leaf_means_nothing() -> None:
     assert parent.child_template == ChildTemplate(max_applications=1)
 
 
-def test_template_that_states_nothing_limits_nothing() -> None:
+def test_empty_template_limits_nothing() -> None:
     [queue] = queues("[{name: a, parent: true, childtemplate: {}}]")
 
     assert queue.child_template == ChildTemplate()
@@ -237,11 +237,11 @@ def test_root_is_put_above_top_queues_that_are_not_root() -> None:
     assert [queue.name for queue in queues("[{name: root}, {name: b}]")] == ["root", "b"]
 
 
-def test_root_is_a_parent_even_if_it_states_otherwise() -> None:
+def test_root_is_always_a_parent() -> None:
     assert partition("partitions: [{queues: [{name: root, parent: false}]}]").root.is_parent
 
 
-def test_queue_with_queues_is_a_parent_even_if_it_states_otherwise() -> None:
+def test_queue_with_children_is_always_a_parent() -> None:
     a, b, c = queues(
         "[{name: a, parent: false, queues: [{name: x}]}, {name: b, parent: true}, {name: c}]"
     )

@@ -76,7 +76,7 @@ NO_QUANTITIES = [
 
 
 @pytest.mark.parametrize(("resource_type", "text", "problem"), NO_QUANTITIES)
-def test_no_quantity_is_reported_why(resource_type: str, text: str, problem: str) -> None:
+def test_invalid_quantity_has_a_reason(resource_type: str, text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(problem)}$"):
         read_quantity(resource_type, text)
 
@@ -191,7 +191,7 @@ def test_acl_lists_users_and_groups(text: str, acl: Acl) -> None:
         ("u\tg", "cannot be a user"),
     ],
 )
-def test_no_acl_is_reported_why(text: str, problem: str) -> None:
+def test_invalid_acl_has_a_reason(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         read_acl(text)
 
