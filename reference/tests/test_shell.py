@@ -319,8 +319,8 @@ async def test_response_needs_no_request(wire: Wire) -> None:
     nodes, applications, allocations = await all_streams(wire)
     await accepted_application(wire, applications)
     await allocations.asks(wire.ask("k1", memory=3), wire.ask("k2", memory=3))
-    await allocations.asks(wire.ask("fence", "unknown"))
-    assert refused_keys(await allocations.receives()) == ["fence"]
+    await allocations.asks(wire.ask("barrier", "unknown"))
+    assert refused_keys(await allocations.receives()) == ["barrier"]
 
     await accepted_node(wire, nodes)
 

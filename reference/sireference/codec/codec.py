@@ -74,7 +74,7 @@ class Codec:
         return self.streams[method].read(message, self.policies)
 
     def method_of(self, answer: Answer) -> str:
-        """Return the stream that ``answer`` travels on, whatever caused it (SI-CONN-014)."""
+        """Return the stream that ``answer`` travels on, for any cause (SI-CONN-014)."""
         return self._method_by_answer.get(type(answer), self._first_method)
 
     def responses(self, method: str, answers: Sequence[Answer]) -> Iterator[Message]:

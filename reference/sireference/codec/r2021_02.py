@@ -142,7 +142,7 @@ def ask(policies: Policies, message: si.AllocationAsk) -> Ask:
 def allocation(policies: Policies, message: si.Allocation) -> AllocationRecord:
     """Read an existing Allocation, with an equivalent ask.
 
-    Its queue is that of its application, whatever the message states.
+    Its queue is that of its application, not the one in the message.
     """
     priority, priority_class = _priority(policies, message.priority)
     of_it = Ask(

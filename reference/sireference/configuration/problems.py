@@ -11,7 +11,7 @@ class ConfigurationProblem:
     """One problem.
 
     `path` leads to it from the top (`partitions[0].queues[0].resources.max.memory`; empty for the
-    text as a whole); `line` and `column` count from 1; `says` is one clause without a full stop.
+    text as a whole); `line` and `column` count from 1; `problem` is one clause without period.
     """
 
     path: str

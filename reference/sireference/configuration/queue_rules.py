@@ -17,7 +17,7 @@ def check_queues(root: WrittenQueue, report: Report) -> None:
     for name, amounts in (("max", root.max), ("guaranteed", root.guaranteed)):
         if amounts is not None:
             path = f"{root.path}.resources.{name}"
-            report.refuse(path, "the root queue has no resources of its own")
+            report.refuse(path, "the root queue cannot have resources")
     _check_names(root, report)
     _check_amounts(root, {}, report)
     _check_applications(root, report)

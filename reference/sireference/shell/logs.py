@@ -39,7 +39,7 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object per line: ``time``, ``level``, ``problem`` and further fields."""
+    """One JSON object per line: ``time``, ``level``, ``says`` and further fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""

@@ -66,14 +66,14 @@ AMOUNTS = {
         "",
         "parent: true\n        childtemplate:\n          ",
         "partitions[0].queues[0].resources.max",
-        "the root queue has no resources of its own",
+        "the root queue cannot have resources",
     ),
     "root has no guaranteed resources": (
         "partitions:\n  - queues:\n      - name: Root\n        @resources: {guaranteed: ^{}}\n",
         "",
         "parent: true\n        childtemplate:\n          ",
         "partitions[0].queues[0].resources.guaranteed",
-        "the root queue has no resources of its own",
+        "the root queue cannot have resources",
     ),
     "a childs maximum fits its parents": (
         QUEUES + "          - name: a\n"

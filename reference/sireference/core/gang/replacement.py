@@ -67,7 +67,7 @@ def release(partition: Partition, pending: PendingAsk, placeholder: Allocation) 
 
 
 def go_on(partition: Partition, gone: Allocation, now: float) -> list[Effect]:
-    """Place the ask that waited for the end of ``gone``, whatever ended it (4 to 6).
+    """Place the ask that waited for the end of ``gone``, for any reason (4 to 6).
 
     It takes precedence over all other asks on the same node (SI-GANG-021). If it does not fit
     there, it returns to its group and goes to another node or waits for capacity; it has used its

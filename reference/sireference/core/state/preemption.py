@@ -22,7 +22,7 @@ _PAUSE_FOR_EACH: Final = 0.00005  # limits the share of time spent on retries
 class Preemption:
     """An open preemption: the ask, its reserved node and the remaining victims.
 
-    ``needs_all`` requires the end of all victims before the ask is served, whatever else is freed:
+    ``needs_all`` requires the end of all victims before the ask is served, even if enough is freed:
     the RM agreed to exactly that.
     """
 
@@ -36,7 +36,7 @@ class Preemptions:
     """The open preemptions of a partition.
 
     A reservation counts as used on its node and in its queues from the first moment, while the
-    victims still count as well. So no other ask gets these resources, in whatever order victims
+    victims still count as well. So no other ask gets these resources, in whichever order victims
     end, and a node may have negative free resources until they are gone. What victims hold is
     counted separately as yielding: it is freed without further preemption.
     """

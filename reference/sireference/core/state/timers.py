@@ -38,7 +38,7 @@ class Timers:
     def __init__(self) -> None:
         self._heap: list[Timer] = []
         self._count = 0
-        self._pass_at: float | None = None  # time of a requested pass, whatever else is due then
+        self._pass_at: float | None = None  # time of a requested pass
         self._worth_tidying = _SMALL  # half of the length at which it is tidied
 
     def set(self, deadline: float, due: Due) -> Timer:
