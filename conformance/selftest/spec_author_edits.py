@@ -26,25 +26,25 @@ class AuthorsEdit:
 
 _TERMINATIONS = """\
   STOPPED_BY_RM = 1; // the RM ended it
-  TIMEOUT = 2; // the scheduler: its time is up
-  PREEMPTED_BY_SCHEDULER = 3; // the scheduler: the room is needed elsewhere
+  TIMEOUT = 2; // the scheduler: timeout
+  PREEMPTED_BY_SCHEDULER = 3; // the scheduler: the capacity is needed elsewhere
   PLACEHOLDER_REPLACED = 4;"""
 _ONE_IN_FRONT = """\
   EVICTED = 1; // the RM's operator ended it
   STOPPED_BY_RM = 2; // the RM ended it
-  TIMEOUT = 3; // the scheduler: its time is up
-  PREEMPTED_BY_SCHEDULER = 4; // the scheduler: the room is needed elsewhere
+  TIMEOUT = 3; // the scheduler: timeout
+  PREEMPTED_BY_SCHEDULER = 4; // the scheduler: the capacity is needed elsewhere
   PLACEHOLDER_REPLACED = 5;"""
 _UNDO = "    DRAIN_TO_SCHEDULABLE = 5; // undo a drain; an error for a node that is not draining\n"
 _GANG = """\
   string taskGroupName = 11;
-  // Holds room for a later real allocation. Means nothing without taskGroupName.
+  // Reserves capacity for a later real allocation. Ignored without taskGroupName.
   bool placeholder = 12;
 """
 _IN_A_ONEOF = """\
   oneof gang {
     string taskGroupName = 11;
-    // Holds room for a later real allocation. Means nothing without taskGroupName.
+    // Reserves capacity for a later real allocation. Ignored without taskGroupName.
     bool placeholder = 12;
   }
 """

@@ -126,7 +126,7 @@ _EDITS = [
     ('"lib/go/si"', '"lib/go/si/v2"', "go_package", (SOURCE,)),
     ("message AcceptedNode", "message Probe {}\nmessage AcceptedNode", "Probe", (COMPATIBLE,)),
     (
-        "  // For people, as every reason and message below.\n  string reason = 2;\n",
+        "  // Human-readable, as every reason and message below.\n  string reason = 2;\n",
         "",
         "RejectedApplication.reason",
         (WIRE, JSON, SOURCE),
