@@ -307,7 +307,7 @@ def test_going_down_ends_streams_with_a_sentence() -> None:
             await wire.server.stop()
             code, message = await nodes.ends()
             assert code is grpc.StatusCode.UNAVAILABLE
-            assert "going down" in message
+            assert "shutting down" in message
 
     asyncio.run(play())
 

@@ -99,7 +99,7 @@ def test_a_registration_that_fails_inside(
             await wire.registers("mine")
         assert caught.value.code() is INTERNAL
         assert INSIDE not in (caught.value.details() or "")
-        assert "went wrong" in (caught.value.details() or "")
+        assert "internal error" in (caught.value.details() or "")
 
     play(scenario)
 
