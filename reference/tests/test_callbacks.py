@@ -233,7 +233,7 @@ def test_server_shutdown_ends_the_stream_with_a_message() -> None:
             callbacks = await wire.offers(CHECK)
             await wire.server.stop()
             code, message = await callbacks.ends()
-            assert (code, "going down" in message) == (grpc.StatusCode.UNAVAILABLE, True)
+            assert (code, "shutting down" in message) == (grpc.StatusCode.UNAVAILABLE, True)
 
     asyncio.run(play())
 

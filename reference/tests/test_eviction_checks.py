@@ -184,7 +184,7 @@ async def test_invalid_json_state_dump_has_a_reason(wire: Wire) -> None:
 
     await callbacks.answers(await callbacks.receives(), text="{")
 
-    assert "no JSON" in (await asked)["resource_manager"]["error"]
+    assert "not JSON" in (await asked)["resource_manager"]["error"]
 
 
 @over_the_wire

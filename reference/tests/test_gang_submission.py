@@ -57,7 +57,7 @@ def test_fair_queue_accepts_no_gang(rm: Gangs) -> None:
     (verdict,) = rm.submits_gang(queue="root.fair")
 
     assert isinstance(verdict, RejectedApplication)
-    assert "takes no gangs" in verdict.reason
+    assert "accepts no gangs" in verdict.reason
     assert rm.submits("a1", "root.fair") == [AcceptedApplication("rm", "a1")]
     assert rm.submits_gang("g2", "root.fifo") == [AcceptedApplication("rm", "g2")]
     assert rm.submits_gang("g3", "root.stateaware") == [AcceptedApplication("rm", "g3")]

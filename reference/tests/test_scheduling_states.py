@@ -44,7 +44,7 @@ def test_ask_that_fits_nowhere_has_failed(rm: Asked) -> None:
     (state,) = of(effects, ContainerState)
     assert (state.rm_id, state.application_id, state.key) == ("rm", "a1", "k1")
     assert state.state is FAILED
-    assert "no node" in state.reason
+    assert "no suitable node" in state.reason
 
 
 # requirement: SI-CB-009

@@ -307,7 +307,7 @@ def test_server_shutdown_ends_streams_with_a_message() -> None:
             await wire.server.stop()
             code, message = await nodes.ends()
             assert code is grpc.StatusCode.UNAVAILABLE
-            assert "going down" in message
+            assert "shutting down" in message
 
     asyncio.run(play())
 

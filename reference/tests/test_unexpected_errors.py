@@ -97,7 +97,7 @@ def test_registration_fails_internally(monkeypatch: pytest.MonkeyPatch, received
             await wire.registers("mine")
         assert caught.value.code() is INTERNAL
         assert INSIDE not in (caught.value.details() or "")
-        assert "went wrong" in (caught.value.details() or "")
+        assert "internal error" in (caught.value.details() or "")
 
     play(scenario)
 
