@@ -91,7 +91,7 @@ def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
         tmp_path, document(requirement(ID, "pass")), document(requirement(ID, "not-selected"))
     )
     assert done.exit_code == 5
-    assert "nothing was judged in both" in done.stderr
+    assert "no tested requirement in common" in done.stderr
 
 
 def with_paces(*paces: Document, **conditions: object) -> Document:

@@ -41,7 +41,7 @@ def test_fail_on_should_fails_the_run(
 
 def test_another_level_is_refused() -> None:
     for wrong in ("MAY", "all"):
-        with pytest.raises(BadOption, match=f'--fail-on "{wrong}" is neither MUST nor SHOULD'):
+        with pytest.raises(BadOption, match=f'--fail-on "{wrong}" must be MUST or SHOULD'):
             _level("--fail-on", wrong)
 
 

@@ -147,7 +147,7 @@ def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
 ) -> None:
     connection.receives_in(0.1, Released(identity="i"))
 
-    with pytest.raises(ConformanceFailure, match="came when it was long due") as failure:
+    with pytest.raises(ConformanceFailure, match="came too long after it was due") as failure:
         rm.expect_between(Released(), earliest=rm.now(), latest=rm.now() + 0.05)
     assert not isinstance(failure.value, CameLate)
 

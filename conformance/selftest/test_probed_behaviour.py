@@ -220,7 +220,7 @@ def test_mandatory_unoffered_feature_fails(
 
     assert outcome.code == 1
     assert outcome.verdict("SI-APP-012") == "fail"
-    assert "which the text demands" in outcome.reason("SI-APP-012")
+    assert "but the specification demands it" in outcome.reason("SI-APP-012")
 
 
 def settings(**given: Any) -> Any:

@@ -85,7 +85,7 @@ def test_foreign_history_file_is_kept(conformance: Run) -> None:
     mine = first.folder / "histories" / "kept.jsonl"
     mine.write_text("{}")
 
-    assert refused(conformance, "no run of siconform wrote (histories/kept.jsonl)") == 4
+    assert refused(conformance, "siconform did not write (histories/kept.jsonl)") == 4
     assert mine.exists()
 
 

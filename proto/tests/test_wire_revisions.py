@@ -149,7 +149,7 @@ def test_misspelled_name_gets_the_nearest_suggestion(name: str, nearest: str) ->
         find_revision(name)
 
     message = refused.value.args[0]
-    assert message.startswith(f'"{name}" is no revision of the SI. Did you mean "{nearest}"?')
+    assert message.startswith(f'unknown revision "{name}"; did you mean "{nearest}"?')
 
 
 def test_unknown_name_gets_the_list_of_known_ones() -> None:
@@ -157,9 +157,9 @@ def test_unknown_name_gets_the_list_of_known_ones() -> None:
         find_revision("latest")
 
     assert refused.value.args[0] == (
-        '"latest" is no revision of the SI. '
-        "Known: 2021-02 (near 0.10), 2023-04 (near 1.3), 2023-08 (near 1.4), "
-        "2023-12 (near 1.5), 2024-10 (1.7, 1.8, near 1.6), 2026-04 (1.9)."
+        'unknown revision "latest" '
+        "(known: 2021-02 (near 0.10), 2023-04 (near 1.3), 2023-08 (near 1.4), "
+        "2023-12 (near 1.5), 2024-10 (1.7, 1.8, near 1.6), 2026-04 (1.9))"
     )
 
 

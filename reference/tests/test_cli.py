@@ -107,7 +107,7 @@ def test_unknown_revision_is_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", "2023-13"])
 
     assert result.exit_code == 4
-    assert '"2023-13" is no revision of the SI.' in result.output
+    assert 'unknown revision "2023-13"' in result.output
 
 
 @pytest.mark.parametrize(
