@@ -293,7 +293,7 @@ EDITS = (
     ),
     AuthorsEdit(
         "a field with another role",
-        (("  // The owner.\n", "  // Whoever pays for what it takes.\n"),),
+        (("  // The owner.\n", "  // The user that pays for it.\n"),),
         COMPATIBLE,
         "no change of the schema; 1 rule changed",
         ("comment says something else (line 213): AddApplicationRequest.ugi", "- The owner."),

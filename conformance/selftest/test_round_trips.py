@@ -53,7 +53,7 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")
 
     recorded = run(tmp_path, "recorded", "--target-command", CARELESS, "--baseline", str(baseline))
-    fixed = run(tmp_path, "mended", "--baseline", str(baseline))
+    fixed = run(tmp_path, "fixed", "--baseline", str(baseline))
 
     assert [d["exit_code"] for d in (failed, recorded, fixed)] == [1, 0, 11]
     assert recorded["sentence"].startswith("NON-CONFORMANT as recorded: 1 MUST")
@@ -61,15 +61,15 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     assert [received[:10] for received in fixed["baseline"]["stale"]] == ["SI-ASK-010"]
 
     alike = siconform(tmp_path, "compare", "failed", "recorded")
-    better = siconform(tmp_path, "compare", "recorded", "mended")
-    worse = siconform(tmp_path, "compare", "mended", "recorded")
+    better = siconform(tmp_path, "compare", "recorded", "fixed")
+    worse = siconform(tmp_path, "compare", "fixed", "recorded")
     assert [done.returncode for done in (alike, better, worse)] == [0, 0, 1]
     assert "none newly broken, none mended, none changed" in alike.stdout
     assert "mended:\n  SI-NODE-006  MUST   fail, now pass\n" in better.stdout
     assert "newly broken:\n  SI-NODE-006  MUST   pass, now fail" in worse.stdout
 
 
-def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> None:
+def test_failure_history_replays_to_same_verdict(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
     file = history_of(RECEIVED, failed, tmp_path / "failed")
 
@@ -124,7 +124,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["certify", "out", "-o", "-"],
     ],
 )
-def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str]) -> None:
+def test_killed_run_is_rejected_in_one_sentence(killed: Path, words: list[str]) -> None:
     done = siconform(killed, *words)
 
     assert (done.returncode, done.stdout) == (4, "")
@@ -134,7 +134,7 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
     )
 
 
-def test_a_killed_run_left_nothing_to_verify(killed: Path) -> None:
+def test_killed_run_cannot_be_verified(killed: Path) -> None:
     done = siconform(killed, "verify", "out/certificate.json")
 
     assert done.returncode == 4
