@@ -118,8 +118,8 @@ NODES_SYNCHRONISED = (
 )
 APPS_SYNCHRONISED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
 ASKS_SYNCHRONISED = (
-    AskRequest("fence-k", "nobody", "default", {}),
-    AskRejected("fence-k", "nobody", "?"),
+    AskRequest("fence-k", "absent", "default", {}),
+    AskRejected("fence-k", "absent", "?"),
 )
 DRAIN = NodeRequest("n", Action.DRAIN)
 UNDRAIN = NodeRequest("n", Action.UNDRAIN)

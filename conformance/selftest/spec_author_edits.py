@@ -293,7 +293,7 @@ EDITS = (
     ),
     AuthorsEdit(
         "a field with another role",
-        (("  // The owner.\n", "  // Whoever pays for what it takes.\n"),),
+        (("  // The owner.\n", "  // The user that pays for it.\n"),),
         COMPATIBLE,
         "no schema change; 1 rule changed",
         ("comment changed its meaning (line 213): AddApplicationRequest.ugi", "- The owner."),

@@ -36,9 +36,9 @@ from siconform.protocol.requests import AskRequest
 BARRIER, ANSWER = ASKS_SYNCHRONISED
 NODE_BARRIER, NODE_ANSWER = NODES_SYNCHRONISED
 APP_BARRIER, APP_ANSWER = APPS_SYNCHRONISED
-ANOTHER = AskRequest("fence-other", "nobody", "default", {})
-TAKEN_BACK = withdrawn("fence-k", "nobody")
-END = AskReleased("fence-k", "nobody", Termination.STOPPED_BY_RM, message="", partition="default")
+ANOTHER = AskRequest("fence-other", "absent", "default", {})
+TAKEN_BACK = withdrawn("fence-k", "absent")
+END = AskReleased("fence-k", "absent", Termination.STOPPED_BY_RM, message="", partition="default")
 
 
 CASES = [
@@ -142,7 +142,7 @@ def test_request_on_ended_stream_stays_uncertain(
 
 
 def test_answer_to_later_barrier_counts() -> None:
-    answered = AskRejected("fence-other", "nobody", "?")
+    answered = AskRejected("fence-other", "absent", "?")
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, ANOTHER, ANSWER, answered, PREEMPTION]
 
     assert violation("ended_allocations_stay_ended", parts) is not None

@@ -66,7 +66,7 @@ def test_a_request_is_allocated(channel: grpc.Channel) -> None:
         stream.ends()
 
 
-def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
+def test_stream_of_unregistered_rm_ends(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as ended:
         next(Stream(channel, METHODS, "UpdateNode").received)
 

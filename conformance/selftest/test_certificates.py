@@ -130,7 +130,7 @@ def test_incomplete_run_is_not_certified(tmp_path: Path, change: Change, receive
     assert done.output.count("\n") == 1
 
 
-def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
+def test_whole_profile_is_certified_by_name(tmp_path: Path) -> None:
     chosen = {"words": "--profile 2024-10", "profile": "2024-10", "requirements": ["SI-NODE-004"]}
     aside = requirement("SI-NODE-006", "not-selected", reason=Verdict.NOT_SELECTED.label)
     left_out = [{"test": "suite/test_nodes.py::test_x", "reason": Verdict.NOT_SELECTED.label}]
@@ -143,7 +143,7 @@ def test_a_whole_profile_is_certified_under_its_name(tmp_path: Path) -> None:
     assert badge["message"] == "conformant, 1 of 2 tested"
 
 
-def test_a_part_of_a_profile_is_not_certified(tmp_path: Path) -> None:
+def test_partial_profile_is_not_certified(tmp_path: Path) -> None:
     chosen = {"words": "x", "profile": "2024-10", "requirements": ["SI-NODE-004", "SI-NODE-006"]}
     aside = requirement("SI-NODE-006", "not-selected", reason=Verdict.NOT_SELECTED.label)
     run = folder_of(document(PASS, aside, selection=chosen), tmp_path / "out")
@@ -246,7 +246,7 @@ def test_certificate_can_be_compared(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_badge_has_the_denominator(
+def test_badge_has_denominator(
     tmp_path: Path, requirements: list[Document], message: str, color: str
 ) -> None:
     certified(tmp_path, *requirements)

@@ -88,7 +88,7 @@ def test_disputed_requirement_can_pass(conformance: Run, challenged: Enter) -> N
     ("one", "verdict", "code"),
     [("pass", "challenged", 10), ('raise ConformanceFailure("no")', "fail", 1)],
 )
-def test_a_test_can_be_disputed_alone(
+def test_single_test_can_be_disputed(
     conformance: Run, challenged: Enter, one: str, verdict: str, code: int
 ) -> None:
     challenged(ONE_TEST)

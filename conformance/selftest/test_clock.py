@@ -131,16 +131,14 @@ def test_virtual_time_advances_while_waiting(target: Target, rm: ResourceManager
     assert target.now >= 0.1
 
 
-def test_a_timer_between_two_moments(target: Target, rm: ResourceManager) -> None:
+def test_timer_within_bounds_passes(target: Target, rm: ResourceManager) -> None:
     target.reports_at(5.0, DUE)
 
     rm.expect_between(DUE, earliest=4.0, latest=6.0)
 
 
 @pytest.mark.parametrize("moment", [3.9, 6.5])
-def test_a_timer_outside_of_its_two_moments_fails(
-    target: Target, rm: ResourceManager, moment: float
-) -> None:
+def test_timer_out_of_bounds_fails(target: Target, rm: ResourceManager, moment: float) -> None:
     target.reports_at(moment, DUE)
 
     with pytest.raises(ConformanceFailure, match="due"):

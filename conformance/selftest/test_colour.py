@@ -73,7 +73,7 @@ def test_colour_option_is_passed_to_pytest(given: list[str], received: list[str]
     assert sum(word.startswith("--color") for word in words) == 1
 
 
-def test_another_value_is_a_usage_error(tmp_path: Path) -> None:
+def test_invalid_value_is_usage_error(tmp_path: Path) -> None:
     with pytest.raises(BadOption, match='--color "sometimes" is none of auto, always, never'):
         arguments(["--color", "sometimes"])
     done = subprocess.run(  # ourselves
@@ -84,7 +84,7 @@ def test_another_value_is_a_usage_error(tmp_path: Path) -> None:
     assert done.stderr == 'siconform: --color "sometimes" is none of auto, always, never\n'
 
 
-def test_a_verdict_in_a_pipe_has_colour_if_asked_for(tmp_path: Path) -> None:
+def test_colour_in_pipe_on_request(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "siconform", "run", "-k", "nothing_like_it", "-n0"]
     plain = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR")}
 

@@ -82,7 +82,7 @@ def test_repeating_one_requirement_keeps_options_and_results(
         assert (tmp_path / results / "results.json").exists()
 
 
-def test_a_part_of_the_suite_does_not_overwrite_the_results_of_a_whole_run(
+def test_partial_run_keeps_results_of_whole_run(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "test_it.py").write_text(

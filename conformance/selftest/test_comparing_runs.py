@@ -86,7 +86,7 @@ def test_requirement_of_one_revision_only_is_not_a_difference(tmp_path: Path) ->
     assert "not compared: 1 only after" in done.stdout
 
 
-def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
+def test_disjoint_runs_cannot_be_compared(tmp_path: Path) -> None:
     done = compared(
         tmp_path, document(requirement(ID, "pass")), document(requirement(ID, "not-selected"))
     )

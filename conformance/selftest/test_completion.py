@@ -51,7 +51,7 @@ def test_targets_are_offered_by_name_and_version(words: str) -> None:
         ("queues", "limited", "limited-user"),
     ],
 )
-def test_values_that_are_known_are_offered(words: str, incomplete: str, wanted: str) -> None:
+def test_known_values_are_completed(words: str, incomplete: str, wanted: str) -> None:
     assert wanted in values(words, incomplete)
 
 

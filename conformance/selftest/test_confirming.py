@@ -66,7 +66,7 @@ def ask_released(termination: Termination) -> si_pb2.AllocationResponse:
 
 @pytest.mark.parametrize("termination", OWN)
 @pytest.mark.usefixtures("rm")
-def test_a_release_of_the_scheduler_is_confirmed_with_its_type(
+def test_scheduler_release_is_confirmed_with_its_type(
     connection: RecordingConnection, termination: Termination
 ) -> None:
     connection.receives(released(termination))
@@ -83,7 +83,7 @@ def test_scheduler_confirmation_is_not_confirmed(connection: RecordingConnection
 
 
 @pytest.mark.usefixtures("rm")
-def test_a_withdrawn_ask_is_confirmed_with_its_type(connection: RecordingConnection) -> None:
+def test_ask_release_is_confirmed_with_its_type(connection: RecordingConnection) -> None:
     connection.receives(ask_released(Termination.TIMEOUT))
 
     assert connection.requests == [ASK_CONFIRMED]

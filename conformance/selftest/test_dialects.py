@@ -108,7 +108,7 @@ def test_dialect_memory_is_per_connection() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_each_connection_has_a_dialect_of_its_own(revision: Revision) -> None:
+def test_each_connection_has_its_own_dialect(revision: Revision) -> None:
     first = Connection("127.0.0.1:1", revision, "first", History())
 
     assert first.dialect is not first.another("second").dialect
@@ -144,7 +144,7 @@ def test_unsupported_request_is_not_sent(revision: str, sent: Request) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_every_list_of_a_response_is_read(revision: Revision) -> None:
+def test_every_list_in_response_is_read(revision: Revision) -> None:
     dialect = dialect_for(revision)
     readers = tables_of(revision).readers
 

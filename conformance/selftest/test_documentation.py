@@ -138,7 +138,7 @@ def test_blocks_have_a_kind(path: Path) -> None:
     assert _SHELLS.isdisjoint(kinds), "commands go into a block `console`, after `$ `"
 
 
-def test_commands_of_all_pages_begin_with_a_prompt() -> None:
+def test_page_commands_have_a_prompt() -> None:
     without = [
         (path.name, block)
         for path in COMMITTED
@@ -169,7 +169,7 @@ def test_every_page_is_in_the_menu_once() -> None:
 
 
 @pytest.mark.parametrize("path", [CHECKOUT / "README.md", *COMMITTED], ids=lambda path: path.name)
-def test_a_committed_page_links_to_committed_files(path: Path) -> None:
+def test_page_links_resolve(path: Path) -> None:
     linked = [path.parent / link for link in _LINK.findall(path.read_text("utf-8"))]
 
     assert [str(to) for to in linked if not to.exists()] == []

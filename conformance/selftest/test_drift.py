@@ -73,7 +73,7 @@ const (
         ),
     ],
 )
-def test_places_of_a_text_are_found(where: str, passages: list[str]) -> None:
+def test_places_are_found(where: str, passages: list[str]) -> None:
     assert list(read_text(TEXT).passages(where)) == passages
 
 
@@ -109,17 +109,17 @@ enum Detail {
         ('Detail.reserved "GONE"', ["reserved gone"]),
     ],
 )
-def test_places_of_the_later_texts_are_found(where: str, passages: list[str]) -> None:
+def test_places_of_later_revisions_are_found(where: str, passages: list[str]) -> None:
     assert list(read_text(LATER_TEXT).passages(where)) == passages
 
 
 @pytest.mark.parametrize("where", ["Nowhere.field", 'section "Nothing"', 'diagram "Nothing"'])
-def test_a_place_that_is_not_there_is_an_error(where: str) -> None:
+def test_missing_place_is_an_error(where: str) -> None:
     with pytest.raises(LookupError, match="no such place"):
         read_text(TEXT).passages(where)
 
 
-def test_the_same_text_without_markdown_has_the_same_places() -> None:
+def test_places_do_not_depend_on_markdown() -> None:
     bare = "\n".join(line.lstrip("# ") for line in TEXT.splitlines() if not line.startswith("```"))
     for where in ("NodeInfo.nodeID", 'section "Schedulable nodes registration and updates"'):
         assert read_text(bare).passages(where) == read_text(TEXT).passages(where)

@@ -22,7 +22,7 @@ def test_every_event_has_a_word(revision: Revision) -> None:
             assert names <= {str(word.value) for word in words}
 
 
-def test_a_detail_belongs_to_the_kind_of_its_number() -> None:
+def test_event_detail_matches_its_number_range() -> None:
     numbers = {
         name: value.number
         for revision in REVISIONS.values()

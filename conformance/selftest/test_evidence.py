@@ -97,7 +97,7 @@ def test_worse_of_two_tests_decides(conformance: Run) -> None:
     assert len(outcome.requirement("SI-NODE-004")["tests"]) == 2
 
 
-def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None:
+def test_failing_should_does_not_decide(conformance: Run) -> None:
     source = body('raise ConformanceFailure("no")').replace("SI-NODE-004", "SI-NODE-005")
     outcome = conformance(source + body("pass").replace("test_it", "test_must"))
 
@@ -107,7 +107,7 @@ def test_a_failing_should_is_shown_and_does_not_decide(conformance: Run) -> None
     assert f"{FAIL}  SI-NODE-005" in outcome.out
 
 
-def test_a_may_is_a_capability_and_never_a_failure(conformance: Run) -> None:
+def test_may_is_a_capability(conformance: Run) -> None:
     source = body('raise ConformanceFailure("no")').replace("SI-NODE-004", "SI-NODE-040")
     outcome = conformance(
         source + body("pass").replace("test_it", "test_must"), "--revision", "2021-02"
@@ -121,7 +121,7 @@ def test_a_may_is_a_capability_and_never_a_failure(conformance: Run) -> None:
 
 
 @pytest.mark.parametrize("marks", ["", '@requirement("SI-NODE-999")\n', "@requirement()\n"])
-def test_a_test_without_a_known_requirement_is_a_kit_error(conformance: Run, marks: str) -> None:
+def test_test_without_known_requirement_is_kit_error(conformance: Run, marks: str) -> None:
     outcome = conformance(f"{marks}def test_it(target): pass\n")
 
     assert outcome.code == 13
@@ -147,7 +147,7 @@ def test_excluded_requirement_shows_reason(conformance: Run) -> None:
     assert "    SI-CB-012: it is about calls within one process" in outcome.out
 
 
-def test_a_file_that_cannot_be_collected_is_a_kit_error(conformance: Run) -> None:
+def test_collection_error_is_kit_error(conformance: Run) -> None:
     outcome = conformance("import nothing_of_that_name\n")
 
     assert outcome.code == 13

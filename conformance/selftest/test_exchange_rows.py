@@ -44,7 +44,7 @@ def test_matching_messages_share_a_row_despite_names() -> None:
     assert first(found) == []
 
 
-def test_the_first_difference_is_marked_and_no_other() -> None:
+def test_only_first_difference_is_marked() -> None:
     asks = sent("ask ask-1 of app-1")
     found = rows(
         [asks, received("released ask-1")], [asks, received("allocated ask-1"), received("more")]
@@ -54,7 +54,7 @@ def test_the_first_difference_is_marked_and_no_other() -> None:
     assert pairs(found)[1] == ("released ask-1", "allocated ask-1")
 
 
-def test_a_name_swapped_by_the_target_is_a_difference() -> None:
+def test_swapped_name_is_a_difference() -> None:
     asks = [sent("ask ask-1 of app-1"), sent("ask ask-2 of app-1")]
     found = rows([*asks, received("allocated ask-2")], [*asks, received("allocated ask-1")])
 
@@ -78,7 +78,7 @@ def test_requests_are_paired_across_other_messages() -> None:
     assert [one for one, other in pairs(found) if one == other] == [line.message for line in asks]
 
 
-def test_a_confirmation_may_cross_with_the_next_request() -> None:
+def test_confirmation_may_cross_next_request() -> None:
     asks, confirms = sent("ask ask-2 of app-1"), sent("release ask-1, confirmed")
     released, more = received("released ask-1"), received("allocated ask-2")
 
@@ -120,7 +120,7 @@ def test_the_same_exchange_has_no_difference(ours: list[Line]) -> None:
 
 
 @pytest.mark.parametrize("with_reference", [True, False])
-def test_no_line_is_wider_than_a_hundred_columns(*, with_reference: bool) -> None:
+def test_rows_fit_100_columns(*, with_reference: bool) -> None:
     long = "ask " + " ".join(f"{{memory={n} vcore={n}}}" for n in range(40))
     found = rows([sent(long), received(long, 1234.5)], [received(long)] if with_reference else None)
 
@@ -137,7 +137,7 @@ def record(who: str, message: str, rm: str = "rm-a", **more: object) -> dict[str
     return {**base, "same": message, "fence": False, "aside": False, **more}
 
 
-def test_names_of_workers_are_left_out_and_several_rms_are_numbered() -> None:
+def test_worker_names_are_removed_and_rms_numbered() -> None:
     shown = lines(
         [
             record("rm", "node gw0-12-node-1 create"),

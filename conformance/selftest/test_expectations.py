@@ -93,7 +93,7 @@ def test_missing_message_fails() -> None:
     assert not isinstance(failure.value, CameLate)
 
 
-def test_one_element_answers_one_expectation() -> None:
+def test_element_matches_one_expectation() -> None:
     rm = Rm()
     rm.connection.receives(NodeAccepted("n"))
 
@@ -102,7 +102,7 @@ def test_one_element_answers_one_expectation() -> None:
         rm.rm.expect(NodeAccepted("n"))
 
 
-def test_a_stream_that_ended_is_not_waited_for() -> None:
+def test_ended_stream_is_not_waited_for() -> None:
     rm = Rm(deadlines=PATIENT)
     rm.connection.receives(StreamEnded(UpdateKind.NODES, "INTERNAL", "oops"))
     rm.connection.open = False
@@ -300,7 +300,7 @@ def test_barrier_cleans_up(kind: UpdateKind, answer: Answer) -> None:
     assert not applications
 
 
-def test_a_barrier_on_a_stream_that_ends_is_raised_again_on_the_next() -> None:
+def test_barrier_is_repeated_on_new_stream() -> None:
     ends = iter(
         [StreamEnded(UpdateKind.NODES, "INTERNAL"), StreamEnded(UpdateKind.NODES, "INTERNAL")]
     )
@@ -331,7 +331,7 @@ def test_kit_error_in_control_stays_kit_error(happens: str) -> None:
         raise KeyError
 
 
-def test_a_rejection_without_a_reason_fails() -> None:
+def test_rejection_without_reason_fails() -> None:
     Rm().rm.states_reason(NodeRejected("n", "known"))
     with pytest.raises(ConformanceFailure, match="gives no reason"):
         Rm().rm.states_reason(NodeRejected("n", "  "))

@@ -89,7 +89,7 @@ def test_failing_end_still_breaks_off_history() -> None:
     occasion.breaks_off.assert_called_once_with(occasion.begins.return_value)
 
 
-def test_the_same_seed_makes_the_same_histories(session: Session) -> None:
+def test_same_seed_gives_same_histories(session: Session) -> None:
     budget = Budget(histories=1, steps=5, seconds=15.0)
     first, again = (Exploration(session, budget, number=7) for _ in range(2))
 
@@ -136,7 +136,7 @@ def test_expired_budget_is_not_a_failure(session: Session) -> None:
     assert exploration.progress.out_of_time or exploration.counterexamples()
 
 
-def test_without_a_target_there_is_nothing_to_explore() -> None:
+def test_exploring_needs_a_target() -> None:
     closed_address = AttachedTarget("127.0.0.1:1", DEFAULT_REVISION, 1.0)
     exploration = Exploration(
         Session(closed_address, Deadlines().scaled(FAST), "x"), BUDGET, number=1

@@ -57,7 +57,7 @@ def serve() -> Iterator[Serve]:
         yield start
 
 
-def test_a_target_without_the_extension_offers_nothing(serve: Serve) -> None:
+def test_target_without_extension_offers_nothing(serve: Serve) -> None:
     assert serve().facets == NONE
 
 
@@ -98,7 +98,7 @@ def test_failing_offered_facet_is_inconclusive(serve: Serve) -> None:
         serve(SOME).snapshot("rm")
 
 
-def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> None:
+def test_configuration_error_status_is_rejection(serve: Serve) -> None:
     def refuse(_change: Any, context: Any) -> None:
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, "who are you")
 
@@ -112,7 +112,7 @@ def test_a_configuration_that_ends_with_an_error_is_refused(serve: Serve) -> Non
 @pytest.mark.parametrize(
     ("after", "message"), [(0.0, "the target is gone"), (0.45, "no answer to Apply")]
 )
-def test_a_configuration_that_is_cancelled_at_its_deadline_was_not_answered(
+def test_configuration_cancelled_at_deadline_is_unanswered(
     serve: Serve, after: float, message: str
 ) -> None:
     def cancels(_change: Any, context: Any) -> None:
@@ -126,7 +126,7 @@ def test_a_configuration_that_is_cancelled_at_its_deadline_was_not_answered(
         client.applies(ext.ConfigurationChange())
 
 
-def test_a_target_that_is_gone_is_lost() -> None:
+def test_gone_target_raises_target_lost() -> None:
     client = Extension("127.0.0.1:1", timeout=1.0)
 
     with pytest.raises(TargetLost, match="the target is gone"):
@@ -134,7 +134,7 @@ def test_a_target_that_is_gone_is_lost() -> None:
     client.close()
 
 
-def test_the_timers_of_one_rm_win_and_the_user_wins_over_them(serve: Serve) -> None:
+def test_user_timers_override_rm_timers(serve: Serve) -> None:
     def describe(query: ext.DescribeQuery, _context: Any) -> ext.Facets:
         own = 1500 if query.rm_id == "rm" else 30_000
         return ext.Facets(timers=ext.Timers(waiting_to_completed=own, placeholder_default=own))

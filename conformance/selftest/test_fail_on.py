@@ -39,7 +39,7 @@ def test_fail_on_should_fails_the_run(
     assert ("NON-CONFORMANT: 1 SHOULD fail" in run.out) is (level == "SHOULD")
 
 
-def test_another_level_is_refused() -> None:
+def test_invalid_level_is_rejected() -> None:
     for wrong in ("MAY", "all"):
         with pytest.raises(BadOption, match=f'--fail-on "{wrong}" must be MUST or SHOULD'):
             _level("--fail-on", wrong)

@@ -22,7 +22,7 @@ def mutant(*words: str, **given: list[str]) -> str:
 
 
 @pytest.mark.parametrize("word", ["SI-NODE-002", "si-node-2", "node-2", "NODE-0002", "node_02"])
-def test_an_id_in_any_case_without_si_and_unpadded(word: str) -> None:
+def test_id_in_short_form(word: str) -> None:
     assert ids_meant(word) == {"SI-NODE-002"}
     assert find_meant(word).id == "SI-NODE-002"
 

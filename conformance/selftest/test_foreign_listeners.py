@@ -57,7 +57,7 @@ def test_existing_server_is_not_the_target(start: Start, foreign: str) -> None:
         _ = target.address
 
 
-def test_a_server_on_the_port_the_command_names(start: Start, foreign: str) -> None:
+def test_server_on_port_of_command(start: Start, foreign: str) -> None:
     target = start(MESSAGES.format(address=foreign), f"--listen {foreign}")
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {foreign} was there before"):
@@ -91,7 +91,7 @@ def test_server_that_took_the_port_is_not_the_target(
         older.wait()
 
 
-def test_the_target_of_another_worker(start: Start) -> None:
+def test_target_of_other_worker(start: Start) -> None:
     first = start(LISTENS_AND_STATES.format(before=""), "127.0.0.1:0", within=5.0)
     other = first.address
     second = start(MESSAGES.format(address=other), within=0.5)
@@ -111,7 +111,7 @@ def test_child_process_may_be_the_target(start: Start, tmp_path: Path) -> None:
     assert target.address.startswith("127.0.0.1:")
 
 
-def test_a_proxy_started_after_the_command_may_be_the_target(
+def test_proxy_may_be_the_target(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as probe:
@@ -132,7 +132,7 @@ def test_a_proxy_started_after_the_command_may_be_the_target(
 
 
 @pytest.mark.parametrize("line", ["metrics: listening on 127.0.0.1:1", "listening on x:99999"])
-def test_a_line_that_looks_like_it_is_ignored(start: Start, line: str) -> None:
+def test_similar_output_line_is_ignored(start: Start, line: str) -> None:
     target = start(LISTENS_AND_STATES.format(before=line), "127.0.0.1:0", within=5.0)
 
     assert target.address not in line

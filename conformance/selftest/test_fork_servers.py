@@ -39,7 +39,7 @@ def server() -> Iterator[str]:
         yield os.environ[child_processes.variable(PRELOADED)]
 
 
-def test_a_script_stands_for_python(server: str, tmp_path: Path) -> None:
+def test_preloaded_python_runs_scripts(server: str, tmp_path: Path) -> None:
     words = ["-u", "-c", REPORTS, "one", "two words"]
     environment = {**os.environ, "SI_RECEIVED": "told"}
     forked, usual = (
@@ -58,7 +58,7 @@ def test_a_script_stands_for_python(server: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["raise SystemExit(3)", "import sys; sys.exit('no')", "1/0"])
-def test_it_ends_as_python_would(server: str, program: str) -> None:
+def test_preloaded_python_exit_codes(server: str, program: str) -> None:
     codes = [
         _run([*start, "-c", program], stderr=subprocess.DEVNULL).returncode
         for start in (_client(server), [sys.executable])
@@ -73,7 +73,7 @@ def test_it_ends_as_python_would(server: str, program: str) -> None:
         "import os; assert os.read(0, 1)",  # its starter was killed before it sent anything
     ],
 )
-def test_a_worker_whose_run_was_killed_is_silent(server: str, program: str) -> None:
+def test_orphaned_worker_is_silent(server: str, program: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = _run(
@@ -97,7 +97,7 @@ def test_closed_output_pipe_is_silent(*, server: str, is_served: bool, tmp_path:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_a_pipe_of_its_own_that_broke_is_reported(server: str) -> None:
+def test_broken_inner_pipe_is_reported(server: str) -> None:
     program = "import os; r, w = os.pipe(); os.close(r); os.write(w, b'1')"
     done = _run([*_client(server), "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode == 1
@@ -124,7 +124,7 @@ def test_forked_process_knows_its_parent(server: str) -> None:
     assert received.stdout == b"0\n"
 
 
-def test_without_a_server_it_is_python(tmp_path: Path) -> None:
+def test_falls_back_to_plain_python(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent")
     with pytest.raises(Refused, match="no fork server answers on"):
         ForkedProcess(absent, ["-c", "pass"], (0, 1, 2))
@@ -141,7 +141,7 @@ def test_invalid_requests_are_ignored(server: str) -> None:
     assert done.stdout == b"1\n"
 
 
-def test_it_ends_with_its_client(server: str) -> None:
+def test_forked_process_ends_with_client(server: str) -> None:
     with subprocess.Popen(  # noqa: S603  # our own program
         [*_client(server), "-c", WAITS], stdout=subprocess.PIPE
     ) as client:
@@ -152,7 +152,7 @@ def test_it_ends_with_its_client(server: str) -> None:
 
 
 @pytest.mark.parametrize("program", [WAITS, STUBBORN])
-def test_one_that_is_supervised_ends_with_its_lifeline(server: str, program: str) -> None:
+def test_supervised_process_ends_with_lifeline(server: str, program: str) -> None:
     process = ForkedProcess.piped(server, ["-c", program], 2, None, 0.2)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -169,7 +169,7 @@ def test_one_that_is_supervised_ends_with_its_lifeline(server: str, program: str
     process.stdout.close()
 
 
-def test_a_supervisor_that_is_killed_is_reported(server: str) -> None:
+def test_killed_supervisor_is_reported(server: str) -> None:
     process = ForkedProcess.piped(server, ["-c", WAITS], 2, None, 0.2)
     process.kill()
     assert process.wait(LIMIT) == -signal.SIGKILL
@@ -177,7 +177,7 @@ def test_a_supervisor_that_is_killed_is_reported(server: str) -> None:
     _close(process)
 
 
-def test_targets_that_are_preloaded_are_forked(server: str, tmp_path: Path) -> None:
+def test_preloaded_targets_are_forked(server: str, tmp_path: Path) -> None:
     assert server
     with (tmp_path / "log").open("ab") as log:
         forked, usual = (
@@ -213,7 +213,7 @@ def test_no_server_if_socket_path_is_too_long(
     assert list(deep.iterdir()) == []
 
 
-def test_a_server_ends_when_its_starter_is_killed() -> None:
+def test_server_ends_with_killed_starter() -> None:
     program = f"""
 import os, signal, sys, psutil
 from siconform.running.fork_servers import fork_servers
@@ -230,7 +230,7 @@ with fork_servers({ANOTHER!r}):
     assert not Path(address.decode()).parent.exists()
 
 
-def test_workers_have_the_suite_in_memory() -> None:
+def test_workers_have_the_suite_preloaded() -> None:
     with fork_servers(WORKERS):
         python = shlex.split(python_of_workers())
         program = "import sys; print('siconform.suite.test_nodes' in sys.modules)"
@@ -268,7 +268,5 @@ def _close(process: "ForkedProcess | subprocess.Popen[bytes]") -> None:
         (["--target", "127.0.0.1:1"], 0),
     ],
 )
-def test_there_are_fork_servers_where_many_processes_are_started(
-    options: list[str], number: int
-) -> None:
+def test_fork_servers_run_for_many_processes(options: list[str], number: int) -> None:
     assert len(launching.preloaded(options)) == number

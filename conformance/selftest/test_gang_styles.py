@@ -49,12 +49,12 @@ def test_style_is_unknown_without_timeouts() -> None:
     assert observed.gang_styles == {}
 
 
-def test_a_scheduler_without_waiting_asks_has_no_such_gangs() -> None:
+def test_scheduler_without_pending_asks_has_no_such_gangs() -> None:
     with pytest.raises(NotOffered):
         _rm(NotOffered("asks do not wait")).spelled(HARD)
 
 
-def test_another_text_is_sent_as_it_is() -> None:
+def test_other_style_is_sent_unchanged() -> None:
     assert _rm({}).spelled("x") == "x"
 
 

@@ -48,24 +48,24 @@ def glossary() -> str:
     return (CHECKOUT / "docs" / "glossary.md").read_text("utf-8")
 
 
-def test_every_file_class_and_function_of_the_glossary_is_there() -> None:
+def test_glossary_places_exist() -> None:
     assert objections(glossary()) == []
 
 
-def test_every_line_of_the_tables_is_read() -> None:
+def test_every_glossary_line_is_read() -> None:
     heads = glossary().count("\n|---")
     lines = [line for line in glossary().splitlines() if line.startswith("|")]
 
     assert len(rows(glossary())) == len(lines) - 2 * heads
 
 
-def test_no_term_has_two_lines() -> None:
+def test_glossary_terms_are_unique() -> None:
     terms = [one for term, _ in rows(glossary()) for one in term.split(", ")]
 
     assert sorted({term for term in terms if terms.count(term) > 1}) == []
 
 
-def test_every_term_has_its_place() -> None:
+def test_every_glossary_term_has_a_place() -> None:
     assert [term for term, where in rows(glossary()) if not where] == []
 
 

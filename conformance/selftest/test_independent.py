@@ -49,7 +49,7 @@ def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
     of_allocations.ends()
 
 
-def test_a_stream_of_an_rm_that_is_not_registered_ends(channel: grpc.Channel) -> None:
+def test_stream_of_unregistered_rm_ends(channel: grpc.Channel) -> None:
     with pytest.raises(grpc.RpcError) as ended:
         next(Stream(channel, METHODS, "UpdateNode").received)
 
@@ -87,7 +87,7 @@ def test_missing_type_is_zero_on_node_and_unlimited_in_queue() -> None:
     assert keeps({"gpu": 1}, {"memory": 10})
 
 
-def test_an_action_that_cannot_be_done_is_refused_and_changes_nothing() -> None:
+def test_invalid_node_action_is_rejected_without_effect() -> None:
     received = outbox.Outbox()
     rm = RMState("rm", partitions("", ""), chosen(()), {}, received)
     undrain = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.DRAIN_TO_SCHEDULABLE)

@@ -41,11 +41,11 @@ def workers(*options: str) -> str:
         (["--collect-only"], False),
     ],
 )
-def test_workers_where_the_kit_starts_the_target(options: list[str], *, expected: bool) -> None:
+def test_default_workers_for_started_target(options: list[str], *, expected: bool) -> None:
     assert bool(workers(*options)) is expected
 
 
-def test_more_workers_where_the_target_is_light_and_tests_mostly_wait() -> None:
+def test_more_workers_for_light_target() -> None:
     assert int(workers("--target", "yunikorn-core@1.5.1")) > int(workers())
     assert int(workers("--target-command", "x {address}")) == int(workers())
 
@@ -71,7 +71,7 @@ def test_tests_named_as_in_a_summary_replace_the_suite() -> None:
     assert "-v" in given
 
 
-def test_a_test_to_leave_out_is_no_selection() -> None:
+def test_deselected_test_is_not_a_selection() -> None:
     given = arguments(["--deselect", "suite/test_nodes.py::test_x"])
     assert given[-1] == SUITE
     assert "suite/test_nodes.py::test_x" in given
@@ -91,7 +91,7 @@ def test_pytest_settings_of_user_project_are_ignored(pytester: pytest.Pytester) 
     done.stdout.fnmatch_lines(["suite/test_nodes.py::*"])
 
 
-def test_pytest_that_breaks_over_an_interrupt_was_interrupted(
+def test_pytest_error_on_interrupt_counts_as_interrupted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def breaks(_: list[str]) -> int:
@@ -144,7 +144,7 @@ def test_wrong_commands_are_one_sentence(arguments: list[str], code: int, receiv
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_an_unknown_option_of_a_run_is_one_sentence() -> None:
+def test_unknown_run_option_is_one_sentence() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "siconform", "run", "-x", "--bogus"],
         capture_output=True, text=True, check=False,
@@ -196,7 +196,7 @@ def test_approximate_release_line_is_named_once(command: list[str]) -> None:
     assert [line.partition(", ")[0] for line in near] == ["siconform: SI 1.5 is taken as 2023-12"]
 
 
-def test_the_index_is_what_pytest_collects(pytester: pytest.Pytester) -> None:
+def test_index_matches_pytest_collection(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("")
     collector = pytester.makepyfile(
         collector="""

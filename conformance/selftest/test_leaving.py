@@ -78,8 +78,8 @@ def test_unresponsive_worker_on_second_interrupt(
     wait_for(lambda: _left(process.pid, tmp_path) == [], limit=30.0)
 
 
-def test_interrupts_are_tested_from_the_background_of_a_shell_too(tmp_path: Path) -> None:
-    tests = f"{Path(__file__).with_name('test_running.py')}::test_an_interrupt_leaves_whole_results"
+def test_interrupts_work_from_background_shell(tmp_path: Path) -> None:
+    tests = f"{Path(__file__).with_name('test_running.py')}::test_interrupt_leaves_complete_results"
     line = f"trap '' INT; exec {shlex.join([sys.executable, '-m', 'pytest', '-q', tests])}"
     done = subprocess.run(  # noqa: S603  # ourselves
         ["/bin/sh", "-c", line], capture_output=True, text=True, check=False, cwd=ROOT,

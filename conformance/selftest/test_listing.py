@@ -28,7 +28,7 @@ def of_revision(name: str) -> str:
     return requirements(sum(name in one.revisions for one in catalogue().values()))
 
 
-def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> None:
+def test_list_has_every_requirement_and_count() -> None:
     *ids, counts = listed(Filters())
     assert ids == list(catalogue())
     levels = Counter(entry.level for entry in catalogue().values())
@@ -41,7 +41,7 @@ def test_the_list_names_every_requirement_and_counts_them_in_its_last_line() -> 
     assert tested.startswith("1 tested, ")
 
 
-def test_a_row_shows_level_side_revisions_observation_and_title() -> None:
+def test_list_row_columns() -> None:
     entry = find_requirement("SI-NODE-014")
     short = replace(entry, title="Short")
     rows = render_list([short], {}).splitlines()
@@ -50,7 +50,7 @@ def test_a_row_shows_level_side_revisions_observation_and_title() -> None:
     assert rows[0].index("title") == rows[1].index("Short")
 
 
-def test_a_long_title_goes_on_below_itself() -> None:
+def test_long_title_wraps() -> None:
     entry = replace(find_requirement("SI-NODE-001"), title="word " * 15 + "end")
     first, second = render_list([entry], {}).splitlines()[1:3]
     assert second.strip().endswith("end")
@@ -86,7 +86,7 @@ def test_a_long_title_goes_on_below_itself() -> None:
         (Filters(areas=frozenset({"AUTO"}), side=Side.RM), "0 requirements", "0 requirements"),
     ],
 )
-def test_filters_let_through_what_they_name(filters: Filters, first: str, counts: str) -> None:
+def test_list_filters(filters: Filters, first: str, counts: str) -> None:
     shown = listed(filters)
     assert shown[0].startswith(first)
     assert shown[-1].startswith(counts)
@@ -145,14 +145,14 @@ def test_rm_requirement_is_marked() -> None:
     )
 
 
-def test_a_place_is_named_once_with_its_texts() -> None:
+def test_place_is_named_once_with_revisions() -> None:
     lines = render_explanation(find_requirement("SI-GANG-021"), []).splitlines()
     assert [line for line in lines if "gang scheduling design)" in line] == [
         '  sources    section "Scheduler logic changes" (gang scheduling design)'
     ]
 
 
-def test_everything_fits_on_a_plain_terminal() -> None:
+def test_output_fits_plain_terminal() -> None:
     explained = [
         render_explanation(entry, ["suite/x.py::test_y"]) for entry in catalogue().values()
     ]

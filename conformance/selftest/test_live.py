@@ -59,7 +59,7 @@ def _no_plugins_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("columns", "workers"), [(100, "1"), (80, "0"), (40, "1")])
-def test_areas_waits_and_failures_show_while_it_runs(
+def test_live_output_shows_areas_waits_and_failures(
     suite: Path, columns: int, workers: str
 ) -> None:
     shown = (
@@ -85,7 +85,7 @@ def test_areas_waits_and_failures_show_while_it_runs(
     assert f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}" in after
 
 
-def test_the_time_left_is_known_from_an_earlier_run(suite: Path) -> None:
+def test_remaining_time_uses_earlier_run(suite: Path) -> None:
     with at_terminal(command("-n", "1"), suite) as first:
         first.until(lambda: first.shows("time left not known: no earlier run of this target"))
         (suite / "go-on").touch()
@@ -98,7 +98,7 @@ def test_the_time_left_is_known_from_an_earlier_run(suite: Path) -> None:
     assert re.search(r"about \d+ s left", received)
 
 
-def test_another_target_has_no_earlier_run(suite: Path) -> None:
+def test_remaining_time_is_per_target(suite: Path) -> None:
     (suite / "go-on").touch()
     with at_terminal(command("-n", "1"), suite) as first:
         first.to_its_end()
@@ -111,7 +111,7 @@ def test_another_target_has_no_earlier_run(suite: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_ctrl_c_once_reports_what_ran_and_leaves_nothing(suite: Path, workers: str) -> None:
+def test_ctrl_c_reports_results_and_cleans_up(suite: Path, workers: str) -> None:
     with at_terminal(command("-n", workers), suite) as run:
         run.until(lambda: run.shows("waiting: 1 test on"))
         begun = psutil.Process(run.process.pid).children(recursive=True)
@@ -133,7 +133,7 @@ def test_ctrl_c_once_reports_what_ran_and_leaves_nothing(suite: Path, workers: s
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(100, 40), (40, 12)])
-def test_the_window_changes_its_size(suite: Path, columns: int, lines: int) -> None:
+def test_window_resize(suite: Path, columns: int, lines: int) -> None:
     with at_terminal(command("-n", "1"), suite, columns=80, lines=24) as run:
         run.until(lambda: run.shows("waiting: 1 test on"))
         run.resizes(columns, lines)
@@ -167,7 +167,7 @@ def test_colour_option_is_respected(
     assert (re.search(rb"\x1b\[[\d;]*3[1-7]", run.written) is not None) is colours
 
 
-def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
+def test_dumb_terminal_has_plain_lines(suite: Path) -> None:
     (suite / "go-on").touch()
     with at_terminal(command("-n", "1"), suite, environment={"TERM": "dumb"}) as run:
         code = run.to_its_end()
@@ -179,7 +179,7 @@ def test_a_dumb_terminal_gets_plain_lines(suite: Path) -> None:
 
 
 @pytest.mark.parametrize(("flag", "received"), [("-v", True), ("-q", False)])
-def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, received: bool) -> None:
+def test_other_verbosities_have_no_live_output(suite: Path, flag: str, *, received: bool) -> None:
     (suite / "go-on").touch()
     with at_terminal(command("-n", "1", flag), suite) as run:
         run.to_its_end()
@@ -189,7 +189,7 @@ def test_other_verbosities_draw_nothing(suite: Path, flag: str, *, received: boo
     assert run.shows(f"NON-CONFORMANT: 1 MUST {Verdict.FAIL.label}")
 
 
-def test_in_a_pipe_a_failure_is_a_line_as_it_happens(suite: Path) -> None:
+def test_pipe_shows_failures_as_lines(suite: Path) -> None:
     process = subprocess.Popen(  # noqa: S603  # ourselves
         command("-n", "1"), cwd=suite, stdout=subprocess.PIPE, text=True
     )

@@ -26,7 +26,7 @@ class Rejecting(Small):
 
 
 @ALL
-def test_a_seed_is_always_the_same_scheduler(small: Small) -> None:
+def test_same_seed_gives_same_mix(small: Small) -> None:
     assert small.mix(1) == small.mix(1)
     assert len({tuple(small.mix(seed)) for seed in MANY}) > len(MANY) / 2
 
@@ -70,7 +70,7 @@ def test_nonconformant_mix_lists_failed_musts(
     assert "fail SI-NODE-001" in received.output
 
 
-def test_only_the_scheduler_that_is_named_is_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_option_selects_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated: list[str] = []
 
     def report(small: Small, seed: int) -> bool:

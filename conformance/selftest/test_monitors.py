@@ -193,7 +193,7 @@ def test_rms_are_checked_separately() -> None:
     assert found.held == 2
 
 
-def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
+def test_uuid_is_declared_by_revision() -> None:
     si: Any = find_revision("2023-08").si
     message = si.AllocationResponse(new=[si.Allocation(UUID="u")])
 
@@ -201,7 +201,7 @@ def test_a_uuid_is_a_declared_field_where_the_revision_has_it() -> None:
         assert result(name, exchange_of([message])).violation is None
 
 
-def test_a_number_that_an_enum_does_not_have_is_undeclared_except_in_events() -> None:
+def test_undeclared_enum_value_is_found_except_in_events() -> None:
     si: Any = find_revision("2024-10").si
     ends = si.AllocationResponse(released=[si.AllocationRelease(terminationType=99)])
     fine = si.AllocationResponse(released=[si.AllocationRelease(terminationType=si.TIMEOUT)])

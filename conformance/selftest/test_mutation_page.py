@@ -64,7 +64,7 @@ def test_message_change_needs_revision() -> None:
         variant("a-variant", "Free.", revision="2023-08")(nothing)
 
 
-def test_a_proxy_of_another_revision_is_not_started() -> None:
+def test_proxy_rejects_other_revision() -> None:
     proxy = [sys.executable, "-P", "-m", "mutation.proxy", "drain-ignored", "--revision", "2021-02"]
 
     done = subprocess.run(  # noqa: S603  # ourselves
@@ -129,7 +129,7 @@ def test_keep_of_all_leaves_message_unchanged() -> None:
         (NODES.twice(), [("a", 3), ("b", 4), ("a", 3), ("b", 4)]),
     ],
 )
-def test_a_row_changes_every_element_of_a_list(edit: Edit, after: list[tuple[str, int]]) -> None:
+def test_row_edits_every_list_element(edit: Edit, after: list[tuple[str, int]]) -> None:
     capacities = ("a", 3), ("b", 4)
     request = si.NodeRequest()
     for name, memory in capacities:
@@ -142,7 +142,7 @@ def test_a_row_changes_every_element_of_a_list(edit: Edit, after: list[tuple[str
     assert [(name, memory.value) for name, memory in left] == after
 
 
-def test_a_row_reaches_lists_in_elements_and_messages_that_travel_as_bytes() -> None:
+def test_row_edits_nested_lists_and_payloads() -> None:
     node = si_2023_12.NodeInfo(existingAllocations=[si_2023_12.Allocation(placeholder=True)])
     request = si_2023_12.NodeRequest(nodes=[node])
     existing = Elements(si_2023_12.NodeRequest, "nodes.existingAllocations")

@@ -110,7 +110,7 @@ def test_variant_may_fail_named_shoulds_only() -> None:
     assert len(list(complaints(departs, _with(n026=Verdict.FAIL), SOUND))) == 1
 
 
-def test_a_variant_is_conformant_as_a_whole() -> None:
+def test_variant_must_be_conformant() -> None:
     evaluation = Evaluation(_with().requirements, "INCOMPLETE", has_fired=True)
 
     assert list(complaints(VARIANT, evaluation, SOUND)) == ["the verdict of the run is INCOMPLETE"]
@@ -183,7 +183,7 @@ def test_sample_begins_with_touched_and_has_variants(
     assert all(touched in change.sources for change in mutants)
 
 
-def test_a_slow_scheduler_is_never_part_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_scheduler_is_not_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = CHANGES["hopeless-rejected-late-answers"]
     monkeypatch.setattr(choosing, "changed_files", lambda _since: set(slow.sources))
 
@@ -193,7 +193,7 @@ def test_a_slow_scheduler_is_never_part_of_a_sample(monkeypatch: pytest.MonkeyPa
     assert len([change for change in chosen if change.is_variant]) > 1
 
 
-def test_the_same_tree_has_the_same_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "changed_files", lambda _since: set())
 
     first, second = (choosing.sample(CHANGES.values(), 9, "main") for _ in range(2))
@@ -203,7 +203,7 @@ def test_the_same_tree_has_the_same_sample(monkeypatch: pytest.MonkeyPatch) -> N
     assert first != choosing.sample(CHANGES.values(), 9, "main")
 
 
-def test_a_changed_file_is_about_the_areas_it_names(tmp_path: Path) -> None:
+def test_changed_file_selects_areas(tmp_path: Path) -> None:
     nodes, everything = tmp_path / "nodes.py", tmp_path / "all.py"
     nodes.write_text('"SI-NODE-001", "SI-RES-001", "SI-NOAREA-001"', "utf-8")
     everything.write_text(" ".join(catalogue()), "utf-8")
@@ -245,9 +245,7 @@ def test_page_shows_outcomes_and_missing_ones(monkeypatch: pytest.MonkeyPatch) -
     assert "| a-variant | Free. |  | accepted |  |" in text
 
 
-def test_the_outcome_of_a_run_replaces_the_one_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outcome_replaces_recorded_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "killed.jsonl"
     file.write_text('{"name":"gone","revision":"2024-10","verdict":"accepted"}\n')
     for one in (MUTANT, VARIANT):

@@ -53,7 +53,7 @@ def test_timer_after_slack_is_late(connection: FakeConnection, rm: ResourceManag
         rm.expect_when_due(Released(identity="i"), seconds=0.0, since=rm.now())
 
 
-def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: ResourceManager) -> None:
+def test_grace_of_long_wait(rm: ResourceManager) -> None:
     begun = rm.now()
 
     with pytest.raises(ConformanceFailure, match="never received"):
@@ -62,9 +62,7 @@ def test_the_grace_of_a_long_wait_is_that_of_an_answer(rm: ResourceManager) -> N
     assert rm.now() - begun < 0.5
 
 
-def test_a_number_of_elements_is_collected_and_no_more(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_collects_exact_number_of_elements(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(*(Allocated("k", identity=str(i)) for i in range(3)))
 
     assert [a.identity for a in rm.collects(Allocated("k"), most=2)] == ["0", "1"]
@@ -121,9 +119,7 @@ def test_decreasing_timestamp_fails(rm: ResourceManager) -> None:
     rm.come_in_order_of_time(updates[::-1])
 
 
-def test_the_end_of_a_timer_between_two_moments_passes(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_timer_end_within_bounds_passes(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives_in(0.12, Released(identity="i"))
 
     received = rm.expect_between(
@@ -133,18 +129,14 @@ def test_the_end_of_a_timer_between_two_moments_passes(
     assert received == Released(identity="i")
 
 
-def test_the_end_of_a_timer_too_early_fails(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_early_timer_end_fails(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives(Released(identity="i"))
 
     with pytest.raises(ConformanceFailure, match="came before the timer was due"):
         rm.expect_between(Released(), earliest=rm.now() + 0.1, latest=rm.now() + 0.2)
 
 
-def test_the_end_of_a_timer_too_late_fails_and_is_not_only_late(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_late_timer_end_fails(connection: FakeConnection, rm: ResourceManager) -> None:
     connection.receives_in(0.1, Released(identity="i"))
 
     with pytest.raises(ConformanceFailure, match="came too long after it was due") as failure:
@@ -197,9 +189,7 @@ def test_permitted_behaviour_is_recorded_without_names(rm: ResourceManager) -> N
     assert "  recorded: 3 of 3 came" in rm.exchange.render()
 
 
-def test_elements_come_together_in_one_message_only(
-    connection: FakeConnection, rm: ResourceManager
-) -> None:
+def test_elements_must_share_a_message(connection: FakeConnection, rm: ResourceManager) -> None:
     one, two, three = (Released(identity=name) for name in ("one", "two", "three"))
     connection.receives(one, two)
     connection.receives(three)

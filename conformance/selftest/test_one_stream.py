@@ -70,7 +70,7 @@ def received(response: si_pb2.UpdateResponse) -> list[Any]:
     return list(DIALECT.facts(UpdateKind.NODES, DIALECT.response(UpdateKind.NODES, data)))
 
 
-def test_a_creation_and_an_update_of_a_node_are_two_messages() -> None:
+def test_node_creation_and_update_are_two_messages() -> None:
     request = encoded(NodeRequest("new", Action.CREATE), NodeRequest("old", Action.DRAIN))
 
     assert [node.nodeID for node in request.newSchedulableNodes] == ["new"]
@@ -90,7 +90,7 @@ def test_unsupported_request_is_kit_error(sent: Request) -> None:
         encoded(sent)
 
 
-def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
+def test_termination_types_match_revision() -> None:
     release = ReleaseRequest(OneAllocation("a", "id"), Termination.PLACEHOLDER_REPLACED)
 
     (read,) = encoded(release).releases.allocationsToRelease
@@ -108,7 +108,7 @@ def test_the_numbers_of_termination_types_are_those_of_the_text() -> None:
         (Operator.NOT_EXIST, [(1, 0, 3)]),
     ],
 )
-def test_an_operator_is_a_number_where_the_text_has_a_message(
+def test_operator_is_sent_as_number(
     operator: Operator, on_the_wire: list[tuple[int, int, int]]
 ) -> None:
     constraint = Constraint((where("zone", "a", "b", operator=operator),))
@@ -123,7 +123,7 @@ def test_an_operator_is_a_number_where_the_text_has_a_message(
     assert not expression.HasField("targetOperator")
 
 
-def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
+def test_operator_can_be_empty_message() -> None:
     constraint = Constraint((where("zone", "a", operator=Operator.EMPTY),))
 
     (ask,) = encoded(AskRequest("k", "a", "default", {}, constraint=constraint)).asks
@@ -134,7 +134,7 @@ def test_an_operator_can_be_an_empty_message_as_the_text_has_it() -> None:
     assert expression.targetOperator == si_pb2.AffinityTargetExpression()
 
 
-def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
+def test_allocation_constraints_are_sent() -> None:
     affinity = Affinity("zone", (where("app", "x"),), at_least=2, at_most=3, required=True)
 
     (ask,) = encoded(
@@ -153,7 +153,7 @@ def test_bounds_on_what_runs_around_an_ask_go_out() -> None:
     assert [one.targetKey for one in read.tragetExpressions] == ["app"]
 
 
-def test_both_members_of_the_priority_can_be_sent_the_name_last() -> None:
+def test_both_priority_members_can_be_sent() -> None:
     request = AskRequest("k", "a", "default", {}, priority=7, priority_class="gold")
 
     data = DIALECT.request(UpdateKind.ALLOCATIONS, "", [request]).SerializeToString()
@@ -227,7 +227,7 @@ def test_joint_requests_share_one_message(
     assert [request.kind for request in request] == list(UpdateKind)
 
 
-def test_the_scheduler_s_release_of_an_ask_is_confirmed(
+def test_scheduler_ask_release_is_confirmed(
     connection: RecordingConnection, rm: ResourceManager
 ) -> None:
     connection.receives(ask_released())
@@ -257,7 +257,7 @@ def ask_released() -> si_pb2.UpdateResponse:
     return si_pb2.UpdateResponse(releasedAllocationAsks=[release])
 
 
-def test_a_registration_names_the_group_of_its_configuration() -> None:
+def test_registration_names_policy_group() -> None:
     registration = Registration("rm", "2021-02", "only-first", queues("only-first"))
 
     data = DIALECT.registration(registration).SerializeToString()
@@ -267,12 +267,12 @@ def test_a_registration_names_the_group_of_its_configuration() -> None:
     assert not list(UnknownFieldSet(read))  # type: ignore[call-overload]  # it has no stubs
 
 
-def test_a_configuration_of_no_group_cannot_be_registered_with() -> None:
+def test_configuration_without_group_is_rejected() -> None:
     with pytest.raises(NotForThisTarget, match="no way to send queues"):
         DIALECT.registration(Registration("rm", "", "conformance", queues_without_limits("a")))
 
 
-def test_every_group_has_its_file_and_the_unusable_one_has_none() -> None:
+def test_policy_groups_have_files() -> None:
     groups = policy_groups()
 
     assert "conformance" in groups

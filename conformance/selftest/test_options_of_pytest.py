@@ -28,22 +28,20 @@ def test_durations_are_reported_on_the_screen(conformance: Run) -> None:
     assert lines[place + 2] == ""
 
 
-def test_all_durations_and_none(conformance: Run) -> None:
+def test_durations_option_values(conformance: Run) -> None:
     assert "slowest 2 of 2 tests:" in conformance(SUITE, "--durations", "0").out
     assert "slowest 1 of" in conformance(SUITE, "--durations=0", "--durations-min=0.25").out
     assert "slowest" not in conformance(SUITE).out
 
 
-def test_durations_of_tests_in_workers(conformance: Run) -> None:
+def test_durations_with_workers(conformance: Run) -> None:
     out = conformance(SUITE, "--durations", "5", "-n", "2", fresh=True).out
 
     assert "slowest 2 of 2 tests:" in out
 
 
 @pytest.mark.parametrize("flag", ["--junitxml", "--junit-xml"])
-def test_junit_goes_where_it_is_wanted_and_the_last_lines_state_where(
-    conformance: Run, flag: str
-) -> None:
+def test_junit_path_option(conformance: Run, flag: str) -> None:
     outcome = conformance(SUITE, f"{flag}=reports/kit.xml")
 
     assert "SI-NODE-004" in Path("reports/kit.xml").read_text("utf-8")

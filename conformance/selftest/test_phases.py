@@ -8,7 +8,7 @@ from siconform.running.phases import Phases
 from .conftest import FinishedRun
 
 
-def test_seconds_of_a_phase_that_comes_twice_are_added() -> None:
+def test_repeated_phase_is_summed() -> None:
     timed = Phases()
     timed.begin(phases.TESTS)
     timed.begin(phases.RESULTS)
@@ -37,7 +37,7 @@ def test_a_run_prints_its_phases_last(conformance: Callable[..., FinishedRun]) -
     assert any("from command to verdict" in line for line in printed[begun:])
 
 
-def test_no_phase_is_printed_unless_asked_for(conformance: Callable[..., FinishedRun]) -> None:
+def test_phases_need_timings_option(conformance: Callable[..., FinishedRun]) -> None:
     done = conformance("@requirement('SI-NODE-004')\ndef test_it(): pass\n", target=False)
 
     assert "time by phase" not in done.out

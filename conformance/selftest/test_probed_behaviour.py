@@ -103,7 +103,7 @@ def test_unserved_ask_kept_or_rejected_is_served_later(without_capacity: Served)
 
 
 @pytest.mark.parametrize("without_capacity", [keeps, rejects])
-def test_an_ask_that_is_not_served_fails_kept_or_rejected(without_capacity: Served) -> None:
+def test_ask_never_served_fails(without_capacity: Served) -> None:
     rm = Rm(without_capacity)
     waiting = rm.rm.has_waiting_ask("app")
 
@@ -112,7 +112,7 @@ def test_an_ask_that_is_not_served_fails_kept_or_rejected(without_capacity: Serv
 
 
 @pytest.mark.parametrize("without_capacity", [keeps, rejects])
-def test_an_ask_served_elsewhere_fails_kept_or_rejected(without_capacity: Served) -> None:
+def test_ask_served_elsewhere_fails(without_capacity: Served) -> None:
     rm = Rm(without_capacity)
     waiting = rm.rm.has_waiting_ask("app")
     rm.capacity.node = "n2"
@@ -127,14 +127,14 @@ def test_an_ask_that_finds_capacity_does_not_wait() -> None:
         Rm(allocates).rm.has_waiting_ask("app")
 
 
-def test_a_rejected_ask_is_no_pending_one_and_where_that_is_a_behaviour_nothing_is_tested() -> None:
+def test_rejected_ask_is_not_pending() -> None:
     with pytest.raises(PreconditionFailed):
         Rm(rejects).rm.has_pending_ask("app")
     with pytest.raises(NotOffered, match="waiting-asks"):
         Rm(rejects, ProbedBehaviour(keeps_waiting_asks=False)).rm.has_pending_ask("app")
 
 
-def test_a_rejection_may_take_a_whole_scheduling_cycle() -> None:
+def test_rejection_may_take_a_scheduling_cycle() -> None:
     seen = ProbedBehaviour(keeps_waiting_asks=False)
     seen.latency.measured(0.05, 0.0)
     rm = Rm(keeps, seen)

@@ -9,7 +9,7 @@ from siwire import REVISIONS
 
 
 @pytest.mark.parametrize("name", list(profiles()))
-def test_a_profile_names_what_the_suite_tests_in_its_revision(name: str) -> None:
+def test_profile_has_tested_requirements_of_revision(name: str) -> None:
     revision = name.partition("/")[0]
     named = [catalogue()[identifier] for identifier in profiles()[name].ids]
 
@@ -18,7 +18,7 @@ def test_a_profile_names_what_the_suite_tests_in_its_revision(name: str) -> None
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_the_wider_profiles_have_all_of_the_narrower(revision: str) -> None:
+def test_wider_profiles_include_narrower(revision: str) -> None:
     base, gang, everything = (
         set(find_profile(name, revision).ids) for name in ("base", "gang", "all")
     )
@@ -27,7 +27,7 @@ def test_the_wider_profiles_have_all_of_the_narrower(revision: str) -> None:
     assert {catalogue()[identifier].level for identifier in gang} == {Level.MUST}
 
 
-def test_base_has_the_plain_service_and_gang_adds_gangs() -> None:
+def test_base_and_gang_profiles() -> None:
     base, gang = (set(find_profile(name, "2024-10").ids) for name in ("base", "gang"))
     about_gangs = {i for i in gang if Feature.GANG in catalogue()[i].features}
 
@@ -36,7 +36,7 @@ def test_base_has_the_plain_service_and_gang_adds_gangs() -> None:
 
 
 @pytest.mark.parametrize("name", ["base", "BASE.1", "2024-10/base", "2024-10/base.1"])
-def test_a_profile_is_found_with_and_without_revision_and_edition(name: str) -> None:
+def test_profile_name_forms(name: str) -> None:
     assert find_profile(name, "2024-10").name == "2024-10/base.1"
 
 

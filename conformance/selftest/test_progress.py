@@ -35,7 +35,7 @@ def of(run: RunProgress, area: str) -> AreaCount:
     return next(count for count in run.view(0.0).areas if count.area == area)
 
 
-def test_a_requirement_is_tested_once_all_its_tests_are_over() -> None:
+def test_requirement_counts_after_all_its_tests() -> None:
     run = progress({FIRST: ["SI-NODE-004"], SECOND: ["SI-NODE-004", "SI-NODE-006"]})
 
     ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
@@ -56,7 +56,7 @@ def test_failure_counts_at_once_and_stays() -> None:
     assert run.view(0.0).failed == 1
 
 
-def test_a_selection_that_several_workers_report_counts_once() -> None:
+def test_selection_of_workers_counts_once() -> None:
     run = progress({FIRST: ["SI-NODE-004"]})
     run.selects({FIRST: ["SI-NODE-004"]})
     ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
@@ -74,7 +74,7 @@ def test_remaining_time_is_divided_by_workers() -> None:
     assert run.view(1.0).left == pytest.approx(7.0)
 
 
-def test_one_long_test_is_not_shared() -> None:
+def test_long_test_is_not_divided() -> None:
     run = progress({"long": [], "short": []}, {"long": 30.0, "short": 1.0})
     run.begins("long", 0.0)
     run.begins("short", 0.0)
@@ -82,7 +82,7 @@ def test_one_long_test_is_not_shared() -> None:
     assert run.view(10.0).left == pytest.approx(20.0)
 
 
-def test_a_slower_machine_is_detected() -> None:
+def test_slower_machine_scales_estimate() -> None:
     earlier = {f"t{n}": 1.0 for n in range(20)}
     run = progress({test: [] for test in earlier}, earlier)
     for test in list(earlier)[:10]:
@@ -110,9 +110,7 @@ def everywhere(verdict: Verdict) -> View:
 @pytest.mark.parametrize("columns", [30, 40, 79, 80, 99, 100])
 @pytest.mark.parametrize("lines", [1, 2, 6, 12, 24, 50])
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN])
-def test_every_line_fits_and_there_are_not_too_many(
-    columns: int, lines: int, verdict: Verdict
-) -> None:
+def test_progress_lines_fit(columns: int, lines: int, verdict: Verdict) -> None:
     shown = frame(everywhere(verdict), WAITING, 1.2, (columns, lines))
 
     assert all(line.cell_len <= columns for line in shown)
@@ -130,7 +128,7 @@ def test_every_area_is_shown_if_it_fits(columns: int, lines: int) -> None:
     assert received.count(Verdict.FAIL.counted(3)) == len(AREAS)
 
 
-def test_alike_waits_are_reported_together_with_the_longest() -> None:
+def test_equal_waits_are_grouped() -> None:
     timeouts = [Wait("a placeholder timeout", 2.0, since) for since in (0.3, 0.0, 0.1)]
 
     assert list(waiting([*timeouts, Wait("a release", 2.0, 1.1)], 1.2)) == [
@@ -138,7 +136,7 @@ def test_alike_waits_are_reported_together_with_the_longest() -> None:
     ]
 
 
-def test_a_board_shows_the_innermost_wait(tmp_path: Path) -> None:
+def test_board_shows_innermost_wait(tmp_path: Path) -> None:
     board = Board(tmp_path / "gw0")
     outer = waits.Wait("an allocation", 3.0, WaitClass.PLACE)
     inner = waits.Wait("the answer to a fence", 4.0, WaitClass.BARRIER)

@@ -131,7 +131,7 @@ def test_missing_target_fails_only_dependent_tests(
     assert set(verdicts(results(project)["own"]["requirements"]).values()) == {"could-not-run"}
 
 
-def test_one_requirement_is_selected_by_its_id(project: pytest.Pytester) -> None:
+def test_requirement_selected_by_id(project: pytest.Pytester) -> None:
     done = run(project, "-k", "ACME-NODE-001")
 
     done.assert_outcomes(passed=1, deselected=2)
@@ -180,7 +180,7 @@ def test_a_wrong_option_is_one_sentence(
     done.stderr.fnmatch_lines([sentence])
 
 
-def test_a_test_of_an_unknown_requirement_is_an_error_that_names_it(
+def test_test_of_unknown_requirement_is_error(
     project: pytest.Pytester,
 ) -> None:
     project.makepyfile(test_theirs=TESTS.replace("ACME-NODE-002", "ACME-NODE-009"))

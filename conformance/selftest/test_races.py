@@ -90,7 +90,7 @@ def test_race_runs_on_other_targets(pytester: pytest.Pytester, target: str) -> N
     assert left_out(pytester, "order_is_a_race", target) == {}
 
 
-def test_a_target_has_a_baseline_for_each_revision_it_is_tested_by() -> None:
+def test_target_has_baseline_per_revision() -> None:
     own = settings_for(target="yunikorn-core@1.4.0")
     sister = settings_for(target="yunikorn-core@1.4.0", revision="2023-04")
     foreign = settings_for(target="yunikorn-core@1.4.0", revision="2021-02")

@@ -31,7 +31,7 @@ def known(tmp_path: Path) -> Callable[[str], list[str]]:
     return write
 
 
-def test_a_known_deviation_does_not_fail_the_run(conformance: Run, known: Any) -> None:
+def test_known_failure_does_not_fail_the_run(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN))
 
     assert outcome.code == 0
@@ -59,7 +59,7 @@ PASSES_NOW = PASSES + FAILS.replace("raise ConformanceFailure", "str")
         (PASSES, KNOWN.replace("NODE-004", "GANG-001"), "matches nothing that ran"),
     ],
 )
-def test_an_entry_that_no_longer_fits_fails_the_run(
+def test_stale_entry_fails_the_run(
     conformance: Run, known: Any, source: str, text: str, stale: str
 ) -> None:
     outcome = conformance(source, *known(text))
@@ -70,7 +70,7 @@ def test_an_entry_that_no_longer_fits_fails_the_run(
     assert "STALE" in outcome.out
 
 
-def test_an_entry_for_a_test_not_selected_stays(conformance: Run, known: Any) -> None:
+def test_entry_for_unselected_test_stays(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN), "-k", "SI-NODE-006")
 
     assert outcome.code == 0
@@ -86,7 +86,7 @@ def test_new_failure_with_known_one_fails_the_run(conformance: Run, known: Any) 
 
 
 @pytest.mark.slow("starts two workers")
-def test_a_known_deviation_is_known_to_every_worker(conformance: Run, known: Any) -> None:
+def test_known_failure_applies_to_every_worker(conformance: Run, known: Any) -> None:
     outcome = conformance(FAILS + PASSES, *known(KNOWN), "-n", "2", fresh=True)
 
     assert outcome.code == 0
@@ -175,7 +175,7 @@ def test_monitor_exception_is_kit_error(conformance: Run) -> None:
     assert "error in a monitor" in outcome.results["kit_errors"][0]
 
 
-def test_the_history_of_a_failure_is_kept_and_shown(conformance: Run) -> None:
+def test_failure_history_is_kept_and_shown(conformance: Run) -> None:
     outcome = conformance(
         WITH_HISTORY
         + '@requirement("SI-NODE-004")\n'

@@ -107,7 +107,7 @@ def test_facts_round_trip(received: Fact) -> None:
     assert fact_of(through_a_file(element(received))) == received
 
 
-def test_every_fact_of_an_update_stream_can_be_kept_and_has_its_conversation() -> None:
+def test_every_fact_round_trips_with_conversation() -> None:
     kinds = {kind for kind in vars(notifications).values() if isinstance(kind, type)}
     facts = {kind for kind in kinds if issubclass(kind, Fact)} - {Fact}
 
@@ -133,7 +133,7 @@ def test_missing_field_matches_any_pattern_after_round_trip() -> None:
         assert not Released(key="k", identity="other").matches(fact)
 
 
-def test_an_id_with_a_memory_is_written_as_its_letters() -> None:
+def test_pattern_is_written_as_its_text() -> None:
     assert element(ApplicationUpdated("app-1", state=WAITING))["state"] == "Completing or Waiting"
 
 
@@ -154,7 +154,7 @@ def test_other_values_are_rejected(record: dict[str, Any], message: str) -> None
         request_of(record)
 
 
-def test_entries_carry_their_elements_and_the_number_of_their_message() -> None:
+def test_entries_have_elements_and_message_number() -> None:
     history = History()
     history.add("rm", [RegistrationRequested("rm")], sent_by_rm=True)
     history.add("rm", [NodeAccepted("n"), NodeAccepted("m")], sent_by_rm=False)

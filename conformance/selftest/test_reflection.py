@@ -69,7 +69,7 @@ def message(file: FileDescriptorProto, name: str) -> DescriptorProto:
     return next(m for m in file.message_type if m.name == name)
 
 
-def test_a_description_is_read_over_the_wire(serve: Serve) -> None:
+def test_description_is_read_by_reflection(serve: Serve) -> None:
     found = describe(serve(rpc.SERVICE), IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
     assert found is not None
@@ -96,7 +96,7 @@ def reflecting(package: str, *, works: bool = True) -> Callable[[grpc.Server], N
     return lambda server: server.add_generic_rpc_handlers((handler,))
 
 
-def test_reflection_is_asked_by_v1_where_both_are_served() -> None:
+def test_reflection_v1_is_preferred() -> None:
     def prepare(server: grpc.Server) -> None:
         reflecting("grpc.reflection.v1")(server)
         reflecting("grpc.reflection.v1alpha", works=False)(server)
@@ -109,7 +109,7 @@ def test_reflection_is_asked_by_v1_where_both_are_served() -> None:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1alpha"])
-def test_one_version_of_reflection_is_enough(version: str) -> None:
+def test_either_reflection_version_works(version: str) -> None:
     prepare = reflecting(f"grpc.reflection.{version}")
 
     with served(prepare) as address, grpc.insecure_channel(address) as channel:
@@ -140,7 +140,7 @@ def test_every_revision_matches_itself(revision: Revision, serve: Serve) -> None
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_a_description_reports_the_revision_it_is_of(revision: Revision, serve: Serve) -> None:
+def test_description_identifies_revision(revision: Revision, serve: Serve) -> None:
     channel = serve(rpc.SERVICE, pool=revision.si.POOL)
     found = describe(channel, IMPLEMENTED, rpc.SERVICE, TIMEOUT)
 
@@ -186,7 +186,7 @@ def test_default_revision_is_checked_against_description(older: str, *, given: b
     session.discard()
 
 
-def test_a_run_by_another_revision_ends_with_the_one_to_give(older: str, tmp_path: Path) -> None:
+def test_wrong_revision_suggests_right_one(older: str, tmp_path: Path) -> None:
     run = [sys.executable, "-m", "siconform", "run", "--target", older, "-k", "SI-NODE-001"]
 
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603  # ourselves
@@ -207,7 +207,7 @@ def test_scheduler_extensions_are_ignored() -> None:
     found.places_enums_where_the_text_does()
 
 
-def test_a_method_that_is_missing_or_streams_otherwise_is_seen() -> None:
+def test_missing_or_changed_method_is_seen() -> None:
     found = described()
     found.has_the_methods(METHODS)
 
@@ -217,7 +217,7 @@ def test_a_method_that_is_missing_or_streams_otherwise_is_seen() -> None:
         found.has_the_methods(dict.fromkeys(METHODS, BOTH_WAYS))
 
 
-def test_a_service_may_have_more_methods_and_describe_no_callbacks() -> None:
+def test_service_may_have_more_methods() -> None:
     def leave_out(file: FileDescriptorProto) -> None:
         kept = [m for m in file.message_type if m.name not in ("EventRecord", STATE_UPDATE)]
         del file.message_type[:]
@@ -232,7 +232,7 @@ def test_a_service_may_have_more_methods_and_describe_no_callbacks() -> None:
 @pytest.mark.parametrize(
     ("name", "number"), [("queueName", 70), ("mine", 7), ("UUID", 71), ("gap", 4)]
 )
-def test_a_reserved_name_or_number_is_seen(name: str, number: int) -> None:
+def test_reserved_name_or_number_is_seen(name: str, number: int) -> None:
     def add(file: FileDescriptorProto) -> None:
         message(file, "Allocation").field.add(name=name, number=number, type=9, label=1)
 
@@ -252,7 +252,7 @@ def test_renamed_field_is_seen(name: str, json: str) -> None:
         described(rename).names_fields_as_the_text_does()
 
 
-def test_a_json_name_that_is_left_out_follows_the_rule() -> None:
+def test_omitted_json_name_follows_rule() -> None:
     def leave_out(file: FileDescriptorProto) -> None:
         for one in file.message_type:
             for field in one.field:
@@ -272,7 +272,7 @@ def test_moved_enum_is_seen() -> None:
         described(move).places_enums_where_the_text_does()
 
 
-def test_a_missing_enum_is_seen() -> None:
+def test_missing_enum_is_seen() -> None:
     def drop(file: FileDescriptorProto) -> None:
         del message(file, "NodeInfo").enum_type[:]
 

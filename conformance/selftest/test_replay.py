@@ -83,7 +83,7 @@ def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Pat
     assert done.returncode == 10
 
 
-def test_replaying_keeps_what_exploring_found(tmp_path: Path) -> None:
+def test_replay_keeps_exploration_results(tmp_path: Path) -> None:
     explored = siconform(
         tmp_path, "explore", "--target-command", CARELESS, "--time", "30", "--seed", "1"
     )

@@ -40,22 +40,22 @@ def page(folder: Path) -> RunPage:
     return run_page(samples.results(), folder)
 
 
-def test_the_denominator_leaves_out_what_binds_the_rm_alone(page: RunPage) -> None:
+def test_denominator_excludes_rm_requirements(page: RunPage) -> None:
     assert (page.tested, page.evaluated) == (3, 4)
 
 
-def test_a_cell_has_the_worst_verdict_of_its_requirements(page: RunPage) -> None:
+def test_cell_has_worst_verdict(page: RunPage) -> None:
     gang = next(line for line in page.areas if line.area == "GANG")
 
     assert [cell.worst for cell in gang.cells] == [Verdict.FAIL, Verdict.PASS, None]
 
 
-def test_what_fails_comes_first_and_is_open(page: RunPage) -> None:
+def test_failures_come_first_and_open(page: RunPage) -> None:
     assert [one.id for one in page.failing] == ["SI-GANG-021"]
     assert [one.id for one in page.requirements if one.is_open] == ["SI-GANG-021"]
 
 
-def test_a_requirement_has_its_sentence_and_where_it_stands(page: RunPage) -> None:
+def test_requirement_has_sentence_and_place(page: RunPage) -> None:
     failing = page.failing[0]
 
     assert failing.text.startswith("After the confirmation the real allocation is announced")
@@ -63,11 +63,11 @@ def test_a_requirement_has_its_sentence_and_where_it_stands(page: RunPage) -> No
     assert failing.source == 'section "Scheduler logic changes"'
 
 
-def test_a_variant_is_shown_at_its_requirement(page: RunPage) -> None:
+def test_permitted_behaviour_is_shown_at_requirement(page: RunPage) -> None:
     assert page.requirements[0].recorded == ("an ask without room: waits",)
 
 
-def test_a_history_has_no_barriers_and_no_prefixes_of_ours(folder: Path) -> None:
+def test_history_has_no_barriers_or_prefixes(folder: Path) -> None:
     received = drawn("x", read(folder / samples.HISTORY)).messages
 
     assert [message.message for message in received if message.stream == "allocations"] == [
@@ -78,7 +78,7 @@ def test_a_history_has_no_barriers_and_no_prefixes_of_ours(folder: Path) -> None
     assert {message.rm for message in received} == {"RM"}
 
 
-def test_a_long_history_is_cut_in_its_middle(folder: Path) -> None:
+def test_long_history_is_shortened(folder: Path) -> None:
     lines = read(folder / samples.HISTORY) * 100
 
     received = drawn("x", lines)
@@ -101,7 +101,7 @@ def test_histories_of_failures_have_priority(folder: Path, monkeypatch: pytest.M
     assert page.requirements[0].tests[0].history == ""
 
 
-def test_transitions_are_counted_from_the_histories(page: RunPage) -> None:
+def test_transitions_are_counted_in_histories(page: RunPage) -> None:
     node, ask, _, application = page.machines
 
     assert {(one.start, one.end): one.times for one in node.arrows if one.times} == {
@@ -119,14 +119,14 @@ def test_transitions_are_counted_from_the_histories(page: RunPage) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.title)
-def test_every_edge_of_a_drawing_is_between_its_states(machine: Machine) -> None:
+def test_drawn_edges_connect_states(machine: Machine) -> None:
     ends = {name for edge in machine.edges for name in (edge.start, edge.end)}
 
     assert ends == set(machine.states)
     assert len(set(machine.states.values())) == len(machine.states)
 
 
-def test_headroom_is_the_slowest_of_what_is_allowed(page: RunPage) -> None:
+def test_headroom_is_slowest_part_of_limit(page: RunPage) -> None:
     assert page.headroom[0].share == 75.0
 
 
@@ -140,7 +140,7 @@ def test_target_strings_are_escaped(page: RunPage) -> None:
     assert "alert(&#39;x&#39;)" in text
 
 
-def test_the_histories_in_a_page_are_json_that_ends_no_script(page: RunPage) -> None:
+def test_embedded_json_does_not_end_script(page: RunPage) -> None:
     text = render(page)
     found = re.search(
         r'<script type="application/json" id="histories">(.*?)</script>', text, re.DOTALL
@@ -150,7 +150,7 @@ def test_the_histories_in_a_page_are_json_that_ends_no_script(page: RunPage) -> 
     assert samples.HOSTILE in json.loads(found[1])["texts"]
 
 
-def test_a_page_asks_no_other_machine_for_anything(page: RunPage) -> None:
+def test_page_has_no_external_requests(page: RunPage) -> None:
     tags = Tags()
     tags.feed(render(page))
     links = [
@@ -202,7 +202,7 @@ def test_page_is_written_next_to_results(folder: Path) -> None:
     assert (folder / "report.html").read_text("utf-8") == page_of(folder)
 
 
-def test_the_command_lists_what_it_adds_to_the_folder_of_a_run(folder: Path) -> None:
+def test_page_command_updates_file_list(folder: Path) -> None:
     listed = folder / "siconform-files.txt"
     listed.write_text("# Written by siconform\nresults.json\n", "utf-8")
 

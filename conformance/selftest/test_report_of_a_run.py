@@ -17,7 +17,7 @@ INTERRUPTED = (
 )
 
 
-def test_a_run_leaves_its_page_and_names_it_first(conformance: Run) -> None:
+def test_run_writes_report_and_names_it(conformance: Run) -> None:
     outcome = conformance(FAILS)
 
     page = (outcome.folder / "report.html").read_text("utf-8")
@@ -26,7 +26,7 @@ def test_a_run_leaves_its_page_and_names_it_first(conformance: Run) -> None:
     assert ": report.html, results.json, junit.xml" in outcome.out
 
 
-def test_an_interrupted_run_is_shown_as_incomplete(conformance: Run) -> None:
+def test_interrupted_run_is_incomplete_in_report(conformance: Run) -> None:
     outcome = conformance(INTERRUPTED, fresh=True)
 
     page = (outcome.folder / "report.html").read_text("utf-8")
@@ -41,7 +41,7 @@ def test_run_without_target_has_no_page(conformance: Run, closed_address: str) -
     assert not (outcome.folder / "report.html").exists()
 
 
-def test_the_page_of_a_run_can_be_made_again(conformance: Run) -> None:
+def test_report_can_be_regenerated(conformance: Run) -> None:
     folder = conformance(FAILS).folder
     first = (folder / "report.html").read_text("utf-8")
     (folder / "report.html").unlink()

@@ -40,7 +40,7 @@ def test_foreign_files_are_kept(conformance: Run, pytester: pytest.Pytester, nam
     assert [p for p in (pytester.path / "out").rglob("*") if p.is_file()] == [mine]
 
 
-def test_results_that_lost_their_list_are_kept(conformance: Run) -> None:
+def test_results_without_file_list_are_kept(conformance: Run) -> None:
     first = conformance(TWO)
     (first.folder / "siconform-files.txt").unlink()
     before = sorted(first.folder.rglob("*"))
@@ -49,9 +49,7 @@ def test_results_that_lost_their_list_are_kept(conformance: Run) -> None:
     assert sorted(first.folder.rglob("*")) == before
 
 
-def test_a_file_called_as_the_list_is_never_touched(
-    conformance: Run, pytester: pytest.Pytester
-) -> None:
+def test_file_named_like_the_list_is_kept(conformance: Run, pytester: pytest.Pytester) -> None:
     (pytester.path / "out").mkdir()
     mine = pytester.path / "out" / "siconform-files.txt"
     mine.write_text("important.txt\n")
@@ -60,7 +58,7 @@ def test_a_file_called_as_the_list_is_never_touched(
     assert mine.read_text() == "important.txt\n"
 
 
-def test_other_content_is_left_alone(conformance: Run, pytester: pytest.Pytester) -> None:
+def test_other_content_is_kept(conformance: Run, pytester: pytest.Pytester) -> None:
     mine = pytester.path / "out" / "notes" / "mine.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("the user's own")
@@ -70,7 +68,7 @@ def test_other_content_is_left_alone(conformance: Run, pytester: pytest.Pytester
     assert mine.read_text() == "the user's own"
 
 
-def test_what_an_earlier_run_wrote_is_replaced(conformance: Run) -> None:
+def test_earlier_results_are_replaced(conformance: Run) -> None:
     first = conformance(TWO)
     assert (first.folder / "failures.txt").exists()
 
@@ -134,7 +132,7 @@ def test_wrong_option_removes_old_results(
     assert not (tmp_path / "out" / "junit.xml").exists()
 
 
-def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
+def test_concurrent_runs_in_one_folder(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import pytest, time\n"
         "from pathlib import Path\n"
@@ -159,7 +157,7 @@ def test_two_runs_in_one_folder_at_a_time(pytester: pytest.Pytester) -> None:
     assert json.loads(results.read_text())["verdict"] == "CONFORMANT"
 
 
-def test_a_run_that_was_killed_is_no_obstacle(pytester: pytest.Pytester, conformance: Run) -> None:
+def test_killed_run_does_not_block_next(pytester: pytest.Pytester, conformance: Run) -> None:
     sleeping = pytester.makepyfile(
         "import pytest, time\n"
         "@pytest.mark.requirement('SI-NODE-004')\n"
@@ -175,7 +173,7 @@ def test_a_run_that_was_killed_is_no_obstacle(pytester: pytest.Pytester, conform
     assert conformance(TWO, "-k", "SI-NODE-004", fresh=True).code == 0
 
 
-def test_exploring_keeps_what_is_not_its_own(tmp_path: Path) -> None:
+def test_explore_keeps_foreign_files(tmp_path: Path) -> None:
     mine = tmp_path / "out" / "histories" / "mine.jsonl"
     mine.parent.mkdir(parents=True)
     mine.write_text("{}")

@@ -37,11 +37,11 @@ def of_the_revision(record: Record) -> list[str]:
     return [r.id for r in catalogue().values() if record.revision in r.revisions]
 
 
-def test_the_committed_table_is_that_of_the_committed_records() -> None:
+def test_committed_table_matches_records() -> None:
     assert publish.main(["--check"]) == 0
 
 
-def test_every_defect_of_a_real_scheduler_is_listed_once_with_the_versions_that_have_it() -> None:
+def test_defects_are_listed_once_with_versions() -> None:
     lines = (publish.INDEX.parent / "found.md").read_text("utf-8").splitlines()
     tables = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
     (heads,) = {tuple(cells) for cells in tables if cells[0] == "defect"}
@@ -61,14 +61,14 @@ def test_every_defect_of_a_real_scheduler_is_listed_once_with_the_versions_that_
     assert len(listed) == sum(cells[1].startswith("SI-") for cells in tables)
 
 
-def test_the_reference_and_every_target_with_a_baseline_have_their_record() -> None:
+def test_reference_and_baselined_targets_have_records() -> None:
     kept = {(record.target, record.revision) for record in KEPT}
 
     assert kept == {*((NAME, name) for name in REVISIONS), *BASELINES}
 
 
 @pytest.mark.parametrize("record", KEPT, ids=named)
-def test_a_record_names_requirements_of_its_revision_only(record: Record) -> None:
+def test_record_has_requirements_of_its_revision(record: Record) -> None:
     recorded = list(record.requirements)
     assert recorded
     assert recorded == [name for name in of_the_revision(record) if name in recorded]
@@ -102,7 +102,7 @@ def test_page_has_every_requirement_and_reason(record: Record) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(RECORDS.iterdir()), ids=lambda path: path.stem)
-def test_a_record_is_written_as_it_is_committed(path: Path) -> None:
+def test_record_format_is_stable(path: Path) -> None:
     assert written(read_record(path)) == path.read_text("utf-8")
 
 
@@ -168,7 +168,7 @@ def test_crash_is_a_failure() -> None:
     assert row.fails
 
 
-def test_a_page_counts_by_area_and_level() -> None:
+def test_page_counts_by_area_and_level() -> None:
     lines = made().splitlines()
     counted = {
         Verdict.PASS: 2, Verdict.FAIL: 1, Verdict.COULD_NOT_RUN: 1, Verdict.BASELINED: 1,
@@ -179,7 +179,7 @@ def test_a_page_counts_by_area_and_level() -> None:
     assert f"| **all** | 8 | {' | '.join(map(str, counted.values()))} |" in lines
 
 
-def test_links_lead_to_headings_of_the_requirements_page() -> None:
+def test_links_resolve_in_requirements_page() -> None:
     headings = document.page(catalogue().values(), subjects()).splitlines()
     anchors = {
         "".join(c for c in line.lower() if c.isalnum() or c in " -_").strip().replace(" ", "-")
@@ -196,7 +196,7 @@ def test_an_unknown_requirement_in_a_record_is_refused() -> None:
         made({"SI-NODE-999": RequirementRecord(Verdict.PASS)})
 
 
-def test_a_table_that_differs_is_named_and_written_again(
+def test_differing_table_is_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "README.md"
@@ -241,7 +241,7 @@ def sent(verdict: str, *recorded: str, monitor: str = "") -> dict[str, object]:
         (results("baselined", sent("baselined")), RequirementRecord(Verdict.BASELINED)),
     ],
 )  # fmt: skip
-def test_a_record_keeps_what_matters(
+def test_record_keeps_essential_fields(
     document: dict[str, object], evaluated: RequirementRecord
 ) -> None:
     assert record_of(document).requirements == {"SI-NODE-004": evaluated}

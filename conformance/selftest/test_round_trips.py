@@ -69,7 +69,7 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
     assert "regressions:\n  SI-NODE-006  MUST   pass, now fail" in worse.stdout
 
 
-def test_the_history_of_a_failure_comes_to_the_same_verdict(tmp_path: Path) -> None:
+def test_failure_history_replays_to_same_verdict(tmp_path: Path) -> None:
     failed = run(tmp_path, "failed", "--target-command", CARELESS)
     file = history_of(RECEIVED, failed, tmp_path / "failed")
 
@@ -124,7 +124,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["certify", "out", "-o", "-"],
     ],
 )
-def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str]) -> None:
+def test_killed_run_is_rejected_in_one_sentence(killed: Path, words: list[str]) -> None:
     done = siconform(killed, *words)
 
     assert (done.returncode, done.stdout) == (4, "")
@@ -134,7 +134,7 @@ def test_a_killed_run_is_refused_in_one_sentence(killed: Path, words: list[str])
     )
 
 
-def test_a_killed_run_left_nothing_to_verify(killed: Path) -> None:
+def test_killed_run_cannot_be_verified(killed: Path) -> None:
     done = siconform(killed, "verify", "out/certificate.json")
 
     assert done.returncode == 4

@@ -27,7 +27,7 @@ TWO = (
 )
 
 
-def test_a_requirement_id_selects_its_tests(conformance: Run) -> None:
+def test_requirement_id_selects_its_tests(conformance: Run) -> None:
     outcome = conformance(TWO, "-k", "SI-NODE-004")
 
     assert outcome.code == 0
@@ -38,7 +38,7 @@ def test_a_requirement_id_selects_its_tests(conformance: Run) -> None:
     ]
 
 
-def test_an_unknown_id_in_the_selection_is_a_usage_error(conformance: Run) -> None:
+def test_unknown_id_is_usage_error(conformance: Run) -> None:
     outcome = conformance(TWO, "-k", "SI-NODE-4 or gang")
 
     assert outcome.code == 4
@@ -47,7 +47,7 @@ def test_an_unknown_id_in_the_selection_is_a_usage_error(conformance: Run) -> No
     )
 
 
-def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
+def test_empty_selection_keeps_pytest_exit_code(conformance: Run) -> None:
     outcome = conformance(TWO, "-k", "nothing_like_it")
 
     assert outcome.code == 5
@@ -71,7 +71,7 @@ def test_selecting_nothing_keeps_the_code_of_pytest(conformance: Run) -> None:
         (["--results", "/proc/none"], "results cannot be written to /proc/none"),
     ],
 )  # fmt: skip
-def test_a_wrong_option_is_one_sentence_and_code_4(
+def test_wrong_option_is_one_sentence_and_code_4(
     conformance: Run, options: list[str], sentence: str
 ) -> None:
     outcome = conformance(TWO, *options, target=False)
@@ -133,9 +133,7 @@ def listening() -> Iterator[str]:
         yield address
 
 
-def test_disruptive_tests_are_left_out_where_nothing_can_be_restarted(
-    conformance: Run, listening: str
-) -> None:
+def test_disruptive_tests_need_restartable_target(conformance: Run, listening: str) -> None:
     outcome = conformance(DISRUPTIVE, "--target", listening, target=False)
 
     assert outcome.verdict("SI-NODE-004") == "not-selected"
@@ -153,7 +151,7 @@ def test_disruptive_tests_run_when_asked_for_or_harmless(
     assert outcome.verdict("SI-NODE-004") == "pass"
 
 
-def test_a_test_of_other_revisions_is_left_out(conformance: Run) -> None:
+def test_test_of_other_revisions_is_left_out(conformance: Run) -> None:
     source = '@requirement("SI-WIRE-002")\ndef test_old(target): raise KeyError\n' + TWO
     outcome = conformance(source, "-k", "test_o")
 
@@ -168,9 +166,7 @@ def test_an_alias_names_the_revision(conformance: Run) -> None:
     assert conformance(TWO, "--revision", "1.4").results["revision"] == "2023-08"
 
 
-def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
-    conformance: Run, tmp_path: Path
-) -> None:
+def test_junit_has_requirements_and_verdicts(conformance: Run, tmp_path: Path) -> None:
     baseline = tmp_path / "known.yaml"
     baseline.write_text("- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: old}\n")
     three = (
@@ -193,7 +189,7 @@ def test_junit_shows_requirements_verdicts_and_nothing_green_that_is_not(
 
 
 @pytest.mark.slow("starts two workers")
-def test_two_workers_find_what_one_finds(conformance: Run) -> None:
+def test_two_workers_give_same_results(conformance: Run) -> None:
     alone = conformance(TWO)
     shared = conformance(TWO, "-n", "2", fresh=True)
 
@@ -203,7 +199,7 @@ def test_two_workers_find_what_one_finds(conformance: Run) -> None:
 
 
 @pytest.mark.slow("starts two workers and one more")
-def test_a_crashed_worker_is_a_kit_error_of_its_test(conformance: Run) -> None:
+def test_crashed_worker_is_kit_error(conformance: Run) -> None:
     source = TWO.replace("(target): pass", "(target): os.kill(os.getpid(), signal.SIGKILL)")
     outcome = conformance(source, "-n", "1", fresh=True)
 
@@ -213,7 +209,7 @@ def test_a_crashed_worker_is_a_kit_error_of_its_test(conformance: Run) -> None:
     assert outcome.verdict("SI-NODE-006") == "fail"
 
 
-def test_a_test_that_hangs_is_a_kit_error(conformance: Run) -> None:
+def test_hanging_test_is_kit_error(conformance: Run) -> None:
     source = TWO.replace("(target): pass", "(target): time.sleep(30)")
     outcome = conformance(source, "--timeout", "0.5", "--timeout-method", "signal", fresh=True)
 
@@ -235,7 +231,7 @@ def test_run_timeout_lists_unreached_tests(conformance: Run) -> None:
 INTERRUPTED = TWO.replace('raise ConformanceFailure("no")', "os.kill(os.getpid(), signal.SIGINT)")
 
 
-def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
+def test_interrupt_leaves_complete_results(conformance: Run) -> None:
     outcome = conformance(INTERRUPTED, fresh=True)
 
     assert outcome.code == 2
@@ -250,9 +246,7 @@ def test_an_interrupt_leaves_whole_results(conformance: Run) -> None:
 
 @pytest.mark.slow("xdist gives a worker ten seconds to end")
 @pytest.mark.parametrize("workers", ["0", "1"])
-def test_junit_counts_and_names_every_test_after_an_interrupt(
-    conformance: Run, workers: str
-) -> None:
+def test_junit_is_complete_after_interrupt(conformance: Run, workers: str) -> None:
     run = "os.getpid()" if workers == "0" else "os.getppid()"
     interrupts = f"time.sleep(0.5); os.kill({run}, signal.SIGINT); time.sleep(20)"
     source = TWO.replace('raise ConformanceFailure("no")', interrupts)
@@ -327,7 +321,7 @@ def test_killed_run_leaves_no_process_or_verdict(
     assert "did not finish" in document
 
 
-def test_a_target_lost_in_a_test_is_started_again_for_the_next(conformance: Run) -> None:
+def test_lost_target_is_restarted(conformance: Run) -> None:
     source = (
         "@requirement('SI-NODE-004')\n"
         "def test_one(target):\n"
@@ -366,7 +360,7 @@ def test_a_dead_target_never_passes(conformance: Run, pytester: pytest.Pytester)
     assert outcome.reason("SI-NODE-004").startswith("the target died: it ended with exit status 7")
 
 
-def test_a_target_that_never_answers_is_given_up(conformance: Run, listening: str) -> None:
+def test_unresponsive_target_is_given_up(conformance: Run, listening: str) -> None:
     fixture = (
         "@pytest.fixture\ndef rm(target):\n"
         "    with open('tries', 'a') as f: f.write('x')\n"
@@ -383,7 +377,7 @@ def test_a_target_that_never_answers_is_given_up(conformance: Run, listening: st
     assert len((outcome.folder.parent / "tries").read_text()) == 2
 
 
-def test_results_of_an_earlier_run_do_not_stay(conformance: Run) -> None:
+def test_earlier_results_are_removed(conformance: Run) -> None:
     first = conformance(TWO)
     assert (first.folder / "failures.txt").exists()
     (first.folder / "mine.txt").write_text("the user's own")
@@ -394,7 +388,7 @@ def test_results_of_an_earlier_run_do_not_stay(conformance: Run) -> None:
     assert (second.folder / "mine.txt").exists()
 
 
-def test_other_peoples_runs_are_left_alone(pytester: pytest.Pytester) -> None:
+def test_other_runs_are_left_alone(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     done = pytester.runpytest_subprocess()
 
@@ -410,7 +404,7 @@ SLOW_FAILURES = (
 )
 
 
-def test_a_run_with_an_edited_text_stops_once_failing_tests_have_taken_long(
+def test_trial_run_stops_after_failure_budget(
     conformance: Run,
 ) -> None:
     outcome = conformance(SLOW_FAILURES, "--failing", "0.2")

@@ -17,7 +17,7 @@ def record(**verdicts: Verdict) -> Record:
     return Record("mine", "2023-12", "c", "s", evaluated)
 
 
-def test_the_same_verdicts_in_any_order_by_one_or_two_and_alone() -> None:
+def test_verdicts_do_not_depend_on_order_or_workers() -> None:
     """On a part of the suite, with the embedded reference."""
     done = CliRunner().invoke(same_verdicts.main, ["-k", "SI-RES", "--alone", "1", "--seed", "7"])
 
@@ -26,7 +26,7 @@ def test_the_same_verdicts_in_any_order_by_one_or_two_and_alone() -> None:
     assert "   0 pass" not in done.stdout
 
 
-def test_the_same_verdicts_without_the_extension() -> None:
+def test_verdicts_without_extension() -> None:
     options = ["-k", "SI-RES", "--alone", "1", "--seed", "7", "--without-extension"]
     done = CliRunner().invoke(same_verdicts.main, options)
 

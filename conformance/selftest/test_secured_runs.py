@@ -17,7 +17,7 @@ _LIMIT: Final = 100  # seconds
 _SECRET: Final = "hush-hush"  # noqa: S105  # of this test
 
 
-def test_the_reference_behind_mutual_tls_has_the_same_verdicts(tmp_path: Path) -> None:
+def test_mutual_tls_gives_same_verdicts(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     own = authority.issues("own", *HERE)
     authority.issues("rm")

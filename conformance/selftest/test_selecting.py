@@ -35,9 +35,7 @@ def evaluated(outcome: Any) -> dict[str, str]:
 
 @pytest.mark.slow("selects among all tests of the suite")
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
-def test_every_test_that_decides_it_runs_and_only_it_is_reported(
-    conformance: Run, options: list[str]
-) -> None:
+def test_selection_runs_all_deciding_tests(conformance: Run, options: list[str]) -> None:
     outcome = conformance(SUITE, "node-4", *options, fresh=True)
     (found,) = [r for r in outcome.results["requirements"] if r["id"] == "SI-NODE-004"]
 
@@ -84,7 +82,7 @@ def test_failed_selection_shows_denominator(conformance: Run) -> None:
     )
 
 
-def test_a_profile_is_named_with_its_denominator(conformance: Run) -> None:
+def test_profile_shows_denominator(conformance: Run) -> None:
     size = len(find_profile("base").ids)
     outcome = conformance(SUITE, "--profile", "base", "--deselect", "test_fake.py::test_three")
     part = outcome.results["sentence"]
@@ -101,7 +99,7 @@ def test_a_profile_is_named_with_its_denominator(conformance: Run) -> None:
     assert f"selected: profile base ({size} requirements)" in whole.out
 
 
-def test_what_is_not_selected_leaves_no_entry_of_a_baseline_stale(conformance: Run) -> None:
+def test_unselected_entry_is_not_stale(conformance: Run) -> None:
     Path("known.yaml").write_text(
         "- {requirement: SI-NODE-006, outcome: fail, says: 'no', reason: Ours.}\n", "utf-8"
     )
@@ -114,7 +112,7 @@ def test_what_is_not_selected_leaves_no_entry_of_a_baseline_stale(conformance: R
     assert outcome.results["baseline"]["stale"] == []
 
 
-def test_what_only_monitors_see_is_tested_in_every_test(conformance: Run) -> None:
+def test_monitor_only_requirement_runs_all_tests(conformance: Run) -> None:
     outcome = conformance(SUITE, "SI-WIRE-006", "--revision", "2023-12")
 
     assert outcome.results["left_out"] == []
@@ -122,7 +120,7 @@ def test_what_only_monitors_see_is_tested_in_every_test(conformance: Run) -> Non
     assert "NON-CONFORMANT" not in outcome.results["sentence"]
 
 
-def test_what_tests_decide_is_not_looked_for_where_these_are_ignored(conformance: Run) -> None:
+def test_ignored_tests_are_not_replaced_by_monitors(conformance: Run) -> None:
     outcome = conformance(SUITE, "REL", "--deselect", "test_fake.py::test_four")
 
     assert outcome.code == 5  # with another test that ran there were 12
@@ -155,9 +153,7 @@ def test_selection_without_tests(
     assert outcome.results == {}
 
 
-def test_a_folder_of_tests_with_the_name_of_an_area_stays_one(
-    conformance: Run, pytester: pytest.Pytester
-) -> None:
+def test_test_folder_named_like_area(conformance: Run, pytester: pytest.Pytester) -> None:
     (pytester.path / "app").mkdir()
     (pytester.path / "app" / "test_app.py").write_text(
         "import pytest\n@pytest.mark.requirement('SI-NODE-004')\ndef test_it(): pass\n"

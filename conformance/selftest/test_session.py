@@ -65,7 +65,7 @@ def _accept(*_: Any) -> Any:
     return si.RegisterResourceManagerResponse()
 
 
-def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(serving: str) -> None:
+def test_unresponsive_process_is_replaced_before_test(serving: str) -> None:
     target = Target(serving)
     session = Session(target, DEADLINES, "w")
 
@@ -76,7 +76,7 @@ def test_a_process_that_does_not_answer_is_replaced_before_the_test_begins(servi
     session.discard()
 
 
-def test_every_stream_is_open_before_anything_is_sent_on_one(serving: str) -> None:
+def test_all_streams_open_before_first_request(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "w")
     session.resource_manager("one")
 
@@ -90,7 +90,7 @@ def test_every_stream_is_open_before_anything_is_sent_on_one(serving: str) -> No
     session.discard()
 
 
-def test_what_a_broken_off_test_left_listening_confirms_nothing_for_the_next(serving: str) -> None:
+def test_rm_of_aborted_test_does_not_confirm(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "listening")
     session.observed.probed = True
     left = session.resource_manager("left")
@@ -118,9 +118,7 @@ def test_new_rm_avoids_dead_process(serving: str) -> None:
 @pytest.mark.parametrize(
     ("after", "status"), [(0.0, "CANCELLED"), (0.45, "DEADLINE_EXCEEDED")], ids=["early", "late"]
 )
-def test_a_call_that_is_cancelled_at_its_deadline_was_not_answered(
-    after: float, status: str
-) -> None:
+def test_cancelled_call_is_unanswered(after: float, status: str) -> None:
     def cancels(_: Any, context: grpc.ServicerContext) -> Any:
         time.sleep(after)
         context.abort(grpc.StatusCode.CANCELLED, "")
@@ -134,7 +132,7 @@ def test_a_call_that_is_cancelled_at_its_deadline_was_not_answered(
     assert answered.status == status
 
 
-def test_it_is_tried_once_only() -> None:
+def test_replacement_is_tried_once() -> None:
     target = Target(NO_CLIENT)
 
     with pytest.raises(Unreachable):
@@ -218,7 +216,7 @@ def forgetful() -> Iterator[tuple[Forgetful, str]]:
         forgetful.drops()  # otherwise its streams would keep the interpreter from ending
 
 
-def test_an_rm_that_was_dropped_registers_once_more(forgetful: tuple[Forgetful, str]) -> None:
+def test_dropped_rm_registers_again(forgetful: tuple[Forgetful, str]) -> None:
     scheduler, address = forgetful
     target = Target(address)
     target.address = address

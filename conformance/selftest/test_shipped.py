@@ -34,7 +34,7 @@ def describes(installed: Path, build: str) -> None:
     file.write_text(_TARGET.format(build=build), "utf-8")
 
 
-def test_a_checkout_has_queues_targets_and_results_in_its_tree() -> None:
+def test_data_files_in_checkout() -> None:
     assert shipped.is_checkout()
     assert {t.name for t in all_named()} == {"yunikorn-core"}
     assert conformance_queues()
@@ -42,16 +42,14 @@ def test_a_checkout_has_queues_targets_and_results_in_its_tree() -> None:
     assert shipped.builds() == shipped.CHECKOUT / "build" / "targets"
 
 
-def test_an_installed_kit_reads_its_targets_from_the_package(installed: Path) -> None:
+def test_data_files_in_installed_package(installed: Path) -> None:
     describes(installed, "pass")
 
     assert [target.full_name for target in all_named()] == ["mine@1.0"]
     assert find_named("mine@1.0").folder == installed / "targets" / "mine"
 
 
-def test_what_an_installed_kit_builds_goes_to_the_users_cache(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_installed_kit_builds_in_user_cache(installed: Path, tmp_path: Path) -> None:
     describes(installed, "pass")
 
     (program,) = find_named("mine@1.0").launch().command

@@ -97,7 +97,7 @@ def started(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]
     [pytest.param(name, moment, id=name) for name, moment in MOMENTS.items()],
     indirect=["started"],
 )
-def test_a_signal_ends_the_command_and_all_it_started(
+def test_signal_ends_command_and_children(
     started: Command, moment: Moment, sent: Sent, record_property: Callable[[str, object], None]
 ) -> None:
     assert started.process.poll() is None, started.sent()

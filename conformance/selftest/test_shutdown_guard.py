@@ -81,7 +81,7 @@ def _ended(script: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_an_interrupt_in_a_weak_reference_callback_is_not_lost() -> None:
+def test_interrupt_in_weakref_callback_is_not_lost() -> None:
     done = _ended(DISCARDED)
 
     assert done.returncode == 2
@@ -89,14 +89,14 @@ def test_an_interrupt_in_a_weak_reference_callback_is_not_lost() -> None:
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
 
 
-def test_what_an_interrupt_leaves_half_done_is_not_reported() -> None:
+def test_errors_caused_by_interrupt_are_not_reported() -> None:
     done = _ended(HALF_DONE)
 
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
 
 
-def test_an_error_after_an_interrupt_is_not_reported() -> None:
+def test_error_after_interrupt_is_not_reported() -> None:
     done = _ended(ERROR_AFTERWARDS)
 
     assert done.returncode == 2

@@ -36,14 +36,14 @@ def test_fixes_and_regressions_between_neighbours(tmp_path: Path) -> None:
     assert [one.id for one in change.broken] == ["SI-GANG-022"]
 
 
-def test_a_line_knows_whether_it_differs(tmp_path: Path) -> None:
+def test_line_knows_whether_it_differs(tmp_path: Path) -> None:
     page = page_of(runs(tmp_path))
 
     assert line(page, "SI-GANG-021").differs
     assert not line(page, "SI-NODE-001").differs
 
 
-def test_runs_of_one_target_are_reported_apart_by_their_folders(tmp_path: Path) -> None:
+def test_runs_of_one_target_are_named_by_folder(tmp_path: Path) -> None:
     page = page_of(runs(tmp_path))
 
     assert [column.name for column in page.columns] == [
@@ -52,14 +52,14 @@ def test_runs_of_one_target_are_reported_apart_by_their_folders(tmp_path: Path) 
     ]
 
 
-def test_no_real_scheduler_was_fixed_from_the_reference() -> None:
+def test_reference_and_real_scheduler_are_not_neighbours() -> None:
     page = page_of(["reference", "yunikorn-core@1.8.0", "yunikorn-core@1.9.0"])
 
     assert [change.before for change in page.changes] == ["yunikorn-core@1.8.0, SI 2024-10"]
     assert not any(cell[1].change for cell in (one.cells for _, _, x in page.areas for one in x))
 
 
-def test_a_revision_of_a_record_is_chosen_after_a_colon() -> None:
+def test_record_revision_after_colon() -> None:
     page = page_of(["reference:2023-12", "reference"])
 
     assert [column.revision for column in page.columns] == ["2023-12", records()[5].revision]
@@ -72,7 +72,7 @@ def test_target_strings_are_escaped(tmp_path: Path) -> None:
     assert "alert(&#39;x&#39;)" in text
 
 
-def test_the_page_of_the_site_has_every_named_scheduler() -> None:
+def test_site_page_has_every_named_scheduler() -> None:
     page = side_by_side(records())
 
     assert [one.full_name for one in all_named() if one.full_name not in page] == []
@@ -87,7 +87,7 @@ def test_compare_command_writes_to_given_path(tmp_path: Path) -> None:
     assert "<title>before, SI 2024-10 and after, SI 2024-10</title>" in file.read_text("utf-8")
 
 
-def test_a_name_that_leads_to_no_run_is_refused_with_those_that_do() -> None:
+def test_unknown_run_name_lists_known_ones() -> None:
     outcome = CliRunner().invoke(main, ["report", "reference", "yunikorn"])
 
     assert outcome.exit_code == 4

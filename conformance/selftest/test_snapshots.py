@@ -99,7 +99,7 @@ def test_every_part_of_snapshot_is_read() -> None:
     assert str(shown[0]) == "phase paused"
 
 
-def test_a_phase_that_was_not_set_is_none_of_them() -> None:
+def test_unset_phase_matches_none() -> None:
     assert read_snapshot(ext.SnapshotResult()) == [PhaseSeen(Phase.UNSET)]
 
 
@@ -109,22 +109,22 @@ def test_later_snapshot_is_seen() -> None:
     assert rm.sees(PhaseSeen(Phase.PAUSED)) == PhaseSeen(Phase.PAUSED)
 
 
-def test_what_is_shown_instead_is_reported() -> None:
+def test_unexpected_snapshot_is_reported() -> None:
     with pytest.raises(ConformanceFailure, match="the snapshot shows: phase running"):
         rm_of(Target(RUNNING)).sees(PhaseSeen(Phase.PAUSED))
 
 
-def test_what_is_not_shown_at_all_is_named() -> None:
+def test_missing_object_is_named() -> None:
     with pytest.raises(ConformanceFailure, match="not shown: node node n"):
         rm_of(Target(RUNNING)).sees(NodeSeen("n"))
 
 
-def test_a_step_that_must_not_be_taken_fails_even_if_it_passes() -> None:
+def test_forbidden_transition_fails_even_if_transient() -> None:
     with pytest.raises(ConformanceFailure, match="phase paused"):
         rm_of(Target(RUNNING, PAUSED, STOPPED)).comes_to(Phase.STOPPED, never=[Phase.PAUSED])
 
 
-def test_a_phase_changes_with_the_clock() -> None:
+def test_phase_changes_with_clock() -> None:
     target = Target(PAUSED)
     target.stops_at = 60.0
 
@@ -141,7 +141,7 @@ def test_forbidden_state_fails() -> None:
     rm_of(Target(RUNNING)).does_not_see(PhaseSeen(Phase.STOPPED))
 
 
-def test_what_need_not_be_shown_counts_only_if_the_like_is() -> None:
+def test_optional_object_counts_if_similar_is_shown() -> None:
     shown = ext.SnapshotResult(queues=[ext.QueueView(name="root.q", allocated={"m": 1})])
     wanted, like = QueueSeen("root.q", allocated={"m": 2}), QueueSeen("root.q")
 
@@ -150,14 +150,14 @@ def test_what_need_not_be_shown_counts_only_if_the_like_is() -> None:
         rm_of(Target(shown)).sees_where_shown(wanted, like=like)
 
 
-def test_a_target_without_snapshots_is_not_tested() -> None:
+def test_target_without_snapshots_is_not_applicable() -> None:
     rm = rm_of(Target(RUNNING), with_extension=False)
 
     with pytest.raises(NotOffered, match="the facet snapshot"):
         rm.sees(PhaseSeen(Phase.RUNNING))
 
 
-def test_maps_by_what_is_in_them() -> None:
+def test_map_matching() -> None:
     assert NodeSeen(attributes=Including({"a": "b"})).matches(NodeSeen("n", attributes={"a": "b"}))
     assert not NodeSeen(attributes=Including({"a": "c"})).matches(NodeSeen(attributes={"a": "b"}))
     assert NodeSeen(attributes=Lacking("x")).matches(NodeSeen(attributes={"a": "b"}))

@@ -21,9 +21,7 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @each_edit
-def test_an_edit_has_the_classes_sentences_and_code_of_a_person(
-    edit: AuthorsEdit, texts: Path
-) -> None:
+def test_edit_verdict_matches_expert(edit: AuthorsEdit, texts: Path) -> None:
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
     done = CliRunner().invoke(main, ["spec", "diff", "old.md", "new.md"])

@@ -125,7 +125,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @each_bad_text
-def test_a_bad_text_is_one_clear_sentence_on_either_side(bad: str, folder: Path) -> None:
+def test_invalid_text_is_one_sentence(bad: str, folder: Path) -> None:
     data, sentence = BAD_TEXTS[bad]
     (folder / "bad.md").write_bytes(data)
 
@@ -156,7 +156,7 @@ def test_impact_and_check_report_bad_text(folder: Path) -> None:
         assert done.stderr == f"siconform: bad.md: line {LINE}: {_TWICE} never used\n"
 
 
-def test_errors_of_both_sides_are_reported(folder: Path) -> None:
+def test_errors_of_both_sides(folder: Path) -> None:
     (folder / "one.md").write_bytes(DUPLICATED)
     (folder / "two.md").write_bytes(b"")
 
@@ -165,7 +165,7 @@ def test_errors_of_both_sides_are_reported(folder: Path) -> None:
     assert [line.split(": ")[1] for line in done.stderr.splitlines()] == ["one.md", "two.md"]
 
 
-def test_very_many_errors_are_cut_short(folder: Path) -> None:
+def test_many_errors_are_shortened(folder: Path) -> None:
     bad = author_text().replace("  string ", "  required string ")
     (folder / "bad.md").write_text(bad, "utf-8")
 
@@ -175,7 +175,7 @@ def test_very_many_errors_are_cut_short(folder: Path) -> None:
     assert received[-1].startswith("siconform: bad.md: and ")
 
 
-def test_crlf_and_lost_barriers_are_read_as_they_were_meant(folder: Path) -> None:
+def test_crlf_and_lost_fences_are_read(folder: Path) -> None:
     text = author_text()
     (folder / "crlf.md").write_bytes(text.replace("\n", "\r\n").encode())
     lines = [line for line in text.split("\n") if not line.startswith("```")]
@@ -230,7 +230,7 @@ ARGUMENTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
 
 
 @pytest.mark.parametrize(("arguments", "code", "message"), ARGUMENTS, ids=lambda one: str(one)[:40])
-def test_arguments_that_cannot_be_used_are_one_sentence(
+def test_invalid_arguments_are_one_sentence(
     arguments: tuple[str, ...], code: int, message: str, folder: Path
 ) -> None:
     (folder / "folder").mkdir()
@@ -244,9 +244,7 @@ def test_arguments_that_cannot_be_used_are_one_sentence(
     assert message in received
 
 
-def test_a_missing_compiler_is_no_fault_of_the_text(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_compiler_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> str:
         raise buf.NoCompiler("the protobuf compiler buf is not installed")
 
@@ -277,9 +275,7 @@ def test_revisions_need_no_compiler_or_buf(
     ("old", "new", "code"),
     [("good.md", "bad.md", UNREADABLE), ("bad.md", "good.md", UNREADABLE), ("none", "x", 2)],
 )
-def test_a_process_ends_so_too_without_a_traceback(
-    old: str, new: str, code: int, folder: Path
-) -> None:
+def test_process_exits_without_traceback(old: str, new: str, code: int, folder: Path) -> None:
     (folder / "bad.md").write_bytes(DUPLICATED)
 
     command = [sys.executable, "-m", "siconform", "spec", "diff", old, new]

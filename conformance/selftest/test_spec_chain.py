@@ -93,19 +93,19 @@ def _letters(evaluation: Evaluation) -> str:
     return "".join(dict.fromkeys(_LETTERS[c] for c in evaluation.classes))
 
 
-def test_the_chain_names_every_step() -> None:
+def test_chain_has_every_step() -> None:
     assert list(_CHAIN) == list(pairwise(REVISIONS))
 
 
 @pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
-def test_a_step_breaks_what_was_worked_out_by_hand_and_nothing_else(step: tuple[str, str]) -> None:
+def test_step_breaks_expected_elements(step: tuple[str, str]) -> None:
     expected = {name: letters for letters, names in _CHAIN[step].items() for name in names.split()}
     breaking = {j.change.where: _letters(j) for j in _evaluated(*step) if j.breaks}
     assert breaking == expected
 
 
 @pytest.mark.parametrize("step", _CHAIN, ids=" to ".join)
-def test_a_step_adds_what_was_counted_by_hand(step: tuple[str, str]) -> None:
+def test_step_adds_expected_counts(step: tuple[str, str]) -> None:
     compatible = [j.change for j in _evaluated(*step) if not j.breaks]
     added = [change for change in compatible if change.kind is not Kind.RESERVED_ADDED]
     assert all(change.kind.value.endswith("added") for change in added)
@@ -140,7 +140,7 @@ def _by_place(old: str, new: str) -> dict[str, Evaluation]:
         (3, "NodeInfo.occupiedResource", "old", Decoding.LOST, ""),
     ],
 )
-def test_two_revisions_read_what_was_decoded_by_hand(
+def test_misreadings_match_manual_decoding(
     step: int, place: str, writer: str, outcome: Decoding, read_as: str
 ) -> None:
     evaluated = _by_place(*list(_CHAIN)[step])[place]
@@ -148,7 +148,7 @@ def test_two_revisions_read_what_was_decoded_by_hand(
     assert (reading.outcome, reading.read_as) == (outcome, read_as)
 
 
-def test_the_dangerous_ones_are_reported_in_terms_of_the_si() -> None:
+def test_dangerous_changes_are_in_terms_of_the_si() -> None:
     first = _by_place("2021-02", "2023-04")
     assert first["AllocationAsk.placeholder"].new_peer == (
         "A new scheduler reads AllocationAsk.placeholder = true as Originator = true."

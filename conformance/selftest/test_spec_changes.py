@@ -66,7 +66,7 @@ _ONE_CHANGE = [
     ("before", "after", "expected"),
     _ONE_CHANGE,
 )
-def test_an_edit_is_one_change(before: str, after: str, expected: tuple[Kind, str]) -> None:
+def test_edit_is_one_change(before: str, after: str, expected: tuple[Kind, str]) -> None:
     (change,) = _changes((before, after))
     assert (change.kind, change.where) == expected
     assert change.line
@@ -88,11 +88,11 @@ def test_a_change_stands_in_the_line_of_the_new_text_or_of_the_old_one_for_what_
         ("// May be left empty: the scheduler then", "// May be left empty; the scheduler then"),
     ],
 )
-def test_prose_and_white_space_are_silence(before: str, after: str) -> None:
+def test_prose_and_white_space_are_no_change(before: str, after: str) -> None:
     assert _changes((before, after)) == []
 
 
-def test_a_renamed_message_is_renamed_wherever_it_is_used() -> None:
+def test_renamed_message_is_one_change() -> None:
     text = [
         ("message RejectedNode", "message RefusedNode"),
         ("repeated RejectedNode", "repeated RefusedNode"),
@@ -128,7 +128,7 @@ def test_schema_alone_reports_no_constants_or_go() -> None:
         ("originator", "preemptible", Rename.MEANING),
     ],
 )
-def test_renames_are_reported_apart(old: str, new: str, how: Rename) -> None:
+def test_renames_are_listed_separately(old: str, new: str, how: Rename) -> None:
     assert rename_of(old, new) is how
 
 
@@ -144,14 +144,14 @@ def test_names_have_their_words() -> None:
     assert words("UUID") == ("uuid",)
 
 
-def test_what_is_reserved_no_longer_is_reported_by_ranges() -> None:
+def test_unreserved_numbers_are_reported_by_ranges() -> None:
     old = Reserved(frozenset({(3, 3), (10, 20)}), frozenset({"UUID"}))
     new = Reserved(frozenset({(12, 14)}), frozenset())
     assert str(old.without(new)) == '3, 10 to 11, 15 to 20, "UUID"'
     assert str(new.without(old)) == ""
 
 
-def test_who_sends_a_message_is_known() -> None:
+def test_sender_of_message_is_known() -> None:
     schema = schema_of(unedited().file)
     sent_by = senders(schema, {})
     assert sent_by["NodeInfo"] == {Peer.RM}

@@ -28,7 +28,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_text_is_compared_with_what_it_was(repository: Path) -> None:
+def test_text_is_compared_with_git_version(repository: Path) -> None:
     same = spec("check", "text.md")
     (repository / "text.md").write_text(RENUMBERED, "utf-8")
     renumbered = spec("check", "text.md")
@@ -41,9 +41,7 @@ def test_a_text_is_compared_with_what_it_was(repository: Path) -> None:
     assert renumbered.stdout == spec("diff", "git:HEAD:text.md", "text.md").stdout
 
 
-def test_a_new_text_has_to_compile_and_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_text_must_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     git(tmp_path, "init", "--quiet")
     (tmp_path / "text.md").write_text(author_text(), "utf-8")
@@ -73,7 +71,7 @@ def test_fixing_edit_passes_check(repository: Path) -> None:
     assert spec("check", "text.md", "--against", "HEAD~1").stdout.startswith("NO CHANGE")
 
 
-def test_a_renamed_text_is_compared_with_what_it_was_called(repository: Path) -> None:
+def test_renamed_text_is_compared_with_old_name(repository: Path) -> None:
     (repository / "docs").mkdir()
     git(repository, "mv", "text.md", "docs/text.md")
     (repository / "docs" / "text.md").write_text(RENUMBERED, "utf-8")
@@ -84,9 +82,7 @@ def test_a_renamed_text_is_compared_with_what_it_was_called(repository: Path) ->
     assert done.stdout.startswith("BREAKING   git:HEAD:text.md -> docs/text.md\n")
 
 
-def test_a_text_is_found_from_a_folder_below(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_is_found_from_subfolder(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (repository / "below").mkdir()
     monkeypatch.chdir(repository / "below")
 
@@ -95,7 +91,7 @@ def test_a_text_is_found_from_a_folder_below(
     assert spec("check", "../text.md").exit_code == 0
 
 
-def test_several_texts_are_all_reported_and_the_worst_decides(repository: Path) -> None:
+def test_worst_of_several_texts_decides(repository: Path) -> None:
     committed(repository, other=author_text())
     (repository / "other.md").write_text(RENUMBERED, "utf-8")
 
@@ -109,7 +105,7 @@ def test_several_texts_are_all_reported_and_the_worst_decides(repository: Path) 
 
 
 @pytest.mark.usefixtures("repository")
-def test_rules_fail_where_that_is_chosen() -> None:
+def test_fail_on_rules() -> None:
     Path("text.md").write_text(LOWERED, "utf-8")
 
     assert spec("check", "text.md").exit_code == 0
@@ -117,7 +113,7 @@ def test_rules_fail_where_that_is_chosen() -> None:
 
 
 @pytest.mark.usefixtures("repository")
-def test_what_git_does_not_know_is_one_sentence(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_unknown_to_git_is_one_sentence(tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "text.md"
     elsewhere.write_text(author_text(), "utf-8")
 
@@ -139,7 +135,7 @@ def _hook() -> dict[str, object]:
     return hook
 
 
-def test_the_hook_does_what_pre_commit_would_do_with_it(repository: Path) -> None:
+def test_hook_runs_like_pre_commit(repository: Path) -> None:
     """pre-commit runs it with the names of changed files that match its pattern."""
     hook = _hook()
     name = "docs/scheduler-interface-spec.md"
@@ -162,7 +158,7 @@ def test_the_hook_does_what_pre_commit_would_do_with_it(repository: Path) -> Non
     assert done.stdout.startswith(f"BREAKING   git:HEAD:{name} -> {name}\n")
 
 
-def test_the_hook_brings_the_compiler_that_the_project_asks_for() -> None:
+def test_hook_requires_compiler_of_project() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
 
     assert _hook()["additional_dependencies"] == project["optional-dependencies"]["spec"]

@@ -26,7 +26,7 @@ def _evaluated(*edits: tuple[str, str]) -> dict[str, Evaluation]:
     return {j.change.where: j for j in evaluate(unedited(), edited(*edits))}
 
 
-def test_the_same_text_twice_has_no_changes() -> None:
+def test_same_text_has_no_changes() -> None:
     assert evaluate(unedited(), unedited()) == []
 
 
@@ -183,7 +183,7 @@ def test_a_method_with_other_messages_decodes_to_something_else() -> None:
     assert "A new RM takes a rejected node for a rejected application" in method.new_peer
 
 
-def test_a_stream_that_becomes_one_message_loses_the_others() -> None:
+def test_stream_to_unary_loses_messages() -> None:
     method = _evaluated(*UNARY)["Scheduler.UpdateNode"]
     assert method.new_peer == (
         "A new scheduler handles the first message of a stream and loses the others; "

@@ -101,7 +101,7 @@ def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
     assert functions <= {one.function for one in found}
 
 
-def test_what_implements_for_other_revisions_only_is_left_out() -> None:
+def test_code_of_other_revisions_is_left_out() -> None:
     found = usage(ROOT).of("NodeInfo.existingAllocations")
 
     assert found

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-def test_every_form_states_the_verdict_first_and_the_same_things() -> None:
+def test_every_format_has_verdict_first_and_same_content() -> None:
     verdict = headline(report(read_spec("old.md"), read_spec("new.md")))
     sentence = "An old peer does not see Allocation.priority: it counts with the default priority."
 
@@ -61,7 +61,7 @@ def test_json_of_known_revisions_is_valid(command: str, old: str, new: str) -> N
     assert (document["impact"] is None) == (command == "diff")
 
 
-def test_every_revision_is_the_same_as_itself() -> None:
+def test_every_revision_equals_itself() -> None:
     for name in REVISIONS:
         done = spec("diff", name, name)
 
@@ -72,7 +72,7 @@ def test_every_revision_is_the_same_as_itself() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_details_are_the_bytes_that_were_decoded() -> None:
+def test_details_show_decoded_bytes() -> None:
     short, long = (spec("diff", "old.md", "new.md", *more) for more in ([], ["--details"]))
 
     assert "Allocation.priority  30 05  is not seen" not in short.stdout
@@ -95,7 +95,7 @@ def test_fail_on_option_of_spec() -> None:
     assert code("old.md", "all") == 0
 
 
-def test_output_goes_to_a_file_whole(folder: Path) -> None:
+def test_output_file_is_complete(folder: Path) -> None:
     (folder / "report.md").write_text("older", "utf-8")
 
     done = spec("diff", "old.md", "new.md", "--format", "markdown", "-o", "deep/report.md")
@@ -108,7 +108,7 @@ def test_output_goes_to_a_file_whole(folder: Path) -> None:
     assert sorted(path.name for path in (folder / "deep").iterdir()) == ["report.md"]
 
 
-def test_output_goes_through_a_link_and_to_a_device(folder: Path) -> None:
+def test_output_to_link_and_device(folder: Path) -> None:
     (folder / "link.md").symlink_to(folder / "report.md")
 
     spec("diff", "old.md", "new.md", "-o", "link.md")
@@ -120,7 +120,7 @@ def test_output_goes_through_a_link_and_to_a_device(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_nothing_is_half_written_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_partial_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, *_arguments: object) -> int:
         path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
@@ -134,7 +134,7 @@ def test_nothing_is_half_written_where_the_disk_is_full(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_a_terminal_cannot_show_is_replaced() -> None:
+def test_unprintable_characters_are_replaced() -> None:
     drawn = author_text().replace("known already must be", "known already (naïve) must be")
     Path("accent.md").write_text(drawn, "utf-8")
     done = CliRunner(charset="ascii").invoke(main, ["spec", "diff", "old.md", "accent.md"])
@@ -143,7 +143,7 @@ def test_what_a_terminal_cannot_show_is_replaced() -> None:
     assert "(na?ve)" in done.stdout
 
 
-def test_each_kind_of_source_states_the_same(folder: Path) -> None:
+def test_each_kind_of_source_gives_same_report(folder: Path) -> None:
     extracted = spec("extract", "old.md", "-o", "out")
 
     assert extracted.exit_code == 0
@@ -161,7 +161,7 @@ def test_each_kind_of_source_states_the_same(folder: Path) -> None:
         assert spec("diff", file, "new.md").exit_code == 1
 
 
-def test_a_text_of_git_is_compared_with_the_one_that_is_edited(folder: Path) -> None:
+def test_git_text_against_edited_file(folder: Path) -> None:
     (folder / "deep").mkdir()
     first = committed(folder, text=author_text())
     committed(folder, text=RENUMBERED)
@@ -176,7 +176,7 @@ def test_a_text_of_git_is_compared_with_the_one_that_is_edited(folder: Path) -> 
 
 
 @pytest.mark.usefixtures("folder")
-def test_impact_states_what_of_the_project_is_touched() -> None:
+def test_impact_names_touched_code() -> None:
     done = spec("impact", "old.md", "new.md")
     detailed = spec("impact", "old.md", "new.md", "--details")
 
@@ -193,7 +193,7 @@ def test_impact_states_what_of_the_project_is_touched() -> None:
     "arguments",
     [["--help"], *([name, "--help"] for name in ("extract", "diff", "impact", "check"))],
 )
-def test_help_is_there(arguments: list[str]) -> None:
+def test_help_is_available(arguments: list[str]) -> None:
     done = spec(*arguments)
 
     assert done.exit_code == 0

@@ -223,7 +223,7 @@ def _received(*arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.name)
-def test_an_edit_is_reported_as_a_person_would(edit: AuthorsEdit, texts: Path) -> None:
+def test_edit_report_matches_expert(edit: AuthorsEdit, texts: Path) -> None:
     (texts / "new.md").write_text(edit.text(), "utf-8")
 
     code, received = _received("old.md", "new.md")

@@ -155,7 +155,7 @@ def test_a_message_that_lost_a_word_of_its_name_is_followed() -> None:
     assert found[0].rename is Rename.NAME
 
 
-def test_a_field_with_another_message_states_what_is_read_as_what() -> None:
+def test_field_with_other_message_type_shows_misreading() -> None:
     (taken,) = _evaluated(("repeated ParcelTaken taken", "repeated ParcelReturnNote taken"))[-1:]
     assert taken.worst is Class.MISREAD
     assert taken.old_peer == (
@@ -181,7 +181,7 @@ def test_an_order_that_is_not_seen_is_the_one_that_is_zero(
     assert order.new_peer.startswith(message)
 
 
-def test_a_value_with_another_meaning_is_reported_where_no_message_of_both_has_it() -> None:
+def test_enum_value_with_other_meaning_is_reported_alone() -> None:
     evaluated = _evaluated(("Order order = 2;", "Order order = 4;"), ("BURN = 1", "SELL = 1"))
     (sell,) = [j for j in evaluated if j.change.kind is Kind.VALUE_REPLACED]
     assert sell.worst is Class.MISREAD

@@ -44,7 +44,7 @@ def bases(found: Impact) -> dict[str, set[ReasonKind]]:
     }
 
 
-def test_the_same_text_touches_nothing() -> None:
+def test_same_text_touches_nothing() -> None:
     found = touched_by(spec(name="draft.md"))
 
     assert found.revision == REVISION
@@ -135,7 +135,7 @@ def test_a_requirement_that_mentions_what_went_with_its_message_is_near_and_no_m
     assert found.touched == ()
 
 
-def test_a_requirement_with_no_sentence_left_is_reported_apart() -> None:
+def test_requirement_without_sentence_is_listed_separately() -> None:
     both = requirement(
         "SI-NODE-907",
         ("NodeInfo.nodeID", "Names the node."),
@@ -175,7 +175,7 @@ def test_a_requirement_of_another_revision_arrives_with_its_sentences() -> None:
     assert found.arriving == (later,)
 
 
-def test_a_new_rule_that_nothing_covers_is_counted() -> None:
+def test_uncovered_new_rule_is_counted() -> None:
     found = touched_by(edited("Nodes come and go.", "Nodes must stay."))
 
     assert [rule.sentence.text for rule in found.uncovered] == ["Nodes must stay."]
@@ -207,7 +207,7 @@ def test_a_specification_like_no_revision_has_no_requirements() -> None:
     assert found.requirements == ()
 
 
-def test_a_schema_alone_is_taken_for_the_revision_it_is_most_like() -> None:
+def test_schema_alone_matches_closest_revision() -> None:
     for revision in ("2021-02", "2023-04", "2023-08", "2023-12", "2024-10", "2026-04"):
         schema = read_spec(str(PROTOS / revision / "si.proto"))
 

@@ -119,7 +119,7 @@ def _readings() -> Iterator[Reading]:
             yield from evaluation.readings
 
 
-def test_what_is_sent_of_an_edit_was_written_by_one_side_and_read_by_the_other() -> None:
+def test_misreading_report_is_from_real_decoding() -> None:
     readings = list(_readings())
     assert len(readings) > 10
     assert all(r.writer != r.reader for r in readings)

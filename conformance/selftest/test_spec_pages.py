@@ -19,7 +19,7 @@ def test_there_is_a_page_a_step_that_names_every_rule_that_ended_or_began() -> N
                 assert f"- {requirement.id} ({requirement.level}): " in page
 
 
-def test_a_retired_rule_states_why() -> None:
+def test_retired_rule_shows_reason() -> None:
     page = chain.pages()["2023-12-to-2024-10.md"]
     ended = chain.only_in("2023-12", "2024-10")
     assert ended

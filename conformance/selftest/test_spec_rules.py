@@ -40,7 +40,7 @@ def test_changed_rule_is_shown(old: str, new: str, kind: RuleChangeKind) -> None
     assert change.new.line == change.old.line
 
 
-def test_a_rule_that_went_is_reported_with_its_place_and_line_in_the_old_text() -> None:
+def test_removed_rule_has_old_place_and_line() -> None:
     (change,) = changes(f"{SHOULD} ", "")
 
     assert change.kind is RuleChangeKind.VANISHED
@@ -48,7 +48,7 @@ def test_a_rule_that_went_is_reported_with_its_place_and_line_in_the_old_text() 
     assert change.sentence.line == TEXT[: TEXT.index(SHOULD)].count("\n") + 1
 
 
-def test_a_rule_that_came_is_reported_with_its_line_in_the_new_text() -> None:
+def test_added_rule_has_new_line() -> None:
     (change,) = changes("Nodes come and go.", "Nodes come and go.\nA third one is an error.")
 
     assert change.kind is RuleChangeKind.APPEARED
@@ -56,7 +56,7 @@ def test_a_rule_that_came_is_reported_with_its_line_in_the_new_text() -> None:
     assert change.is_uncovered
 
 
-def test_a_rule_that_moved_states_so_and_keeps_its_words() -> None:
+def test_moved_rule_keeps_wording() -> None:
     moved = TEXT.replace(f"The nodes. {MUST}", "The nodes.").replace(
         "What others hold there.", f"What others hold there. {MUST}"
     )

@@ -91,7 +91,7 @@ def test_a_revision_has_the_constants_of_its_text_by_their_names_there() -> None
     }
 
 
-def test_a_release_line_is_its_revision_and_a_near_one_states_so() -> None:
+def test_release_line_is_resolved_with_note_if_approximate() -> None:
     assert bare(read_spec("1.8")) == bare(read_spec("2024-10"))
     assert read_spec("1.8").guesses == ()
     assert read_spec("1.5").guesses[0].startswith("SI 1.5 is taken as 2023-12")
@@ -105,7 +105,7 @@ def test_a_descriptor_set_is_read_by_its_ending_or_its_bytes(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.binpb", "a.proto", "a"])
-def test_what_is_binary_and_no_descriptor_set_is_reported(tmp_path: Path, name: str) -> None:
+def test_invalid_binary_source_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x7fELF\0\1\2" * 99)
 
     assert errors(str(tmp_path / name)) == [
@@ -244,14 +244,14 @@ def test_lines_in_a_row_with_one_error_are_reported_once(tmp_path: Path) -> None
     assert len(lines) < 5
 
 
-def test_what_is_not_there_is_sent_with_the_nearest_revision(tmp_path: Path) -> None:
+def test_missing_source_suggests_nearest_revision(tmp_path: Path) -> None:
     assert errors("2023-13")[0].startswith(
         'there is no such file; unknown revision "2023-13"; did you mean "2023-12"?'
     )
     assert errors(str(tmp_path)) == ["the file cannot be read: Is a directory"]
 
 
-def test_without_the_compiler_it_is_sent_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compiler_shows_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name, path=None: path and None)
 
     with pytest.raises(buf.NoCompiler, match=r"pip install 'si-conformance\[spec\]'"):

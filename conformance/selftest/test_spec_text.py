@@ -19,7 +19,7 @@ def errors(text: str | bytes) -> list[str]:
     return [str(error) for error in caught.value.errors]
 
 
-def test_each_line_of_the_protobuf_is_where_it_is_in_the_text() -> None:
+def test_protobuf_lines_match_text() -> None:
     source = read(SMALL).source
 
     assert line_of(source, "string nodeID") == line_of(SMALL, "string nodeID")
@@ -142,7 +142,7 @@ def test_forms_of_a_modal_word_are_one_and_its_negation_another(
     assert modal_words(sentence) == words
 
 
-def test_a_text_that_lost_its_barriers_is_read_and_what_was_guessed_is_sent() -> None:
+def test_text_without_fences_is_read_with_notes() -> None:
     text = without_barriers(SMALL)
 
     found, whole = read(text), read(SMALL)
@@ -177,7 +177,7 @@ def test_entities_and_unbreakable_spaces_of_a_web_page_are_read_and_sent() -> No
     ]
 
 
-def test_line_ends_of_windows_change_nothing() -> None:
+def test_windows_line_ends() -> None:
     found, windows = read(SMALL), read("\ufeff" + SMALL.replace("\n", "\r\n"))
 
     assert windows.source == found.source
@@ -207,7 +207,7 @@ def test_unlabelled_blocks_are_taken_where_none_has_a_label() -> None:
     )
 
 
-def test_a_block_called_proto_is_protobuf_and_that_is_sent() -> None:
+def test_block_labelled_proto_is_protobuf_with_note() -> None:
     found = read("```proto\nmessage A {}\n```\n")
 
     assert found.guesses == ("line 1: a block is labelled proto, not protobuf; it is read as that",)
@@ -317,9 +317,7 @@ _WRONG_TEXTS = [
     ("text", "message"),
     _WRONG_TEXTS,
 )
-def test_a_text_that_is_wrong_is_reported_in_one_sentence_with_the_line(
-    text: str | bytes, message: list[str]
-) -> None:
+def test_invalid_text_is_one_sentence_with_line(text: str | bytes, message: list[str]) -> None:
     found = errors(text)
 
     assert len(found) == len(message)
@@ -340,6 +338,6 @@ def test_conflicts_of_a_merge_are_named_by_their_first_line_and_nothing_else_is(
     ]
 
 
-def test_marks_that_are_no_conflict_are_left_alone() -> None:
+def test_similar_marks_are_not_conflicts() -> None:
     quoted = SMALL.replace("Nodes must", "<<<<<<< a mark alone\n\nNodes must")
     assert decode("text", quoted.encode()) == quoted

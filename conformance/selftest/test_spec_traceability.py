@@ -61,13 +61,13 @@ _row(
 )
 
 
-@_fault("node-small", breaks=("SI-NODE-906",))
+@_mutant("node-small", breaks=("SI-NODE-906",))
 def _(request: si.NodeRequest) -> None:
     for node in request.nodes:
         node.schedulableResource.resources["memory"].value -= 1
 
 
-@liberty("node-late", misjudged_by=("SI-NODE-907",))
+@variant("node-late", misjudged_by=("SI-NODE-907",))
 def _(request: si.NodeRequest) -> None:
     request.rmID = ""
 """

@@ -60,12 +60,12 @@ def test_what_fails_with_the_text_alone_fails_because_of_the_change() -> None:
     assert came(FAILED, PASSED) is Came.FAILS
 
 
-def test_what_fails_without_the_change_too_is_not_held_against_it() -> None:
+def test_failure_without_change_is_not_counted() -> None:
     assert came(FAILED, FAILED) is Came.AS_BEFORE
     assert came(UNSAID, FAILED) is Came.AS_BEFORE
 
 
-def test_what_passes_the_second_time_is_not_held_against_the_change() -> None:
+def test_flaky_failure_is_not_counted() -> None:
     assert came(FAILED, PASSED, PASSED) is Came.PASSES
     assert came(FAILED, PASSED, FAILED) is Came.FAILS
 
@@ -103,7 +103,7 @@ def test_of_many_tests_in_which_a_monitor_complains_some_are_run_again() -> None
     assert 1 < len(suspects(results("fail", *many))) < 20
 
 
-def test_the_worst_of_several_tests_decides() -> None:
+def test_worst_test_decides() -> None:
     both = results(
         "fail", received(TEST, "fail", "no"), received(OTHER, "could-not-run", LOST.message)
     )
@@ -199,7 +199,7 @@ def test_in_markdown_the_reasons_are_lists_and_brackets_no_markup() -> None:
     assert "\\[test_one\\]" in lines
 
 
-def test_the_json_is_as_its_schema_states() -> None:
+def test_json_matches_schema() -> None:
     schema = resources.files("siconform.trying").joinpath("trial.schema.json").read_text("utf-8")
     some = trial(PASSED, FAILED, UNSAID, losses=(("si.v1.NodeInfo.nodeID", "gone"),))
 

@@ -36,7 +36,7 @@ def trying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Try:
     return run
 
 
-def test_a_text_that_is_not_edited_breaks_nothing(trying: Try) -> None:
+def test_unedited_text_breaks_nothing(trying: Try) -> None:
     done = trying(only="SI-NODE-002 or SI-NODE-004")
 
     assert done.exit_code == 0, done.output
@@ -54,7 +54,7 @@ def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> 
         read_results(Path("build/spec-try/edited"))
 
 
-def test_a_renumbered_field_fails_because_of_the_change(trying: Try) -> None:
+def test_renumbered_field_fails(trying: Try) -> None:
     rejected = "message RejectedNode {\n  string nodeID = 1;\n  string reason ="
 
     done = trying((f"{rejected} 2;", f"{rejected} 3;"), only="SI-NODE-002 or SI-NODE-026")
@@ -65,7 +65,7 @@ def test_a_renumbered_field_fails_because_of_the_change(trying: Try) -> None:
     assert ", 0 can no longer be sent" in done.stdout
 
 
-def test_a_renamed_field_cannot_be_sent_any_more(trying: Try) -> None:
+def test_renamed_field_cannot_be_sent(trying: Try) -> None:
     done = trying(
         ("allocationTags = 2", "marks = 2"),
         only="SI-ASK-001 or SI-ALLOC-002",
@@ -81,7 +81,7 @@ def test_a_renamed_field_cannot_be_sent_any_more(trying: Try) -> None:
     assert [one["element"] for one in sent["gone"]] == ["si.v1.Allocation.allocationTags"]
 
 
-def test_a_renamed_field_cannot_be_observed_any_more(trying: Try) -> None:
+def test_renamed_field_is_not_readable(trying: Try) -> None:
     rejected = "message RejectedNode {\n  string nodeID = 1;\n  string "
 
     done = trying(
@@ -93,7 +93,7 @@ def test_a_renamed_field_cannot_be_observed_any_more(trying: Try) -> None:
     assert " 0 fail because of the change" in done.stdout
 
 
-def test_what_needs_no_lost_method_still_passes(trying: Try) -> None:
+def test_unaffected_requirements_still_pass(trying: Try) -> None:
     done = trying(*UNARY, only="SI-NODE-002 or SI-APP-004")
 
     assert done.exit_code == 1, done.output
@@ -123,7 +123,7 @@ def test_a_text_that_does_not_compile_is_one_sentence_with_the_line(trying: Try)
         (["-k", "nothing_like_it"], 4, "no test was selected"),
     ],
 )
-def test_what_cannot_be_tried_is_one_sentence(
+def test_untriable_text_is_one_sentence(
     trying: Try, options: list[str], code: int, sentence: str
 ) -> None:
     done = trying(only="SI-NODE-002", options=options)
@@ -148,9 +148,7 @@ def test_what_is_like_no_revision_cannot_be_tried(
     )
 
 
-def test_a_target_that_does_not_speak_the_revision_cannot_be_tried(
-    trying: Try, tmp_path: Path
-) -> None:
+def test_target_of_other_revision_cannot_be_tried(trying: Try, tmp_path: Path) -> None:
     program = (
         "import grpc, time\nfrom concurrent.futures import ThreadPoolExecutor\n"
         "server = grpc.server(ThreadPoolExecutor())\n"

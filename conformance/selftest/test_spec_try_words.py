@@ -69,7 +69,7 @@ def lost(send_all: Callable[[], object]) -> dict[str, str]:
     return raised.value.elements
 
 
-def test_an_unchanged_text_is_sent_in_the_same_bytes() -> None:
+def test_unchanged_text_has_same_bytes() -> None:
     assert node() == as_it_is()
 
 

@@ -33,7 +33,7 @@ from siconform.protocol.notifications import Allocated, ApplicationUpdated
         (AnotherState(NEW), "whatever a scheduler calls it"),
     ],
 )
-def test_a_state_is_known_by_each_of_its_names(state: Matcher, name: str) -> None:
+def test_state_matches_all_its_names(state: Matcher, name: str) -> None:
     assert ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
     assert state.accepts(name)
 
@@ -51,19 +51,19 @@ def test_a_state_is_known_by_each_of_its_names(state: Matcher, name: str) -> Non
         (AnotherState(NEW), ""),
     ],
 )
-def test_a_state_is_not_known_by_the_name_of_another(state: Matcher, name: str) -> None:
+def test_state_does_not_match_other_names(state: Matcher, name: str) -> None:
     assert not ApplicationUpdated("a", state).matches(ApplicationUpdated("a", name, 1, ""))
     assert not state.accepts(name)
 
 
-def test_a_pattern_shows_the_names_it_takes() -> None:
+def test_pattern_shows_accepted_names() -> None:
     assert "Running or Starting" in str(ApplicationUpdated("a", RUNNING))
     assert "anything but accepted or new" in str(
         ApplicationUpdated("a", AnotherState(NEW, ACCEPTED))
     )
 
 
-def test_a_partition_is_known_in_its_normalised_form() -> None:
+def test_partition_matches_normalised_form() -> None:
     partition = PartitionNamed("default")
 
     assert partition.accepts("default")
@@ -82,7 +82,7 @@ def test_a_matcher_is_the_text_it_shows_and_nothing_else(matcher: Matcher) -> No
     assert RUNNING != "Running"
 
 
-def test_an_amount_left_out_is_zero() -> None:
+def test_omitted_amount_is_zero() -> None:
     pattern = Allocated(resource={"memory": 1})
 
     assert pattern.matches(Allocated(resource={"memory": 1, "gpu": 0}))

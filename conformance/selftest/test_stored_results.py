@@ -69,7 +69,7 @@ def test_invalid_results_are_one_sentence(tmp_path: Path, text: str | None, rece
 
 
 @pytest.mark.parametrize("command", [["page"], ["compare"], ["compare", "whole"]])
-def test_every_command_refuses_a_killed_run(tmp_path: Path, command: list[str]) -> None:
+def test_every_command_rejects_killed_run(tmp_path: Path, command: list[str]) -> None:
     whole = folder_of(WHOLE, tmp_path / "whole")
     killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
     words = [str(whole) if word == "whole" else word for word in command]
@@ -82,9 +82,7 @@ def test_every_command_refuses_a_killed_run(tmp_path: Path, command: list[str]) 
     assert f"a partial result: {KILLED}" in done.stderr
 
 
-def test_no_record_is_kept_of_a_killed_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_killed_run_is_not_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     killed = folder_of({**WHOLE, "ended_early": KILLED}, tmp_path / "killed")
 
     assert publish.main([str(killed)]) == 1
@@ -101,7 +99,7 @@ def test_a_page_of_any_scheduler_has_what_explained_it(tmp_path: Path) -> None:
     assert "- It keeps it.\n- ends with fail: `kept it`" in text
 
 
-def test_links_of_a_page_that_is_mailed_lead_to_the_page_itself(tmp_path: Path) -> None:
+def test_links_of_mailed_page_stay_within_page(tmp_path: Path) -> None:
     text = page_of([folder_of(WHOLE, tmp_path / "out")])
 
     links = re.findall(r"\]\(([^)]+)\)", text)

@@ -76,7 +76,7 @@ def everything(shown: Run) -> list[str]:
     ]
 
 
-def test_no_line_is_too_wide_and_all_is_plain() -> None:
+def test_summary_is_plain_and_fits() -> None:
     for line in everything(run(every_verdict())):
         assert len(line) <= 100
         assert line.isascii()
@@ -84,7 +84,7 @@ def test_no_line_is_too_wide_and_all_is_plain() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 99])
-def test_a_narrow_terminal_gets_lines_that_fit(width: int) -> None:
+def test_summary_fits_narrow_terminal(width: int) -> None:
     shown = run(every_verdict())
     received = [
         *summary.by_area(shown.requirements, width),
@@ -99,7 +99,7 @@ def test_a_narrow_terminal_gets_lines_that_fit(width: int) -> None:
     assert max(map(len, received)) <= width
 
 
-def test_an_area_shows_each_verdict_it_has() -> None:
+def test_area_shows_each_verdict() -> None:
     requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[:20]]
     requirements.append(RequirementResult(MUST[20], Verdict.FAIL, "no"))
     (line,) = summary.by_area(requirements)
@@ -118,7 +118,7 @@ def test_one_requirement_of_many_shows_in_the_bar(verdict: Verdict) -> None:
     assert (len(set(bar)) == 2) is (verdict is not Verdict.PASS)
 
 
-def test_what_binds_the_rm_is_not_counted_against_the_scheduler() -> None:
+def test_rm_requirements_are_not_counted() -> None:
     requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[:3]]
     requirements.append(RequirementResult(MUST[3], Verdict.OF_THE_RM, ""))
 
@@ -155,7 +155,7 @@ def test_inconclusive_requirements_are_grouped_by_reason() -> None:
     ]
 
 
-def test_the_next_command_is_always_in_sight() -> None:
+def test_next_command_is_shown() -> None:
     again = COMMAND
     failed = run([RequirementResult(MUST[3], Verdict.FAIL, "no")])
     passed = run([RequirementResult(MUST[3], Verdict.PASS, "")])
@@ -169,7 +169,7 @@ def test_the_next_command_is_always_in_sight() -> None:
     )
 
 
-def test_results_are_as_their_schema_states() -> None:
+def test_results_match_schema() -> None:
     requirements = every_verdict()
     evidence = Evidence(MUST[0].id, Verdict.LATE, "suite/test_x.py::test_a", "late", 1.5, "m")
     requirements[0] = replace(
@@ -182,7 +182,7 @@ def test_results_are_as_their_schema_states() -> None:
     jsonschema.validate(document, results.schema())
 
 
-def test_results_with_an_unknown_field_are_not() -> None:
+def test_unknown_field_violates_schema() -> None:
     document = results.document(run(every_verdict()))
     document["requirements"][0]["colour"] = "red"
 
@@ -190,7 +190,7 @@ def test_results_with_an_unknown_field_are_not() -> None:
         jsonschema.validate(document, results.schema())
 
 
-def test_results_are_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_written_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results.write({"first": 1}, tmp_path)
 
     def killed(*_: object) -> None:

@@ -55,14 +55,14 @@ def rm() -> Rm:
     return Rm()
 
 
-def test_a_node_that_was_accepted_needs_no_barrier(rm: Rm) -> None:
+def test_accepted_node_needs_no_barrier(rm: Rm) -> None:
     rm.send(node("a"), node("b"), received=[NodeAccepted("a"), NodeAccepted("b")])
     assert not rm.synchronisation.needs_barrier(UpdateKind.NODES)
     rm.synchronisation.synchronise_all()
     assert rm.synchronised == []
 
 
-def test_an_application_that_was_accepted_needs_no_barrier(rm: Rm) -> None:
+def test_accepted_application_needs_no_barrier(rm: Rm) -> None:
     rm.send(
         ApplicationRequest("a", "root.q", "default", "somebody"),
         received=[ApplicationAccepted("a")],

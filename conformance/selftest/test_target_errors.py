@@ -112,7 +112,7 @@ def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:
     )
 
 
-def test_no_sentence_is_wider_than_the_terminal(tmp_path: Path, closed_address: str) -> None:
+def test_messages_fit_terminal(tmp_path: Path, closed_address: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, _NARROW, 0, 0))
     plain = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}

@@ -212,7 +212,7 @@ def test_target_selection(
     assert [one for one in has_not if one in words] == []
 
 
-def test_it_is_found_from_below_and_not_beyond_the_repository(
+def test_target_file_is_searched_up_to_repository_root(
     written: Callable[[str], Path], folder: Path
 ) -> None:
     file = written("")
@@ -267,9 +267,7 @@ def test_invalid_target_file(text: str | None, received: str, folder: Path) -> N
     assert received in mutant
 
 
-def test_commands_other_than_a_run_have_it_too(
-    written: Callable[[str], Path], folder: Path
-) -> None:
+def test_other_commands_read_target_file(written: Callable[[str], Path], folder: Path) -> None:
     file = written('[target]\naddress = "127.0.0.1:1"\ntime_scale = 2\n[run]\nworkers = 3\n')
     values: dict[str, Any] = {option.flag: None for option in OPTIONS if option.of_the_target}
 
@@ -283,7 +281,7 @@ def test_commands_other_than_a_run_have_it_too(
     assert (settings.address, settings.time_scale) == ("127.0.0.1:1", 2.0)
 
 
-def test_the_command_that_runs_it_again_is_the_one_that_was_given(
+def test_repeat_command_is_as_given(
     written: Callable[[str], Path],
 ) -> None:
     written(WHOLE)
@@ -293,7 +291,7 @@ def test_the_command_that_runs_it_again_is_the_one_that_was_given(
     assert json.loads(started.partition("=")[2])[1] == ["--time-scale", "3"]
 
 
-def test_the_schema_takes_what_the_kit_takes(written: Callable[[str], Path]) -> None:
+def test_schema_accepts_same_files(written: Callable[[str], Path]) -> None:
     import tomllib  # noqa: PLC0415  # of this test alone
 
     jsonschema.Draft202012Validator.check_schema(schema())
@@ -305,7 +303,7 @@ def test_the_schema_takes_what_the_kit_takes(written: Callable[[str], Path]) -> 
             jsonschema.validate(wrong, schema())
 
 
-def test_a_new_file_is_right_and_stays_as_it_is(folder: Path) -> None:
+def test_new_target_file_is_valid_and_not_overwritten(folder: Path) -> None:
     made = CliRunner().invoke(main, ["target-file", "--new"])
     assert made.exit_code == 0, made.output
     assert json.loads((folder / "siconform.schema.json").read_text()) == schema()
@@ -361,7 +359,7 @@ def test_pytest_itself_takes_a_file(
         assert file.is_dir() or b"s3cret" not in file.read_bytes(), file
 
 
-def test_the_page_has_every_field() -> None:
+def test_page_documents_every_field() -> None:
     page = PAGE.read_text("utf-8")
 
     for field in fields(Document):

@@ -50,7 +50,7 @@ def test_the_embedded_reference_runs_on_virtual_time() -> None:
     assert "--virtual-clock" in embedded(DEFAULT_REVISION, TIMERS, real_clock=False).command
 
 
-def test_a_named_target_states_its_timers() -> None:
+def test_named_target_has_timers() -> None:
     timers = find_named("yunikorn-core@1.5.1").timers
 
     assert timers.waiting_to_completed == 30
@@ -70,7 +70,7 @@ def test_a_named_target_states_its_timers() -> None:
         ),
     ],
 )
-def test_the_user_can_report_the_timers_of_a_target(
+def test_user_can_set_timers(
     conformance: Run, tmp_path: Any, options: tuple[str, ...], received: Timers
 ) -> None:
     file = tmp_path / "told.json"
@@ -81,7 +81,7 @@ def test_the_user_can_report_the_timers_of_a_target(
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan"])
-def test_a_timer_is_a_number_above_zero(conformance: Run, value: str) -> None:
+def test_timer_must_be_positive(conformance: Run, value: str) -> None:
     outcome = conformance(RECEIVED, "--waiting-timeout", value, target=False)
 
     assert outcome.code == 4
@@ -107,7 +107,7 @@ def test_too_long_timer_is_inconclusive() -> None:
         _rm(Timers(placeholder=900.0)).placeholder_timeout()
 
 
-def test_a_patient_user_has_a_long_timer_waited_for() -> None:
+def test_patience_option_allows_long_timer() -> None:
     rm = _rm(Timers(placeholder=900.0), Terms(longest_timer=1000.0))
 
     assert rm.placeholder_timeout() == 900

@@ -52,7 +52,7 @@ def accepted_by(state: State) -> list[str]:
     return [name for name in states() if state.accepts(name)]
 
 
-def test_each_name_of_the_kit_stands_for_the_states_the_page_shows() -> None:
+def test_state_names_match_documentation() -> None:
     shown = application().kit
 
     assert {name: sorted(of) for name, of in shown.items()} == {
@@ -60,12 +60,12 @@ def test_each_name_of_the_kit_stands_for_the_states_the_page_shows() -> None:
     }
 
 
-def test_every_state_of_the_reference_has_a_name_in_the_kit() -> None:
+def test_reference_states_have_names_in_kit() -> None:
     assert accepted_by(KNOWN) == states()
 
 
 @pytest.mark.parametrize("final", [COMPLETED, FAILED], ids=str)
-def test_no_edge_leads_from_a_final_state_of_the_kit_to_one_that_is_not_over(final: State) -> None:
+def test_final_states_have_no_way_back(final: State) -> None:
     after = [after for state, after in edges() if final.accepts(state)]
 
     assert after

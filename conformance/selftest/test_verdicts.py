@@ -61,7 +61,7 @@ def test_unmet_monitor_precondition_counts_only_alone() -> None:
     assert meanwhile.verdict is Verdict.PASS
 
 
-def test_a_test_that_could_not_run_is_not_hidden_by_one_that_passed() -> None:
+def test_inconclusive_test_is_not_hidden_by_pass() -> None:
     settled = decisive([evidence(Verdict.PASS), evidence(Verdict.COULD_NOT_RUN)])
     assert settled is not None
     assert settled.verdict is Verdict.COULD_NOT_RUN
@@ -197,7 +197,7 @@ def test_policy(case: str) -> None:
     assert (evaluation.verdict, evaluation.exit_code) == (verdict, code)
 
 
-def test_the_sentence_has_its_honest_denominator() -> None:
+def test_verdict_sentence_has_denominator() -> None:
     evaluation = evaluate([PASS, result(Verdict.NO_TEST_YET), result(Verdict.NOT_SELECTED)], PLAIN)
     assert (
         evaluation.sentence == "CONFORMANT: all tested requirements passed (1 of 3 of SI 2023-12)"

@@ -37,7 +37,7 @@ def verified(certificate: Path, *words: str) -> Result:
     return CliRunner().invoke(main, ["verify", str(certificate), "--into", str(into), *words])
 
 
-def test_the_same_scheduler_is_as_certified(certified: Path) -> None:
+def test_same_scheduler_verifies(certified: Path) -> None:
     done = verified(certified, "--results", str(certified.parent), "--seed", "7")
 
     assert done.exit_code == 0, done.output
@@ -47,7 +47,7 @@ def test_the_same_scheduler_is_as_certified(certified: Path) -> None:
     assert done.stdout.endswith("AS CERTIFIED: 2 of 2 outcomes are as certified\n")
 
 
-def test_another_scheduler_is_different(certified: Path) -> None:
+def test_other_scheduler_does_not_verify(certified: Path) -> None:
     done = verified(certified, "--target-command", CARELESS)
 
     assert done.exit_code == 1, done.output
@@ -86,7 +86,7 @@ def test_no_command_is_taken_from_a_certificate(certified: Path) -> None:
     assert "the certificate is for rm -rf /: give --target" in done.stderr
 
 
-def test_what_another_kit_tested_is_not_verified(certified: Path) -> None:
+def test_certificate_of_other_kit_is_not_verified(certified: Path) -> None:
     changed(certified, lambda part: part["kit"]["suite"].update(sha256="ab" * 32))
     changed(certified, lambda part: part["kit"].update(version="0.0.9"))
 
@@ -115,7 +115,7 @@ def test_evidence_that_changed_is_named(certified: Path, name: str, received: st
     assert received in done.stdout
 
 
-def test_a_sample_is_the_same_for_a_seed() -> None:
+def test_sample_depends_on_seed() -> None:
     every = [str(number) for number in range(100)]
 
     drawn = verifying.sample(every, 20, seed=5)

@@ -96,7 +96,7 @@ def test_versions_are_in_order_without_unchanged() -> None:
     assert text.endswith("## From 1.5.1 to 1.8.0\n\nNo fixes and no regressions.\n")
 
 
-def test_one_version_alone_has_no_page() -> None:
+def test_single_version_has_no_page() -> None:
     one = {f"{NAME}@1.8.0": [section(f"{NAME}@1.8.0", SI_NODE_005=FAIL)]}
 
     assert versions.versions_of(one) == {}

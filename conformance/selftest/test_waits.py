@@ -67,7 +67,7 @@ def test_unfinished_wait_has_no_duration(notes: Notes) -> None:
     assert notes.ended_with == [Wait("an allocation", 0.02, WaitClass.TIMER)]
 
 
-def test_silence_is_waited_for_too(notes: Notes) -> None:
+def test_quiet_window_is_reported(notes: Notes) -> None:
     rm = rm_on(FakeConnection(nothing), BRIEF, alive=lambda: True)
 
     rm.stays_quiet(Allocated("a"), window=0.01)

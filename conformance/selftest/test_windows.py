@@ -45,13 +45,13 @@ requirements:
         ("2023-04", "2023-04", ("2023-04",)),
     ],
 )
-def test_a_window_has_both_its_ends_and_what_lies_between(
+def test_window_includes_its_ends(
     since: str | None, until: str | None, revisions: tuple[str, ...]
 ) -> None:
     assert window(since, until, within=FOUR) == revisions
 
 
-def test_a_new_revision_is_in_every_window_that_does_not_end() -> None:
+def test_open_window_includes_new_revision() -> None:
     five = (*FOUR, NEXT)
 
     assert window(None, None, within=five) == five
@@ -106,12 +106,10 @@ def test_a_window_that_cannot_be_is_named_with_file_id_and_field(
         (("2021-02",), "2021-02", "2021-02"),
     ],
 )
-def test_people_read_a_window_by_its_ends(
-    revisions: tuple[str, ...], words: str, short: str
-) -> None:
+def test_window_is_shown_by_its_ends(revisions: tuple[str, ...], words: str, short: str) -> None:
     assert in_words(revisions) == words
     assert in_short(revisions) == short
 
 
-def test_people_read_what_is_no_window_name_by_name() -> None:
+def test_revisions_with_gaps_are_listed() -> None:
     assert in_words({"2023-12", "2021-02"}) == "2021-02, 2023-12"

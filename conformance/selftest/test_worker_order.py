@@ -10,7 +10,7 @@ def spread_over(workers: int, tests: list[str]) -> list[str]:
     return spread(tests, str.istitle, workers)
 
 
-def test_every_worker_begins_with_its_share_of_the_waiting_ones() -> None:
+def test_workers_begin_with_waiting_tests() -> None:
     assert spread_over(3, TESTS) == ["Slow", "a", "b", "Sloth", "c", "d", "Snail", "e", "f"]
 
 
@@ -20,7 +20,7 @@ def test_one_worker_keeps_the_order() -> None:
 
 @pytest.mark.parametrize("workers", range(1, 12))
 @pytest.mark.parametrize("tests", [TESTS, ["A"], ["A", "B", "C"], ["a", "b"], []])
-def test_no_test_is_lost_or_doubled(workers: int, tests: list[str]) -> None:
+def test_order_keeps_every_test_once(workers: int, tests: list[str]) -> None:
     assert sorted(spread_over(workers, tests)) == sorted(tests)
 
 
