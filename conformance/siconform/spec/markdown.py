@@ -123,7 +123,7 @@ def _impact(found: Impact) -> Iterator[str]:
     if unseen := layout.unseen_line(found):
         yield f"- {unseen}"
     yield ""
-    yield from _requirements("Touched", found.touched)
+    yield from _requirements("Affected", found.touched)
     yield from _requirements("Near a change", found.near)
     if found.arriving:
         yield from ("### Apply now", "")

@@ -135,7 +135,7 @@ def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     if not details:
         yield from _wrapped("--details lists them", _IN, width)
         return
-    yield from _requirements("touched", found.touched, width)
+    yield from _requirements("affected", found.touched, width)
     yield from _requirements("near a change", found.near, width)
     if found.arriving:
         yield Line("  apply now")
