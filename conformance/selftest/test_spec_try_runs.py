@@ -50,7 +50,7 @@ def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> 
     made = json.loads(Path("build/spec-try/edited/results.json").read_text("utf-8"))
     assert made["revision"] == "2024-10+edited"
     assert made["sentence"].endswith("of SI 2024-10+edited")
-    with pytest.raises(RecordError, match="an edited text"):
+    with pytest.raises(RecordError, match="an edited specification"):
         read_results(Path("build/spec-try/edited"))
 
 
@@ -143,7 +143,7 @@ def test_what_is_like_no_revision_cannot_be_tried(
 
     assert done.exit_code == 2
     assert done.stderr == (
-        "siconform: other.proto: it is like no revision of the SI, so that no suite can be run "
+        "siconform: other.proto: it resembles no revision of the SI, so no suite can be run "
         "with it\n"
     )
 

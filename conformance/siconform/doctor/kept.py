@@ -21,7 +21,7 @@ _GRANTS: Final = {
     "SI-ASK-002": "it allocates under the key of the ask",
     "SI-ASK-019": "it rejects nothing",
     "SI-ASK-024": "it allocates the ask of an originator, and rejects nothing",
-    "SI-ASK-027": "a key asked for again is told again with the same node: an echo",
+    "SI-ASK-027": "a key asked for again is reported again with the same node: an echo",
     "SI-ALLOC-002": "what it allocates is a copy of the ask",
     "SI-ALLOC-003": "what it allocates is a copy of the ask",
     "SI-ALLOC-007": "what it allocates is a copy of the ask",

@@ -95,8 +95,8 @@ class Change:
 
     def __str__(self) -> str:
         sides = " -> ".join(side for side in (self.old, self.new) if side)
-        meanwhile = f": {sides}" if sides.startswith("(") else f" ({sides})" if sides else ""
-        received = f"{self.where}: {self.kind.value}{meanwhile}"
+        suffix = f": {sides}" if sides.startswith("(") else f" ({sides})" if sides else ""
+        received = f"{self.where}: {self.kind.value}{suffix}"
         same = (
             self.kind is Kind.MESSAGE_RENAMED and self.rename is Rename.MEANING
         )  # its fields stay

@@ -131,12 +131,14 @@ def _errors(findings: Sequence[buf.Finding], lines: Sequence[str]) -> Iterator[S
             continue
         code = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
         code = code.split("//")[0].strip()
-        meanwhile = f", in `{code}`" if code else ""
+        within_code = f", in `{code}`" if code else ""
         advice = next(
             (message for pattern, message in _ADVICE if re.search(pattern, found.message)), ""
         )
         within = f" in {_owner(found, lines)}" if _NUMBER_TWICE.match(found.message) else ""
-        yield SpecError(f"{found.message}{within}{meanwhile}{advice and ': '}{advice}", found.line)
+        yield SpecError(
+            f"{found.message}{within}{within_code}{advice and ': '}{advice}", found.line
+        )
 
 
 def _owner(found: buf.Finding, lines: Sequence[str]) -> str:

@@ -56,8 +56,8 @@ def _classes(report: Report) -> Iterator[str]:
 def _entry(entry: Entry, found: Impact | None) -> Iterator[str]:
     line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
     at = f" ({line})" if line else ""
-    meanwhile = [each.value for each in entry.classes if each is not entry.worst]
-    also = f" Also {', '.join(meanwhile)}." if meanwhile else ""
+    others = [each.value for each in entry.classes if each is not entry.worst]
+    also = f" Also {', '.join(others)}." if others else ""
     yield f"- **{escaped(entry.title)}**{at}.{also}"
     many = len(entry.evaluations) > 1
     for one in entry.evaluations:
@@ -123,7 +123,7 @@ def _impact(found: Impact) -> Iterator[str]:
     if unseen := layout.unseen_line(found):
         yield f"- {unseen}"
     yield ""
-    yield from _requirements("Touched", found.touched)
+    yield from _requirements("Affected", found.touched)
     yield from _requirements("Near a change", found.near)
     if found.arriving:
         yield from ("### Apply now", "")

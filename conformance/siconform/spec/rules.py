@@ -101,7 +101,7 @@ def compare_rules(
     """Return the rules that changed, in the order of the new specification, then vanished ones.
 
     Nothing if one side is a schema alone, and only comments if one is a .proto file: its silence
-    does not remove a rule. With the requirements of the catalogue each change lists them.
+    does not remove a rule. Given requirements, each change lists those citing it.
     """
     if not (old.sentences and new.sentences):
         return ()

@@ -70,8 +70,8 @@ def _classes(report: Report, *, details: bool, width: int) -> Iterator[Line]:
 def _entry(entry: Entry, found: Impact | None, *, details: bool, width: int) -> Iterator[Line]:
     line = layout.at_line(entry.line, of_old_text=entry.is_of_old_text)
     at = f"   {line}" if line else ""
-    meanwhile = [each.value for each in entry.classes if each is not entry.worst]
-    also = f"   (also {', '.join(meanwhile)})" if meanwhile else ""
+    others = [each.value for each in entry.classes if each is not entry.worst]
+    also = f"   (also {', '.join(others)})" if others else ""
     yield from _wrapped(f"{entry.title}{at}{also}", "  ", width)
     for one in entry.evaluations:
         if len(entry.evaluations) > 1:
@@ -135,7 +135,7 @@ def _impact(found: Impact, *, details: bool, width: int) -> Iterator[Line]:
     if not details:
         yield from _wrapped("--details lists them", _IN, width)
         return
-    yield from _requirements("touched", found.touched, width)
+    yield from _requirements("affected", found.touched, width)
     yield from _requirements("near a change", found.near, width)
     if found.arriving:
         yield Line("  apply now")
