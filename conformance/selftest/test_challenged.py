@@ -177,8 +177,8 @@ def test_challenge_has_required_fields(challenged: Enter) -> None:
     assert wrong() == []
     challenged(replace(ONE_TEST, since="2026-13-01", reason=" ", tests=("test_three",)))
     assert wrong() == [
-        'SI-NODE-004: is challenged since "2026-13-01", which is no date',
-        "SI-NODE-004: is challenged and does not say why",
+        'SI-NODE-004: is challenged since "2026-13-01", which is not a date',
+        "SI-NODE-004: is challenged and gives no reason",
         'SI-NODE-004: the challenged test "test_three" does not speak for it',
     ]
 

@@ -22,9 +22,7 @@ def list_targets() -> None:
     width = max((len(row[0]) for row in rows), default=0)
     for name, revision, deviations, title in rows:
         click.echo(f"{name:<{width}}   SI {revision}   {deviations:>20}   {title}")
-    click.echo(
-        f"built in {shipped.builds()}; default target: the embedded reference"
-    )
+    click.echo(f"built in {shipped.builds()}; default target: the embedded reference")
 
 
 def _complete(

@@ -24,8 +24,8 @@ VALUES = {
         '"2147483648" is not between -2147483648 and 2147483647',
     ),
     "preemption.policy": ("fenc", "fence", '"fenc" is unknown; did you mean fence?'),
-    "preemption.delay": ("0s", "1ns", '"0s" is no delay: it must be longer than 0'),
-    "quota.preemption.delay": ("-1s", "1s", '"-1s" is no delay: it must be longer than 0'),
+    "preemption.delay": ("0s", "1ns", '"0s" is not a delay longer than 0'),
+    "quota.preemption.delay": ("-1s", "1s", '"-1s" is not a delay longer than 0'),
 }
 
 
