@@ -192,8 +192,11 @@ def test_a_key_with_a_password(authority: Authority, tmp_path: Path) -> None:
         (["--metadata", "token"], "--metadata must be KEY=VALUE"),
         (["--metadata", "a b=c"], 'invalid key "a b"'),
         (["--metadata", "=c"], 'invalid key ""'),
-        (["--metadata", "grpc-timeout=1S"], "--metadata: grpc-timeout is gRPC's own"),
-        (["--metadata", "token=ä"], "the value of token is not plain ASCII"),
+        (
+            ["--metadata", "grpc-timeout=1S"],
+            "--metadata: grpc-timeout: keys that begin with grpc- are reserved",
+        ),
+        (["--metadata", "token=ä"], "the value of token is not printable ASCII"),
         (["--metadata", "token-bin=ä"], "the value of token-bin is not base64"),
         (["--metadata", "token=${NOT_SET_ANYWHERE}"], "token uses ${NOT_SET_ANYWHERE}, which is"),
     ],

@@ -179,7 +179,7 @@ def test_challenge_has_required_fields(challenged: Enter) -> None:
     assert wrong() == [
         'SI-NODE-004: is challenged since "2026-13-01", which is not a date',
         "SI-NODE-004: is challenged and gives no reason",
-        'SI-NODE-004: the challenged test "test_three" does not speak for it',
+        'SI-NODE-004: the challenged test "test_three" does not cite it',
     ]
 
 

@@ -258,7 +258,7 @@ def test_config_none_sends_no_configuration() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"without": "gangs"}, '"gangs" is no feature. Known: api, '),
+        ({"without": "gangs"}, '"gangs" is not a feature. Known: api, '),
         ({"config": "there-is-none.yaml"}, "there-is-none.yaml cannot be read"),
     ],
 )

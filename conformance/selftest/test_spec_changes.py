@@ -16,7 +16,7 @@ def _changes(*edits: tuple[str, str]) -> list[Change]:
 _ONE_CHANGE = [
     ("nodeID = 8;", "nodeID = 16;", (Kind.FIELD_NUMBER, "Allocation.nodeID")),
     (
-        "  // As AllocationAsk.Originator.\n  bool originator = 14",
+        "  // The first allocation of the application.\n  bool originator = 14",
         "  // May be evicted before all others.\n  bool expendable = 14",
         (Kind.FIELD_REPLACED, "Allocation.expendable"),
     ),

@@ -58,7 +58,7 @@ def lines_under(text: str, heading: str) -> list[str]:
             {"SI_ASK_014": FAIL},
             {},
             "### Deviated from requirements that end with 2023-12",
-            "never acts",
+            "the core stores the value",
         ),
     ],
 )

@@ -71,13 +71,13 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("taken", "something else listens there; stop it, or choose another port"),
-        ("by name", "something else listens there; stop it, or choose another port"),
-        ("192.0.2.1:0", "this machine has no such address; 0.0.0.0 and [::] are all it has"),
+        ("taken", "the port is in use; stop the other program, or choose another port"),
+        ("by name", "the port is in use; stop the other program, or choose another port"),
+        ("192.0.2.1:0", "not an address of this machine; 0.0.0.0 and [::] stand for all of them"),
         ("unknown.invalid:0", "the host has no address"),
-        ("no folder", "its folder is not there; create it, or choose another path"),
-        ("in a file", "its folder is none; choose another path"),
-        ("a file", "there is a file that is no socket; remove it, or choose another path"),
+        ("no folder", "its directory does not exist; create it, or choose another path"),
+        ("in a file", "its parent is not a directory; choose another path"),
+        ("a file", "the file is not a socket; remove it, or choose another path"),
         ("long", "the path is too long for a socket; choose a shorter one"),
     ],
 )
@@ -195,7 +195,7 @@ def test_mismatched_tls_files_give_one_line(
         (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
         (
             ["serve", "--revision", "1999"],
-            "Invalid value for '--revision': \"1999\" is no revision",
+            "Invalid value for '--revision': unknown revision \"1999\"",
         ),
     ],
 )
