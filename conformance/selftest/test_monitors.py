@@ -90,7 +90,7 @@ def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]
 @pytest.mark.parametrize(
     "parts",
     [
-        pytest.param([OLD_ITSELF, allocated()], id="not fenced"),
+        pytest.param([OLD_ITSELF, allocated()], id="not synchronised"),
         pytest.param([OLD_WITH_NODE, *ASKS_SYNCHRONISED, allocated()], id="its node not accepted"),
         pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_SYNCHRONISED], id="refused"),
         pytest.param(
