@@ -16,11 +16,11 @@ from mutation.mutant import CHANGES
 def main(arguments: Sequence[str]) -> None:
     """Apply the changes, then serve until the process ends."""
     names, *options = arguments
-    name, _, meanwhile = names.partition("+")
+    name, _, variant = names.partition("+")
     load()
     inside = Inside()
-    if meanwhile:
-        CHANGES[meanwhile].alter(inside.quietly())
+    if variant:
+        CHANGES[variant].alter(inside.quietly())
     if name:
         CHANGES[name].alter(inside)
         if not inside.replaces:

@@ -58,8 +58,8 @@ def test_probe_clean_up_leaves_other_objects() -> None:
     rm = rm_on(connection, Deadlines(quiet=0.01, settle=0.01), barriers=Barriers())
     node, application = rm.has_node(), rm.has_application()
     with rm.aside():
-        meanwhile = rm.has_node()
-    assert _gone(connection) == [f"node {meanwhile} decommission"]
+        probed = rm.has_node()
+    assert _gone(connection) == [f"node {probed} decommission"]
     del connection.requests[:]
 
     rm.leaves()

@@ -74,14 +74,14 @@ def test_colour_option_is_passed_to_pytest(given: list[str], received: list[str]
 
 
 def test_invalid_value_is_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(BadOption, match='--color "sometimes" is none of auto, always, never'):
+    with pytest.raises(BadOption, match='--color "sometimes" must be one of auto, always, never'):
         arguments(["--color", "sometimes"])
     done = subprocess.run(  # ourselves
         [sys.executable, "-m", "siconform", "run", "--color", "sometimes"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 4
-    assert done.stderr == 'siconform: --color "sometimes" is none of auto, always, never\n'
+    assert done.stderr == 'siconform: --color "sometimes" must be one of auto, always, never\n'
 
 
 def test_colour_in_pipe_on_request(tmp_path: Path) -> None:

@@ -54,11 +54,11 @@ def test_unmet_monitor_precondition_counts_only_alone() -> None:
     unseen = evidence(Verdict.COULD_NOT_RUN, monitor="capacity")
 
     alone = decisive([unseen])
-    meanwhile = decisive([unseen, evidence(Verdict.PASS)])
+    seen = decisive([unseen, evidence(Verdict.PASS)])
 
     assert alone is unseen
-    assert meanwhile is not None
-    assert meanwhile.verdict is Verdict.PASS
+    assert seen is not None
+    assert seen.verdict is Verdict.PASS
 
 
 def test_inconclusive_test_is_not_hidden_by_pass() -> None:

@@ -144,8 +144,8 @@ def _read_declarations(lines: list[str], found: dict[str, Declaration]) -> None:
         if line.startswith("//"):
             above.append(line.lstrip("/ "))
             continue
-        code, _, meanwhile = line.partition("//")
-        comment = " ".join([*above, meanwhile]).strip()
+        code, _, trailing = line.partition("//")
+        comment = " ".join([*above, trailing]).strip()
         opened = OPENED.match(code)
         if opened:
             path.append(opened[1])

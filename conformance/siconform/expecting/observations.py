@@ -47,8 +47,8 @@ class Observations(Expectations):
         wall, moment = history.now(), history.moment()
         found = waits()
         passed = history.moment() - moment
-        meanwhile = max(0.0, history.now() - wall - passed) if history.clock.is_virtual else 0.0
-        report(passed, meanwhile)
+        ahead = max(0.0, history.now() - wall - passed) if history.clock.is_virtual else 0.0
+        report(passed, ahead)
         return found
 
     def expect_when_due(self, *patterns: Fact, seconds: float, since: float) -> Fact:

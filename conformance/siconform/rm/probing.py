@@ -67,8 +67,8 @@ def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
         return
     node = rm.has_node(memory=3 * _CAPACITY)
     foreign = rm.has_foreign(node, memory=3 * _CAPACITY)
-    meanwhile = rm.asks(rm.has_application(), memory=3 * _CAPACITY)
-    received = rm.receive_if_any(Allocated(meanwhile), AllocationRejected(foreign))
+    small = rm.asks(rm.has_application(), memory=3 * _CAPACITY)
+    received = rm.receive_if_any(Allocated(small), AllocationRejected(foreign))
     observed.counts_foreign_allocations = received is None
 
 
