@@ -1,7 +1,7 @@
 """Runs the suite against small schedulers with randomly combined permitted behaviour.
 
 Run as ``python -m mutation.mixes [--of NAME] [SEED ...]``. A seed stands for the same scheduler as
-long as the list of manners is the same. The whole suite runs on the real clock, which takes
+long as the list of strategies is the same. The whole suite runs on the real clock, which takes
 minutes. The exit code is 1 if one is not CONFORMANT.
 """
 
@@ -23,13 +23,13 @@ from siconform.reporting.record import Record
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import BAD
 
-from mutation.by_key import manners as by_key
-from mutation.independent import manners as independent
+from mutation.by_key import strategies as by_key
+from mutation.independent import strategies as independent
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "mixes"
 _USUAL: Final = range(1, 4)
-_SHARE: Final = 0.45  # of the manners differ from the default
+_SHARE: Final = 0.45  # of the strategies differ from the default
 _FIXED: Final = "own-timers"  # the timers passed to the kit
 _TIMERS: Final = (
     *("--placeholder-timeout", "4"),
@@ -41,15 +41,15 @@ _WORKERS: Final = ("-n", "12")  # they wait most of the time
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """A small scheduler, ``python -m mutation.NAME``, and its manners."""
+    """A small scheduler, ``python -m mutation.NAME``, and its strategies."""
 
     name: str
-    is_usual: Mapping[str, bool]  # by manner
+    is_usual: Mapping[str, bool]  # by strategy
     one_of: tuple[tuple[str, ...], ...]  # mutually exclusive
     revision: str
 
     def mix(self, seed: int) -> list[str]:
-        """Return the manners in which this mix differs, as arguments of ``--manner``."""
+        """Return the strategies in which this mix differs, as arguments of ``--strategy``."""
         draws = random.Random(seed)  # noqa: S311  # nothing secret about it
         unusual = {name for name in self.is_usual if draws.random() < _SHARE} - {_FIXED}
         for group in self.one_of:
@@ -64,9 +64,9 @@ class Small:
         ]
 
     def started(self, words: Sequence[str]) -> list[str]:
-        """Return the command that starts it with these manners."""
+        """Return the command that starts it with these strategies."""
         command = [sys.executable, "-P", "-m", f"mutation.{self.name}", "--listen", "{address}"]
-        return [*command, "--manner", ",".join([_FIXED, *words])]
+        return [*command, "--strategy", ",".join([_FIXED, *words])]
 
 
 SMALL: Final[Mapping[str, Small]] = MappingProxyType(
@@ -75,13 +75,13 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
         for one in (
             Small(
                 "independent",
-                {name: manner.usual for name, manner in independent.MANNERS.items()},
+                {name: strategy.usual for name, strategy in independent.STRATEGIES.items()},
                 (("largest-node", "round-robin"), ("silent", "mute", "other-names")),
                 "2023-12",
             ),
             Small(
                 "by_key",
-                dict.fromkeys(by_key.MANNERS, False),
+                dict.fromkeys(by_key.STRATEGIES, False),
                 (
                     ("singly", "together"),
                     ("silent-removal", "removed-at-once"),

@@ -7,9 +7,9 @@ from typing import Any
 import grpc
 import pytest
 from mutation.by_key import hearing, rounds
-from mutation.by_key.manners import MANNERS, chosen
 from mutation.by_key.news import ALLOCATION, News
 from mutation.by_key.queues import ConfigurationError, read
+from mutation.by_key.strategies import STRATEGIES, chosen
 from mutation.by_key.table import Table
 from mutation.by_key.totals import Totals
 from siwire import REVISIONS, rpc
@@ -23,9 +23,9 @@ TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
 
 
-def table(*manners: str) -> Table:
+def table(*strategies: str) -> Table:
     """A table with one node and one application, neither of them reported."""
-    known = Table("rm", read(QUEUES.read_text()), chosen(manners), {}, News(frozenset()))
+    known = Table("rm", read(QUEUES.read_text()), chosen(strategies), {}, News(frozenset()))
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
     hearing.observe(known, si_pb2.NodeRequest(nodes=[create]))
     added = si_pb2.AddApplicationRequest(applicationID="a", queueName="root.plain")
@@ -90,13 +90,13 @@ def test_entry_without_node_is_pending() -> None:
     assert placed.new[0].allocationKey == "k"
 
 
-def test_unknown_manner_is_rejected() -> None:
-    assert chosen(["slow,late", "singly"]) == {"slow", "late", "singly"} < set(MANNERS)
-    with pytest.raises(ValueError, match="unknown manner 'loud'"):
+def test_unknown_strategy_is_rejected() -> None:
+    assert chosen(["slow,late", "singly"]) == {"slow", "late", "singly"} < set(STRATEGIES)
+    with pytest.raises(ValueError, match="unknown strategy 'loud'"):
         chosen(["loud"])
 
 
-def test_manner_changes_report_of_withdrawal() -> None:
+def test_strategy_changes_report_of_withdrawal() -> None:
     known = table("withdrawn-rejected")
     received(known, allocations=[ASK])
 

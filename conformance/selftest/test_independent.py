@@ -1,4 +1,4 @@
-"""The independent scheduler: it starts, serves, takes manners, and ends."""
+"""The independent scheduler: it starts, serves, takes strategies, and ends."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,9 @@ import grpc
 import pytest
 from mutation.independent import nodes, outbox
 from mutation.independent.amounts import fits, keeps
-from mutation.independent.manners import MANNERS, chosen
 from mutation.independent.queues import BadConfigurationError, partitions
 from mutation.independent.state import RMState
+from mutation.independent.strategies import STRATEGIES, chosen
 from siwire import REVISIONS, rpc
 from siwire.r2023_12 import si_pb2
 
@@ -56,11 +56,11 @@ def test_stream_of_unregistered_rm_ends(channel: grpc.Channel) -> None:
     assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_manners_are_added_and_taken_away() -> None:
-    usual = {name for name, manner in MANNERS.items() if manner.usual}
+def test_strategies_are_added_and_taken_away() -> None:
+    usual = {name for name, strategy in STRATEGIES.items() if strategy.usual}
 
     assert chosen(["silent", "no-keyless"]) == usual - {"keyless"} | {"silent"}
-    with pytest.raises(ValueError, match="unknown manner 'loud'"):
+    with pytest.raises(ValueError, match="unknown strategy 'loud'"):
         chosen(["loud"])
 
 

@@ -1,12 +1,12 @@
-"""Schedulers with randomly combined manners; `nox -s mixes` runs the whole suite."""
+"""Schedulers with randomly combined strategies; `nox -s mixes` runs the whole suite."""
 
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from mutation import mixes
-from mutation.by_key.manners import chosen as chosen_by_key
-from mutation.independent.manners import chosen as chosen_independent
+from mutation.by_key.strategies import chosen as chosen_by_key
+from mutation.independent.strategies import chosen as chosen_independent
 from mutation.mixes import SMALL, Small
 from siconform.doctor.examining import idle
 from siconform.doctor.idle import Idle
@@ -32,27 +32,27 @@ def test_same_seed_gives_same_mix(small: Small) -> None:
 
 
 @ALL
-def test_every_manner_is_switched_on_and_off(small: Small) -> None:
+def test_every_strategy_is_switched_on_and_off(small: Small) -> None:
     everything = [CHOSEN[small.name](small.mix(seed)) for seed in MANY]
 
     for name in small.is_usual.keys() - {"own-timers"}:
-        assert {name in manners for manners in everything} == {True, False}, name
+        assert {name in strategies for strategies in everything} == {True, False}, name
 
 
 @ALL
-def test_exclusive_manners_are_not_mixed(small: Small) -> None:
+def test_exclusive_strategies_are_not_mixed(small: Small) -> None:
     assert small.one_of
     for group in small.one_of:
         assert small.is_usual.keys() >= set(group)
         for seed in MANY:
-            manners = CHOSEN[small.name](small.mix(seed))
-            assert len(manners.intersection(group)) <= 1
+            strategies = CHOSEN[small.name](small.mix(seed))
+            assert len(strategies.intersection(group)) <= 1
 
 
-def test_mix_command_has_manners() -> None:
+def test_mix_command_has_strategies() -> None:
     by_key = SMALL["by_key"]
 
-    assert by_key.started(["slow", "echoes"])[-2:] == ["--manner", "own-timers,slow,echoes"]
+    assert by_key.started(["slow", "echoes"])[-2:] == ["--strategy", "own-timers,slow,echoes"]
 
 
 def test_nonconformant_mix_lists_failed_musts(

@@ -125,7 +125,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of those whose suite was really run."""
     ran: list[str] = []
 
-    def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
+    def run(change: Change, _options: RunOptions, _folder: Path) -> Evaluation:
         ran.append(change.name)
         return SOUND
 
@@ -146,7 +146,7 @@ def test_cached_result_is_reused(runs: list[str]) -> None:
 
 
 def test_missing_result_is_not_cached(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(change: Change, _manner: RunOptions, _folder: Path) -> Evaluation:
+    def run(change: Change, _options: RunOptions, _folder: Path) -> Evaluation:
         runs.append(change.name)
         return Evaluation({})
 

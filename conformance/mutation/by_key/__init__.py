@@ -7,6 +7,6 @@ There are no running totals: what nodes and queues hold is summed up from the ta
 ``table`` is that table, ``totals`` sums up, ``queues`` reads the configuration, ``news`` queues
 outgoing messages, ``hearing`` and ``reports`` handle the RM's messages, ``lives`` ends entries and
 applications, ``rounds`` places pending entries and checks timers, ``service`` serves gRPC from
-threads, and ``manners`` are its optional behaviours. Run it as
+threads, and ``strategies`` are its optional behaviours. Run it as
 ``python -m mutation.by_key --listen 127.0.0.1:0``.
 """

@@ -17,7 +17,7 @@ _LATE: Final = 1.2
 class News:
     """Items by stream, each with the time of its event."""
 
-    manners: frozenset[str]
+    strategies: frozenset[str]
     _waiting: dict[str, list[tuple[float, Response]]] = field(default_factory=dict)
 
     def report(self, response: Response) -> None:
@@ -35,7 +35,7 @@ class News:
 
     def released(self, release: si_pb2.AllocationRelease) -> None:
         """Queue a release, done or requested."""
-        if "wordless" in self.manners:
+        if "wordless" in self.strategies:
             release.ClearField("message")
         self.report(si_pb2.AllocationResponse(released=[release]))
 
@@ -59,22 +59,22 @@ class News:
         self.report(si_pb2.NodeResponse(rejected=[rejected]))
 
     def _words(self, why: str) -> str:
-        return "" if "wordless" in self.manners else why
+        return "" if "wordless" in self.strategies else why
 
     def due(self, stream: str) -> list[Response]:
         """Take the items that are due on a stream."""
         waiting = self._waiting.get(stream, [])
-        until = time.monotonic() - (_LATE if "late" in self.manners else 0.0)
+        until = time.monotonic() - (_LATE if "late" in self.strategies else 0.0)
         found = [response for since, response in waiting if since <= until]
         self._waiting[stream] = waiting[len(found) :]
-        return found if "singly" in self.manners else list(self._joined(found))
+        return found if "singly" in self.strategies else list(self._joined(found))
 
     def _joined(self, responses: list[Response]) -> list[Response]:
         messages: list[Any] = []
         former: frozenset[str] = frozenset()
         for response in responses:
             lists = frozenset(known.name for known, _ in response.ListFields())
-            if messages and (lists == former or "together" in self.manners):
+            if messages and (lists == former or "together" in self.strategies):
                 messages[-1].MergeFrom(response)
             else:
                 messages.append(response)

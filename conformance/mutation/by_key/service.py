@@ -45,9 +45,9 @@ class Client:
 class Service:
     """Serves any number of RMs."""
 
-    def __init__(self, manners: frozenset[str], interval: float) -> None:
+    def __init__(self, strategies: frozenset[str], interval: float) -> None:
         """Take the seconds between rounds as ``interval``."""
-        self._manners = manners
+        self._strategies = strategies
         self._interval = interval
         self._lock = threading.Lock()
         self._clients: dict[str, Client] = {}
@@ -88,7 +88,7 @@ class Service:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         if not request.rmID:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "an RM needs an id")
-        table = Table(request.rmID, partitions, self._manners, timers, News(self._manners))
+        table = Table(request.rmID, partitions, self._strategies, timers, News(self._strategies))
         with self._lock:
             former = self._clients.pop(request.rmID, None)
             for stream in former.streams.values() if former else ():
@@ -97,7 +97,7 @@ class Service:
         return si_pb2.RegisterResourceManagerResponse()
 
     def _timers(self, request: si_pb2.RegisterResourceManagerRequest) -> dict[str, float]:
-        if "own-timers" in self._manners:
+        if "own-timers" in self._strategies:
             return dict(_TIMERS)
         proposed = request.extraConfig
         return {k: float(proposed.get(f"siconform.timers.{k}", v)) for k, v in _TIMERS.items()}

@@ -113,7 +113,7 @@ class Table:
 
     rm: str
     partitions: dict[str, Partition]
-    manners: frozenset[str]
+    strategies: frozenset[str]
     timers: dict[str, float]
     news: News
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -123,9 +123,9 @@ class Table:
     used_ids: set[str] = field(default_factory=set)
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def has(self, manner: str) -> bool:
-        """Return whether this manner is enabled."""
-        return manner in self.manners
+    def has(self, strategy: str) -> bool:
+        """Return whether this strategy is enabled."""
+        return strategy in self.strategies
 
     def address(self, application: str, key: str) -> str:
         """Return where the table has a key."""

@@ -1,8 +1,8 @@
 """A small legal scheduler of independent design, written from the 2023-12 specification alone.
 
 It differs from the reference and from yunikorn-core wherever the specification allows it, to
-reveal what the kit takes for granted. Each choice is a *manner*, listed in ``manners``, and can be
-switched on and off.
+reveal what the kit takes for granted. Each choice is a *strategy*, listed in ``strategies``: it can
+be switched on and off.
 
 ``state`` holds the state of one RM, ``outbox`` its outgoing messages; ``nodes``, ``applications``,
 ``asks`` and ``releases`` handle requests of the RM, ``gangs`` and ``lives`` the lifecycle of gangs

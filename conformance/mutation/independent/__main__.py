@@ -1,4 +1,4 @@
-"""``python -m mutation.independent --listen HOST:PORT [--manner NAME ...]``."""
+"""``python -m mutation.independent --listen HOST:PORT [--strategy NAME ...]``."""
 
 import asyncio
 import ipaddress
@@ -7,8 +7,8 @@ import signal
 import click
 import grpc
 
-from mutation.independent.manners import MANNERS, chosen
 from mutation.independent.service import Service
+from mutation.independent.strategies import STRATEGIES, chosen
 
 _USUAL_INTERVAL = 0.5
 _SLOW_INTERVAL = 1.2
@@ -16,15 +16,18 @@ _SLOW_INTERVAL = 1.2
 
 def _known() -> str:
     return "\n".join(
-        f"{name}{' (default)' if manner.usual else ''}: {manner.summary}\n"
-        for name, manner in MANNERS.items()
+        f"{name}{' (default)' if strategy.usual else ''}: {strategy.summary}\n"
+        for name, strategy in STRATEGIES.items()
     )
 
 
-@click.command(help=__doc__, epilog="Manners:\n\n" + _known())
+@click.command(help=__doc__, epilog="Strategies:\n\n" + _known())
 @click.option("--listen", required=True, help="Loopback address, HOST:PORT; 0 picks a port.")
 @click.option(
-    "--manner", "words", multiple=True, help="A manner, or no-NAME; several separated by commas."
+    "--strategy",
+    "words",
+    multiple=True,
+    help="A strategy, or no-NAME; comma-separated.",
 )
 @click.option("--interval", type=float, default=None, help="Seconds between scheduling passes.")
 def main(listen: str, words: tuple[str, ...], interval: float | None) -> None:

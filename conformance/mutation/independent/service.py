@@ -52,9 +52,9 @@ class Client:
 class Service:
     """Serves any number of RMs, each with separate state."""
 
-    def __init__(self, manners: frozenset[str], interval: float) -> None:
+    def __init__(self, strategies: frozenset[str], interval: float) -> None:
         """Take the seconds between scheduling passes as ``interval``."""
-        self._manners = manners
+        self._strategies = strategies
         self._beat = interval
         self._clients: dict[str, Client] = {}
         self._configurations: dict[str, str] = {}  # by policy group
@@ -94,7 +94,7 @@ class Service:
             self._clients.pop(rm.name, None)
 
     def _flush_unless_batched(self, client: Client) -> None:
-        if "batched" not in self._manners:
+        if "batched" not in self._strategies:
             self._flush(client)
 
     def _flush(self, client: Client) -> None:
@@ -110,15 +110,15 @@ class Service:
         if not request.rmID:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "an RM needs an id")
         config = request.config or self._configurations.get(request.policyGroup, "")
-        policy = "fair" if "fair-by-default" in self._manners else ""
+        policy = "fair" if "fair-by-default" in self._strategies else ""
         try:
             found = partitions(config, policy)
             limits = self._timers(request)
         except BadConfigurationError as error:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         self._configurations[request.policyGroup] = config
-        outbox = Outbox(bare="bare" in self._manners, merged="merged" in self._manners)
-        rm = RMState(request.rmID, found, self._manners, limits, outbox, now=time.time())
+        outbox = Outbox(bare="bare" in self._strategies, merged="merged" in self._strategies)
+        rm = RMState(request.rmID, found, self._strategies, limits, outbox, now=time.time())
         client = self._clients.setdefault(request.rmID, Client(rm))
         client.rm, client.lost_since = rm, None
         for stream in client.streams.values():
@@ -126,7 +126,7 @@ class Service:
         return si_pb2.RegisterResourceManagerResponse()
 
     def _timers(self, request: si_pb2.RegisterResourceManagerRequest) -> dict[str, float]:
-        if "own-timers" in self._manners:
+        if "own-timers" in self._strategies:
             return dict(_TIMERS)
         try:
             return {
@@ -174,7 +174,7 @@ class Service:
                 client = known
                 self._opens(client, name, stream)
             client.rm.now = time.time()
-            if not _take(client.rm, request) and "stream-errors" in self._manners:
+            if not _take(client.rm, request) and "stream-errors" in self._strategies:
                 self._flush(client)
                 ending = Ending(grpc.StatusCode.FAILED_PRECONDITION, "a node action failed")
                 break

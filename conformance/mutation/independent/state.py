@@ -154,7 +154,7 @@ class RMState:
 
     name: str
     partitions: dict[str, Partition]
-    manners: frozenset[str]
+    strategies: frozenset[str]
     timers: Mapping[str, float]
     outbox: Outbox
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -163,9 +163,9 @@ class RMState:
     rotation: int = 0
     now: float = 0.0
 
-    def has(self, manner: str) -> bool:
-        """Return whether a manner is enabled."""
-        return manner in self.manners
+    def has(self, strategy: str) -> bool:
+        """Return whether a strategy is enabled."""
+        return strategy in self.strategies
 
     def all_grants(self) -> list[Grant]:
         """All allocations."""

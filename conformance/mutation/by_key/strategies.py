@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-MANNERS: Final[Mapping[str, str]] = MappingProxyType(
+STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         # timing and grouping of messages
         "slow": "There is a scheduling round every two seconds.",
@@ -53,12 +53,12 @@ MANNERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def chosen(words: Iterable[str]) -> frozenset[str]:
-    """Return the manners named; each argument is one or several separated by commas.
+    """Return the strategies named; each argument is one or several separated by commas.
 
     Raises ValueError for an unknown name.
     """
     names = {name for word in words for name in word.split(",") if name}
-    unknown = sorted(names - set(MANNERS))
+    unknown = sorted(names - set(STRATEGIES))
     if unknown:
-        raise ValueError(f"unknown manner {unknown[0]!r}; known: {', '.join(MANNERS)}")
+        raise ValueError(f"unknown strategy {unknown[0]!r}; known: {', '.join(STRATEGIES)}")
     return frozenset(names)
