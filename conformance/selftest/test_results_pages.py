@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import catalogue, document, subjects
@@ -39,6 +40,22 @@ def of_the_revision(record: Record) -> list[str]:
 
 def test_committed_table_matches_records() -> None:
     assert publish.main(["--check"]) == 0
+
+
+def test_newer_requirement_is_not_in_the_table() -> None:
+    record, *_ = KEPT
+    passed = next(one for one, of in record.requirements.items() if of.verdict is Verdict.PASS)
+    older = {one: of for one, of in record.requirements.items() if one != passed}
+
+    table = publish.index([msgspec.structs.replace(record, requirements=older)])
+
+    assert Verdict.NO_TEST_YET.label not in table
+    assert totals(table) == [totals(publish.index([record]))[0] - 1]
+
+
+def totals(table: str) -> list[int]:
+    """Return the number of requirements in each row."""
+    return [int(line.split("|")[4]) for line in table.splitlines() if line.startswith("| The ref")]
 
 
 def test_defects_are_listed_once_with_versions() -> None:

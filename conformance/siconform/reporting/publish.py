@@ -105,20 +105,19 @@ def _by_target(kept: Iterable[Record]) -> dict[str, list[Section]]:
 
 
 def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
-    shown = occurring(*(section.rows for some in by_target.values() for section in some))
+    recorded = [
+        (section.record, [row for row in section.rows if row.is_recorded])
+        for sections in by_target.values()
+        for section in sections
+    ]
+    shown = occurring(*(rows for _, rows in recorded))
     lines = []
-    for target, sections in by_target.items():
-        for section in sections:
-            received = counts(of_the_scheduler(section.rows))
-            lines.append(
-                (
-                    _name(target),
-                    section.record.revision,
-                    section.record.sentence,
-                    received.total(),
-                    *(received[outcome] for outcome in shown),
-                )
-            )
+    for record, rows_of in recorded:
+        numbers = counts(of_the_scheduler(rows_of))
+        found = (numbers[outcome] for outcome in shown)
+        lines.append(
+            (_name(record.target), record.revision, record.sentence, numbers.total(), *found)
+        )
     heads = ["scheduler", "SI", "verdict", "requirements", *(one.label for one in shown)]
     return table(heads, lines)
 
