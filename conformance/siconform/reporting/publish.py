@@ -112,8 +112,8 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
     ]
     shown = occurring(*(rows for _, rows in recorded))
     lines = []
-    for record, rows_of in recorded:
-        numbers = counts(of_the_scheduler(rows_of))
+    for record, tested in recorded:
+        numbers = counts(of_the_scheduler(tested))
         found = (numbers[outcome] for outcome in shown)
         lines.append(
             (_name(record.target), record.revision, record.sentence, numbers.total(), *found)
