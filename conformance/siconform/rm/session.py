@@ -195,6 +195,7 @@ class Session:
                 self.observed,
                 connection.revision,
             )
+            return self._registered()  # the RM may have been dropped once it was empty
         return connection, barriers
 
     def _view(self, connection: Connection, barriers: Barriers, test: str) -> ResourceManager:
