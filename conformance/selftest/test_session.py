@@ -90,6 +90,16 @@ def test_all_streams_open_before_first_request(serving: str) -> None:
     session.discard()
 
 
+def test_rm_dropped_during_probe_registers_again_before_first_test(serving: str) -> None:
+    session = Session(Target(serving), DEADLINES, "w")  # which answers no stream
+
+    session.resource_manager("one")
+
+    sent = [entry.content for entry in session.history.since(0)]
+    assert sum(isinstance(content, RegistrationRequested) for content in sent) == 2
+    session.discard()
+
+
 def test_rm_of_aborted_test_does_not_confirm(serving: str) -> None:
     session = Session(Target(serving), DEADLINES, "listening")
     session.observed.probed = True
