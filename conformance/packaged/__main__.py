@@ -7,6 +7,7 @@ builds and tests a real yunikorn-core, for which Go downloads modules from its p
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from packaged.pythons import oldest_and_newest
 ROOT: Final = Path(__file__).resolve().parents[2]
 OUTPUT: Final = ROOT / "build" / "packaged"
 CORE: Final = "yunikorn-core@1.5.1"
+_RELATIVE_LINK: Final = re.compile(r"\]\((?!https?://|#)([^)]*)\)")
 _LIMIT: Final = 300.0  # seconds for one command
 _CHOSEN: Final = ("SI-NODE-001", "node-3", "SI-ASK-001", "-n", "2")
 _REPORTS: Final = (
@@ -74,7 +76,17 @@ def built() -> Path:
         names = ", ".join(sorted({name for name, _ in differing})[:5])
         raise SystemExit(f"packaged: the wheels from sdist and checkout differ: {names}")
     _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, by_sdist.iterdir())])
+    described(one)
     return one
+
+
+def described(wheel: Path) -> None:
+    """Check that the wheel's description has only links that work on a package index."""
+    with zipfile.ZipFile(wheel) as contents:
+        [name] = [name for name in contents.namelist() if name.endswith(".dist-info/METADATA")]
+        relative = _RELATIVE_LINK.findall(contents.read(name).decode())
+    if relative:
+        raise SystemExit(f"packaged: links of the description lead nowhere: {', '.join(relative)}")
 
 
 def installed(wheel: Path, python: Path, venv: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What other projects use: the GitHub Action, the pre-commit hook, the container file."""
+"""What other projects use: GitHub Action, pre-commit hook, container file, and releases."""
 
 import io
 import os
@@ -17,6 +17,7 @@ from siconform import shipped
 pytestmark = pytest.mark.end_to_end
 
 ACTION = shipped.CHECKOUT / "action.yml"
+RELEASE = shipped.CHECKOUT / ".github" / "workflows" / "release.yml"
 SCRIPT = shipped.CHECKOUT / ".github" / "actions" / "siconform" / "judge.sh"
 
 
@@ -64,11 +65,16 @@ def evaluated(program: Path, folder: Path, **given: str) -> tuple[int, str, str]
     )
 
 
-def test_action_matches_published_schema() -> None:
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
+@pytest.mark.parametrize(
+    ("file", "schema"),
+    [(ACTION, "vendor.github-actions"), (RELEASE, "vendor.github-workflows")],
+    ids=["action", "release"],
+)
+def test_file_matches_published_schema(file: Path, schema: str) -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
 
     done = subprocess.run(  # noqa: S603  # our own words
-        [*check, str(ACTION)], capture_output=True, text=True, timeout=patient(60), check=False
+        check, capture_output=True, text=True, timeout=patient(60), check=False
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -83,6 +89,15 @@ def test_action_inputs_are_used_without_shell_expansion() -> None:
     scripts = [step["run"] for step in steps() if "run" in step]
     assert scripts
     assert not [script for script in scripts if "${{" in script]
+
+
+def test_release_publishes_what_was_tested_without_password() -> None:
+    jobs = yaml.safe_load(RELEASE.read_text("utf-8"))["jobs"]
+
+    assert jobs["publish"]["needs"] == "build"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "secrets" not in RELEASE.read_text("utf-8")
+    assert all("checkout" not in step["uses"] for step in jobs["publish"]["steps"])
 
 
 def test_action_step_sets_variables_of_its_script() -> None:
