@@ -140,7 +140,7 @@ def test_unsupported_request_is_not_sent(revision: str, sent: Request) -> None:
     with pytest.raises(LookupError) as refused:
         dialect.request(sent.kind, "rm", [sent])
 
-    assert str(refused.value) == f"SI {revision} cannot express {sent}"
+    assert str(refused.value).startswith(f"SI {revision} cannot express ")
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)

@@ -9,9 +9,8 @@ from siconform.protocol import notifications
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.handles import Application, Ask, Node
-from siconform.protocol.matchers import UNSAID
+from siconform.protocol.matchers import ANY, UNSAID
 from siconform.protocol.notifications import (
-    ANY,
     CONNECTION_FACTS,
     CONVERSATIONS,
     Allocated,

@@ -11,11 +11,11 @@ from siwire import Capability
 
 from siconform.exploring.model_state import ModelState, chosen
 from siconform.protocol.handles import Node
-from siconform.rm.steps.allocations import PLAIN_POLICY
+from siconform.rm.steps.allocations import MAY_PREEMPT, PLAIN_POLICY
 from siconform.rm.steps.applications import DEFAULT_QUEUE
 from siconform.rm.steps.gang_styles import spellings
 from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, Style
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 # the scheduler's spelling is not probed in the middle of a history; it may reject the others
 _STYLES: Final = tuple(spelling for style in Style for spelling in spellings(style))

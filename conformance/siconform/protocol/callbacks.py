@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.matchers import ANY
+from siconform.protocol.notifications import Fact
 
 
 class Scheduling(Enum):

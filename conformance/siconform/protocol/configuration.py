@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.matchers import ANY
+from siconform.protocol.notifications import Fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.matchers import ANY
+from siconform.protocol.notifications import Fact
 
 
 class Subject(Enum):

@@ -5,6 +5,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 
+class _Any:
+    """Matches everything; the default of every field of a pattern."""
+
+    def __repr__(self) -> str:
+        return "any"
+
+
+ANY: Final[Any] = _Any()
+
+
 class Matcher(str):
     """Stands in a pattern for every value that it accepts.
 

@@ -6,23 +6,14 @@ missing type counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
+from siconform.protocol.availability import since, until
 from siconform.protocol.fact_text import field_names, shown, words_of
-from siconform.protocol.matchers import agree
+from siconform.protocol.matchers import ANY, agree
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
-
-
-class _Any:
-    """Matches everything; the default of every field of a pattern."""
-
-    def __repr__(self) -> str:
-        return "any"
-
-
-ANY: Final[Any] = _Any()
 
 
 class Termination(Enum):
@@ -189,10 +180,10 @@ class Allocated(Fact):
     priority: int = ANY
     tags: Mapping[str, str] = ANY
     partition: str = ANY
-    originator: bool = ANY
-    preemption_policy: PreemptionPolicy | None = ANY
-    queue: str = ANY  # 2021-02
-    priority_class: str = ANY  # 2021-02
+    originator: bool = field(default=ANY, metadata=since("2023-12"))
+    preemption_policy: PreemptionPolicy | None = field(default=ANY, metadata=since("2023-12"))
+    queue: str = field(default=ANY, metadata=until("2021-02"))
+    priority_class: str = field(default=ANY, metadata=until("2021-02"))
 
 
 @dataclass(frozen=True, slots=True)

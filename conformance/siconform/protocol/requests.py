@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
 
+from siconform.protocol.availability import since, until
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Termination, UpdateKind
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
@@ -67,11 +68,11 @@ class NodeRequest:
     node: str
     action: Action
     capacity: Amounts | None = None
-    occupied: Amounts | None = None
+    occupied: Amounts | None = field(default=None, metadata=until("2023-12"))
     attributes: Mapping[str, str] = field(default_factory=dict)
-    existing: tuple[Allocated, ...] = ()
+    existing: tuple[Allocated, ...] = field(default=(), metadata=until("2023-12"))
     unknown_field: bool = False
-    legacy_fields: LegacyNodeFields | None = None  # 2024-10 on
+    legacy_fields: LegacyNodeFields | None = field(default=None, metadata=since("2024-10"))
 
     def __str__(self) -> str:
         words = [f"node {self.node} {self.action.name.lower().replace('_', ' ')}"]
@@ -113,7 +114,7 @@ class ApplicationRequest:
     tags: Mapping[str, str] = field(default_factory=dict)
     timeout_ms: int = 0
     placeholder_ask: Amounts | None = None
-    gang_style: str = ""
+    gang_style: str = field(default="", metadata=since("2023-04"))
 
     def __str__(self) -> str:
         gang = f", placeholders {_amounts(self.placeholder_ask)}" if self.placeholder_ask else ""
@@ -141,16 +142,16 @@ class AskRequest:
     application: str
     partition: str
     resource: Amounts | None
-    max_allocations: int = 1
+    max_allocations: int = field(default=1, metadata=until("2023-12"))
     priority: int = 0
-    timeout_ms: int = 0
+    timeout_ms: int = field(default=0, metadata=until("2023-12"))
     tags: Mapping[str, str] = field(default_factory=dict)
     task_group: str = ""
     placeholder: bool = False
-    originator: bool = False
-    preemption_policy: PreemptionPolicy | None = None
-    priority_class: str = ""  # 2021-02
-    constraint: Constraint | None = None  # 2021-02
+    originator: bool = field(default=False, metadata=since("2023-04"))
+    preemption_policy: PreemptionPolicy | None = field(default=None, metadata=since("2023-04"))
+    priority_class: str = field(default="", metadata=until("2021-02"))
+    constraint: Constraint | None = field(default=None, metadata=until("2021-02"))
 
     def __str__(self) -> str:
         words = [f"ask {self.key} of {self.application}", _amounts(self.resource or {})]
@@ -195,7 +196,7 @@ class AskReleaseRequest:
     kind: ClassVar = UpdateKind.ALLOCATIONS
     subject: OneAsk | AllOf | AllThereIs
     partition: str
-    termination: Termination = Termination.STOPPED_BY_RM
+    termination: Termination = field(default=Termination.STOPPED_BY_RM, metadata=since("2023-04"))
 
     def __str__(self) -> str:
         match self.subject:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from siconform.protocol.matchers import Matcher
-from siconform.protocol.notifications import ANY, Fact
+from siconform.protocol.matchers import ANY, Matcher
+from siconform.protocol.notifications import Fact
 
 
 class Phase(Enum):

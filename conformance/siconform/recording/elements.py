@@ -6,8 +6,8 @@ from typing import Any, Final, cast, get_args
 import msgspec
 
 from siconform.protocol.fact_text import field_names
-from siconform.protocol.matchers import UNSAID
-from siconform.protocol.notifications import ANY, CONNECTION_FACTS, CONVERSATIONS, Fact
+from siconform.protocol.matchers import ANY, UNSAID
+from siconform.protocol.notifications import CONNECTION_FACTS, CONVERSATIONS, Fact
 from siconform.protocol.requests import Request
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})  # native in JSON

@@ -12,7 +12,8 @@ from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import AnotherThan, OneOf
 from siconform.protocol.notifications import Allocated, Released
 from siconform.rm.resource_manager import ResourceManager
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.allocations import MAY_PREEMPT
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 MAY_WAIT = (Scheduling.FAILED, Scheduling.SKIPPED)  # no node has capacity, or none was tried

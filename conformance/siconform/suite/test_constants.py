@@ -10,10 +10,10 @@ from siconform.protocol.notifications import (
     Released,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
-    MAY_PREEMPT,
     OPTED_OUT,
     TAKING_QUEUE,
 )

@@ -18,8 +18,9 @@ from siconform.protocol.matchers import OneOf
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.queue_configurations import queues_with_guarantees, queues_with_quotas
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import HARD, SOFT, Style
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 from siconform.rm.unregistered_rm import UnregisteredRM
 
 NEW_NODE = [Detail.NODE_SCHEDULABLE, Detail.NODE_READY, Detail.NODE_CAPACITY, Detail.NODE_OCCUPIED]

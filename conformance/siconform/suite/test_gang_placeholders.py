@@ -5,9 +5,10 @@ from siconform.marks import disruptive, requirement
 from siconform.protocol.application_states import COMPLETED, RUNNING, WAITING
 from siconform.protocol.notifications import Allocated, ApplicationUpdated, Released, Termination
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gang_timeouts import expiry_of
 from siconform.rm.steps.gangs import GANG_QUEUE, QUOTA_QUEUE, TASK_GROUP, replaced
-from siconform.rm.steps.preemption import ENTITLED_QUEUE, MAY_PREEMPT, TAKING_QUEUE
+from siconform.rm.steps.preemption import ENTITLED_QUEUE, TAKING_QUEUE
 
 
 @requirement("SI-GANG-009")

@@ -16,11 +16,11 @@ from siconform.protocol.notifications import (
     Termination,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.gangs import TASK_GROUP, replaced
 from siconform.rm.steps.preemption import (
     ENTITLED_QUEUE,
     MAY_NOT_PREEMPT,
-    MAY_PREEMPT,
     TAKING_QUEUE,
 )
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from siconform.expecting.checks import precondition
 from siconform.expecting.observations import Observations
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
-from siconform.protocol.matchers import PartitionNamed
+from siconform.protocol.matchers import ANY, PartitionNamed
 from siconform.protocol.notifications import (
-    ANY,
     Allocated,
     AskRejected,
     AskReleased,
@@ -29,7 +29,9 @@ from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocati
 from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 
 ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
-PLAIN_POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+PLAIN_POLICY: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
+MAY_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
+STATED_POLICIES: Final = (PLAIN_POLICY, MAY_PREEMPT)  # so that no default of a scheduler decides
 
 
 class AllocationSteps(Observations, Sender):
@@ -60,26 +62,26 @@ class AllocationSteps(Observations, Sender):
         wanted = amounts(resources, memory, vcore, ASK_AMOUNTS)
         if memory is not None and vcore is None:
             wanted["vcore"] = 1
-        ask = Ask(
-            AskRequest(
-                key=self.new_name("ask") if key is None else str(key),
-                application=str(application),
-                partition=partition,
-                resource=None if without_resource else wanted,
-                max_allocations=times,
-                priority=priority,
-                timeout_ms=timeout_ms,
-                tags=tags or {},
-                task_group=task_group,
-                placeholder=placeholder,
-                originator=originator,
-                preemption_policy=policy,
-                priority_class=priority_class,
-                constraint=constraint,
-            )
+        request = AskRequest(
+            key=self.new_name("ask") if key is None else str(key),
+            application=str(application),
+            partition=partition,
+            resource=None if without_resource else wanted,
+            max_allocations=times,
+            priority=priority,
+            timeout_ms=timeout_ms,
+            tags=tags or {},
+            task_group=task_group,
+            placeholder=placeholder,
+            originator=originator,
+            preemption_policy=policy,
+            priority_class=priority_class,
+            constraint=constraint,
         )
-        self.send(ask.sent)
-        return ask
+        if any(policy is stated for stated in STATED_POLICIES):
+            request = self.connection.dialect.omits(request, "preemption_policy")
+        self.send(request)
+        return Ask(request)
 
     def asks_again(
         self,
@@ -156,16 +158,12 @@ class AllocationSteps(Observations, Sender):
         partition: str | None = None,
     ) -> None:
         """Withdraw one pending ask; fields can be given to identify it wrongly."""
-        self.send(
-            AskReleaseRequest(
-                OneAsk(
-                    ask.sent.application if application is None else str(application),
-                    str(ask) if key is None else key,
-                ),
-                ask.sent.partition if partition is None else partition,
-                termination,
-            )
+        subject = OneAsk(
+            ask.sent.application if application is None else str(application),
+            str(ask) if key is None else key,
         )
+        where = ask.sent.partition if partition is None else partition
+        self._withdraws(AskReleaseRequest(subject, where, termination))
 
     def withdraws_asks(
         self,
@@ -181,7 +179,11 @@ class AllocationSteps(Observations, Sender):
             subject = OneAsk(str(application or ""), str(key))
         elif application is not None:
             subject = AllOf(str(application))
-        self.send(AskReleaseRequest(subject, partition, termination))
+        self._withdraws(AskReleaseRequest(subject, partition, termination))
+
+    def _withdraws(self, request: AskReleaseRequest) -> None:
+        """Send it, without a type in a revision that has none for ask releases."""
+        self.send(self.connection.dialect.omits(request, "termination"))
 
     def releases(
         self,

@@ -41,7 +41,7 @@ class ConfirmationSteps(Sender):
 
     def confirms_ask(self, release: AskReleased) -> None:
         """Confirm the scheduler's release of an ask with the same message."""
-        self.send(AskReleaseRequest(release.subject, release.partition, release.termination))
+        self.send(self._confirmation(release))
 
     @contextmanager
     def confirming_nothing(self) -> Iterator[None]:
@@ -112,7 +112,11 @@ class ConfirmationSteps(Sender):
             and fact.termination in BY_THE_SCHEDULER
             and not self._may_be_an_answer(fact)
         ):
-            self._confirms_by(AskReleaseRequest(fact.subject, fact.partition, fact.termination))
+            self._confirms_by(self._confirmation(fact))
+
+    def _confirmation(self, release: AskReleased) -> AskReleaseRequest:
+        request = AskReleaseRequest(release.subject, release.partition, release.termination)
+        return self.connection.dialect.omits(request, "termination")
 
     def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
         self._synchronisation.has_confirmed()

@@ -7,9 +7,9 @@ from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import ConformanceFailure, NotForThisTarget
 from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import Allocated, PreemptionPolicy, Released, Termination
+from siconform.rm.steps.allocations import MAY_PREEMPT
 from siconform.rm.steps.basic import BasicSteps
 
-MAY_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
 MAY_NOT_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
 OPTED_OUT: Final = PreemptionPolicy(allow_preempt_self=False, allow_preempt_other=False)
 

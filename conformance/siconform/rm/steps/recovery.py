@@ -7,7 +7,7 @@ from siconform.protocol.handles import Gang, Node
 from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.rm.sender import DEFAULT_PARTITION
-from siconform.rm.steps.allocations import PLAIN_POLICY
+from siconform.rm.steps.allocations import PLAIN_POLICY, STATED_POLICIES
 from siconform.rm.steps.gangs import TASK_GROUP, GangSteps
 
 
@@ -32,7 +32,7 @@ class RecoverySteps(GangSteps):
         """Return an allocation from before, not yet reported."""
         named, name = self.identity, self.new_name("existing")
         called = named.made_up_for(name) if identity is None else identity
-        return Allocated(
+        allocation = Allocated(
             key=named.key_of(called, name),
             application=str(application),
             node=str(node),
@@ -48,6 +48,9 @@ class RecoverySteps(GangSteps):
             queue="",
             priority_class="",
         )
+        if any(policy is stated for stated in STATED_POLICIES):
+            allocation = self.connection.dialect.omits(allocation, "preemption_policy")
+        return allocation
 
     def remembers_placeholder(self, gang: Gang, node: str) -> Allocated:
         """Return a placeholder of the gang from before, with complete gang data."""

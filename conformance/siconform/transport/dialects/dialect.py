@@ -1,18 +1,22 @@
 """A dialect: converts one RM's requests to bytes of a revision, and bytes to facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
 from siwire import Revision
 
+from siconform.protocol.availability import default_of, lacking
 from siconform.protocol.events import Detail
-from siconform.protocol.notifications import Fact, NotInTheText, UpdateKind
-from siconform.protocol.requests import Registration, Request
+from siconform.protocol.notifications import Allocated, Fact, NotInTheText, UpdateKind
+from siconform.protocol.requests import AskReleaseRequest, AskRequest, Registration, Request
 from siconform.protocol.subjects import Identity
 from siconform.transport.dialects.registry import tables_of
 from siconform.transport.dialects.schema import schema_of
 from siconform.transport.dialects.tables import NoWords, Payload, Tables
+
+Sent = TypeVar("Sent", AskRequest, AskReleaseRequest, Allocated)
 
 
 class Dialect:
@@ -54,6 +58,15 @@ class Dialect:
         """Payloads of callbacks, by their kind."""
         return self._tables.payloads
 
+    def omits(self, sent: Sent, name: str) -> Sent:
+        """Return this without a field whose value no test chose, if the revision lacks the field.
+
+        A value that a test chose is sent or refused.
+        """
+        if name not in lacking(sent, self.revision.name):
+            return sent
+        return replace(sent, **{name: default_of(sent, name)})
+
     def method(self, kind: UpdateKind) -> str:
         """Return the name of the streaming method that carries this conversation."""
         return self._tables.conversations[kind].method
@@ -90,10 +103,12 @@ class Dialect:
 
     def _write(self, message: Message, sent: Request) -> None:
         write = self._tables.writers.get(type(sent), _no_words)
+        unknown = [*lacking(sent, self.revision.name)]
         try:
-            write(message, sent)
+            (_no_words if unknown else write)(message, sent)
         except NoWords:
-            raise NoWords(f"SI {self.revision} cannot express {sent}") from None
+            what = f"{', '.join(unknown)} of {sent}" if unknown else sent
+            raise NoWords(f"SI {self.revision} cannot express {what}") from None
 
     def _read(self, kind: UpdateKind, message: Message) -> Iterator[Fact]:
         for field, read in self._tables.readers[kind].items():

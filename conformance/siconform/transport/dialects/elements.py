@@ -21,7 +21,6 @@ from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequ
 from siconform.transport.dialects import messages
 from siconform.transport.dialects.amounts import read_amounts, write_amounts
 from siconform.transport.dialects.enums import read_enum
-from siconform.transport.dialects.tables import NoWords
 
 UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "new"
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
@@ -33,8 +32,6 @@ def open_stream(_request: object, _sent: StreamOpening) -> None:
 
 def write_node(message: messages.AnyNode, sent: NodeRequest) -> None:
     """Write everything but the action and the revision-specific fields."""
-    if sent.legacy_fields is not None:
-        raise NoWords
     message.nodeID = sent.node
     message.attributes.update(sent.attributes)
     write_amounts(message.schedulableResource, sent.capacity)

@@ -35,7 +35,7 @@ from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.transport.dialects import elements, messages
 from siconform.transport.dialects.amounts import write_amounts
 from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
-from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Tables
+from siconform.transport.dialects.tables import Conversation, Payload, Tables
 
 
 def register(request: messages.RegisterResourceManagerRequest, sent: Registration) -> None:
@@ -82,9 +82,7 @@ def removal(request: messages.ApplicationRequest, sent: ApplicationRemoval) -> N
 
 
 def ask(request: messages.AllocationRequest, sent: AskRequest) -> None:
-    """Write an ask; constraints and priority class names no longer exist."""
-    if sent.constraint is not None or sent.priority_class:
-        raise NoWords
+    """Write an ask."""
     message = request.asks.add(priority=sent.priority, Originator=sent.originator)
     elements.write_ask(message, sent)
     write_policy(message.preemptionPolicy, sent.preemption_policy)

@@ -40,8 +40,6 @@ from siconform.transport.dialects.tables import NoWords, Tables
 
 def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
     """Write a node with its action; its allocations are sent separately."""
-    if sent.occupied is not None or sent.existing:
-        raise NoWords
     message = request.nodes.add()
     elements.write_node(message, replace(sent, legacy_fields=None))
     r2023_04.write_action(message, sent)
@@ -89,10 +87,6 @@ class Words:
 
     def ask(self, request: messages.KeyedAllocationRequest, sent: AskRequest) -> None:
         """Write an ask: an allocation without a node."""
-        if sent.constraint is not None or sent.priority_class:
-            raise NoWords
-        if sent.max_allocations != 1 or sent.timeout_ms:
-            raise NoWords
         asked = Allocated(
             key=sent.key,
             application=sent.application,
