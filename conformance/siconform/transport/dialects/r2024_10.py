@@ -1,4 +1,4 @@
-"""The dialect of 2024-10 and 2026-04: one list for all keys, and the key is the identity.
+"""The dialect of 2024-10: one list for all keys, and the key is the identity.
 
 Asks, existing allocations, updates and foreign allocations are all Allocations; a release names a
 key, or ends everything of an application. The answers do not state which of these they concern, so

@@ -5,7 +5,14 @@ from typing import Final
 
 from siwire import Revision
 
-from siconform.transport.dialects import r2021_02, r2023_04, r2023_08, r2023_12, r2024_10
+from siconform.transport.dialects import (
+    r2021_02,
+    r2023_04,
+    r2023_08,
+    r2023_12,
+    r2024_10,
+    r2026_04,
+)
 from siconform.transport.dialects.tables import Tables
 
 _TABLES: Final[Mapping[str, Callable[[], Tables]]] = {
@@ -14,7 +21,7 @@ _TABLES: Final[Mapping[str, Callable[[], Tables]]] = {
     "2023-08": lambda: r2023_08.TABLES,
     "2023-12": lambda: r2023_12.TABLES,
     "2024-10": r2024_10.tables,
-    "2026-04": r2024_10.tables,  # the same dialect: the revisions differ in an event only
+    "2026-04": r2026_04.tables,
 }
 
 
