@@ -10,15 +10,17 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
-from siconform import digests
-from siconform.catalogue import catalogue
+from siconform import digests, results
+from siconform.catalogue import catalogue, find_requirement
 from siconform.cli import main
+from siconform.policy import RequirementResult, RunStatus
 from siconform.reporting import certificate, certifying
 from siconform.reporting.certificate import PART, evaluated_in, read_certificate
 from siconform.reporting.stored import RecordError
-from siconform.verdicts import Verdict
+from siconform.verdicts import REACHED, Verdict
 
 from .stored_runs import Document, document, folder_of, latency, requirement
+from .test_summary import run as ended
 
 Change = Callable[[Document], Any]
 
@@ -130,17 +132,73 @@ def test_incomplete_run_is_not_certified(tmp_path: Path, change: Change, receive
     assert done.output.count("\n") == 1
 
 
+BY_USER = Verdict.NOT_SELECTED.label
+BASE = "2024-10/base.1"
+BY_TARGET = requirement("SI-NODE-007", "not-selected", reason="give --disruptive")
+
+
+def profile_of(*chosen: Document) -> Document:
+    """The selection of a whole profile with these requirements."""
+    return {"words": "base", "profile": BASE, "requirements": [one["id"] for one in chosen]}
+
+
+def badge_in(folder: Path) -> Document:
+    badge: Document = json.loads((folder / "out" / "badge.json").read_text("utf-8"))
+    return badge
+
+
 def test_whole_profile_is_certified_by_name(tmp_path: Path) -> None:
-    chosen = {"words": "--profile 2024-10", "profile": "2024-10", "requirements": ["SI-NODE-004"]}
-    aside = requirement("SI-NODE-006", "not-selected", reason=Verdict.NOT_SELECTED.label)
-    left_out = [{"test": "suite/test_nodes.py::test_x", "reason": Verdict.NOT_SELECTED.label}]
+    aside = requirement("SI-NODE-006", "not-selected", reason=BY_USER)
+    left_out = [{"test": "suite/test_nodes.py::test_x", "reason": BY_USER}]
 
-    made = certified(tmp_path, PASS, aside, selection=chosen, left_out=left_out)
+    made = certified(tmp_path, PASS, aside, selection=profile_of(PASS), left_out=left_out)
 
-    assert made["predicate"][PART]["profile"] == "2024-10"
-    badge = json.loads((tmp_path / "out" / "badge.json").read_text("utf-8"))
-    assert badge["label"] == "SI 2024-10, profile 2024-10"
-    assert badge["message"] == "conformant, 1 of 2 tested"
+    assert made["predicate"][PART]["profile"] == BASE
+    badge = badge_in(tmp_path)
+    assert badge["label"] == f"SI 2024-10, profile {BASE}"
+    assert badge["message"] == "conformant, 1 of 1 tested"
+
+
+def test_certificate_names_untested_requirements_of_the_selection(tmp_path: Path) -> None:
+    aside = [
+        requirement(name, "not-selected", reason=BY_USER) for name in ("SI-NODE-006", "SI-NODE-014")
+    ]
+
+    made = certified(tmp_path, PASS, BY_TARGET, *aside, selection=profile_of(PASS, BY_TARGET))
+
+    assert made["predicate"][PART]["coverage"] == {
+        "tested": 1, "selected": 2, "untested": {"SI-NODE-007": "not selected: give --disruptive"},
+    }  # fmt: skip
+
+
+RESULTS = [
+    RequirementResult(find_requirement(name), verdict, reason)
+    for name, verdict, reason in (
+        ("SI-NODE-004", Verdict.PASS, ""),
+        ("SI-NODE-007", Verdict.NOT_SELECTED, "give --disruptive"),
+        ("SI-NODE-008", Verdict.BASELINED, "known"),
+        ("SI-CB-012", Verdict.EXCLUDED, "no service"),
+    )
+]
+
+
+@pytest.mark.parametrize(("profile", "count"), [("", 4), (BASE, 4), (BASE, 3), (BASE, 2)])
+def test_badge_counts_like_the_verdict(tmp_path: Path, profile: str, count: int) -> None:
+    selected, others = RESULTS[:count], RESULTS[count:]
+    of_the_rm = RequirementResult(find_requirement("SI-NODE-014"), Verdict.OF_THE_RM, "")
+    unselected = [
+        replace(one, verdict=Verdict.NOT_SELECTED, reason=BY_USER) for one in (*others, of_the_rm)
+    ]
+    chosen = frozenset(one.requirement.id for one in selected) if profile else None
+    status = RunStatus("2024-10", chosen=chosen, profile=profile, with_baseline=True)
+    shown = ended([*selected, *unselected] if profile else [*selected, of_the_rm], status)
+    folder = folder_of({**results.document(shown), "left_out": []}, tmp_path / "out")
+
+    certifying.write(folder, certifying.certify(folder))
+
+    tested = sum(one.verdict in REACHED for one in selected)
+    assert f"{tested} of {count} tested" in badge_in(tmp_path)["message"]
+    assert not profile or f"{tested} of {count} selected" in shown.evaluation.sentence
 
 
 def test_partial_profile_is_not_certified(tmp_path: Path) -> None:
@@ -171,6 +229,10 @@ def test_nothing_is_written_into_an_archived_folder(tmp_path: Path) -> None:
         (lambda c: c["predicate"][PART].update(schema=9), "has schema 9, and this kit reads 1"),
         (lambda c: c["predicate"][PART].pop("kit"), "missing required field `kit`"),
         (lambda c: c["predicate"][PART]["counts"].update({"fail": 0}), "counts 0 fail and lists 1"),
+        (
+            lambda c: c["predicate"][PART]["coverage"].update(tested=1),
+            "coverage and requirements do not agree",
+        ),
         (lambda c: c["predicate"].update(failedTests=[]), "failed tests and requirements do not"),
         (lambda c: c["predicate"].update(result="PASSED"), "result and requirements do not agree"),
         (
@@ -214,6 +276,15 @@ def test_invalid_certificate_is_one_sentence(
         file.write_text(text)
     with pytest.raises(RecordError, match=re.escape(received)):
         read_certificate(file)
+
+
+def test_certificate_of_older_kit_has_no_coverage(tmp_path: Path) -> None:
+    made = certified(tmp_path, PASS)
+    del made["predicate"][PART]["coverage"]
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(made))
+
+    assert read_certificate(file).part.coverage is None
 
 
 def test_certificate_can_be_compared(tmp_path: Path) -> None:

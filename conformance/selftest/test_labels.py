@@ -60,7 +60,6 @@ def console(_: Verdict, __: Path) -> str:
     received = [
         *everything(shown),
         *summary.challenged(shown.requirements),
-        *summary.excluded(shown.requirements),
     ]
     return "\n".join([*received, shown.evaluation.sentence])
 

@@ -44,6 +44,14 @@ def test_denominator_excludes_rm_requirements(page: RunPage) -> None:
     assert (page.tested, page.evaluated) == (3, 4)
 
 
+def test_denominator_is_that_of_the_selection(folder: Path) -> None:
+    selection = {"words": "base", "profile": "base", "requirements": ["SI-GANG-021"]}
+
+    page = run_page({**samples.results(), "selection": selection}, folder)
+
+    assert (page.tested, page.evaluated) == (1, 1)
+
+
 def test_cell_has_worst_verdict(page: RunPage) -> None:
     gang = next(line for line in page.areas if line.area == "GANG")
 

@@ -69,6 +69,7 @@ def everything(shown: Run) -> list[str]:
     return [
         *summary.by_area(shown.requirements),
         *summary.failing(shown.requirements),
+        *summary.untested(shown),
         *summary.recorded(shown.requirements),
         *summary.stale([LONG]),
         *summary.counts(shown),
@@ -89,6 +90,7 @@ def test_summary_fits_narrow_terminal(width: int) -> None:
     received = [
         *summary.by_area(shown.requirements, width),
         *summary.failing(shown.requirements, width),
+        *summary.untested(shown, width),
         *summary.recorded(shown.requirements, width),
         *summary.stale([LONG], width),
         *summary.counts(shown, width),
@@ -149,10 +151,48 @@ def test_failures_come_worst_first() -> None:
 
 def test_inconclusive_requirements_are_grouped_by_reason() -> None:
     requirements = [RequirementResult(r, Verdict.COULD_NOT_RUN, "no node") for r in MUST[:3]]
-    assert list(summary.failing(requirements)) == [
+    assert list(summary.untested(run(requirements))) == [
         f"  {Verdict.COULD_NOT_RUN.label}:",
         f"    {MUST[0].id} and 2 more: no node",
     ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason", "received"),
+    [
+        (Verdict.NOT_SELECTED, "give --disruptive", ": give --disruptive"),
+        (Verdict.NOT_SELECTED, Verdict.NOT_SELECTED.label, ""),
+        (Verdict.NOT_APPLICABLE, "it has no queues", ": it has no queues"),
+        (Verdict.NO_TEST_YET, "", ""),
+        (Verdict.EXCLUDED, "no service", ": no service"),
+        (Verdict.NOT_REACHED, f"{Verdict.NOT_REACHED.label}: interrupted", ": interrupted"),
+    ],
+)
+def test_untested_requirements_of_a_selection_are_named(
+    verdict: Verdict, reason: str, received: str
+) -> None:
+    passed = RequirementResult(MUST[0], Verdict.PASS, "")
+    untested = [RequirementResult(r, verdict, reason) for r in MUST[1:4]]
+    aside = RequirementResult(MUST[4], Verdict.NOT_SELECTED, Verdict.NOT_SELECTED.label)
+    chosen = frozenset(r.id for r in MUST[:4])
+    shown = run([passed, *untested, aside], RunStatus("2023-12", chosen=chosen))
+
+    assert "1 of 4 selected" in shown.evaluation.sentence
+    assert list(summary.untested(shown)) == [
+        f"  {verdict.label}:",
+        f"    {', '.join(r.id for r in MUST[1:4])}{received}",
+    ]
+
+
+def test_many_untested_requirements_are_clipped() -> None:
+    requirements = [RequirementResult(r, Verdict.NOT_REACHED, LONG) for r in NODES[:25]]
+    chosen = frozenset(r.id for r in NODES)
+    received = list(summary.untested(run(requirements, RunStatus("2023-12", chosen=chosen))))
+
+    assert max(map(len, received)) <= 100
+    assert all(f"{one.id}," in " ".join(received) for one in NODES[:19])
+    assert received[-2].endswith(" and 5 more:")
+    assert received[-1].startswith(f"      {LONG[:40]}")
 
 
 def test_next_command_is_shown() -> None:

@@ -1,7 +1,7 @@
 """The policy that decides a run's verdict, for console, JUnit, JSON and exit code alike."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
@@ -109,6 +109,35 @@ class RunEvaluation:
     verdict: RunVerdict
     exit_code: ExitCode
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the selected requirements on schedulers were tested, and why others were not."""
+
+    tested: int
+    selected: int
+    untested: dict[str, str]  # requirement to verdict and reason
+
+    def __str__(self) -> str:
+        return f"{self.tested} of {self.selected}"
+
+
+def coverage(
+    results: Iterable[tuple[str, Verdict, str]], chosen: Collection[str] | None
+) -> Coverage:
+    """Count requirements, given with verdict and reason; ``chosen``: selected ids, None for all."""
+    selected = [
+        (identifier, verdict, reason)
+        for identifier, verdict, reason in results
+        if verdict is not Verdict.OF_THE_RM and (chosen is None or identifier in chosen)
+    ]
+    untested = [one for one in selected if one[1] not in REACHED]
+    return Coverage(
+        len(selected) - len(untested),
+        len(selected),
+        {identifier: verdict.explained(reason) for identifier, verdict, reason in untested},
+    )
 
 
 def evaluate(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
@@ -226,14 +255,7 @@ def _passed(results: Sequence[RequirementResult], status: RunStatus) -> str:
 
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
     """Count the tested requirements, those selected, and those not selected."""
-    asked = [
-        f
-        for f in results
-        if f.verdict is not Verdict.OF_THE_RM
-        and (status.chosen is None or f.requirement.id in status.chosen)
-    ]
-    reached = sum(f.verdict in REACHED for f in asked)
-    tested = f"{reached} of {len(asked)}"
+    tested = coverage(((f.requirement.id, f.verdict, f.reason) for f in results), status.chosen)
     if status.chosen is None:
         return f"{tested} of SI {status.revision}"
     others = sum(

@@ -101,6 +101,14 @@ class Verdict(StrEnum):
         """Return a count with the label: `1 fail`, `2 known failures`."""
         return f"{number} {self.label_for(number)}"
 
+    def detail(self, reason: str) -> str:
+        """Return what a reason adds to the label, with which it may begin."""
+        return "" if reason == self.label else reason.removeprefix(f"{self.label}: ")
+
+    def explained(self, reason: str) -> str:
+        """Return the label and the reason."""
+        return f"{self.label}: {self.detail(reason)}".removesuffix(": ")
+
 
 SHOWN: Final = (Verdict.PASS, *(one for one in Verdict if one is not Verdict.PASS))
 """The display order of counts."""

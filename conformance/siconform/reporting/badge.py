@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from siconform.policy import RunVerdict
 from siconform.reporting.certificate import Part
-from siconform.verdicts import FAILED, REACHED, VIOLATED, Verdict
+from siconform.verdicts import FAILED, VIOLATED, Verdict
 
 FILE: Final = "badge.json"
 _COLOURS: Final[Mapping[str, str]] = {
@@ -18,15 +18,13 @@ _AS_RECORDED: Final = "yellow"
 
 
 def badge(part: Part) -> dict[str, Any]:
-    """Return label, message and colour: how many requirements of the revision were tested.
+    """Return label, message and colour: how many of the selected requirements were tested.
 
     A scheduler with known failures only is not conformant, and is not shown in red.
     """
-    evaluated = sum(part.counts[verdict] for verdict in REACHED)
-    of_all = sum(part.counts.values()) - part.counts[Verdict.OF_THE_RM]
     unexplained = sum(part.counts[verdict] for verdict in FAILED)
     as_recorded = part.verdict == RunVerdict.NON_CONFORMANT and not unexplained
-    received = [part.verdict.lower(), f"{evaluated} of {of_all} tested"]
+    received = [part.verdict.lower(), f"{part.coverage} tested"]
     received += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
     return {
         "schemaVersion": 1,

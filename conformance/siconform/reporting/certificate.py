@@ -14,9 +14,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from siconform.policy import Coverage
 from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome, deviation, run_in
 from siconform.reporting.stored import RecordError, read_object
-from siconform.verdicts import SHOWN, VIOLATED, Verdict
+from siconform.verdicts import REACHED, SHOWN, VIOLATED, Verdict
 
 FILE: Final = "certificate.json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -96,6 +97,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     started: str
     seconds: float
+    coverage: Coverage | None = None  # None in certificates of older kits
 
 
 class Predicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -239,6 +241,8 @@ def _refuse_changed(certificate: Certificate, file: Path) -> None:
                 f"{file} was changed: it counts {part.counts.get(verdict, 0)} "
                 f"{verdict} and lists {found.get(verdict, 0)}"
             )
+    if part.coverage and part.coverage.tested != sum(part.counts[one] for one in REACHED):
+        raise RecordError(f"{file} was changed: coverage and requirements do not agree")
     for name, received in result_of(part.requirements).items():
         if getattr(predicate, name) != received:
             shown = name.replace("_", " ")

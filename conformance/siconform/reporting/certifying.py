@@ -20,7 +20,7 @@ from siconform.reporting.certificate import (
     Part,
     Resource,
 )
-from siconform.reporting.evaluated_run import paces_in
+from siconform.reporting.evaluated_run import coverage_in, paces_in
 from siconform.reporting.stored import RecordError, read_document
 from siconform.results import FILE as RESULTS
 from siconform.verdicts import REACHED, Verdict
@@ -153,6 +153,7 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
         command=results["command"],
         started=results["started"],
         seconds=results["seconds"],
+        coverage=coverage_in(results),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from siconform.policy import Coverage, coverage
 from siconform.reporting.stored import RecordError, read_document
 from siconform.verdicts import Verdict
 
@@ -80,6 +81,15 @@ def paces_in(results: Mapping[str, Any]) -> dict[str, Latency]:
         for one in results.get("deadlines", ())
         if one["count"]
     }
+
+
+def coverage_in(results: Mapping[str, Any]) -> Coverage:
+    """Return how many of the selected requirements were tested, as the verdict counts them."""
+    selection = results.get("selection")
+    return coverage(
+        ((one["id"], Verdict(one["verdict"]), one["reason"]) for one in results["requirements"]),
+        selection["requirements"] if selection else None,
+    )
 
 
 def circumstances_of(results: Mapping[str, Any]) -> dict[str, Any]:

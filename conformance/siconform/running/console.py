@@ -127,8 +127,7 @@ class Console:
         if self._verbosity >= -1:
             self._lines(summary.failing(evaluated, width))
             self._lines(summary.challenged(evaluated, width))
-            self._lines(summary.not_offered(evaluated, width))
-            self._lines(summary.excluded(run.asked_by_name() if evaluated else (), width))
+            self._lines(summary.untested(run, width) if evaluated else ())
             self._lines(summary.stale(run.status.stale, width))
             self._lines(summary.flaky(run.status.flaky, width))
             for error in run.status.kit_errors:

@@ -11,13 +11,15 @@ from siconform.results import Run
 from siconform.running.command_line import CommandLine
 from siconform.running.live.terminal import WIDTH
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import LISTED, SHOWN, Evidence, Verdict
+from siconform.verdicts import LISTED, REACHED, SHOWN, Evidence, Verdict
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
 _ROOMY: Final = 72  # minimum columns for a long bar
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
 _GROUPS: Final = 8  # maximum number of reasons shown
+_NAMED: Final = 20  # maximum number of requirements named for a reason
+_SHOWN_APART: Final = REACHED | LISTED | {Verdict.CHALLENGED, Verdict.OF_THE_RM}
 _NOT_OFFERED: Final = "the target does not offer"
 
 
@@ -49,22 +51,23 @@ def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Itera
 
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """Yield failures (MUST first, then worst first), inconclusive and unreached requirements."""
+    """Yield failures, MUST first, then worst first."""
     for result in _worst_first(results):
         yield from _failing(result, width)
+
+
+def untested(run: Run, width: int = WIDTH) -> Iterator[str]:
+    """Yield requirements without a verdict, by reason; each by its name if some were selected."""
+    results = run.requirements
+    if run.status.chosen is not None:
+        for verdict in (one for one in Verdict if one not in _SHOWN_APART):
+            yield from _by_reason(run.asked(), verdict, width, _NAMED)
+        return
     yield from _by_reason(results, Verdict.COULD_NOT_RUN, width)
     yield from _by_reason(results, Verdict.NOT_REACHED, width)
-
-
-def not_offered(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """Yield requirements whose features the target does not offer, by reason."""
     silent = [f for f in results if f.reason.startswith(_NOT_OFFERED)]
     yield from _by_reason(silent, Verdict.NOT_APPLICABLE, width)
-
-
-def excluded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
-    """Yield untestable requirements, by reason."""
-    yield from _by_reason(results, Verdict.EXCLUDED, width)
+    yield from _by_reason(run.asked_by_name(), Verdict.EXCLUDED, width)
 
 
 def recorded(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
@@ -174,17 +177,29 @@ def _failing(result: RequirementResult, width: int) -> Iterator[str]:
         yield _clipped(f"{'':<8}{result.reason}", width)
 
 
-def _by_reason(results: Sequence[RequirementResult], verdict: Verdict, width: int) -> Iterator[str]:
+def _by_reason(
+    results: Sequence[RequirementResult], verdict: Verdict, width: int, named: int = 1
+) -> Iterator[str]:
     reasons: dict[str, list[RequirementResult]] = {}
     for result in results:
         if result.verdict is verdict:
-            reason = result.reason.removeprefix(f"{verdict.label}: ")
-            reasons.setdefault(reason, []).append(result)
+            reasons.setdefault(verdict.detail(result.reason), []).append(result)
     if reasons:
         yield f"  {verdict.label}:"
     for reason, affected in list(reasons.items())[:_GROUPS]:
-        more = f" and {len(affected) - 1} more" if len(affected) > 1 else ""
-        yield _clipped(f"    {affected[0].requirement.id}{more}: {reason}", width)
+        ids = ", ".join(one.requirement.id for one in affected[:named])
+        more = f" and {len(affected) - named} more" if len(affected) > named else ""
+        *rows, last = textwrap.wrap(
+            f"{ids}{more}{reason and ':'}",
+            width,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+        if "," in ids and len(last) + 1 + len(reason) > width:
+            rows, last = [*rows, last], " " * 5
+        yield from rows
+        yield _clipped(f"{last} {reason}".rstrip(), width)
     if len(reasons) > _GROUPS:
         yield f"    {len(reasons) - _GROUPS} more reasons are in results.json"
 

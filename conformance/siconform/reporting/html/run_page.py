@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
 from siconform.listing import STATED
+from siconform.reporting.evaluated_run import coverage_in
 from siconform.reporting.html.drawings import draw
 from siconform.reporting.html.histories import MOST_LETTERS, Drawn, drawn, embedded, plain, read
 from siconform.reporting.html.lives import Lives
@@ -23,7 +24,7 @@ from siconform.reporting.html.views import (
     SideBySide,
     TestView,
 )
-from siconform.verdicts import LISTED, REACHED, Verdict
+from siconform.verdicts import LISTED, Verdict
 
 _OPEN_AT_FIRST: Final = 2  # failures; more would fill the screen
 _CONDITIONS: Final = {
@@ -41,14 +42,14 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     histories = _histories(results, folder, lives)
     chosen, not_drawn = _with_capacity(histories.values())
     requirements = _opened(_requirements(results, {one.name for one in chosen}))
-    evaluated = [one for one in requirements if one.verdict is not Verdict.OF_THE_RM]
+    covered = coverage_in(results)
     return RunPage(
         target=results["target"]["name"],
         revision=results["revision"],
         verdict=results["verdict"],
         sentence=results["sentence"],
-        tested=sum(one.verdict in REACHED for one in evaluated),
-        evaluated=len(evaluated),
+        tested=covered.tested,
+        evaluated=covered.selected,
         counts=_counts(one.verdict for one in requirements),
         facts=tuple((name, value) for name, value in _facts(results) if value),
         command=results["command"],
