@@ -278,6 +278,18 @@ def test_invalid_certificate_is_one_sentence(
         read_certificate(file)
 
 
+def test_certified_name_is_shown(tmp_path: Path) -> None:
+    run = folder_of(document(PASS), tmp_path / "out")
+    file = tmp_path / "certificate.json"
+    siconform("certify", run, "-o", file, "--implementation", "my-scheduler")
+
+    compared, verified = siconform("compare", file, run), siconform("verify", file)
+
+    assert compared.stdout.startswith("before  my-scheduler 1.0, ")
+    assert verified.stdout.startswith("my-scheduler, SI 2024-10: ")
+    assert "is for my-scheduler (target mine): give --target" in verified.stderr
+
+
 def test_certificate_of_older_kit_has_no_coverage(tmp_path: Path) -> None:
     made = certified(tmp_path, PASS)
     del made["predicate"][PART]["coverage"]

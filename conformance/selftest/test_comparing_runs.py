@@ -91,7 +91,33 @@ def test_disjoint_runs_cannot_be_compared(tmp_path: Path) -> None:
         tmp_path, document(requirement(ID, "pass")), document(requirement(ID, "not-selected"))
     )
     assert done.exit_code == 5
-    assert "no tested requirement in common" in done.stderr
+    first, second = tmp_path / "before", tmp_path / "after"
+    assert f"{first} and {second} have no tested requirement in common" in done.stderr
+    assert "no regressions" not in done.stdout
+
+
+def test_untestable_requirements_are_nothing_in_common(tmp_path: Path) -> None:
+    untestable = requirement("SI-CB-012", "excluded"), requirement("SI-NODE-014", "of-the-rm")
+    first = document(
+        *untestable, requirement(ID, "pass"), requirement("SI-NODE-006", "not-selected")
+    )
+    second = document(
+        *untestable, requirement(ID, "not-selected"), requirement("SI-NODE-006", "pass")
+    )
+
+    assert compared(tmp_path, first, second).exit_code == 5
+
+
+def test_name_given_by_the_user_is_shown(tmp_path: Path) -> None:
+    passed = document(requirement(ID, "pass"))
+    named = {**passed, "target": {**passed["target"], "implementation": "my-scheduler"}}
+
+    done = compared(tmp_path, passed, named)
+
+    before, after, *_, last = done.stdout.splitlines()
+    assert before.startswith("before  mine 1.0, ")
+    assert after.startswith("after   my-scheduler 1.0, ")
+    assert last.startswith("1 requirement compared: ")
 
 
 def with_paces(*paces: Document, **conditions: object) -> Document:
@@ -130,7 +156,7 @@ def test_times_of_different_setups_are_not_compared(tmp_path: Path) -> None:
     done = compared(tmp_path, before, after)
 
     assert "times not compared: the runs differ in time scale, workers" in done.stdout
-    assert "none slower" in done.stdout
+    assert "slower" not in done.stdout
 
 
 def test_a_comparison_as_json(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from siconform import digests
 from siconform.cli import main
 from siconform.reporting import certifying, verifying
 from siconform.reporting.certificate import read_certificate
@@ -42,7 +43,7 @@ def test_same_scheduler_verifies(certified: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert "  kit        the same version" in done.stdout
-    assert "  evidence   1 histories and results.json as certified" in done.stdout
+    assert "  evidence   results.json and 1 history as certified" in done.stdout
     assert "  sample     2 of 2 requirements, seed 7" in done.stdout
     assert done.stdout.endswith("AS CERTIFIED: 2 of 2 outcomes are as certified\n")
 
@@ -52,7 +53,8 @@ def test_other_scheduler_does_not_verify(certified: Path) -> None:
 
     assert done.exit_code == 1, done.output
     assert f"  DIFFERENT  {BROKEN_BY_IT}   SHOULD certified pass, now fail: " in done.stdout
-    assert done.stdout.endswith("DIFFERENT: 1 of 2 outcomes are as certified\n")
+    assert "\nDIFFERENT: 1 of 2 outcomes are as certified, 1 differs\n" in done.stdout
+    assert f"  siconform explain {BROKEN_BY_IT}; results of this run in " in done.stdout
 
 
 def test_missing_scheduler_verifies_nothing(certified: Path, closed_address: str) -> None:
@@ -83,7 +85,7 @@ def test_no_command_is_taken_from_a_certificate(certified: Path) -> None:
     done = verified(certified)
 
     assert done.exit_code == 4
-    assert "the certificate is for rm -rf /: give --target" in done.stderr
+    assert "(target rm -rf /): give --target" in done.stderr
 
 
 def test_certificate_of_other_kit_is_not_verified(certified: Path) -> None:
@@ -94,25 +96,139 @@ def test_certificate_of_other_kit_is_not_verified(certified: Path) -> None:
 
     assert done.exit_code == 10
     assert "kit        version 0.0.9, here 0.1.0; another suite (abababababab, here " in done.stdout
-    assert "NOT VERIFIED: 0 of 0 outcomes are as certified, but the certificate" in done.stdout
+    assert "NOT VERIFIED: no outcome was tested again, but the certificate" in done.stdout
+
+
+HISTORY = "{}\n"  # of folder_of()
+
+
+def short(text: str) -> str:
+    """The beginning of the digest of a file with this text."""
+    return digests.of_text(text)[:12]
 
 
 @pytest.mark.parametrize(
-    ("name", "received"),
+    ("name", "text", "received"),
     [
-        ("histories/test_a.jsonl", "certified 1): histories/test_a.jsonl"),
-        ("histories/test_b.jsonl", "certified 1): histories/test_b.jsonl"),
-        ("results.json", "results.json is not the file that was certified"),
+        (
+            "histories/test_a.jsonl",
+            "{}",
+            f"differs from the certified file: sha256 {short('{}')}, certified {short(HISTORY)}",
+        ),
+        (
+            "histories/test_b.jsonl",
+            "{}",
+            f"was added after the run was certified: sha256 {short('{}')}",
+        ),
+        ("histories/test_a.jsonl", None, f"is missing: certified sha256 {short(HISTORY)}"),
     ],
 )
-def test_evidence_that_changed_is_named(certified: Path, name: str, received: str) -> None:
-    with (certified.parent / name).open("a", encoding="utf-8") as file:
-        file.write("\n")
+def test_altered_history_is_named_with_its_digest(
+    certified: Path, name: str, text: str | None, received: str
+) -> None:
+    file = certified.parent / name
+    if text is None:
+        file.unlink()
+    else:
+        file.write_text(text, "utf-8")
 
     done = verified(certified, "--sample", "0", "--results", str(certified.parent))
 
     assert done.exit_code == 1
-    assert received in done.stdout
+    assert f"  evidence   {name} {received}\n" in done.stdout
+    assert f"\nDIFFERENT: {name} is not as certified; no outcome was tested again\n" in done.stdout
+    assert "\n  Get the original files of the certified run, or " in done.stdout
+
+
+def test_altered_results_are_named_with_their_digest(certified: Path) -> None:
+    file = certified.parent / "results.json"
+    then = digests.of_file(file)[:12]
+    file.write_text(file.read_text("utf-8") + "\n", "utf-8")
+    now = digests.of_file(file)[:12]
+
+    done = verified(certified, "--sample", "0", "--results", str(certified.parent))
+
+    assert f"results.json differs from the certified file: sha256 {now}, certified {then}" in (
+        done.stdout
+    )
+
+
+def test_altered_histories_without_the_certified_list(certified: Path) -> None:
+    (certified.parent / "histories.sha256").unlink()
+    (certified.parent / "histories" / "test_b.jsonl").write_text("{}", "utf-8")
+
+    done = verified(certified, "--sample", "0", "--results", str(certified.parent))
+
+    assert (
+        "  evidence   the set of histories (2, certified 1) differs: histories.sha256 is not the "
+        in done.stdout
+    )
+    assert "\nDIFFERENT: the set of histories is not as certified; no outcome" in done.stdout
+
+
+SAME = verifying.Again(KEPT, "MUST", PASS, PASS, "")
+OTHER = verifying.Again(BROKEN_BY_IT, "SHOULD", PASS, FAIL, "it does not")
+NO_RESULT = verifying.Again(BROKEN_BY_IT, "SHOULD", PASS, NOT_RUN, "it died")
+ALTERED = [verifying.Altered("test_a.jsonl", "differs")]
+BOTH = "1 of 2 outcomes are as certified, 1 differs"
+BUT = "but the certificate is from another version of the kit"
+KIT = ["version 0.0.9, here 0.1.0"]
+
+
+@pytest.mark.parametrize(
+    ("again", "others", "altered", "code", "received"),
+    [
+        ([SAME], [], None, 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),
+        ([SAME], [], [], 0, "AS CERTIFIED: 1 of 1 outcomes are as certified"),
+        ([], [], [], 0, "AS CERTIFIED: all files are as certified; no outcome was tested again"),
+        ([], [], None, 10, "NOT VERIFIED: no outcome was tested again"),
+        (
+            [SAME, NO_RESULT],
+            [],
+            None,
+            10,
+            "NOT VERIFIED: 1 of 2 outcomes are as certified, 1 has no result",
+        ),
+        (
+            [SAME, NO_RESULT],
+            KIT,
+            None,
+            10,
+            f"NOT VERIFIED: 1 of 2 outcomes are as certified, 1 has no result, {BUT}",
+        ),
+        (
+            [SAME],
+            [],
+            ALTERED,
+            1,
+            "DIFFERENT: test_a.jsonl is not as certified; 1 of 1 outcomes are as certified",
+        ),
+        (
+            [SAME, OTHER],
+            [],
+            ALTERED * 3,
+            1,
+            f"DIFFERENT: test_a.jsonl and 2 more are not as certified; {BOTH}",
+        ),
+        (
+            [SAME, OTHER],
+            KIT,
+            None,
+            1,
+            f"DIFFERENT: {BOTH}, {BUT}",
+        ),
+    ],
+)
+def test_ending_states_files_and_outcomes_apart(
+    again: list[verifying.Again],
+    others: list[str],
+    altered: list[verifying.Altered] | None,
+    code: int,
+    received: str,
+) -> None:
+    ended = verifying.conclusion(again, others, altered)
+
+    assert (ended.code, ended.sentence) == (code, received)
 
 
 def test_sample_depends_on_seed() -> None:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from siconform.commands.ending import ends, wrong
-from siconform.policy import ExitCode
 from siconform.running.click_options import of_the_target
 
 if TYPE_CHECKING:
     from siconform.reporting.certificate import Certificate, Resource
-    from siconform.reporting.verifying import Again
+    from siconform.reporting.verifying import Again, Altered
 
 _SAMPLE: Final = 20
+_LISTED: Final = 3  # altered files that are named
 _CODES: Final = (
-    "Exit codes: 0 as certified, 1 different, 10 not verified: some of the sample was inconclusive "
-    "or the certificate is from another version of the kit; others as in siconform run."
+    "Exit codes: 0 as certified, 1 different, 10 not verified: nothing was tested again, some of "
+    "the sample had no result, or the certificate is from another version of the kit; others as in "
+    "siconform run."
 )
 
 
@@ -129,7 +130,7 @@ def verify(
 
     try:
         read = read_certificate(certificate)
-        others, different = _checks(read, evidence)
+        others, altered = _checks(read, evidence)
     except RecordError as error:
         wrong(str(error))
     number = random.randrange(2**32) if seed is None else seed  # noqa: S311  # not a secret
@@ -137,7 +138,7 @@ def verify(
     for one in again:
         if not one.is_same:
             click.echo(_received(one))
-    sys.exit(_concludes(again, others, different))
+    sys.exit(_concludes(again, others, altered, into))
 
 
 def _evaluated_again(
@@ -160,24 +161,31 @@ def _evaluated_again(
     return verifying.compared(certificate, run, chosen)
 
 
-def _checks(certificate: "Certificate", evidence: Path | None) -> tuple[list[str], list[str]]:
+def _checks(
+    certificate: "Certificate", evidence: Path | None
+) -> tuple[list[str], "list[Altered] | None"]:
     """Compare the kit and the evidence with the certificate; return the differences of each."""
     from siconform.reporting import verifying  # noqa: PLC0415  # takes time
 
     part = certificate.part
-    click.echo(f"{part.implementation.target}, SI {part.revision}: {part.sentence}")
+    click.echo(f"{part.implementation.name}, SI {part.revision}: {part.sentence}")
     others = verifying.other_kit(certificate)
     click.echo(f"  kit        {'; '.join(others) or 'the same version'}")
     if evidence is None:
-        return others, []
-    different = list(verifying.other_evidence(certificate, evidence))
-    for line in different or [f"{part.histories.files} histories and results.json as certified"]:
+        return others, None
+    altered = list(verifying.altered_files(certificate, evidence))
+    received = [str(one) for one in altered[:_LISTED]]
+    number = part.histories.files
+    histories = f"{number} histor{'y' if number == 1 else 'ies'}"
+    for line in received or [f"results.json and {histories} as certified"]:
         click.echo(f"  evidence   {line}")
-    return others, different
+    if len(altered) > _LISTED:
+        click.echo(f"  evidence   {len(altered) - _LISTED} more files are not as certified")
+    return others, altered
 
 
 def _received(one: "Again") -> str:
-    word = "NOT TESTED" if one.is_unjudged else "DIFFERENT"
+    word = "NO RESULT" if one.is_unjudged else "DIFFERENT"
     reason = f": {' '.join(one.reason.split())}" if one.reason else ""
     line = (
         f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.label}, "
@@ -186,21 +194,22 @@ def _received(one: "Again") -> str:
     return line if len(line) <= 100 else f"{line[:97]}..."  # noqa: PLR2004  # columns
 
 
-def _concludes(again: Sequence["Again"], others: Sequence[str], evidence: Sequence[str]) -> int:
-    unjudged = sum(one.is_unjudged for one in again)
-    different = sum(not one.is_same and not one.is_unjudged for one in again)
-    same = f"{sum(one.is_same for one in again)} of {len(again)} outcomes are as certified"
-    if different or evidence:
-        click.echo(f"DIFFERENT: {same}")
-        return ExitCode.NON_CONFORMANT
-    if unjudged:
-        click.echo(f"NOT VERIFIED: {same}, {unjudged} inconclusive")
-        return ExitCode.INCOMPLETE
-    if others:
-        click.echo(f"NOT VERIFIED: {same}, but the certificate is from another version of the kit")
-        return ExitCode.INCOMPLETE
-    click.echo(f"AS CERTIFIED: {same}")
-    return ExitCode.OK
+def _concludes(
+    again: Sequence["Again"], others: Sequence[str], altered: "Sequence[Altered] | None", into: str
+) -> int:
+    """Print the conclusion and what to do next; return the exit code."""
+    from siconform.reporting import verifying  # noqa: PLC0415  # takes time
+
+    ended = verifying.conclusion(again, others, altered)
+    click.echo(ended.sentence)
+    if altered:
+        click.echo(
+            "  Get the original files of the certified run, or run the suite again and certify that"
+        )
+    changed = [one.requirement for one in again if not one.is_same]
+    if changed:
+        click.echo(f"  siconform explain {changed[0]}; results of this run in {into}")
+    return ended.code
 
 
 def _subject(text: str) -> "Resource":

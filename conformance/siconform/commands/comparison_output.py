@@ -60,9 +60,12 @@ def _not_compared(comparison: Comparison) -> Iterator[str]:
 
 
 def _counted(comparison: Comparison) -> str:
-    received = [kind.counted(len(comparison.of(kind))) for kind in Kind]
-    received.append(f"{len(comparison.slower) or 'none'} slower")
-    return f"{comparison.compared} requirements compared: {', '.join(received)}"
+    number = comparison.compared
+    compared = f"{number} requirement{'' if number == 1 else 's'} compared"
+    received = [kind.counted(len(comparison.of(kind))) for kind in Kind] if number else []
+    if not comparison.times:
+        received.append(f"{len(comparison.slower) or 'none'} slower")
+    return f"{compared}: {', '.join(received)}" if received else compared
 
 
 def _clipped(line: str) -> str:

@@ -60,6 +60,8 @@ def compare(before: Path, after: Sequence[Path], form: str) -> None:
         click.echo(json.dumps(received, indent=1, ensure_ascii=False))
     else:
         click.echo("\n\n".join("\n".join(lines_of(one)) for one in found))
-    if not all(one.compared for one in found):
-        ends("these runs have no tested requirement in common", ExitCode.NOTHING_SELECTED)
+    for one in found:
+        if not one.compared:
+            runs = f"{one.before.where} and {one.after.where}"
+            ends(f"{runs} have no tested requirement in common", ExitCode.NOTHING_SELECTED)
     sys.exit(any(one.is_worse for one in found))

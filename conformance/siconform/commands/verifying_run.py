@@ -44,9 +44,10 @@ def evaluate(
     values = _as_it_was(part, values) | {TARGET_FILE: NO_FILE}
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
+        name, target = part.implementation.name, part.implementation.target
+        of_the_run = "" if name == target else f" (target {target})"
         raise NotEvaluated(
-            f"the certificate is for {part.implementation.target}: give --target or "
-            "--target-command",
+            f"the certificate is for {name}{of_the_run}: give --target or --target-command",
             ExitCode.USAGE,
         )
     command = [sys.executable, "-P", "-m", "siconform", "run", *words_of(values)]

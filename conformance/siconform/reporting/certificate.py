@@ -185,7 +185,7 @@ def evaluated_in(path: Path) -> EvaluatedRun:
     part = read_certificate(path).part
     return EvaluatedRun(
         str(path),
-        part.implementation.target,
+        part.implementation.name,
         part.implementation.version,
         part.revision,
         part.sentence,

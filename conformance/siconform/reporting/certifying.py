@@ -20,7 +20,7 @@ from siconform.reporting.certificate import (
     Part,
     Resource,
 )
-from siconform.reporting.evaluated_run import coverage_in, paces_in
+from siconform.reporting.evaluated_run import coverage_in, name_in, paces_in
 from siconform.reporting.stored import RecordError, read_document
 from siconform.results import FILE as RESULTS
 from siconform.verdicts import REACHED, Verdict
@@ -159,7 +159,7 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
 
 def _implementation(target: Mapping[str, Any], about: About) -> Implementation:
     return Implementation(
-        about.name or target.get("implementation") or target["name"],
+        about.name or name_in(target),
         about.version or target["version"],
         about.contact or target.get("contact", ""),
         target["name"],

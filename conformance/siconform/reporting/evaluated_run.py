@@ -34,7 +34,7 @@ class EvaluatedRun:
     """Summary of a run, from its results folder or its certificate."""
 
     where: str  # path it was read from
-    target: str
+    target: str  # the name given by the user, else that of the run
     version: str
     revision: str
     sentence: str
@@ -49,7 +49,7 @@ def run_in(path: Path) -> EvaluatedRun:
     try:
         return EvaluatedRun(
             str(path),
-            results["target"]["name"],
+            name_in(results["target"]),
             results["target"].get("version", ""),
             results["revision"],
             results["sentence"],
@@ -59,6 +59,11 @@ def run_in(path: Path) -> EvaluatedRun:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path} has no results of siconform: {error!r}") from None
+
+
+def name_in(target: Mapping[str, Any]) -> str:
+    """Return the name of a target in results.json: the user's, else that of the run."""
+    return str(target.get("implementation") or target["name"])
 
 
 def outcome_of(requirement: Mapping[str, Any]) -> Outcome:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome
-from siconform.verdicts import FAILED, Verdict
+from siconform.verdicts import CATALOGUED, FAILED, Verdict
 
 _BAD: Final = FAILED | {Verdict.COULD_NOT_RUN}
 
@@ -90,9 +90,9 @@ class Comparison:
 
 
 def compare(before: EvaluatedRun, after: EvaluatedRun) -> Comparison:
-    """Compare two runs, except for requirements that one of them did not select."""
+    """Compare two runs, except for requirements that one did not select or neither can test."""
     both = [one for one in before.outcomes if one in after.outcomes]
-    seen = [one for one in both if _selected(before, one) and _selected(after, one)]
+    seen = [one for one in both if _is_comparable(before, after, one)]
     changes = tuple(_changes(before, after, seen))
     times = _why_no_times(before, after)
     return Comparison(
@@ -129,6 +129,11 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 def _selected(run: EvaluatedRun, requirement: str) -> bool:
     return run.outcomes[requirement].verdict is not Verdict.NOT_SELECTED
+
+
+def _is_comparable(before: EvaluatedRun, after: EvaluatedRun, requirement: str) -> bool:
+    tested = {run.outcomes[requirement].verdict for run in (before, after)} - CATALOGUED
+    return bool(tested) and all(_selected(run, requirement) for run in (before, after))
 
 
 def _only_in(run: EvaluatedRun, other: EvaluatedRun) -> tuple[str, ...]:

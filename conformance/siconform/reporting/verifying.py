@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from siconform import __version__, digests
+from siconform.policy import ExitCode
 from siconform.reporting import certifying
 from siconform.reporting.certificate import Certificate, outcome
 from siconform.reporting.evaluated_run import EvaluatedRun
@@ -18,6 +19,8 @@ _SHOWN: Final = frozenset(
     {Verdict.PASS, Verdict.FAIL, Verdict.LATE, Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE}
 )
 """Outcomes that a test can reproduce."""
+
+_SHORT: Final = 12  # digits of a digest that are shown
 
 _UNJUDGED: Final = frozenset({Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.KIT_ERROR})
 
@@ -41,6 +44,25 @@ class Again:
     def is_unjudged(self) -> bool:
         """Whether the requirement had no result this time, so that it proves nothing."""
         return self.now in _UNJUDGED and not self.is_same
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A file of the results folder that is not as certified, and in what way."""
+
+    name: str
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The exit code of a verification and its sentence."""
+
+    code: ExitCode
+    sentence: str
 
 
 def population(certificate: Certificate, with_tests: Collection[str]) -> list[str]:
@@ -79,38 +101,73 @@ def other_kit(certificate: Certificate) -> list[str]:
     certified = {"catalogue": kit.catalogue, "suite": kit.suite, "kit": kit.kit}
     received = [] if kit.version == __version__ else [f"version {kit.version}, here {__version__}"]
     return received + [
-        f"another {name} ({found.get('sha256', '')[:12]}, here {here[name][:12]})"
+        f"another {name} ({found.get('sha256', '')[:_SHORT]}, here {here[name][:_SHORT]})"
         for name, found in certified.items()
         if found.get("sha256") != here[name]
     ]
 
 
-def other_evidence(certificate: Certificate, folder: Path) -> Iterator[str]:
-    """Yield a sentence for each difference between the results folder and the certificate.
+def altered_files(certificate: Certificate, folder: Path) -> Iterator[Altered]:
+    """Yield the files of the results folder that are not as certified.
 
     RecordError if there are no complete results.
     """
     read_document(folder)
-    certified = {one.name: one.digest for one in certificate.subject}
-    if certified.get(RESULTS, {}).get("sha256") != digests.of_file(folder / RESULTS):
-        yield f"{folder / RESULTS} is not the file that was certified"
-    histories, text = certificate.part.histories, certifying.listed(folder)
-    if histories.digest.get("sha256") == digests.of_text(text):
-        return
-    named = list(_differing(text, folder / certifying.HISTORIES, histories.digest))
-    files = text.count("\n")
-    which = f": {', '.join(named[:3])}" if named else ""
-    more = f" and {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004  # that are named
-    yield (
-        f"the histories are not those that were certified ({files} files, certified "
-        f"{histories.files}){which}{more}"
+    certified = {one.name: one.digest.get("sha256", "") for one in certificate.subject}
+    yield from _compared_file(
+        RESULTS, digests.of_file(folder / RESULTS), certified.get(RESULTS, "")
     )
-
-
-def _differing(text: str, list_of_then: Path, digest: dict[str, str]) -> Iterator[str]:
-    """Yield the files that changed, vanished or appeared, if the certified list is still there."""
-    then = list_of_then.read_text("utf-8") if list_of_then.is_file() else ""
-    if digests.of_text(then) != digest.get("sha256"):
+    histories, text = certificate.part.histories, certifying.listed(folder)
+    digest = histories.digest.get("sha256")
+    if digest == digests.of_text(text):
         return
-    changed = set(then.splitlines()) ^ set(text.splitlines())
-    yield from sorted({line.partition("  ")[2] for line in changed})
+    listed = folder / certifying.HISTORIES
+    then = listed.read_text("utf-8") if listed.is_file() else ""
+    if digests.of_text(then) != digest:
+        numbers = f"({len(text.splitlines())}, certified {histories.files})"
+        why = f"{listed.name} is not the certified list, so it is not known which"
+        yield Altered("the set of histories", f"{numbers} differs: {why}")
+        return
+    before, now = _digests_in(then), _digests_in(text)
+    for name in sorted({**before, **now}):
+        yield from _compared_file(name, now.get(name, ""), before.get(name, ""))
+
+
+def conclusion(
+    again: Sequence[Again], others: Sequence[str], altered: Sequence[Altered] | None
+) -> Conclusion:
+    """Conclude from outcomes, differences of the kit, and altered files (None: not checked)."""
+    different = sum(not one.is_same and not one.is_unjudged for one in again)
+    unjudged = sum(one.is_unjudged for one in again)
+    same = f"{sum(one.is_same for one in again)} of {len(again)} outcomes"
+    counts = [f"{same} are as certified"] if again else ["no outcome was tested again"]
+    counts += [f"{different} differ{'s' if different == 1 else ''}"] if different else []
+    counts += [f"{unjudged} {'has' if unjudged == 1 else 'have'} no result"] if unjudged else []
+    counts += ["but the certificate is from another version of the kit"] if others else []
+    received = ", ".join(counts)
+    if altered:
+        more = f" and {len(altered) - 1} more are" if len(altered) > 1 else " is"
+        received = f"{altered[0].name}{more} not as certified; {received}"
+    if different or altered:
+        return Conclusion(ExitCode.NON_CONFORMANT, f"DIFFERENT: {received}")
+    if unjudged or others or (altered is None and not again):
+        return Conclusion(ExitCode.INCOMPLETE, f"NOT VERIFIED: {received}")
+    files = "" if again else "all files are as certified; "
+    return Conclusion(ExitCode.OK, f"AS CERTIFIED: {files}{received}")
+
+
+def _compared_file(name: str, now: str, certified: str) -> Iterator[Altered]:
+    """Yield the file if its digest is not the certified one; "" if there is no such file."""
+    if not now:
+        yield Altered(name, f"is missing: certified sha256 {certified[:_SHORT]}")
+    elif not certified:
+        yield Altered(name, f"was added after the run was certified: sha256 {now[:_SHORT]}")
+    elif now != certified:
+        digest = f"sha256 {now[:_SHORT]}, certified {certified[:_SHORT]}"
+        yield Altered(name, f"differs from the certified file: {digest}")
+
+
+def _digests_in(text: str) -> dict[str, str]:
+    """Return the digests in the output of ``certifying.listed()``, by file."""
+    lines = (line.partition("  ") for line in text.splitlines())
+    return {name: digest for digest, _, name in lines}
