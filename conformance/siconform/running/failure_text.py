@@ -17,6 +17,7 @@ from siconform.verdicts import Evidence, Verdict
 _INDENT = " " * 6
 _WIDTH = 96
 _LABELS = 13
+_ONLY_IF = "only if this deviation is known and explained, add to your baseline"
 
 
 class FailureBlock(msgspec.Struct, frozen=True):
@@ -71,11 +72,16 @@ def text_of(
     if rows:
         lines += ["", *side_by_side.text(rows, with_reference=with_reference)]
     lines += [*block.notes, "", _labelled("test", block.test)]
-    lines.append(_labelled("again", command.again(requirement.id)))
+    again = _labelled("again", command.again(requirement.id))
     if block.known:
-        lines.append(_labelled("known", block.known))
-    elif block.verdict is not Verdict.KIT_ERROR:
-        lines.append(_labelled("known?", f"add to your baseline:\n{_entry(block)}"))
+        lines += [again, _labelled("known", block.known)]
+    elif block.verdict is Verdict.KIT_ERROR:
+        lines.append(again)
+    else:
+        explain = command.of_the_kit("explain", requirement.id)
+        messages = "; all messages: report.html, histories" if block.history else ""
+        lines += [_labelled("closer", explain + messages), again]
+        lines.append(_labelled("known?", f"{_ONLY_IF}:\n{_entry(block)}"))
     return "\n".join(lines)
 
 
@@ -100,8 +106,8 @@ def _mention(evidence: Evidence) -> str:
 def _entry(block: FailureBlock) -> str:
     message = block.message.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f"- {{requirement: {block.requirement}, outcome: {block.verdict},\n"
-        f'   reason: "TODO: reason, or where it is tracked",\n'
+        f"- {{requirement: {block.requirement}, outcome: {block.verdict}, "
+        f'reason: "TODO: explanation",\n'
         f'   says: "{message}"}}'
     )
 
