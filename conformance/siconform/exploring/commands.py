@@ -1,6 +1,5 @@
 """The commands ``siconform explore`` and ``siconform replay``."""
 
-import json
 import os
 import random
 import shlex
@@ -12,9 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from siwire import note_on
 
-from siconform import __version__
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
@@ -24,14 +21,12 @@ from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
-from siconform.running.click_options import by_flag, words_of
 from siconform.running.command_line import PROGRAM, RUN, CommandLine
-from siconform.running.open_target import check_command, describe, open_target, prepare
-from siconform.running.option_list import STARTED_AS
+from siconform.running.command_settings import header, results_folder, settings_of
+from siconform.running.open_target import open_target, prepare
 from siconform.running.option_values import BadOption
-from siconform.running.options import Settings, settings_from
-from siconform.running.results_dir import CannotWrite, ResultsDir, adds
-from siconform.running.target_file_options import fill_in
+from siconform.running.options import Settings
+from siconform.running.results_dir import CannotWrite, adds
 
 _SHOWN: Final = 5  # histories between two progress updates
 
@@ -40,9 +35,9 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
     """Run random histories until one fails or the budget is used up; return the exit code."""
     seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
     try:
-        settings = _settings("explore", given, results)
-        with _folder(settings), _session(settings, "explore") as session:
-            _header(settings)
+        settings = settings_of("explore", given, results)
+        with results_folder(settings), _session(settings, "explore") as session:
+            header(settings)
             click.echo(
                 f"exploring: up to {budget.histories} histories of up to {budget.steps} steps, "
                 f"{budget.seconds:g} s, seed {seed}"
@@ -61,10 +56,10 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
 def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     """Replay a recorded history; return the exit code."""
     try:
-        settings = _settings("replay", given, results)
+        settings = settings_of("replay", given, results)
         recorded = read_history(file)
-        with _folder(settings), _session(settings, "replay") as session:
-            _header(settings)
+        with results_folder(settings), _session(settings, "replay") as session:
+            header(settings)
             replayed = Replay(session, recorded).plays()
     except (BadOption, Unreplayable) as error:
         return _ends(ExitCode.USAGE, error)
@@ -101,32 +96,6 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
     return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
 
 
-def _settings(command: str, given: Mapping[str, Any], results: str) -> Settings:
-    values = by_flag(given)
-    values[STARTED_AS] = json.dumps([(PROGRAM, command), words_of(values)])
-    values["--results"] = results
-    try:
-        fill_in(values)
-    except LookupError as error:
-        raise BadOption(str(error)) from None
-    settings = settings_from(values.get)
-    if note := note_on(given.get("revision") or ""):
-        click.echo(f"siconform: {note}", err=True)
-    check_command(settings)
-    return settings
-
-
-@contextmanager
-def _folder(settings: Settings) -> Iterator[None]:
-    """Hold the results folder while this process writes to it."""
-    folder = ResultsDir(settings.results)
-    folder.prepare()
-    try:
-        yield
-    finally:
-        folder.release()
-
-
 @contextmanager
 def _session(settings: Settings, who: str) -> Iterator[Session]:
     prepare(settings)
@@ -138,11 +107,6 @@ def _session(settings: Settings, who: str) -> Iterator[Session]:
         session.discard()
     finally:
         target.stop()
-
-
-def _header(settings: Settings) -> None:
-    name, _ = describe(settings)
-    click.echo(f"siconform {__version__}   SI {settings.revision}   target: {name}")
 
 
 def _progress() -> Callable[[Exploration], None]:

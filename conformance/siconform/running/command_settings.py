@@ -1,0 +1,52 @@
+"""Settings of commands other than ``siconform run`` that test a scheduler."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from siwire import note_on
+
+from siconform import __version__
+from siconform.running.click_options import by_flag, words_of
+from siconform.running.command_line import PROGRAM
+from siconform.running.open_target import check_command, describe
+from siconform.running.option_list import STARTED_AS
+from siconform.running.option_values import BadOption
+from siconform.running.options import Settings, settings_from
+from siconform.running.results_dir import ResultsDir
+from siconform.running.target_file_options import fill_in
+
+
+def settings_of(command: str, given: Mapping[str, Any], results: str) -> Settings:
+    """Check the options that click passes to a command, and those of the target file."""
+    values = by_flag(given)
+    values[STARTED_AS] = json.dumps([(PROGRAM, command), words_of(values)])
+    values["--results"] = results
+    try:
+        fill_in(values)
+    except LookupError as error:
+        raise BadOption(str(error)) from None
+    settings = settings_from(values.get)
+    if note := note_on(given.get("revision") or ""):
+        click.echo(f"siconform: {note}", err=True)
+    check_command(settings)
+    return settings
+
+
+@contextmanager
+def results_folder(settings: Settings) -> Iterator[None]:
+    """Hold the results folder while this process writes to it."""
+    folder = ResultsDir(settings.results)
+    folder.prepare()
+    try:
+        yield
+    finally:
+        folder.release()
+
+
+def header(settings: Settings) -> None:
+    """Print the kit, the revision and the target."""
+    name, _ = describe(settings)
+    click.echo(f"siconform {__version__}   SI {settings.revision}   target: {name}")
