@@ -10,6 +10,7 @@ import click
 from siconform import guarding
 from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
+from siconform.commands.check_command import check
 from siconform.commands.ending import sentence, wrong
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.report_command import report
@@ -49,6 +50,7 @@ def main() -> None:
     """Test a scheduler for conformance to the YuniKorn Scheduler Interface (SI)."""
 
 
+main.add_command(check)
 main.add_command(list_requirements)
 main.add_command(explain)
 main.add_command(list_profiles)

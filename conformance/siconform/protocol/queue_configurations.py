@@ -6,13 +6,13 @@ which the scheduler was given the same file: fixtures/queues/conformance.yaml fo
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
-from siconform import shipped
+from siconform import plain_yaml, shipped
 from siconform.outcomes import PreconditionFailed
 
 POLICY_GROUP: Final = "conformance"
@@ -94,6 +94,21 @@ def queues_with_enforced_quotas(right: int, **leaves: int) -> str:
 def conformance_queues() -> QueueConfiguration:
     """Return the configuration of the shared cluster."""
     return QueueConfiguration(_conformance_file().read_text(encoding="utf-8"), POLICY_GROUP)
+
+
+@cache
+def leaf_queues() -> tuple[str, ...]:
+    """Return the full names of the configured leaf queues of the shared cluster."""
+    (partition,) = plain_yaml.load(conformance_queues())["partitions"]
+    return tuple(leaf for queue in partition["queues"] for leaf in _leaves(queue, ""))
+
+
+def _leaves(queue: Mapping[str, Any], above: str) -> Iterator[str]:
+    name = f"{above}{queue['name']}"
+    for child in queue.get("queues", ()):
+        yield from _leaves(child, f"{name}.")
+    if not ("queues" in queue or queue.get("parent")):
+        yield name
 
 
 @cache

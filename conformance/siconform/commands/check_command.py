@@ -1,0 +1,31 @@
+"""The command ``siconform check``: the first contact with a scheduler."""
+
+import sys
+from typing import Any
+
+import click
+
+from siconform.running.click_options import of_the_target
+
+
+@click.command(
+    epilog="Exit codes: 0 ready for a run, 1 a step failed, 2 interrupted, 4 usage error, 12 the "
+    "scheduler cannot be reached."
+)
+@click.option(
+    "--results",
+    default="build/check",
+    show_default=True,
+    help="Folder of the log of a started scheduler",
+)
+@of_the_target()
+def check(results: str, **target: Any) -> None:
+    """Check within ten seconds that a scheduler is ready for a run.
+
+    The RM registers, submits an application to each queue of the suite, and has a node accepted and
+    an allocation made and released. Everything is removed again. --time-scale multiplies the ten
+    seconds; --wait and the start of a --target-command come in addition.
+    """
+    from siconform.running import first_contact  # noqa: PLC0415  # imports pytest and grpc
+
+    sys.exit(first_contact.check(target, results))
