@@ -59,9 +59,13 @@ class AtTerminal:
             pass
         return self.process.returncode
 
+    def types(self, text: str) -> None:
+        """Type this text."""
+        os.write(self._master, text.encode())
+
     def presses_ctrl_c(self) -> None:
         """Press Ctrl-C."""
-        os.write(self._master, b"\x03")
+        self.types("\x03")
 
     def resizes(self, columns: int, lines: int) -> None:
         """Resize the window."""

@@ -12,6 +12,7 @@ from siconform.commands.catalogue_commands import explain, list_profiles, list_r
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.check_command import check
 from siconform.commands.ending import sentence, wrong
+from siconform.commands.init_command import init
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
@@ -50,6 +51,7 @@ def main() -> None:
     """Test a scheduler for conformance to the YuniKorn Scheduler Interface (SI)."""
 
 
+main.add_command(init)
 main.add_command(check)
 main.add_command(list_requirements)
 main.add_command(explain)

@@ -9,7 +9,7 @@ import click
 
 from siconform.commands.ending import wrong
 
-_NEW = """\
+NEW = """\
 #:schema {schema}
 # The scheduler under test, for `siconform run`. Paths are relative to this file.
 
@@ -50,7 +50,7 @@ _NEW = """\
 # workers = 4
 # explore = 10
 """
-_FILE = "siconform.toml"
+FILE = "siconform.toml"
 _SCHEMA = "siconform.schema.json"
 
 
@@ -58,13 +58,13 @@ _SCHEMA = "siconform.schema.json"
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--target", metavar="NAME", help="Show the options of this target of the file")
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON schema of target files")
-@click.option("--new", is_flag=True, help=f"Create {_FILE} with every section, and its schema")
+@click.option("--new", is_flag=True, help=f"Create {FILE} with every section, and its schema")
 def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: bool) -> None:
     """Check a target file (siconform.toml) and print its settings as options."""
     if as_schema:
         click.echo(_schema(), nl=False)
     elif new:
-        _write(file or Path(_FILE))
+        _write(file or Path(FILE))
     else:
         _report(file, target)
 
@@ -80,7 +80,7 @@ def _write(file: Path) -> None:
     schema_file = file.with_name(_SCHEMA)
     try:
         with file.open("x", encoding="utf-8") as new:
-            new.write(_NEW.format(schema=f"./{_SCHEMA}"))
+            new.write(NEW.format(schema=f"./{_SCHEMA}"))
         schema_file.write_text(_schema(), "utf-8")
     except OSError as error:
         wrong(f"{file} cannot be written: {error.strerror}")
@@ -98,7 +98,7 @@ def _report(file: Path | None, target: str | None) -> None:
     try:
         found = of_the_options(str(file) if file else None)
         if found is None:
-            wrong(f"no {_FILE} in this folder or above; 'siconform target-file --new' creates one")
+            wrong(f"no {FILE} in this folder or above; 'siconform target-file --new' creates one")
         if target is not None and not found.has(target):
             wrong(f'{found.path}: unknown target "{target}"')
         words = with_target_file([*given, *(["--target", target] if target else [])])
