@@ -60,12 +60,14 @@ class Small:
         queues: tuple[str, ...] | None = None,
         refusal: str = "",
         silent: tuple[str, ...] = (),
+        latency: float = 0.0,
     ) -> None:
         self.nodes: set[str] = set()
         self.applications: set[str] = set()
         self._queues = queues
         self._refusal = refusal
         self._silent = silent
+        self._latency = latency
         self._si: Any = DEFAULT_REVISION.si
 
     @contextmanager
@@ -127,6 +129,7 @@ class Small:
         for ask in request.allocations:
             named = {"allocationKey": ask.allocationKey, "applicationID": ask.applicationID}
             if ask.applicationID in self.applications:
+                time.sleep(self._latency)
                 node = next(iter(self.nodes))
                 resource = ask.resourcePerAlloc
                 yield self._si.AllocationResponse(
@@ -268,6 +271,14 @@ def test_silence_is_bounded_and_nothing_stays(silent: str, step: str) -> None:
         assert ("FAILED", step) == next(one for one in steps(result) if one[0] == "FAILED")
         assert took < QUICK * LIMIT + patient(2)
         wait_for(lambda: not small.nodes and not small.applications)
+
+
+def test_a_slow_scheduler_is_not_probed() -> None:
+    with Small(latency=patient(0.3)).serves() as address:
+        result = check("--target", address, "--time-scale", f"{QUICK:g}")
+
+    assert result.exit_code == 0, result.output
+    assert "others: probed by a run, as an allocation takes" in text(result)
 
 
 def test_nothing_stays_of_a_contact_that_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

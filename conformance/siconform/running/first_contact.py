@@ -87,7 +87,7 @@ class FirstContact:
         self._leftovers: Connection | None = None  # on which something may have to be removed
         self._step = _REACHABLE
         self._failure = ("", "", "")  # the first failed step, what to do, the command for it
-        self._look = "look at the messages of the test"
+        self._look = "look at the messages of the test; a slow scheduler needs --time-scale 2"
         self._over = False
 
     def makes(self) -> int:
@@ -323,7 +323,8 @@ class FirstContact:
         try:
             yield
         except Outcome as outcome:
-            raise self._fails(outcome.message, first, then) from None
+            expected = f"; expected: {outcome.expected}" if outcome.expected else ""
+            raise self._fails(f"{outcome.message}{expected}", first, then) from None
 
     def _fails(self, message: str, first: str, then: str) -> NotReady:
         """Report that the current step failed; the first failure is the one to act on."""
