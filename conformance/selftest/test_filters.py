@@ -104,6 +104,6 @@ def test_profile_combined_with_filters() -> None:
 def test_filters_report_what_was_given() -> None:
     filters = read_filters(["node-2"], {"--level": ["must"], "--text": []}, NEWEST)
 
-    assert filters.words == "node-2; level must"
+    assert filters.words == "node-2, level must"
     assert filters.selects
     assert not read_filters([], {}, NEWEST).selects

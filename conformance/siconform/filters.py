@@ -257,4 +257,4 @@ def _in_words(words: Sequence[str], given: Mapping[str, Sequence[str]]) -> str:
     received += [
         f"{flag.removeprefix('--')} {', '.join(given[flag])}" for flag in FLAGS if given.get(flag)
     ]
-    return "; ".join(received)
+    return ", ".join(received)

@@ -1,5 +1,6 @@
 """The policy that decides a run's verdict, for console, JUnit, JSON and exit code alike."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,17 @@ class RunVerdict(StrEnum):
     KIT_ERROR = "KIT ERROR"
 
 
+PARTIAL: Final = "PARTIAL"
+"""Shown instead of CONFORMANT for a run that tested only selected requirements."""
+
+
+def heading(verdict: str, *, partial: bool) -> str:
+    """Return the verdict for a heading, which states whether the run was partial."""
+    if not partial:
+        return verdict
+    return PARTIAL if verdict == RunVerdict.CONFORMANT else f"{verdict} (partial run)"
+
+
 class ExitCode(IntEnum):
     """Exit codes of a run; up to 5 with pytest's meaning. README.md lists them."""
 
@@ -81,6 +93,7 @@ EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
 )
 """Descriptions for the help of a run and README.md."""
 
+_LONGEST_SELECTION: Final = 80  # characters of a sentence
 _PYTEST_BROKE: Final = 3  # pytest's own exit code for an internal error
 
 
@@ -99,7 +112,7 @@ class RunStatus:
     chosen: frozenset[str] | None = None  # selected ids; None: all of the revision
     profile: str = ""  # if the profile is the whole selection
     fail_on: Level = Level.MUST  # the least binding level that decides the verdict
-    in_part: bool = False  # whether options left something out, other than by the profile
+    partial: str = ""  # of a partial run: what its options select, as given
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +176,7 @@ def _evaluate_status(
         what = f"{len(errors)} requirements could not be tested ({_some(errors)})"
         return _kit_error(what if errors else status.kit_errors[0])
     if status.ended_by == ExitCode.INTERRUPTED:
-        sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'} ({_tested(results, status)})"
+        sentence = f"INCOMPLETE: {status.ended_early or 'interrupted'}{_extent(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INTERRUPTED, sentence)
     if status.ended_by == ExitCode.NOTHING_SELECTED:
         sentence = "INCOMPLETE: no test was selected"
@@ -187,9 +200,10 @@ def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if disputed := _all_disputed(results):
         sentence = f"INCOMPLETE: all tested requirements are challenged ({_some(disputed)})"
+        sentence += _partial(results, status)
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
-        sentence = f"INCOMPLETE: nothing was tested ({_tested(results, status)})"
+        sentence = f"INCOMPLETE: nothing was tested{_extent(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.NOTHING_RAN, sentence)
     return _evaluate_record(results, status)
 
@@ -208,9 +222,7 @@ def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) ->
             f"{_of_chosen(results, status)}"
         )
     else:
-        verdict = RunVerdict.CONFORMANT
-        what = _passed(results, status)
-        sentence = f"CONFORMANT{_to(status)}: {what} ({_tested(results, status)})"
+        verdict, sentence = RunVerdict.CONFORMANT, _passed(results, status)
     disputed = [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED]
     if disputed:
         sentence += f"; {len(disputed)} challenged ({_some(disputed)})"
@@ -246,11 +258,36 @@ def _counted(some: Sequence[RequirementResult]) -> str:
 
 
 def _passed(results: Sequence[RequirementResult], status: RunStatus) -> str:
-    """Return what passed: all that was tested, or only the levels that decide."""
+    """Return that all that was tested passed, or only the levels that decide."""
     levels = [level for level in Level if level.is_at_least(status.fail_on)]
     failed = any(f.verdict in VIOLATED for f in results)
+    if status.partial:
+        tested, selected = _part(results, status)
+        passed = f"no {' or '.join(levels)} failed" if failed else "all passed"
+        return f"{PARTIAL}: {tested}, {passed} {selected}"
     which = f"{' and '.join(levels)} requirements" if failed else "requirements"
-    return f"all tested {which} passed"
+    return f"CONFORMANT{_to(status)}: all tested {which} passed ({_tested(results, status)})"
+
+
+def _part(results: Sequence[RequirementResult], status: RunStatus) -> tuple[str, str]:
+    """Return how much of the revision a partial run tested, and what it selected."""
+    of_schedulers = [f.verdict for f in results if Side.SCHEDULER in f.requirement.sides]
+    tested = sum(verdict in REACHED for verdict in of_schedulers)
+    selected = textwrap.shorten(status.partial, _LONGEST_SELECTION, placeholder=" ...")
+    return (
+        f"{tested} of {len(of_schedulers)} requirements tested",
+        f"(SI {status.revision}; selected: {selected})",
+    )
+
+
+def _partial(results: Sequence[RequirementResult], status: RunStatus) -> str:
+    """Return that the run was partial, or ""."""
+    return f"; partial run: {' '.join(_part(results, status))}" if status.partial else ""
+
+
+def _extent(results: Sequence[RequirementResult], status: RunStatus) -> str:
+    """Return how much was tested, for every run."""
+    return _partial(results, status) or f" ({_tested(results, status)})"
 
 
 def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
@@ -266,8 +303,9 @@ def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
 
 
 def _of_chosen(results: Sequence[RequirementResult], status: RunStatus) -> str:
-    """Return the denominator if requirements were selected."""
-    return "" if status.chosen is None else f"; tested: {_tested(results, status)}"
+    """Return how much was tested, unless it is the whole revision."""
+    whole = "" if status.chosen is None else f"; tested: {_tested(results, status)}"
+    return _partial(results, status) or whole
 
 
 def _to(status: RunStatus) -> str:

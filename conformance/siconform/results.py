@@ -102,7 +102,7 @@ class Run:
     without: Sequence[str]  # features excluded by --without
     failures: Sequence[Failure]
     deadlines: Sequence[DeadlineFacts]
-    selected_by: str = ""  # the filters that selected the requirements
+    selected_by: str = ""  # the options that selected, as given
 
     def asked(self) -> list[RequirementResult]:
         """Return the results of the selected requirements, or of the whole revision."""
@@ -111,7 +111,7 @@ class Run:
 
     def asked_by_name(self) -> list[RequirementResult]:
         """Return the same, or [] if tests were selected instead of requirements."""
-        by_tests = self.status.in_part and self.status.chosen is None
+        by_tests = bool(self.status.partial) and self.status.chosen is None
         return [] if by_tests else self.asked()
 
     def counts(self) -> Mapping[Verdict, int]:
@@ -150,6 +150,7 @@ def document(run: Run) -> dict[str, Any]:
         "requirements": [_requirement(f) for f in run.requirements],
         "baseline": _baseline(run),
         "selection": _selection(run),
+        "partial": bool(run.status.partial),
         "left_out": [{"test": t, "reason": r} for t, r in sorted(run.left_out.items())],
         "failures": [_failure(f) for f in run.failures],
         "deadlines": [_deadline(d) for d in run.deadlines],

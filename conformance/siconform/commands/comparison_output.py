@@ -31,7 +31,8 @@ def lines_of(comparison: Comparison) -> Iterator[str]:
 
 def _run(run: EvaluatedRun) -> str:
     version = "" if run.version in run.target else f" {run.version}"
-    return f"{run.target}{version}, SI {run.revision}   ({run.where})"
+    partial = ", partial run" if run.partial else ""
+    return f"{run.target}{version}, SI {run.revision}{partial}   ({run.where})"
 
 
 def _changed(change: Changed) -> str:

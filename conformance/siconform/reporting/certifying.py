@@ -113,11 +113,12 @@ def profile_of(results: Mapping[str, Any]) -> str:
 def _refuse(results: Mapping[str, Any], folder: Path) -> None:
     if results["verdict"] == RunVerdict.KIT_ERROR:
         raise NotCertified(f"{folder} is not certified: {results['sentence']}")
-    if missing := not_chosen(results):
+    missing = not_chosen(results)
+    if missing or results.get("partial"):
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        without = f", without {missing[0]}{more}" if missing else ""
         raise NotCertified(
-            f"{folder} is not certified: it ran a part of the suite, without {missing[0]}{more}; "
-            "run the whole suite"
+            f"{folder} is not certified: it ran a part of the suite{without}; run the whole suite"
         )
     if not any(Verdict(one["verdict"]) in REACHED for one in results["requirements"]):
         raise NotCertified(f"{folder} is not certified: nothing was tested")

@@ -41,6 +41,7 @@ class EvaluatedRun:
     outcomes: Mapping[str, Outcome]  # by requirement
     paces: Mapping[str, Latency] = field(default_factory=dict)  # by class of deadline
     circumstances: Mapping[str, Any] = field(default_factory=dict)  # that affect times
+    partial: bool = False
 
 
 def run_in(path: Path) -> EvaluatedRun:
@@ -56,6 +57,7 @@ def run_in(path: Path) -> EvaluatedRun:
             {one["id"]: outcome_of(one) for one in results["requirements"]},
             paces_in(results),
             circumstances_of(results),
+            results.get("partial", False),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path} has no results of siconform: {error!r}") from None

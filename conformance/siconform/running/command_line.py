@@ -18,6 +18,7 @@ _SELECTS_TESTS: Final = (
     *("-k", "-m", "--deselect", "--ignore", "--ignore-glob"),
     *("--lf", "--last-failed", "--sw", "--stepwise"),
 )
+_WITH_A_VALUE: Final = _TAKES_A_TEST | {"-k", "-m"}  # of those
 _RESULTS: Final = "--results"
 _DROPPED_WITH_VALUE: Final = frozenset(
     {"-k", "-m", "-n", "--numprocesses", "--dist", "--tx", "--maxprocesses", "--maxfail"}
@@ -44,9 +45,16 @@ class CommandLine:
         return shlex.join((*self.started, *self.options))
 
     @property
-    def selects_tests(self) -> bool:
-        """Whether the options select tests rather than requirements."""
-        return _given(self.options, _SELECTS_TESTS) or bool(tests_apart(self.options)[1])
+    def test_selection(self) -> str:
+        """The options that select tests rather than requirements, or ""."""
+        pairs = zip(["", *self.options], self.options, strict=False)
+        return shlex.join(
+            option
+            for before, option in pairs
+            if before in _WITH_A_VALUE
+            or _given([option], _SELECTS_TESTS)
+            or _A_TEST.fullmatch(option)
+        )
 
     def value_of_any(self, *flags: str) -> str | None:
         """Return the value of the first given flag, or None."""

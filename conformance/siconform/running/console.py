@@ -82,7 +82,7 @@ class Console:
         self._text(f"siconform {__version__}   SI {settings.implemented}   target: {target}")
         if settings.target_file is not None:
             self._text(f"target file: {_from_here(settings.target_file)}")
-        self._lines(summary.chosen(settings.filters.words, settings.chosen, self._terminal.width()))
+        self._lines(summary.chosen(settings.selected_by, settings.chosen, self._terminal.width()))
         self.line()
 
     def addresses(self, addresses: Sequence[str]) -> None:

@@ -137,7 +137,7 @@ class EvidenceStore:
             chosen=self.settings.chosen,
             profile=self.settings.profile,
             fail_on=self.settings.fail_on,
-            in_part=self.settings.in_part,
+            partial=self.settings.partial,
         )
 
     def unreachable(self) -> str:

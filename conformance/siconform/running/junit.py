@@ -61,6 +61,7 @@ def _report_verdicts(xml: LogXML, run: Run) -> None:
     """Add the run's verdict and the counts of verdicts as suite properties."""
     xml.add_global_property("verdict", run.evaluation.verdict.value)
     xml.add_global_property("sentence", run.evaluation.sentence)
+    xml.add_global_property("partial", str(bool(run.status.partial)).lower())
     xml.add_global_property("revision", run.status.revision)
     xml.add_global_property("target", run.target.name)
     for verdict, count in run.counts().items():

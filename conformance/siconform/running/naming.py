@@ -38,7 +38,7 @@ def check_chosen(settings: Settings) -> None:
         return
     if not chosen:
         raise NothingChosen(
-            f"no requirement of SI {settings.revision} matches: {settings.filters.words}"
+            f"no requirement of SI {settings.revision} matches: {settings.selected_by}"
         )
     if not any(cited().get(identifier) for identifier in chosen) and _of_the_suite(settings):
         reasons = [f"{i} {_why_not(catalogue()[i])}" for i in sorted(chosen)]

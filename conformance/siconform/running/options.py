@@ -94,13 +94,18 @@ class Settings:
     def profile(self) -> str:
         """The name of the profile, if the run covers exactly this profile, or ""."""
         chosen = self.filters.profile
-        whole = self.filters.only_profile and not self.command_line.selects_tests
+        whole = self.filters.only_profile and not self.command_line.test_selection
         return chosen.name if chosen is not None and whole else ""
 
     @property
-    def in_part(self) -> bool:
-        """Whether options leave out a part of the revision or profile."""
-        return self.command_line.selects_tests or (self.filters.selects and not self.profile)
+    def selected_by(self) -> str:
+        """What the options select, as given, or ""."""
+        return ", ".join(filter(None, (self.filters.words, self.command_line.test_selection)))
+
+    @property
+    def partial(self) -> str:
+        """The same for a partial run, or "" for the whole revision or a whole profile."""
+        return "" if self.profile else self.selected_by
 
     @property
     def of_the_kit(self) -> bool:

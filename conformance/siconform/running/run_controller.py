@@ -303,7 +303,7 @@ class RunController:
             without=sorted(self.settings.terms.without),
             failures=self._failures,
             deadlines=self.evidence.deadlines.received(),
-            selected_by=self.settings.filters.words,
+            selected_by=self.settings.selected_by,
         )
 
     def _conditions(self) -> Conditions:

@@ -47,6 +47,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
         target=results["target"]["name"],
         revision=results["revision"],
         verdict=results["verdict"],
+        partial=results.get("partial", False),
         sentence=results["sentence"],
         tested=covered.tested,
         evaluated=covered.selected,

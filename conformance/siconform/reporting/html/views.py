@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siconform.policy import heading
 from siconform.reporting.html.drawings import Drawing
 from siconform.verdicts import LISTED, Verdict
 
@@ -123,6 +124,7 @@ class RunPage:
     target: str
     revision: str
     verdict: str
+    partial: bool
     sentence: str
     tested: int
     evaluated: int
@@ -138,6 +140,11 @@ class RunPage:
     headroom: tuple[Headroom, ...]
     histories: Mapping[str, Any]
     not_drawn: int  # histories that did not fit
+
+    @property
+    def heading(self) -> str:
+        """Return the verdict for the title."""
+        return heading(self.verdict, partial=self.partial)
 
     @property
     def verdicts(self) -> Sequence[tuple[str, str]]:
