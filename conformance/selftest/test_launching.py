@@ -71,10 +71,12 @@ def test_tests_named_as_in_a_summary_replace_the_suite() -> None:
     assert "-v" in given
 
 
-def test_deselected_test_is_not_a_selection() -> None:
-    given = arguments(["--deselect", "suite/test_nodes.py::test_x"])
+@pytest.mark.parametrize("separator", [" ", "="])
+def test_deselected_test_is_not_a_selection(separator: str) -> None:
+    words = f"--deselect{separator}suite/test_nodes.py::test_x".split()
+    given = arguments(words)
     assert given[-1] == SUITE
-    assert "suite/test_nodes.py::test_x" in given
+    assert given[-1 - len(words) : -1] == words
 
 
 def test_a_test_file_that_is_not_there() -> None:

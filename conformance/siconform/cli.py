@@ -11,14 +11,14 @@ from siconform import guarding
 from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.check_command import check
-from siconform.commands.ending import sentence, wrong
+from siconform.commands.ending import ends, sentence, wrong
 from siconform.commands.init_command import init
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
-from siconform.policy import EXIT_CODES
+from siconform.policy import EXIT_CODES, ExitCode
 from siconform.running.click_options import of_the_target
 from siconform.running.completion import RunCommand, complete_run
 from siconform.running.option_list import OPTIONS
@@ -77,10 +77,13 @@ def run(options: Sequence[str]) -> None:
     if {"-V", "--version"} & set(options):
         main(["--version"], prog_name="siconform")
     from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
+    from siconform.running.last_failed import NothingToRepeat  # noqa: PLC0415  # the same
     from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
 
     try:
         sys.exit(launching.run(options))
+    except NothingToRepeat as error:
+        ends(str(error), ExitCode.NOTHING_SELECTED)
     except (launching.NoSuchTest, BadOption) as error:
         wrong(str(error))
 

@@ -12,7 +12,7 @@ from siconform.running.option_list import OPTIONS, RESULTS, SELECTED
 PROGRAM: Final = "siconform"
 RUN: Final = (PROGRAM, "run")
 
-_A_TEST: Final = re.compile(r"(.*/)?test_\w+\.py(::.*)?")
+_A_TEST: Final = re.compile(r"(?!-)(.*/)?test_\w+\.py(::.*)?")
 _TAKES_A_TEST: Final = frozenset({"--deselect", "--ignore", "--ignore-glob"})
 _SELECTS_TESTS: Final = (
     *("-k", "-m", "--deselect", "--ignore", "--ignore-glob"),

@@ -82,7 +82,9 @@ class Console:
         self._text(f"siconform {__version__}   SI {settings.implemented}   target: {target}")
         if settings.target_file is not None:
             self._text(f"target file: {_from_here(settings.target_file)}")
-        self._lines(summary.chosen(settings.selected_by, settings.chosen, self._terminal.width()))
+        width, chosen = self._terminal.width(), settings.chosen
+        self._lines(summary.chosen(settings.selected_by, chosen, width))
+        self._lines(summary.last_failed(settings.last_failed, chosen or (), width))
         self.line()
 
     def addresses(self, addresses: Sequence[str]) -> None:

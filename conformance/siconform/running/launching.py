@@ -25,6 +25,7 @@ from siconform.running.command_line import (
 )
 from siconform.running.fork_servers import REFERENCE, WORKERS, fork_servers
 from siconform.running.index import suite_folder
+from siconform.running.last_failed import NothingFailed, with_last_failed
 from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
 from siconform.running.option_values import BadOption
@@ -58,11 +59,17 @@ class NoSuchTest(LookupError):  # a sentence for the user
 def run(options: Sequence[str]) -> int:
     """Run the suite in this process with these pytest options and return the exit code.
 
-    Raises NoSuchTest if a given test file does not exist, BadOption if a value is invalid.
+    Raises NoSuchTest if a given test file does not exist, BadOption if a value is invalid,
+    NothingToRepeat if there is nothing to repeat.
     """
     given, options = options, _with_target_file(options)
     _refuse(options)
     if not set(_SHOWS) & set(options):
+        try:
+            options = with_last_failed(options)
+        except NothingFailed as success:
+            sys.stdout.write(f"{success}\n")
+            return ExitCode.OK
         _forget_older(options)
     if note := note_on(value_of(options, "--revision") or ""):
         sys.stderr.write(f"siconform: {note}\n")
@@ -133,7 +140,7 @@ def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> lis
     started = [RUN, list(options if given is None else given)]
     fixed.append(f"{STARTED_AS}={json.dumps(started)}")
     results = Path(value_of(options, "--results") or RESULTS).absolute()
-    fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --last-failed
+    fixed += ["-o", f"cache_dir={results / 'pytest-cache'}"]  # for --stepwise, --failed-first
     chosen, tests = _tests_apart(_coloured(options), suite)
     return [*fixed, *_workers(options), *chosen, *(tests or [str(suite)])]
 

@@ -13,13 +13,16 @@ from siconform.targets.terms import LONGEST_TIMER, NO_CONFIG
 from siconform.verdicts import Verdict
 
 RESULTS: Final = "build/conformance"
-SELECTED: Final = "build/conformance-selected"
+OF_A_PART: Final = "-selected"  # added to the results folder
+SELECTED: Final = f"{RESULTS}{OF_A_PART}"
 """Results folder of partial runs, so that the results of a complete run are kept."""
 
 COLOR: Final = "--color"
 STARTED_AS: Final = "--started-as"  # internal: the command and its options, as JSON
 EDITED: Final = "--edited"  # internal: the descriptor set of `siconform spec try`
 FAILING: Final = "--failing"  # internal: stop after this many seconds of failing tests
+FAILED_IN: Final = "--failed-in"  # internal: what --last-failed selects, as JSON
+LAST_FAILED: Final = "--last-failed"
 MEANT: Final = "--meant"  # internal: the ids and areas given as arguments
 EXPLORING: Final = 10.0  # seconds, default of a run
 FAIL_ON: Final = "--fail-on"
@@ -248,6 +251,14 @@ OPTIONS: Final = (
         of_the_target=False,
     ),
     Option("--timings", "", "Print the duration of each phase of the run", of_the_target=False),
+    Option(
+        LAST_FAILED,
+        "",
+        "Only requirements that failed or were inconclusive in the latest run (also --lf); results "
+        f"go to the results folder with {OF_A_PART} added",
+        of_the_target=False,
+        of_pytest=True,
+    ),
     Option(
         "--baseline",
         "FILE",

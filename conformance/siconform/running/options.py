@@ -19,10 +19,12 @@ from siconform.protocol.timers import Timers
 from siconform.results import EDITED_MARK
 from siconform.running.access_options import read_access, without_secrets
 from siconform.running.command_line import RUN, CommandLine, default_results
+from siconform.running.last_failed import LastFailed, read_last_failed
 from siconform.running.option_list import (
     EDITED,
     EXPLORING,
     FAIL_ON,
+    FAILED_IN,
     FAILING,
     FROM_APPLICATION,
     MEANT,
@@ -79,6 +81,7 @@ class Settings:
     command_line: CommandLine  # as given
     filters: Filters = field(default_factory=Filters)  # the selected requirements
     chosen: frozenset[str] | None = None  # their ids; None for all of the revision
+    last_failed: LastFailed | None = None  # with --last-failed, which selects among them
 
     @property
     def implemented(self) -> str:
@@ -108,6 +111,13 @@ class Settings:
         return "" if self.profile else self.selected_by
 
     @property
+    def failed_tests(self) -> frozenset[str]:
+        """The tests that --last-failed runs, in addition to those of the requirements."""
+        failed = self.last_failed.failed if self.last_failed is not None else {}
+        chosen = self.chosen or ()
+        return frozenset(test for one, tests in failed.items() if one in chosen for test in tests)
+
+    @property
     def of_the_kit(self) -> bool:
         """Whether the target is the embedded reference."""
         return not (self.address or self.command or self.named)
@@ -125,7 +135,7 @@ def add_options(parser: pytest.Parser, name: Callable[[str], str] = str) -> None
             kind = {"action": action, "metavar": option.metavar, "default": None}
         group.addoption(name(option.flag), help=option.help, **kind)
     group.addoption(name(STARTED_AS), default=None, help=argparse.SUPPRESS)
-    for flag in (EDITED, FAILING, MEANT):
+    for flag in (EDITED, FAILED_IN, FAILING, MEANT):
         group.addoption(name(flag), default=None, help=argparse.SUPPRESS)
 
 
@@ -170,6 +180,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         named = _named(target)
     revision = _revision(get("--revision"), named)
     filters = _filters(get, revision)
+    last_failed = read_last_failed(get(FAILED_IN))
     return Settings(
         revision=revision,
         revision_given=get("--revision") is not None,
@@ -198,7 +209,8 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
         filters=filters,
-        chosen=filters.chosen(revision.name) if filters.selects else None,
+        chosen=_chosen(filters, revision, last_failed),
+        last_failed=last_failed,
     )
 
 
@@ -263,6 +275,14 @@ def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:
                 f"{in_words(meant.revisions)}; give --revision {max(meant.revisions)}"
             )
     return found
+
+
+def _chosen(
+    filters: Filters, revision: Revision, last_failed: LastFailed | None
+) -> frozenset[str] | None:
+    if last_failed is not None:
+        return filters.chosen(revision.name).intersection(last_failed.failed)
+    return filters.chosen(revision.name) if filters.selects else None
 
 
 def _timers(get: Callable[[str], Any]) -> Timers:

@@ -49,6 +49,7 @@ class Selector:
         self.selection = Selection()
         self._settings = settings
         self._watched = False  # whether only monitors cover the selection, in every test
+        self._failed = frozenset() if settings is None else settings.failed_tests
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(
@@ -89,7 +90,8 @@ class Selector:
         if settings is None:
             return ""
         known = known_requirements()
-        if settings.chosen is not None and settings.chosen.isdisjoint(ids) and not self._watched:
+        is_chosen = settings.chosen is None or not settings.chosen.isdisjoint(ids)
+        if not (is_chosen or self._watched or item.nodeid in self._failed):
             return Verdict.NOT_SELECTED.label
         if not any(settings.revision.name in known[i].revisions for i in ids):
             return f"none of its requirements belongs to SI {settings.revision}"
@@ -116,6 +118,8 @@ def requirements_of(item: pytest.Item) -> tuple[str, ...]:
 def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) -> bool:
     """Return whether only monitors cover the selection, so that all tests have to run."""
     if settings is None or settings.chosen is None:
+        return False
+    if any(item.nodeid in settings.failed_tests for item in items):
         return False
     by_tests = {identifier for item in items for identifier in requirements_of(item)}
     by_tests.update(tests_by_requirement())  # even if they are left out

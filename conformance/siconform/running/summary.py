@@ -9,6 +9,7 @@ from siconform.catalogue import AREAS, Level, find_requirement
 from siconform.policy import ExitCode, RequirementResult
 from siconform.results import Run
 from siconform.running.command_line import CommandLine
+from siconform.running.last_failed import LastFailed
 from siconform.running.live.terminal import WIDTH
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
 from siconform.verdicts import LISTED, REACHED, SHOWN, Evidence, Verdict
@@ -48,6 +49,15 @@ def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Itera
     if ids is not None:
         many = f"{len(ids)} requirement{'' if len(ids) == 1 else 's'}"
         yield _clipped(f"selected: {words} ({many})", width)
+
+
+def last_failed(
+    found: LastFailed | None, ids: Collection[str], width: int = WIDTH
+) -> Iterator[str]:
+    """Yield what --last-failed selected, and the run in which it failed."""
+    if found is not None:
+        line = f"{', '.join(sorted(ids))}: failed or inconclusive in the run of {found.run}"
+        yield from textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
