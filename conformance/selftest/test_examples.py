@@ -1,4 +1,4 @@
-"""The example schedulers of docs/writing-a-scheduler.md pass what the page states."""
+"""The example schedulers of docs/writing-a-scheduler.md, in Python and Go."""
 
 import json
 import os
@@ -13,59 +13,71 @@ import pytest
 from patience import patient
 from siconform.shipped import CHECKOUT
 
-pytestmark = pytest.mark.end_to_end
-
-EXAMPLES: Final = CHECKOUT / "fixtures" / "examples"
 BUILT_WITHIN: Final = 600.0  # seconds; the first time the libraries are compiled
-NODE: Final = {"pass": 34, "not-applicable": 2, "of-the-rm": 3}
+EXAMPLES: Final = CHECKOUT / "fixtures" / "examples"
 GO_SETTINGS: Final = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
+VERDICTS: Final = {"pass": 34, "not-applicable": 2, "of-the-rm": 3}
+"""Requirements of the area NODE with each verdict."""
+
+pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(BUILT_WITHIN + 200)]
 
 
-def verdicts_on_nodes(command: str, folder: Path) -> dict[str, int]:
-    """Return how many requirements of the area NODE have each verdict."""
-    line = (sys.executable, "-m", "siconform", "run", "--area", "NODE", "--target-command", command)
-    done = subprocess.run(  # noqa: S603  # our own words
-        [*line, "--results", str(folder / "results"), "-q", "--no-reference"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=patient(100),
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = json.loads((folder / "results" / "results.json").read_text("utf-8"))
-    tested = [r["verdict"] for r in results["requirements"] if r["id"].startswith("SI-NODE-")]
-    return {verdict: tested.count(verdict) for verdict in set(tested)}
-
-
-@pytest.mark.slow("tests the whole area NODE")
-def test_python_example_conforms_in_nodes(tmp_path: Path) -> None:
+@pytest.fixture(scope="module", params=["python", "go"])
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command of an example, built."""
+    folder = tmp_path_factory.mktemp("example")
+    if request.param == "go":
+        return [_built_with_go(folder)]
     proto = CHECKOUT / "proto" / "si" / "2024-10"
-    protoc = (sys.executable, "-m", "grpc_tools.protoc", f"-I{proto}", "si.proto")
-    out = (f"--python_out={tmp_path}", f"--grpc_python_out={tmp_path}")
+    protoc = [sys.executable, "-m", "grpc_tools.protoc", f"-I{proto}", "si.proto"]
+    out = [f"--python_out={folder}", f"--grpc_python_out={folder}"]
     subprocess.run([*protoc, *out], check=True)  # noqa: S603  # our own words
-    shutil.copy(EXAMPLES / "minimal_scheduler" / "scheduler.py", tmp_path)
-
-    verdicts = verdicts_on_nodes(
-        f"{shlex.quote(sys.executable)} scheduler.py --listen {{address}}", tmp_path
-    )
-
-    assert verdicts == NODE
+    shutil.copy(EXAMPLES / "minimal_scheduler" / "scheduler.py", folder)
+    return [sys.executable, str(folder / "scheduler.py")]
 
 
-@pytest.mark.slow("builds with Go and tests the whole area NODE")
-@pytest.mark.timeout(BUILT_WITHIN + 200)
-@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go on PATH")
-def test_go_example_conforms_in_nodes(tmp_path: Path) -> None:
-    binary = tmp_path / "minimal-scheduler"
+def _built_with_go(folder: Path) -> str:
+    if shutil.which("go") is None:
+        pytest.skip("needs Go on PATH")
+    binary = str(folder / "minimal-scheduler")
     subprocess.run(  # noqa: S603  # our own words
-        ["go", "build", "-mod=readonly", "-buildvcs=false", "-o", str(binary), "."],  # noqa: S607  # found by PATH
+        ["go", "build", "-mod=readonly", "-buildvcs=false", "-o", binary, "."],  # noqa: S607  # found by PATH
         cwd=EXAMPLES / "minimal_scheduler_go",
         env=os.environ | GO_SETTINGS,
         timeout=BUILT_WITHIN,
         check=True,
     )
+    return binary
 
-    verdicts = verdicts_on_nodes(f"{shlex.quote(str(binary))} --listen {{address}}", tmp_path)
 
-    assert verdicts == NODE
+@pytest.mark.slow("tests the whole area NODE")
+def test_example_conforms_in_nodes(example: list[str], tmp_path: Path) -> None:
+    command = f"{shlex.join(example)} --listen {{address}}"
+    run = [sys.executable, "-m", "siconform", "run", "NODE", "--target-command", command]
+    done = subprocess.run(  # noqa: S603  # our own words
+        [*run, "--results", "results", "--no-reference", "-q"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=patient(100),
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((tmp_path / "results" / "results.json").read_text("utf-8"))
+    verdicts = [r["verdict"] for r in results["requirements"] if r["id"].startswith("SI-NODE-")]
+    assert {verdict: verdicts.count(verdict) for verdict in verdicts} == VERDICTS
+
+
+def test_example_refuses_addresses_of_the_network(example: list[str]) -> None:
+    done = subprocess.run(  # noqa: S603  # our own words
+        [*example, "--listen", "0.0.0.0:0"],
+        capture_output=True,
+        text=True,
+        timeout=patient(20),
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert "this example has no access control" in done.stderr
+    assert done.stdout == ""

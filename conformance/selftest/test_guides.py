@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-GUIDES = ("adding-a-requirement.md", "adding-a-mutant.md", "adding-a-revision.md")
+GUIDES = (
+    *("adding-a-requirement.md", "adding-a-mutant.md", "adding-a-revision.md"),
+    "writing-a-scheduler.md",
+)
 _QUOTED = re.compile(r"^`(?P<file>\S+)`\n\n```\w+\n(?P<lines>.*?)^```$", re.MULTILINE | re.DOTALL)
-_BARRIER = re.compile(r"^```\w+$", re.MULTILINE)
+_BARRIER = re.compile(r"^```(?!console)\w+$", re.MULTILINE)
 _LEFT_OUT = re.compile(r"^\.\.\.\n", re.MULTILINE)
 _NAMED = re.compile(r"`((?:conformance|docs|fixtures|proto|reference)/[\w./@-]+)`")
 _LINKED = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
