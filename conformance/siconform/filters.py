@@ -17,6 +17,7 @@ from siconform.catalogue import (
     catalogue,
     find_requirement,
     known_requirements,
+    nearest_own,
     own_requirements,
 )
 from siconform.catalogue.features import Feature
@@ -152,6 +153,8 @@ def ids_meant(word: str) -> frozenset[str]:
 
 def _nearest(word: str) -> str:
     """Return the hint after the error about an unknown requirement."""
+    if own := nearest_own(word):
+        return f"; did you mean {own}?"
     letters = re.sub(r"^SI\b|[^A-Z]", "", word.upper())
     number = re.sub(r"\D", "", word)
     begun = [name for name in AREAS if letters.startswith(name)]

@@ -35,6 +35,7 @@ __all__ = [
     "catalogue",
     "find_requirement",
     "known_requirements",
+    "nearest_own",
     "own_requirements",
     "subjects",
 ]
@@ -127,10 +128,15 @@ def find_requirement(identifier: str) -> Requirement:
     if identifier in known:
         return known[identifier]
     sentence = f'unknown requirement "{identifier}"'
-    near = _nearest(identifier, tuple(known))
+    near = nearest_own(identifier) or _nearest(identifier, tuple(known))
     if near:
         sentence += f"; did you mean {near}?"
     raise LookupError(sentence)
+
+
+def nearest_own(identifier: str) -> str:
+    """Return the added requirement the user most likely meant, or ""."""
+    return next(iter(get_close_matches(identifier.upper(), _OWN, n=1, cutoff=0.8)), "")
 
 
 def _nearest(identifier: str, known: tuple[str, ...]) -> str:

@@ -14,8 +14,10 @@ from typing import Any, Final
 import pytest
 
 from siconform import results
-from siconform.catalogue import CatalogueError, adopt
+from siconform.catalogue import CatalogueError, adopt, find_requirement, own_requirements
 from siconform.catalogue.own import read_own
+from siconform.outcomes import Outcome
+from siconform.policy import RequirementResult
 from siconform.results import Run
 from siconform.running import failures, report_payload
 from siconform.running.command_line import ProjectCommandLine
@@ -23,7 +25,7 @@ from siconform.running.console import Console
 from siconform.running.live.terminal import Terminal
 from siconform.running.open_target import check_command
 from siconform.running.option_list import STARTED_AS
-from siconform.running.option_names import assign, getter
+from siconform.running.option_names import assign, getter, sentence_in_a_project
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings, read_settings, started
 from siconform.running.results_dir import CannotWrite, ResultsDir
@@ -32,13 +34,14 @@ from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
 from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
-from siconform.verdicts import BAD, Verdict
+from siconform.verdicts import BAD, SHOWN, Verdict
 
 CATALOGUE: Final = "--si-catalogue"
 CATALOGUE_INI: Final = "si_catalogue"
 RESULTS: Final = "build/conformance-own"
 """Default results folder, so that results of the kit's own suite are kept."""
 
+_USAGE: Final = "siconform_usage"  # attribute of the report of a usage error
 _TEST_TIMEOUT: Final = 60.0  # seconds, before scaling
 
 
@@ -56,7 +59,7 @@ def begin(config: pytest.Config) -> TargetLease:
         adopt(read_own(_catalogues(config)))
         settings = _worker_settings(config) if _is_worker(config) else _settings(config)
     except (BadOption, CannotWrite, CatalogueError) as error:
-        raise pytest.UsageError(f"siconform: {error}") from None
+        raise _usage_error(error) from None
     worker: dict[str, str] = getattr(config, "workerinput", {})
     lease = TargetLease(settings, worker.get("workerid", "main"), prepares=True)
     selector = ProjectSelector(settings)
@@ -75,10 +78,19 @@ class ProjectSelector(Selector):
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Mark the tests of requirements and add a timeout if pytest-timeout is installed."""
+        """Mark the tests of requirements and add a timeout if pytest-timeout is installed.
+
+        Raise UsageError if a test names an unknown requirement.
+        """
         evaluated = [item for item in items if requirements_of(item)]
+        if unknown := list(dict.fromkeys(_unknown(evaluated))):
+            _refuse(config, "; ".join(unknown))
+            items.clear()
+            return
         kept = list(evaluated)
         super().pytest_collection_modifyitems(config, kept)
+        for test, why in self.selection.left_out.items():
+            self.selection.left_out[test] = sentence_in_a_project(why)
         dropped = {id(item) for item in evaluated} - {id(item) for item in kept}
         items[:] = [item for item in items if id(item) not in dropped]
         if self._settings is None or not config.pluginmanager.hasplugin("timeout"):
@@ -105,6 +117,9 @@ class ProjectHooks(TestHooks):
         """Add the evidence of this phase to its report."""
         if REQUIREMENTS not in item.stash:
             return (yield)
+        if call.excinfo is not None and isinstance(call.excinfo.value, Outcome):
+            outcome = call.excinfo.value  # its message stays: baselines quote it
+            outcome.happened = sentence_in_a_project(outcome.happened)
         return (yield from super().pytest_runtest_makereport(item, call))
 
 
@@ -134,7 +149,7 @@ class ProjectController(RunController):
         try:
             self._folder.prepare()
         except (BadOption, CannotWrite) as error:
-            raise pytest.UsageError(f"siconform: {error}") from None
+            raise _usage_error(error) from None
 
     def pytest_unconfigure(self) -> None:
         """Release the results folder."""
@@ -154,8 +169,11 @@ class ProjectController(RunController):
         if report.when == CRASHED and report.nodeid in self.evidence.tests:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Do nothing: pytest reports collection errors."""
+        """Raise a usage error that a worker reports; pytest reports other errors."""
+        if hasattr(report, _USAGE):
+            raise pytest.UsageError(str(report.longrepr))
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Do nothing: pytest reports internal errors."""
@@ -191,29 +209,62 @@ class ProjectController(RunController):
         results.write({**results.document(run), "own": own}, self.settings.results)
         self._write_failures(run)
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Add the results of requirements to pytest's report."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, None, None]:
+        """Add the results of requirements after pytest's summary, before its last line."""
+        yield
         if self._ended is None:
             return
-        terminalreporter.section("SI conformance")
+        terminalreporter.write_sep("=", "SI conformance")
         for line in self._summary(self._ended):
             terminalreporter.write_line(line)
 
     def _summary(self, run: Run) -> Iterator[str]:
-        ours = [r for r in run.requirements if r.evidence]
-        if any(result.verdict is not Verdict.NOT_SELECTED for result in ours):
-            yield run.evaluation.sentence
-        own = self.evidence.own_requirements()
-        if own:
-            counts = Counter(result.verdict for result in own)
-            received = ", ".join(verdict.counted(count) for verdict, count in counts.items())
-            many = "s" if len(own) > 1 else ""
-            yield f"{len(own)} requirement{many} of your own: {received}"
-        for result in (*ours, *own):
+        results = [*run.requirements, *self.evidence.own_requirements()]
+        cited = {identifier for ids in self.evidence.tests.values() for identifier in ids}
+        yield _counted(results, cited)
+        for result in results:
             if result.verdict in BAD:
                 words = result.verdict.label.upper()
-                yield f"  {words}  {result.requirement.id}: {result.requirement.title}"
+                by = "" if result.requirement.id in cited else " (found by a monitor)"
+                yield f"  {words}  {result.requirement.id}: {result.requirement.title}{by}"
         yield self._unwritable or f"results in {self.settings.results}"
+
+
+def _counted(results: list[RequirementResult], cited: set[str]) -> str:
+    """Return how many requirements the tests cite, by verdict, and how many own ones have none."""
+    verdicts = {result.requirement.id: result.verdict for result in results}
+    counts = Counter(verdicts.get(one, Verdict.NOT_APPLICABLE) for one in cited)
+    received = ", ".join(verdict.counted(counts[verdict]) for verdict in SHOWN if counts[verdict])
+    uncited = len(own_requirements().keys() - cited)
+    rest = f"; {uncited} of your own without a test" if uncited else ""
+    return f"{len(cited)} requirement{'s' * (len(cited) > 1)} cited: {received}{rest}"
+
+
+def _unknown(items: list[pytest.Item]) -> Iterator[str]:
+    """Yield a sentence for each unknown requirement of these tests."""
+    for item in items:
+        for identifier in requirements_of(item):
+            try:
+                find_requirement(identifier)
+            except LookupError as error:
+                yield f"{item.nodeid.partition('[')[0]}: {error}"
+
+
+def _refuse(config: pytest.Config, sentence: str) -> None:
+    """Raise a usage error; a worker sends it to the controller, because xdist would lose it."""
+    error = _usage_error(sentence)
+    if not _is_worker(config):
+        raise error
+    mark: dict[str, Any] = {_USAGE: True}
+    report = pytest.CollectReport("", "failed", str(error), None, **mark)
+    config.hook.pytest_collectreport(report=report)
+
+
+def _usage_error(error: object) -> pytest.UsageError:
+    return pytest.UsageError(f"siconform: {sentence_in_a_project(str(error))}")
 
 
 def _settings(config: pytest.Config) -> Settings:

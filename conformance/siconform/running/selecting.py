@@ -112,7 +112,7 @@ class Selector:
 def requirements_of(item: pytest.Item) -> tuple[str, ...]:
     """Return the ids in the marks of a test, nearest first, without duplicates."""
     marks = item.iter_markers("requirement")
-    return tuple(dict.fromkeys(identifier for mark in marks for identifier in mark.args))
+    return tuple(dict.fromkeys(str(identifier) for mark in marks for identifier in mark.args))
 
 
 def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) -> bool:
