@@ -258,7 +258,7 @@ def test_config_none_sends_no_configuration() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"without": "gangs"}, '"gangs" is not a feature. Known: api, '),
+        ({"without": "gangs"}, 'unknown feature "gangs"; did you mean gang. .known: api'),
         ({"config": "there-is-none.yaml"}, "there-is-none.yaml cannot be read"),
     ],
 )

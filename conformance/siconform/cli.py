@@ -19,8 +19,7 @@ from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
 from siconform.policy import EXIT_CODES, ExitCode
-from siconform.running.click_options import of_the_target
-from siconform.running.completion import RunCommand, complete_run
+from siconform.running.click_options import RunCommand, complete_run, of_the_target
 from siconform.running.option_list import OPTIONS
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -20,7 +20,7 @@ from siconform.catalogue import (
     nearest_own,
     own_requirements,
 )
-from siconform.catalogue.features import Feature
+from siconform.catalogue.features import Feature, find_feature
 from siconform.id_lists import read_ids
 from siconform.profiles import Profile, find_profile
 
@@ -116,10 +116,10 @@ def read_filters(
     ]
     filters = Filters(
         ids=frozenset(named | included),
-        areas=frozenset(_parsed(given, AREA, _area, problems)),
-        levels=frozenset(_parsed(given, LEVEL, _one_of(Level, "level"), problems)),
-        authorities=frozenset(_parsed(given, AUTHORITY, _one_of(Authority, "authority"), problems)),
-        features=frozenset(_parsed(given, FEATURE, _one_of(Feature, "feature"), problems)),
+        areas=frozenset(_parsed(given, AREA, find_area, problems)),
+        levels=frozenset(_parsed(given, LEVEL, find_level, problems)),
+        authorities=frozenset(_parsed(given, AUTHORITY, find_authority, problems)),
+        features=frozenset(_parsed(given, FEATURE, find_feature, problems)),
         texts=tuple(" ".join(text.casefold().split()) for text in given.get(TEXT, ())),
         skipped=frozenset(_from_files(given.get(SKIP, ()), problems)),
         profile=profile[-1] if profile else None,
@@ -224,11 +224,17 @@ def _parsed(
     problems: list[str],
 ) -> list[Found]:
     """Return the values of a flag, which may be separated by commas."""
-    words = [w.strip() for value in given.get(flag, ()) for w in value.split(",") if w.strip()]
+    words = [word for value in given.get(flag, ()) for word in words_in(value)]
     return [found for word in words for found in _tried(lambda w: (meaning(w),), word, problems)]
 
 
-def _area(word: str) -> str:
+def words_in(value: str) -> list[str]:
+    """Return the words of a value, which commas separate."""
+    return [word.strip() for word in value.split(",") if word.strip()]
+
+
+def find_area(word: str) -> str:
+    """Find the area by name, with or without ``SI-``."""
     area = word.upper().removeprefix("SI-")
     if area not in AREAS:
         raise LookupError(f'unknown area "{word}"{_hint(word, AREAS)}')
@@ -238,17 +244,25 @@ def _area(word: str) -> str:
 def _hint(word: str, known: Sequence[str]) -> str:
     by_folded = {one.casefold(): one for one in known}
     near = get_close_matches(word.casefold(), by_folded, n=1)
-    return f"; did you mean {by_folded[near[0]]}?" if near else f"; known: {', '.join(known)}"
+    listed = f"known: {', '.join(known)}"
+    return f"; did you mean {by_folded[near[0]]}? ({listed})" if near else f"; {listed}"
 
 
-def _one_of(kind: type[Kind], name: str) -> Callable[[str], Kind]:
-    def meaning(word: str) -> Kind:
-        for one in kind:
-            if one.value.casefold() == word.casefold():
-                return one
-        raise LookupError(f'unknown {name} "{word}"{_hint(word, [*kind])}')
+def find_level(word: str) -> Level:
+    """Find the level by name, ignoring case."""
+    return _find(Level, "level", word)
 
-    return meaning
+
+def find_authority(word: str) -> Authority:
+    """Find the authority by name, ignoring case."""
+    return _find(Authority, "authority", word)
+
+
+def _find(kind: type[Kind], name: str, word: str) -> Kind:
+    for one in kind:
+        if one.value.casefold() == word.casefold():
+            return one
+    raise LookupError(f'unknown {name} "{word}"{_hint(word, [*kind])}')
 
 
 def _profile(name: str, revision: str, problems: list[str]) -> Iterable[Profile]:

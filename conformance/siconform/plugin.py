@@ -20,11 +20,12 @@ from siconform.running.console import BestEffortStream, Console
 from siconform.running.live.terminal import Terminal
 from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.open_target import check_command, prepare
-from siconform.running.option_names import has_plain_names, in_a_project
 from siconform.running.option_values import BadOption
 from siconform.running.options import (
     Settings,
     add_options,
+    has_plain_names,
+    in_a_project,
     read_settings,
     results_given,
     started,

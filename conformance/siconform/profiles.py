@@ -102,5 +102,5 @@ def find_profile(name: str, revision: str = "") -> Profile:
 def _unknown(name: str, revision: str) -> str:
     known = [p.partition("/")[2] for p in profiles() if p.startswith(f"{revision}/")]
     near = get_close_matches(name, [*profiles(), *known], n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(_RULES)}"
     return f"unknown profile \"{name}\"{hint} ('siconform profiles' lists them)"

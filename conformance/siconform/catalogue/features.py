@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -86,5 +87,7 @@ def find_feature(name: str) -> Feature:
     try:
         return Feature(name.strip().casefold())
     except ValueError:
-        known = ", ".join(Feature)
-        raise LookupError(f'"{name}" is not a feature. Known: {known}.') from None
+        near = get_close_matches(name.strip().casefold(), Feature, n=1)
+        hint = f"did you mean {near[0]}? (known: " if near else "known: "
+        listed = f"{hint}{', '.join(Feature)}{')' * bool(near)}"
+        raise LookupError(f'unknown feature "{name}"; {listed}') from None

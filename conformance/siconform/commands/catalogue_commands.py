@@ -12,8 +12,7 @@ from siconform.commands.ending import wrong
 from siconform.filters import find_meant, names_an_area, read_filters
 from siconform.listing import render_explanation, render_list, render_profiles
 from siconform.profiles import profiles
-from siconform.running.click_options import by_flag, of_the_selection
-from siconform.running.completion import complete_ids
+from siconform.running.click_options import by_flag, complete_ids, of_the_selection
 
 
 @click.command(name="list")

@@ -4,10 +4,12 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from siconform.commands.ending import wrong
+from siconform.running.option_list import BY_FLAG, TARGET_FILE
 
 NEW = """\
 #:schema {schema}
@@ -89,6 +91,7 @@ def _write(file: Path) -> None:
 
 def _report(file: Path | None, target: str | None) -> None:
     from siconform.running.access_options import without_secrets  # noqa: PLC0415  # imports grpc
+    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
     from siconform.running.target_file_options import (  # noqa: PLC0415  # the same
         of_the_options,
         with_target_file,
@@ -99,14 +102,27 @@ def _report(file: Path | None, target: str | None) -> None:
         found = of_the_options(str(file) if file else None)
         if found is None:
             wrong(f"no {FILE} in this folder or above; 'siconform target-file --new' creates one")
-        if target is not None and not found.has(target):
-            wrong(f'{found.path}: unknown target "{target}"')
+        if target is not None and target not in found.targets:
+            known = f"known: {', '.join(found.targets)}" if found.targets else "it names none"
+            wrong(f'{found.path}: unknown target "{target}"; {known}')
         words = with_target_file([*given, *(["--target", target] if target else [])])
-    except LookupError as error:
+        _check(found.path, target)
+    except (LookupError, BadOption) as error:
         wrong(str(error))
     click.echo(f"{found.path} sets:")
     for line in _lines(list(without_secrets(words))):
         click.echo(f"  {line}")
+
+
+def _check(file: Path, target: str | None) -> None:
+    """Check the options as a run does, but not the environment that metadata refers to."""
+    from siconform.running.options import settings_from  # noqa: PLC0415  # imports grpc
+    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # the same
+
+    values: dict[str, Any] = dict.fromkeys(BY_FLAG)
+    values |= {TARGET_FILE: str(file), "--target": target}
+    fill_in(values)
+    settings_from((values | {"--metadata": None}).get)
 
 
 def _lines(words: Sequence[str]) -> Iterator[str]:

@@ -9,7 +9,8 @@ import click
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, write
 from siconform.policy import ExitCode
 from siconform.running.click_options import by_flag, of_the_target, words_of
-from siconform.running.option_list import NO_FILE, TARGET_FILE
+from siconform.running.option_list import TARGET_FILE
+from siconform.running.option_values import NONE
 
 if TYPE_CHECKING:
     from siconform.trying.trial_run import How
@@ -85,7 +86,7 @@ def _target(given: dict[str, Any]) -> tuple[str, ...]:
         fill_in(values)
     except LookupError as error:
         ends(str(error), ExitCode.USAGE)
-    return tuple(words_of(values | {TARGET_FILE: NO_FILE}))
+    return tuple(words_of(values | {TARGET_FILE: NONE}))
 
 
 def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:

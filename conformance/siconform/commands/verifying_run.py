@@ -12,7 +12,8 @@ from siconform.reporting.evaluated_run import EvaluatedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.option_list import NO_FILE, TARGET_FILE
+from siconform.running.option_list import TARGET_FILE
+from siconform.running.option_values import NONE
 from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import NAME as REFERENCE
 
@@ -41,7 +42,7 @@ def evaluate(
             fill_in(values)
         except LookupError as error:
             raise NotEvaluated(str(error), ExitCode.USAGE) from None
-    values = _as_it_was(part, values) | {TARGET_FILE: NO_FILE}
+    values = _as_it_was(part, values) | {TARGET_FILE: NONE}
     is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
     if not is_named and part.implementation.target != REFERENCE:
         name, target = part.implementation.name, part.implementation.target

@@ -26,8 +26,7 @@ from siconform.running.command_line import (
 from siconform.running.fork_servers import REFERENCE, WORKERS, fork_servers
 from siconform.running.index import suite_folder
 from siconform.running.last_failed import NothingFailed, with_last_failed
-from siconform.running.live.terminal import OF_PYTEST, Colour
-from siconform.running.option_list import COLOR, RESULTS, STARTED_AS
+from siconform.running.option_list import BY_FLAG, COLOR, RESULTS, STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import with_target_file
@@ -161,10 +160,7 @@ def _coloured(options: Sequence[str]) -> list[str]:
     given = value_of(options, COLOR)
     if given is None:
         return list(options)
-    if given not in {*OF_PYTEST, *OF_PYTEST.values()}:
-        raise BadOption(f'{COLOR} "{given}" must be one of {", ".join(Colour)}')
-    words = {flag.value: word for flag, word in OF_PYTEST.items()}
-    return [*without_option(options, COLOR), COLOR, words.get(given, given)]
+    return [*without_option(options, COLOR), COLOR, BY_FLAG[COLOR].read(given)]
 
 
 class _Sentences:

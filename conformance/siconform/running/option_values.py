@@ -1,23 +1,227 @@
-"""Numeric option values, and the error for invalid ones."""
+"""The kinds of option values: reading, checking, completion, and their form in a target file."""
 
 import math
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from siwire import REVISIONS, find_revision
+
+from siconform.catalogue import AREAS, Authority, Level
+from siconform.catalogue.features import Feature, find_feature
+from siconform.filters import find_area, find_authority, find_level, ids_meant, words_in
+from siconform.id_lists import read_ids
+from siconform.profiles import find_profile, profiles
+from siconform.running.live.terminal import OF_PYTEST, Colour
+from siconform.targets import TargetUnavailable
+from siconform.targets.named import NamedTarget, all_named, find_named
+
+NONE: Final = "none"  # as the value of --target-file, --baseline and --config
+FROM_APPLICATION: Final = "application"  # as the value of --placeholder-timeout
+
+Offered = Iterable[tuple[str, str]]
+"""Words with their descriptions."""
+
+_CONTACT: Final = {"name": r"\S", "email": r"^\S+@\S+$", "url": r"^https?://\S+$"}
 
 
 class BadOption(Exception):  # a sentence for the user
     """An invalid option value; the message names it and what is valid."""
 
 
-def seconds(flag: str, text: str | None) -> float | None:
-    """Return the seconds, or None if the option was not given."""
-    return None if text is None else number_above_zero(flag, text)
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The values of an option.
+
+    ``read`` returns the value of a word; it raises LookupError with a sentence, which begins with
+    the word in quotes unless it says what is wrong by itself. In a target file the value has one
+    of ``types`` and fulfils ``schema``; ``joined`` turns a list or table into one word.
+    """
+
+    read: Callable[[str], Any] = str
+    types: tuple[type, ...] = (str,)
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    offers: Callable[[], Offered] = tuple
+    joined: Callable[[Any], str] = ",".join
 
 
-def number_above_zero(flag: str, text: str) -> float:
-    """Return the number; raise BadOption for anything else, including infinity."""
+def _number(text: str, also: str = "") -> float:
+    """Read a number above 0; infinity is not one."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise BadOption(f'{flag} "{text}" must be a positive number')
+        raise LookupError(f'"{text}" must be a positive number{also}')
     return number
+
+
+def _number_or_zero(text: str) -> float:
+    return 0.0 if text.strip() == "0" else _number(text)
+
+
+def _timer_or_application(text: str) -> float | str:
+    return text if text == FROM_APPLICATION else _number(text, f' or "{FROM_APPLICATION}"')
+
+
+def _whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise LookupError(f'"{text}" must be a whole number, 0 or more')
+    return int(text)
+
+
+def _one_of(*known: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        found = next((one for one in known if one.casefold() == text.casefold()), None)
+        if found is None:
+            near = get_close_matches(text.casefold(), known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise LookupError(f'"{text}" must be {_listed(known)}{hint}')
+        return found
+
+    return read
+
+
+def _colour(text: str) -> str:
+    """Return the value of pytest's option of the same name, which is accepted, too."""
+    if text in OF_PYTEST.values():
+        return text
+    return OF_PYTEST[Colour(_one_of(*OF_PYTEST)(text))]
+
+
+def _listed(known: Sequence[str]) -> str:
+    return " or ".join(known) if len(known) == len("ab") else f"one of {', '.join(known)}"
+
+
+def _choice(*known: str) -> Kind:
+    return Kind(_one_of(*known), schema={"enum": [*known]}, offers=_offering(*known))
+
+
+def _offering(*words: str) -> Callable[[], Offered]:
+    return lambda: ((word, "") for word in words)
+
+
+def _all(find_one: Callable[[str], object], *known: str) -> Kind:
+    """Return the kind of names that are separated by commas."""
+    return Kind(
+        lambda text: tuple(find_one(word) for word in words_in(text)),
+        schema={"examples": [*known]},
+        offers=_offering(*known),
+    )
+
+
+def _file(text: str) -> Path:
+    if text != NONE and not Path(text).exists():
+        raise LookupError(f"{text} does not exist")
+    return Path(text)
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise LookupError(f'"{text}" is not a folder')
+    return Path(text).absolute()
+
+
+def _list_of_ids(text: str) -> set[str]:
+    found, problems = read_ids(_file(text), ids_meant)
+    if problems:
+        raise LookupError("; ".join(problems))
+    return found
+
+
+def _address(text: str) -> str:
+    from siconform.targets.attached import is_address  # noqa: PLC0415  # imports grpc
+
+    if not is_address(text):
+        raise LookupError(f'"{text}" must be HOST:PORT')
+    return text
+
+
+def _named(text: str) -> NamedTarget:
+    try:
+        return find_named(text)
+    except TargetUnavailable as error:
+        raise LookupError(str(error)) from None
+
+
+def _target(text: str) -> str | NamedTarget:
+    try:
+        return _address(text)
+    except LookupError:
+        return _named(text)
+
+
+def _known_targets() -> Offered:
+    try:
+        return [(known.full_name, f"{known.title}, SI {known.revision}") for known in all_named()]
+    except TargetUnavailable:
+        return ()  # a run reports the error
+
+
+def _known_profiles() -> Offered:
+    return [(profile.name, profile.about) for profile in profiles().values()]
+
+
+def _command(words: Sequence[str]) -> str:
+    if not words:
+        raise LookupError("it is empty")
+    return shlex.join(words)
+
+
+def _contact(table: Mapping[str, Any]) -> str:
+    for key, value in table.items():
+        if key not in _CONTACT:
+            raise LookupError(f'unknown key "{key}"; known: {", ".join(_CONTACT)}')
+        if not (isinstance(value, str) and re.search(_CONTACT[key], value)):
+            raise LookupError(f'{key}: "{value}" is not valid')
+    name, email, url = (table.get(key) for key in _CONTACT)
+    return " ".join(one for one in (name, f"<{email}>" if name and email else email, url) if one)
+
+
+TEXT: Final = Kind()
+FILE: Final = Kind(_file)
+FILE_OR_NONE: Final = Kind(_file, offers=_offering(NONE))
+FOLDER: Final = Kind(_folder)
+LIST: Final = Kind(_list_of_ids)
+SECONDS: Final = Kind(_number, (float,), {"exclusiveMinimum": 0})
+SECONDS_OR_ZERO: Final = Kind(_number_or_zero, (float,), {"minimum": 0})
+WHOLE_NUMBER: Final = Kind(_whole_number, (int,), {"minimum": 0})
+TIMER: Final = Kind(
+    _timer_or_application,
+    (float, str),
+    {"anyOf": [{"exclusiveMinimum": 0, "type": "number"}, {"const": FROM_APPLICATION}]},
+    _offering(FROM_APPLICATION),
+)
+COMMAND: Final = Kind(types=(str, list), joined=_command)
+METADATA: Final = Kind(types=(dict,), schema={"additionalProperties": {"type": "string"}})
+CONTACT: Final = Kind(
+    types=(dict,),
+    schema={
+        "additionalProperties": False,
+        "properties": {k: {"type": "string", "pattern": p} for k, p in _CONTACT.items()},
+    },
+    joined=_contact,
+)
+TARGET: Final = Kind(_target, offers=_known_targets)
+ADDRESS: Final = Kind(_address)
+NAMED: Final = Kind(_named, offers=_known_targets)
+REVISION: Final = Kind(
+    find_revision, schema={"examples": [*REVISIONS]}, offers=_offering(*REVISIONS)
+)
+DECIDING_LEVEL: Final = _choice(Level.MUST, Level.SHOULD)
+COLOUR: Final = Kind(_colour, schema={"enum": [*OF_PYTEST]}, offers=_offering(*OF_PYTEST))
+AREA: Final = _all(find_area, *AREAS)
+LEVEL: Final = _all(find_level, *Level)
+AUTHORITY: Final = _all(find_authority, *Authority)
+FEATURES: Final = Kind(
+    lambda text: frozenset(find_feature(word) for word in words_in(text)),
+    (str, list),
+    {"examples": [*Feature]},
+    _offering(*Feature),
+)
+FEATURE: Final = _all(find_feature, *Feature)
+PROFILE: Final = Kind(find_profile, offers=_known_profiles)

@@ -2,17 +2,17 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from siwire import DEFAULT_REVISION, Revision, find_revision
+from siwire import DEFAULT_REVISION, Revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
 from siconform.catalogue import Level
-from siconform.catalogue.features import find_feature
 from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
@@ -21,27 +21,27 @@ from siconform.running.access_options import read_access, without_secrets
 from siconform.running.command_line import RUN, CommandLine, default_results
 from siconform.running.last_failed import LastFailed, read_last_failed
 from siconform.running.option_list import (
+    BY_FLAG,
     EDITED,
     EXPLORING,
     FAIL_ON,
     FAILED_IN,
     FAILING,
-    FROM_APPLICATION,
     MEANT,
-    NO_BASELINE,
-    NO_FILE,
     OPTIONS,
     RESULTS,
     SELECTION,
     STARTED_AS,
 )
-from siconform.running.option_names import assign, getter
-from siconform.running.option_values import BadOption, number_above_zero, seconds
-from siconform.targets import TargetUnavailable
-from siconform.targets.attached import is_address
-from siconform.targets.named import NamedTarget, find_named
+from siconform.running.option_values import FROM_APPLICATION, NONE, BadOption
+from siconform.targets.named import NamedTarget
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms, read_config
 from siconform.transport.access import Access
+
+_SUITE: Final = "siconform.suite_plugin"  # its presence selects plain names
+_PREFIX: Final = "--si-"
+_A_FLAG: Final = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+_FLAGS: Final = frozenset(option.flag for option in OPTIONS if not option.of_pytest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def results_given(config: pytest.Config) -> Path:
     given: str | None = config.getoption("--results")
     if given is None:
         given = default_results([str(word) for word in config.invocation_params.args])
-    _refuse_empty("--results", given)
+    BY_FLAG["--results"].refuse_empty(given)
     return Path(given).absolute()
 
 
@@ -171,41 +171,45 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
     for option in OPTIONS:
         value = get(option.flag) if option.metavar and not option.of_pytest else None
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            _refuse_empty(option.flag, one)
-    target, command = get("--target"), get("--target-command")
-    if target and command:
+            option.refuse_empty(one)
+    if get("--target") and get("--target-command"):
         raise BadOption("--target and --target-command are mutually exclusive: give one")
-    named = None
-    if target and not is_address(target):
-        named = _named(target)
-    revision = _revision(get("--revision"), named)
+
+    def read(flag: str) -> Any:
+        return BY_FLAG[flag].read(get(flag))
+
+    target = read("--target")
+    named = target if isinstance(target, NamedTarget) else None
+    of_target = named.revision if named is not None else DEFAULT_REVISION
+    revision: Revision = read("--revision") or of_target
     filters = _filters(get, revision)
     last_failed = read_last_failed(get(FAILED_IN))
+    explore = read("--explore")
     return Settings(
         revision=revision,
         revision_given=get("--revision") is not None,
         address=target if target and named is None else "",
-        command=command or "",
+        command=get("--target-command") or "",
         named=named,
-        time_scale=_time_scale(get("--time-scale")),
-        timers=_timers(get),
-        terms=_terms(get, named),
+        time_scale=read("--time-scale") or 1.0,
+        timers=_timers(read),
+        terms=_terms(get, read, named),
         target_file=_target_file(get("--target-file")),
-        folder=_folder(get("--target-folder")),
-        wait=seconds("--wait", get("--wait")),
+        folder=read("--target-folder"),
+        wait=read("--wait"),
         about=About(
             get("--implementation") or "",
             get("--implementation-version") or "",
             get("--contact") or "",
         ),
         real_clock=bool(get("--real-clock")),
-        start_timeout=seconds("--start-timeout", get("--start-timeout")),
+        start_timeout=read("--start-timeout"),
         results=Path(get("--results") or RESULTS).absolute(),
         disruptive=bool(get("--disruptive")),
-        explore=_exploring(get("--explore")),
+        explore=EXPLORING if explore is None else explore,
         compare=not get("--no-reference"),
-        fail_on=_fail_on(get(FAIL_ON)),
-        failing=seconds(FAILING, get(FAILING)),
+        fail_on=Level(read(FAIL_ON) or Level.MUST),
+        failing=None if get(FAILING) is None else float(get(FAILING)),
         baseline=_baseline(get("--baseline"), named, revision),
         command_line=_command_line(get(STARTED_AS)),
         filters=filters,
@@ -220,45 +224,11 @@ def starts_on_virtual_time(config: pytest.Config) -> bool:
     return not (get("--target") or get("--target-command") or get("--real-clock"))
 
 
-def _refuse_empty(flag: str, value: str | None) -> None:
-    """Refuse empty values: an unset shell variable must not select another target."""
-    if value is not None and not value.strip():
-        raise BadOption(f"{flag} is empty (an unset variable?): give a value or omit the option")
-
-
 def _command_line(given: str | None) -> CommandLine:
     if given is None:
         return CommandLine(RUN)
     words, options = json.loads(given)
     return CommandLine(tuple(words), tuple(without_secrets(options)))
-
-
-def _named(target: str) -> NamedTarget:
-    try:
-        return find_named(target)
-    except TargetUnavailable as error:
-        raise BadOption(str(error)) from None
-
-
-def _revision(name: str | None, named: NamedTarget | None) -> Revision:
-    if name is None:
-        return named.revision if named is not None else DEFAULT_REVISION
-    try:
-        return find_revision(name)
-    except LookupError as error:
-        raise BadOption(str(error)) from None
-
-
-def _time_scale(text: str | None) -> float:
-    return number_above_zero("--time-scale", text or "1.0")
-
-
-def _fail_on(given: str | None) -> Level:
-    if given is None:
-        return Level.MUST
-    if given.upper() not in (Level.MUST, Level.SHOULD):
-        raise BadOption(f'{FAIL_ON} "{given}" must be {Level.MUST} or {Level.SHOULD}')
-    return Level(given.upper())
 
 
 def _filters(get: Callable[[str], Any], revision: Revision) -> Filters:
@@ -285,28 +255,22 @@ def _chosen(
     return filters.chosen(revision.name) if filters.selects else None
 
 
-def _timers(get: Callable[[str], Any]) -> Timers:
-    placeholder = get("--placeholder-timeout")
+def _timers(read: Callable[[str], Any]) -> Timers:
+    placeholder = read("--placeholder-timeout")
     from_application = placeholder == FROM_APPLICATION
     return Timers(
-        None if from_application else seconds("--placeholder-timeout", placeholder),
+        None if from_application else placeholder,
         from_application,
-        seconds("--waiting-timeout", get("--waiting-timeout")),
-        seconds("--connection-loss-timeout", get("--connection-loss-timeout")),
+        read("--waiting-timeout"),
+        read("--connection-loss-timeout"),
     )
 
 
-def _exploring(text: str | None) -> float:
-    if text is None:
-        return EXPLORING
-    return 0.0 if text.strip() == "0" else number_above_zero("--explore", text)
-
-
-def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
+def _terms(
+    get: Callable[[str], Any], read: Callable[[str], Any], named: NamedTarget | None
+) -> Terms:
     known = named.terms if named is not None else PLAIN
-    names = [name for name in (get("--without") or "").split(",") if name.strip()]
     try:
-        without = known.without.union(find_feature(name) for name in names)
         config = get("--config")
         config = known.config if config is None else read_config(config, Path())
     except LookupError as error:
@@ -316,8 +280,8 @@ def _terms(get: Callable[[str], Any], named: NamedTarget | None) -> Terms:
         known.version if version is None else version,
         config,
         known.proposes_timers and not get("--no-proposals"),
-        without,
-        seconds("--longest-timer", get("--longest-timer")) or LONGEST_TIMER,
+        known.without.union(read("--without") or ()),
+        read("--longest-timer") or LONGEST_TIMER,
         revision_given=bool(get("--revision") or named) or not (get("--target") or command),
         edited=_edited(get(EDITED)),
         access=_access(get),
@@ -337,13 +301,7 @@ def _access(get: Callable[[str], Any]) -> Access:
 
 
 def _target_file(given: str | None) -> Path | None:
-    return None if given in (None, NO_FILE) else Path(given or "").absolute()
-
-
-def _folder(given: str | None) -> Path | None:
-    if given is not None and not Path(given).is_dir():
-        raise BadOption(f'--target-folder "{given}" is not a folder')
-    return None if given is None else Path(given).absolute()
+    return None if given in (None, NONE) else Path(given or "").absolute()
 
 
 def _edited(file: str | None) -> bytes:
@@ -354,7 +312,7 @@ def _edited(file: str | None) -> bytes:
 
 
 def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -> Baseline:
-    if file == NO_BASELINE:
+    if file == NONE:
         return Baseline()
     recorded = named.baselines.get(revision.name) if named is not None else None
     path = Path(file) if file else recorded
@@ -364,3 +322,32 @@ def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -
         return read_baseline(path).in_revision(revision.name)
     except BaselineError as error:
         raise BadOption(str(error)) from None
+
+
+def has_plain_names(manager: pytest.PytestPluginManager) -> bool:
+    """Return whether the kit's own suite runs, not another project."""
+    return bool(manager.hasplugin(_SUITE))
+
+
+def in_a_project(flag: str) -> str:
+    """Return the name of the option in other projects."""
+    return f"{_PREFIX}{flag.removeprefix('--')}"
+
+
+def sentence_in_a_project(sentence: str) -> str:
+    """Return the sentence with the names that options have in other projects."""
+    return _A_FLAG.sub(lambda f: in_a_project(f[0]) if f[0] in _FLAGS else f[0], sentence)
+
+
+def getter(config: pytest.Config) -> Callable[[str], Any]:
+    """Return a function that gets the value of an option by its plain name."""
+    if has_plain_names(config.pluginmanager):
+        return config.getoption
+    return lambda flag: config.getoption(in_a_project(flag))
+
+
+def assign(config: pytest.Config, flag: str, value: object) -> None:
+    """Set an option, as if it had been given on the command line."""
+    plain = has_plain_names(config.pluginmanager)
+    name = (flag if plain else in_a_project(flag)).removeprefix("--").replace("-", "_")
+    setattr(config.option, name, value)

@@ -25,9 +25,15 @@ from siconform.running.console import Console
 from siconform.running.live.terminal import Terminal
 from siconform.running.open_target import check_command
 from siconform.running.option_list import STARTED_AS
-from siconform.running.option_names import assign, getter, sentence_in_a_project
 from siconform.running.option_values import BadOption
-from siconform.running.options import Settings, read_settings, started
+from siconform.running.options import (
+    Settings,
+    assign,
+    getter,
+    read_settings,
+    sentence_in_a_project,
+    started,
+)
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import CRASHED, RECEIVED, RunController
 from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of

@@ -12,7 +12,8 @@ from typing import Final
 
 from siconform import child_processes
 from siconform.running.history_files import FOLDER, safe_name
-from siconform.running.option_list import NO_FILE, TARGET_FILE
+from siconform.running.option_list import TARGET_FILE
+from siconform.running.option_values import NONE
 from siconform.running.options import Settings
 from siconform.running.results_dir import adds
 
@@ -46,7 +47,7 @@ def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, s
 def _evaluate(revision: str, tests: Iterable[str], scratch: Path) -> None:
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
-    command += [TARGET_FILE, NO_FILE]
+    command += [TARGET_FILE, NONE]
     command += ["--results", str(scratch), "-qq", *(["-n", "0"] if len(functions) == 1 else [])]
     with contextlib.suppress(subprocess.TimeoutExpired):
         child_processes.run([*command, *functions], limit=_LIMIT)

@@ -1,286 +1,300 @@
 """The target file, ``siconform.toml``: defaults of command-line options.
 
-Each field names its option; a selftest checks the correspondence in both directions.
+Its keys are those of the declared options, and its values are read as on the command line.
 """
 
 import os
-import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
-import msgspec
-from msgspec import Meta, Struct
-
-from siconform.running.option_list import NO_FILE
-from siconform.verdicts import Verdict
+from siconform.running.option_list import IN_FILES, Option
+from siconform.running.option_values import NONE
+from siconform.targets.attached import is_address
 
 NAME: Final = "siconform.toml"
-WORKERS: Final = "-n"
 
 Value = str | tuple[str, ...] | bool
 """The value of an option: True for a switch, a tuple if it is repeated."""
 
-Text = Annotated[str, Meta(pattern=r"\S")]
-Positive = Annotated[float, Meta(gt=0)]
-Texts = tuple[Text, ...]
+_TYPES: Final[Mapping[type, tuple[str, str]]] = {
+    str: ("text", "string"),
+    float: ("a number", "number"),
+    int: ("a whole number", "integer"),
+    bool: ("true or false", "boolean"),
+    list: ("a list", "array"),
+    dict: ("a table", "object"),
+}
+"""The TOML types: in words, and in JSON schemas."""
+
+_TEXT: Final = {"type": "string", "pattern": r"\S"}
+_TARGET: Final = "target"
+_TARGETS: Final = "targets"
+_WAYS: Final = ("address", "known", "command")
+_HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
+_KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
 
 
-def _message(description: str, flag: str, **how: Any) -> Meta:
-    return Meta(description=description, extra={"flag": flag, **how})
-
-
-class _Table(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True, omit_defaults=True):
-    """A table in which every key is optional."""
-
-
-class TlsTable(_Table, frozen=True):
-    """TLS with the scheduler; any key enables it."""
-
-    enabled: Annotated[bool, _message("use TLS, with the CA certificates of gRPC", "--tls")] = False
-    ca: Annotated[Text | None, _message("CA certificates to trust", "--tls-ca", path=True)] = None
-    cert: Annotated[Text | None, _message("client certificate", "--tls-cert", path=True)] = None
-    key: Annotated[Text | None, _message("its private key", "--tls-key", path=True)] = None
-    name: Annotated[Text | None, _message("host name in the certificate", "--tls-name")] = None
-
-
-class TimersTable(_Table, frozen=True):
-    """The scheduler's own timers, in seconds."""
-
-    placeholder: Annotated[
-        Positive | Literal["application"] | None,
-        _message("placeholder timeout", "--placeholder-timeout"),
-    ] = None
-    waiting: Annotated[
-        Positive | None,
-        _message("until an application without allocations is completed", "--waiting-timeout"),
-    ] = None
-    connection_loss: Annotated[
-        Positive | None,
-        _message("until an RM that lost its connection is stopped", "--connection-loss-timeout"),
-    ] = None
-    longest: Annotated[
-        Positive | None, _message("longest wait of a test for a timer", "--longest-timer")
-    ] = None
-
-
-class ContactTable(_Table, frozen=True):
-    """Contact for the scheduler."""
-
-    name: Text | None = None
-    email: Annotated[str, Meta(pattern=r"^\S+@\S+$")] | None = None
-    url: Annotated[str, Meta(pattern=r"^https?://\S+$")] | None = None
-
-    def __str__(self) -> str:
-        email = f"<{self.email}>" if self.email and self.name else self.email
-        return " ".join(one for one in (self.name, email, self.url) if one)
-
-
-class ImplementationTable(_Table, frozen=True):
-    """Name and version of the scheduler in results."""
-
-    name: Annotated[Text | None, _message("its name", "--implementation")] = None
-    version: Annotated[Text | None, _message("its version", "--implementation-version")] = None
-
-
-class TargetTable(_Table, frozen=True):
-    """A scheduler: its address or command, and how to test it."""
-
-    address: Annotated[Text | None, _message("HOST:PORT where it listens", "--target")] = None
-    known: Annotated[Text | None, _message("NAME@VERSION of a named target", "--target")] = None
-    command: Annotated[
-        str | Texts | None,  # a pattern next to a list breaks msgspec 0.22
-        _message(
-            "command that starts it, a list of words or a string; run without a shell",
-            "--target-command",
-            words=True,
-        ),
-    ] = None
-    folder: Annotated[
-        Text | None,
-        _message(
-            "working directory of the command (default: that of the file)",
-            "--target-folder",
-            path=True,
-        ),
-    ] = None
-    start_timeout: Annotated[
-        Positive | None, _message("seconds until it must listen", "--start-timeout")
-    ] = None
-    wait: Annotated[
-        Positive | None, _message("seconds until its address must answer", "--wait")
-    ] = None
-    revision: Annotated[Text | None, _message("SI revision that it implements", "--revision")] = (
-        None
-    )
-    rm_version: Annotated[Text | None, _message("version that the RM sends", "--rm-version")] = None
-    proposals: Annotated[
-        bool, _message("whether the RM proposes short timers", "--no-proposals", negated=True)
-    ] = True
-    configuration: Annotated[
-        Text | None,
-        _message(
-            'configuration that the RM sends when it registers, or "none"', "--config", path=True
-        ),
-    ] = None
-    without: Annotated[
-        Texts | None, _message("features that it lacks", "--without", joined=True)
-    ] = None
-    time_scale: Annotated[
-        Positive | None, _message("factor for every deadline", "--time-scale")
-    ] = None
-    baseline: Annotated[
-        Text | None,
-        _message(f'its {Verdict.BASELINED.label_for(2)}, or "none"', "--baseline", path=True),
-    ] = None
-    metadata: Annotated[
-        dict[str, str] | None,
-        _message("for every call; ${NAME} is replaced from the environment", "--metadata"),
-    ] = None
-    tls: TlsTable | None = None
-    timers: TimersTable | None = None
-    implementation: ImplementationTable | None = None
-    contact: Annotated[ContactTable | None, _message("contact for the scheduler", "--contact")] = (
-        None
-    )
-
-
-class RunTable(_Table, frozen=True):
-    """Settings of runs, for all targets."""
-
-    results: Annotated[Text | None, _message("results folder", "--results", path=True)] = None
-    workers: Annotated[
-        Annotated[int, Meta(ge=0)] | None, _message("number of workers", WORKERS)
-    ] = None
-    real_clock: Annotated[
-        bool, _message("run the embedded reference on the real clock", "--real-clock")
-    ] = False
-    disruptive: Annotated[
-        bool, _message("also tests that may leave a scheduler unusable", "--disruptive")
-    ] = False
-    fail_on: Annotated[
-        Literal["MUST", "SHOULD"] | None,
-        _message("lowest level that decides", "--fail-on"),
-    ] = None
-    explore: Annotated[
-        Annotated[float, Meta(ge=0)] | None,
-        _message("seconds of randomised testing", "--explore"),
-    ] = None
-    reference: Annotated[
-        bool,
-        _message("run failed tests against the reference", "--no-reference", negated=True),
-    ] = True
-    timings: Annotated[bool, _message("print the duration of each phase", "--timings")] = False
-    color: Annotated[
-        Literal["auto", "always", "never"] | None,
-        _message("colour output", "--color"),
-    ] = None
-    area: Annotated[Texts | None, _message("only these areas", "--area")] = None
-    level: Annotated[Texts | None, _message("only these levels", "--level")] = None
-    authority: Annotated[Texts | None, _message("only these sources", "--authority")] = None
-    feature: Annotated[
-        Texts | None, _message("only requirements that need these features", "--feature")
-    ] = None
-    text: Annotated[
-        Texts | None, _message("only requirements that contain these words", "--text")
-    ] = None
-    include: Annotated[
-        Texts | None, _message("only requirements listed in these files", "--include", path=True)
-    ] = None
-    skip: Annotated[
-        Texts | None, _message("skip requirements listed in these files", "--skip", path=True)
-    ] = None
-    profile: Annotated[
-        Texts | None, _message("exactly the requirements of a profile", "--profile")
-    ] = None
-
-
-class Document(_Table, frozen=True):
-    """The target file."""
-
-    target: TargetTable | None = None
-    targets: Annotated[
-        dict[str, TargetTable] | None, Meta(description="more targets, for --target NAME")
-    ] = None
-    run: RunTable | None = None
+class TargetFileError(LookupError):
+    """An invalid target file; the message has one problem per line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A field of the file: its dotted name, its option, its description."""
+class TargetFile:
+    """A valid target file: the options of its tables, by flag."""
 
-    place: str
-    flag: str
-    message: str
-    how: Mapping[str, Any]
+    path: Path
+    target: Mapping[str, Value] = field(default_factory=dict)
+    targets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    run: Mapping[str, Value] = field(default_factory=dict)
 
+    def options(self, target: str | None, *, command: bool = False) -> dict[str, Value]:
+        """Return the options to add for ``target`` (of --target) or a given command.
 
-def fields(table: type[Struct], place: str = "") -> Iterator[Field]:
-    """Yield every field with an option, including those of inner tables."""
-    for field in msgspec.structs.fields(table):
-        name = f"{place}{field.encode_name}"
-        received = meta(field.type)
-        inner = table_in(field.type)
-        if received is not None and received.extra and "flag" in received.extra:
-            yield Field(name, received.extra["flag"], received.description or "", received.extra)
-        elif inner is not None:
-            yield from fields(inner, f"{name}.")
-
-
-def meta(kind: Any) -> Meta | None:
-    """Return the msgspec metadata of an annotation, or None."""
-    return next((m for m in getattr(kind, "__metadata__", ()) if isinstance(m, Meta)), None)
+        A name selects a target of the file. An address or a command replaces that of the file and
+        keeps its other settings; NAME@VERSION uses no target of the file.
+        """
+        named = self.targets.get(target or "")
+        usual = self.target if target is None or is_address(target) else {}
+        found = {**(usual if named is None else named), **self.run}
+        if command or (target is not None and named is None):
+            for flag in ("--target", "--target-command", "--target-folder"):
+                found.pop(flag, None)
+        return found
 
 
-def table_in(kind: Any) -> type[Struct] | None:
-    """Return the table type of a field, or None."""
-    inner = getattr(kind, "__origin__", None) if meta(kind) is not None else kind
-    for one in (inner, *getattr(inner, "__args__", ())):
-        if isinstance(one, type) and issubclass(one, Struct):
-            return one
-    return None
-
-
-def options_of(table: Struct, folder: Path) -> dict[str, Value]:
-    """Return the options of a table by flag; paths are relative to ``folder``."""
-    found: dict[str, Value] = {}
-    for field in fields(type(table)):
-        held: Any = table
-        for step in field.place.split("."):
-            held = getattr(held, step, None)
-        value = _value(held, field.how, folder)
-        if value is not None:
-            found[field.flag] = value
-    if "--target-command" in found:
-        found.setdefault("--target-folder", str(folder))
-    return found
-
-
-def _value(held: Any, how: Mapping[str, Any], folder: Path) -> Value | None:
-    if held is None:
-        return None
-    if isinstance(held, bool):
-        return held is not how.get("negated", False) or None
-    if isinstance(held, dict):
-        return tuple(f"{key}={value}" for key, value in held.items())
-    if isinstance(held, tuple):
-        words = tuple(_word(one, how, folder) for one in held)
-        if how.get("joined"):
-            return ",".join(words)
-        return shlex.join(words) if how.get("words") else words
-    return _word(held, how, folder)
-
-
-def _word(held: Any, how: Mapping[str, Any], folder: Path) -> str:
-    if isinstance(held, float):
-        return f"{held:g}"
-    if how.get("path") and held != NO_FILE:
-        return os.path.normpath(folder / str(held))
-    return str(held)
+def read_target_file(path: Path) -> TargetFile:
+    """Read and check the file; raise TargetFileError with all problems, in the order of lines."""
+    path = path.absolute()
+    try:
+        text = path.read_text("utf-8")
+        raw = tomllib.loads(text)
+    except OSError as error:
+        raise TargetFileError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise TargetFileError(f"{path} is not valid TOML: {reason}") from None
+    reader = _Reader(path.parent)
+    tables = reader.document(raw)
+    if reader.problems:
+        raise TargetFileError("\n".join(_in_order(reader.problems, path, _lines(text))))
+    return TargetFile(path, **tables)
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of the file."""
-    made = msgspec.json.schema(Document)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": NAME, **made}
+    target = {"$ref": f"#/$defs/{_TARGET}"}
+    targets = {"type": "object", "additionalProperties": target}
+    about = {"description": "more targets, for --target NAME"}
+    run = _object(_TREE["run"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": NAME,
+        "type": "object",
+        "properties": {_TARGET: target, _TARGETS: targets | about, "run": run},
+        "additionalProperties": False,
+        "$defs": {_TARGET: _object(_TREE[_TARGET])},
+    }
+
+
+def table_of_keys() -> str:
+    """Return the table of keys for the documentation."""
+    entries = sorted(IN_FILES, key=lambda one: one.place.startswith("run."))
+    rows = (f"| `{one.place}` | `{one.flag}` | {_about(one)} |" for one in entries)
+    table = "\n".join(("| key | option | meaning |", "|---|---|---|", *rows))
+    return table.replace("<", "&lt;")
+
+
+class _Reader:
+    """Reads tables; collects problems with their dotted keys."""
+
+    def __init__(self, folder: Path) -> None:
+        self.problems: list[tuple[str, str]] = []
+        self._folder = folder
+
+    def document(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the whole file."""
+        found: dict[str, Any] = {}
+        for key, value in raw.items():
+            if key not in (*_TREE, _TARGETS):
+                self.problems.append((key, _unknown(key, (*_TREE, _TARGETS))))
+            elif key != _TARGETS:
+                found[key] = self._whole(value, key, key)
+            elif self._is_table(value, key):
+                found[key] = {name: self._named(name, table) for name, table in value.items()}
+        return found
+
+    def _named(self, name: str, raw: Any) -> dict[str, Value]:
+        place = f"{_TARGETS}.{name}"
+        if is_address(name) or "@" in name:
+            self.problems.append((place, "target names must not be addresses or contain @"))
+        return self._whole(raw, _TARGET, place)
+
+    def _whole(self, raw: Any, kind: str, place: str) -> dict[str, Value]:
+        if not self._is_table(raw, place):
+            return {}
+        ways = [way for way in _WAYS if way in raw] if kind == _TARGET else []
+        for way in ways[1:]:
+            problem = f"conflicts with {ways[0]}: a target has only one of them"
+            self.problems.append((f"{place}.{way}", problem))
+        found = dict(self._options(raw, _TREE[kind], place))
+        if "--target-command" in found:
+            found.setdefault("--target-folder", str(self._folder))
+        return found
+
+    def _is_table(self, value: Any, place: str) -> bool:
+        if not isinstance(value, dict):
+            self.problems.append((place, f"expected a table, got {_type_of(value)}"))
+        return isinstance(value, dict)
+
+    def _options(
+        self, raw: Mapping[str, Any], known: Mapping[str, Any], place: str
+    ) -> Iterator[tuple[str, Value]]:
+        for key, value in raw.items():
+            at = f"{place}.{key}"
+            entry = known.get(key)
+            if entry is None:
+                self.problems.append((at, _unknown(key, known)))
+            elif not isinstance(entry, Option):
+                if self._is_table(value, at):
+                    yield from self._options(value, entry, at)
+            else:
+                try:
+                    received = _read(entry, value, self._folder)
+                except LookupError as error:
+                    self.problems += [(at, line) for line in str(error).splitlines()]
+                else:
+                    yield from [] if received is None else [(entry.flag, received)]
+
+
+def _read(option: Option, value: Any, folder: Path) -> Value | None:
+    """Return the value of an option, None for the default; raise LookupError if it is invalid."""
+    if isinstance(_checked(value, _types(option)), bool):
+        return value is not option.negated or None
+    words = tuple(_words(option, value, folder))
+    for word in words:
+        option.kind.read(word)
+    return words if option.several else words[0] or None
+
+
+def _words(option: Option, value: Any, folder: Path) -> Iterator[str]:
+    """Yield the value as words of a command line."""
+    if isinstance(value, dict) and option.several:
+        yield from (f"{key}={_checked(one, (str,))}" for key, one in value.items())
+    elif isinstance(value, dict):
+        yield option.kind.joined(value)
+    elif isinstance(value, list) and not option.several:
+        yield option.kind.joined([_filled(one, (str,)) for one in value])
+    else:
+        for one in value if isinstance(value, list) else (value,):
+            word = _filled(one, option.kind.types)
+            is_path = option.is_path and word != NONE
+            yield os.path.normpath(folder / word) if is_path else word
+
+
+def _filled(value: Any, types: tuple[type, ...]) -> str:
+    word = (
+        f"{_checked(value, types):g}" if isinstance(value, float) else str(_checked(value, types))
+    )
+    if not word.strip():
+        raise LookupError("it is empty: give a value or omit the key")
+    return word
+
+
+def _checked(value: Any, types: tuple[type, ...]) -> Any:
+    """Return the value; raise LookupError if it has none of the types."""
+    if not any(_is(value, one) for one in types):
+        wanted = " or ".join(_TYPES[one][0] for one in types)
+        raise LookupError(f"expected {wanted}, got {_type_of(value)}")
+    return value
+
+
+def _types(option: Option) -> tuple[type, ...]:
+    """Return the types of the option's value; a repeatable one may be a list or a single value."""
+    if not option.metavar:
+        return (bool,)
+    return (str, list) if option.several and str in option.kind.types else option.kind.types
+
+
+def _is(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _type_of(value: Any) -> str:
+    return next((words for one, (words, _) in _TYPES.items() if type(value) is one), "a time")
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    close = get_close_matches(key, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    return f"unknown key; {hint}"
+
+
+def _in_order(
+    problems: Iterable[tuple[str, str]], path: Path, lines: Mapping[str, int]
+) -> Iterator[str]:
+    """Yield each problem with its line, in the order of lines."""
+    located = [(_line(place, lines), f"{place}: {text}") for place, text in dict.fromkeys(problems)]
+    for line, sentence in sorted(located, key=lambda one: one[0]):
+        yield f"{path}:{line}: {sentence}" if line else f"{path}: {sentence}"
+
+
+def _line(place: str, lines: Mapping[str, int]) -> int:
+    """Return the line of a key, or the first one of its table; 0 if unknown."""
+    found = [n for key, n in lines.items() if key == place or key.startswith(f"{place}.")]
+    table = place.rpartition(".")[0]
+    return found[0] if found else _line(table, lines) if table else 0
+
+
+def _lines(text: str) -> dict[str, int]:
+    """Return the line of each dotted key, as far as lines show it."""
+    found: dict[str, int] = {}
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = header[1].replace('"', "").strip()
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            name = key[1].replace('"', "")
+            found.setdefault(f"{table}.{name}" if table else name, number)
+    return found
+
+
+def _tree() -> dict[str, Any]:
+    """Return the options by their keys, in nested tables."""
+    found: dict[str, Any] = {}
+    for option in IN_FILES:
+        *tables, key = option.place.split(".")
+        inner = found
+        for table in tables:
+            inner = inner.setdefault(table, {})
+        inner[key] = option
+    return found
+
+
+_TREE: Final = _tree()
+
+
+def _about(option: Option) -> str:
+    return f"`false`: {option.help}" if option.negated else option.help
+
+
+def _object(table: Mapping[str, Any]) -> dict[str, Any]:
+    properties = {
+        key: _property(one) if isinstance(one, Option) else _object(one)
+        for key, one in table.items()
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _property(option: Option) -> dict[str, Any]:
+    texts: dict[type, dict[str, Any]] = {str: _TEXT, list: {"type": "array", "items": _TEXT}}
+    kinds = [texts.get(one, {"type": _TYPES[one][1]}) for one in _types(option)]
+    allowed = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    return {"description": _about(option), **allowed, **option.kind.schema}

@@ -18,7 +18,8 @@ from siconform import child_processes
 from siconform.catalogue import catalogue
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
-from siconform.running.option_list import EDITED, FAILING, NO_FILE, TARGET_FILE
+from siconform.running.option_list import EDITED, FAILING, TARGET_FILE
+from siconform.running.option_values import NONE
 from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision
@@ -144,7 +145,7 @@ class _Runs:
     def _run(self, name: str, *options: str) -> Results:
         folder = self.how.results.absolute() / name
         sent = folder.with_suffix(".txt")
-        fixed = [TARGET_FILE, NO_FILE, "--revision", self.revision, "--results", str(folder)]
+        fixed = [TARGET_FILE, NONE, "--revision", self.revision, "--results", str(folder)]
         fixed += ["--explore", "0", "--no-reference"]
         words = (sys.executable, "-P", "-m", "siconform", "run", *fixed, *self.how.target)
         with sent.open("wb") as log:
