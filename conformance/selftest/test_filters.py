@@ -1,9 +1,11 @@
 """Requirements are selected by id, area, level, authority, feature, text, lists and profiles."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from siconform.catalogue import catalogue
+from siconform.catalogue import adopt, catalogue, find_requirement
 from siconform.filters import FilterError, find_meant, ids_meant, read_filters
 
 NEWEST = "2024-10"
@@ -45,6 +47,21 @@ def test_area_name_selects_all_of_it(word: str) -> None:
 )
 def test_unknown_requirement_suggests_nearest(word: str, received: str) -> None:
     assert received in mutant(word)
+
+
+@pytest.fixture
+def _own() -> Iterator[None]:
+    adopt([replace(find_meant("node-1"), id="ACME-NODE-001")])
+    yield
+    adopt(())
+
+
+@pytest.mark.usefixtures("_own")
+def test_unknown_requirement_suggests_the_users_own() -> None:
+    assert "did you mean ACME-NODE-001?" in mutant("ACME-NODE-0001")
+    assert "did you mean SI-NODE-003?" in mutant("nod-3")
+    with pytest.raises(LookupError, match=r"did you mean ACME-NODE-001\?"):
+        find_requirement("ACME-NODE-009")
 
 
 def test_filters_combine_with_or_within_and_between_kinds() -> None:

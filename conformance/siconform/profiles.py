@@ -90,7 +90,7 @@ def find_profile(name: str, revision: str = "") -> Profile:
     named = _NAME.fullmatch(short.casefold())
     found = profiles().get(f"{belongs_to}/{named['name']}.{EDITION}") if named else None
     if found is None:
-        raise ProfileError(_unknown(name, belongs_to))
+        raise ProfileError(_unknown(name))
     if revision not in ("", belongs_to):
         raise ProfileError(
             f"profile {found.name} belongs to SI {belongs_to}, not to SI {revision}: give "
@@ -99,8 +99,8 @@ def find_profile(name: str, revision: str = "") -> Profile:
     return found
 
 
-def _unknown(name: str, revision: str) -> str:
-    known = [p.partition("/")[2] for p in profiles() if p.startswith(f"{revision}/")]
-    near = get_close_matches(name, [*profiles(), *known], n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(_RULES)}"
-    return f"unknown profile \"{name}\"{hint} ('siconform profiles' lists them)"
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, [*profiles(), *_RULES], n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    known = f"known: {', '.join(_RULES)}; 'siconform profiles' lists them"
+    return f'unknown profile "{name}"{hint} ({known})'
