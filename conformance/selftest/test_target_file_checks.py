@@ -90,6 +90,15 @@ def test_one_value_is_a_string_or_a_list(key: str) -> None:
     assert f"--{key} {value}" in as_text.output
 
 
+def test_every_value_of_a_list_is_checked() -> None:
+    received = sentences('[run]\nlevel = ["MSUT", "must", "perhaps"]\n')
+
+    assert [line[:35] for line in received if line] == [
+        '2: run.level: unknown level "MSUT";',
+        '2: run.level: unknown level "perhap',
+    ]
+
+
 def test_missing_features_are_a_string_or_a_list() -> None:
     as_text = checked('[target]\nwithout = "gang,preemption"\n')
 

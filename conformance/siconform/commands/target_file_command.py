@@ -10,6 +10,7 @@ import click
 
 from siconform.commands.ending import wrong
 from siconform.running.option_list import BY_FLAG, TARGET_FILE
+from siconform.running.option_values import BadOption
 
 NEW = """\
 #:schema {schema}
@@ -72,7 +73,7 @@ def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: 
 
 
 def _schema() -> str:
-    from siconform.running.target_file import schema  # noqa: PLC0415  # imports msgspec
+    from siconform.running.target_file import schema  # noqa: PLC0415  # imports grpc
 
     return json.dumps(schema(), indent=1) + "\n"
 
@@ -91,7 +92,6 @@ def _write(file: Path) -> None:
 
 def _report(file: Path | None, target: str | None) -> None:
     from siconform.running.access_options import without_secrets  # noqa: PLC0415  # imports grpc
-    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
     from siconform.running.target_file_options import (  # noqa: PLC0415  # the same
         of_the_options,
         with_target_file,

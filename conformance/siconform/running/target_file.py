@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from siconform.running.option_list import IN_FILES, Option
-from siconform.running.option_values import NONE
+from siconform.running.option_values import NONE, Kind
 from siconform.targets.attached import is_address
 
 NAME: Final = "siconform.toml"
@@ -176,9 +176,16 @@ def _read(option: Option, value: Any, folder: Path) -> Value | None:
     if isinstance(_checked(value, _types(option)), bool):
         return value is not option.negated or None
     words = tuple(_words(option, value, folder))
-    for word in words:
-        option.kind.read(word)
+    if problems := [problem for word in words for problem in _problems(option.kind, word)]:
+        raise LookupError("\n".join(problems))
     return words if option.several else words[0] or None
+
+
+def _problems(kind: Kind, word: str) -> Iterator[str]:
+    try:
+        kind.read(word)
+    except LookupError as error:
+        yield str(error)
 
 
 def _words(option: Option, value: Any, folder: Path) -> Iterator[str]:
@@ -197,9 +204,8 @@ def _words(option: Option, value: Any, folder: Path) -> Iterator[str]:
 
 
 def _filled(value: Any, types: tuple[type, ...]) -> str:
-    word = (
-        f"{_checked(value, types):g}" if isinstance(value, float) else str(_checked(value, types))
-    )
+    checked = _checked(value, types)
+    word = f"{checked:g}" if isinstance(checked, float) else str(checked)
     if not word.strip():
         raise LookupError("it is empty: give a value or omit the key")
     return word
