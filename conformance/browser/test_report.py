@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 from browser.chromium import WIDTHS, Watched, overflow
 from documentation.generated import FAULTY, FOLDER, SIDE_BY_SIDE
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from selftest import report_samples as samples
 from siconform.reporting.html.report import page_of
 
 Axe = Callable[[Page], None]
 SHOWN = "[data-verdict]:visible"
+FAILURE = "SI-GANG-021/test_021_is_kept"
+AGAIN = "siconform run SI-GANG-021 --target x"
+PAPER = 640
+"""CSS pixels: the text on A4 and Letter is wider."""
+RIGHT_OF = """(all, width) => all
+    .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > width)
+    .map(one => one.textContent)"""
+"""Return the texts of elements that reach beyond a width."""
 
 
 @pytest.fixture
@@ -96,6 +104,65 @@ def test_an_id_in_the_address_opens_its_requirement(page: Page, report: str) -> 
     assert page.locator("#SI-GANG-022").get_attribute("open") == ""
 
 
+def test_a_link_to_a_failure_opens_it_without_script(browser: Browser, report: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(f"{report}#{FAILURE}")
+
+    expect(page.get_by_text("expected", exact=True).first).to_be_in_viewport()
+    expect(page.locator("#filters")).to_be_hidden()
+    expect(page.get_by_role("button")).to_have_count(0)
+    page.close()
+
+
+def test_a_link_to_a_failure_scrolls_to_it(page: Page, report: str) -> None:
+    page.goto(f"{report}#verdict=pass")
+    page.locator(".failing a").click()
+
+    expect(page.locator(".failure")).to_be_in_viewport()
+    expect(page.locator(".failure h3 a")).to_be_focused()
+    assert page.locator("[name=verdict]").input_value() == ""
+
+
+@pytest.mark.parametrize("name", ["copy link", "copy"])
+def test_links_and_commands_are_copied_by_keyboard(page: Page, report: str, name: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(report)
+    page.locator(".failure").get_by_role("button", name=name, exact=True).first.press("Enter")
+
+    expect(page.get_by_role("button", name="copied")).to_be_focused()
+    expected = f"{report}#{FAILURE}" if name == "copy link" else AGAIN
+    assert page.evaluate("navigator.clipboard.readText()") == expected
+
+
+def test_a_command_is_selected_without_a_clipboard(page: Page, report: str) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.goto(report)
+    page.locator(".failure").get_by_role("button", name="copy", exact=True).first.click()
+
+    expect(page.get_by_role("button", name="selected, press Ctrl+C")).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == AGAIN
+
+
+def test_a_link_is_in_the_address_without_a_clipboard(page: Page, report: str) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.goto(report)
+    page.locator(".failure").get_by_role("button", name="copy link").click()
+
+    expect(page.get_by_role("button", name="now in the address bar")).to_be_visible()
+    assert page.url == f"{report}#{FAILURE}"
+
+
+def test_search_by_keyboard_leads_to_the_first_match(page: Page, report: str) -> None:
+    page.goto(f"{report}#level=MUST")
+    page.keyboard.press("/")
+    page.keyboard.type("allocated gang")
+
+    assert ids(page) == ["SI-GANG-021"]
+    assert page.url == f"{report}#level=MUST&text=allocated+gang"
+    page.keyboard.press("Enter")
+    expect(page.locator("#SI-GANG-021 > summary")).to_be_focused()
+
+
 def test_everything_opens_by_keyboard_alone(page: Page, report: str) -> None:
     page.goto(report)
     page.locator("#SI-GANG-021 > summary").focus()
@@ -139,8 +206,19 @@ def test_the_line_of_the_first_difference_is_marked(page: Page, report: str) -> 
     page.goto(report)
 
     expect(page.locator("tr.differs")).to_have_text(
-        re.compile("0.100!allocated on node-2allocated on node-1")
+        re.compile("0.100! first differenceallocated on node-2allocated on node-1")
     )
+
+
+def test_the_message_of_the_failure_is_marked_in_words(page: Page, report: str) -> None:
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+    page.get_by_text("as a list").click()
+
+    expect(page.locator("tr.wrong")).to_contain_text("unexpectedallocated ask-1")
+    expect(page.locator("svg text.wrong")).to_have_text(["unexpected:", "allocated ask-1"])
+    expect(page.locator("svg .arrow.wrong")).to_have_count(1)
+    expect(page.locator(".exchange li", has_text="unexpected: ")).to_have_count(1)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -171,14 +249,52 @@ def test_dark_is_dark(page: Page, report: str) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
 
 
-def test_on_paper_failures_are_open_and_filters_are_gone(page: Page, report: str) -> None:
+def test_on_paper_failures_are_open_and_controls_are_gone(page: Page, report: str) -> None:
     page.goto(report)
     page.locator("#SI-GANG-021 > summary").click()
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
 
     expect(page.locator("#SI-GANG-021 .body")).to_be_visible()
     expect(page.locator("#filters")).to_be_hidden()
+    expect(page.locator("button:visible, select:visible, input:visible")).to_have_count(0)
+
+
+def test_paper_is_black_on_white_from_a_dark_screen(page: Page, report: str) -> None:
+    page.emulate_media(media="print", color_scheme="dark")
+    page.goto(report)
+
+    colours = "[...document.querySelectorAll('body, body *')].map(getComputedStyle)"
+    used = page.evaluate(
+        f"[...new Set({colours}.flatMap(one => [one.color, one.backgroundColor]))].sort()"
+    )
+    assert used == ["rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"]
+
+
+def test_no_table_is_cut_on_paper(page: Page, report: str) -> None:
+    page.set_viewport_size({"width": PAPER, "height": 800})
+    page.goto(report)
+    page.locator("details.exchange > summary").click()
+    page.emulate_media(media="print")
+
+    assert page.eval_on_selector_all("thead th, pre, svg", RIGHT_OF, PAPER) == []
+
+
+def test_a_phone_shows_this_target_and_hints_at_the_reference(page: Page, report: str) -> None:
+    page.goto(report)
+    expect(page.get_by_text("Scroll sideways to see the reference.")).to_be_hidden()
+    page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+
+    expect(page.get_by_text("Scroll sideways to see the reference.")).to_be_visible()
+    assert page.eval_on_selector_all("thead th", RIGHT_OF, WIDTHS[0]) == ["the reference"]
+
+
+def test_a_phone_breaks_no_word_in_the_table_of_areas(page: Page, report: str) -> None:
+    page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+    page.goto(report)
+    page.locator(".cell span").first.evaluate("one => { one.textContent = 'inconclusive' }")
+
+    one_line = page.locator(".cell span").last.evaluate("one => one.offsetHeight")
+    assert page.locator(".cell span").first.evaluate("one => one.offsetHeight") == one_line
 
 
 @pytest.mark.parametrize("width", WIDTHS)

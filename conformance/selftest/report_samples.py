@@ -19,6 +19,7 @@ def line(
         "from": sender,
         "stream": stream,
         "says": message,
+        "brief": message.partition(", partition")[0],
         "fence": message == "fence",
         "number": 1,
         "element": element or None,
@@ -90,14 +91,16 @@ def failure(failing: dict[str, Any]) -> dict[str, Any]:
         "verdict": "fail",
         "text": f"FAIL  SI-GANG-021 {HOSTILE}",
         "expected": "allocated gw0-7-ask-1 on node-1",
-        "happened": HOSTILE,
+        "happened": "allocated gw0-7-ask-1, partition default, 100 ms after RM ask",
         "history": HISTORY,
         "golden": "reference/one.jsonl",
         "rows": [
             [0.0, "RM ask ask-1", "RM ask ask-1", False],
             [0.1, "allocated on node-2", "allocated on node-1", True],
             [None, None, HOSTILE, False],
+            [0.6, "   allocated ask-1", "   allocated ask-1", False],
         ],
+        "again": "siconform run SI-GANG-021 --target x",
     }
 
 

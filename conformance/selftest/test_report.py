@@ -138,6 +138,58 @@ def test_headroom_is_slowest_part_of_limit(page: RunPage) -> None:
     assert page.headroom[0].share == 75.0
 
 
+def test_message_of_the_failure_is_marked(page: RunPage) -> None:
+    (failure,) = page.failing[0].failures
+    (message,) = [m for m in page.histories["histories"][samples.HISTORY]["messages"] if m[5:]]
+
+    assert [row.this_target.strip() for row in failure.rows if row.is_wrong] == ["allocated ask-1"]
+    assert page.histories["texts"][message[4]] == "allocated ask-1"
+    assert '<b class="mark">unexpected</b>allocated ask-1' in render(page)
+
+
+def test_longest_quoted_message_is_marked(folder: Path) -> None:
+    lines = read(folder / samples.HISTORY)
+
+    found = drawn("x", lines, "received: node accepted, before allocated gw0-7-ask-1")
+    unquoted = drawn("x", lines, "nothing matching was received; sent: ask ask-1")
+
+    assert found.wrong
+    assert found.wrong.brief == "allocated ask-1"
+    assert unquoted.wrong is None
+
+
+def test_no_mark_where_nothing_was_received(folder: Path) -> None:
+    document = samples.results()
+    document["failures"][0]["happened"] = "nothing matching was received"
+
+    assert "unexpected</b>" not in render(run_page(document, folder))
+
+
+def test_counts_state_the_meaning_of_verdicts(page: RunPage) -> None:
+    counts = render(page).partition('<ul class="counts"')[2].partition("</ul>")[0]
+
+    for count in page.counts:
+        assert f">{count.verdict.row.meaning}<" in counts
+
+
+def test_requirement_without_own_reason_states_the_meaning(folder: Path) -> None:
+    document = samples.results()
+    document["requirements"][4] |= {"verdict": "not-selected", "reason": "not selected"}
+
+    text = render(run_page(document, folder)).partition('id="SI-CB-012"')[2]
+
+    assert f"<dd>{Verdict.NOT_SELECTED.row.meaning}</dd>" in text
+
+
+def test_failure_has_anchor_and_command(page: RunPage) -> None:
+    text = render(page)
+
+    assert '<div class="failure" id="SI-GANG-021/test_021_is_kept">' in text
+    assert text.count('href="#SI-GANG-021/test_021_is_kept"') == 2
+    assert "siconform run SI-GANG-021 --target x</pre>" in text
+    assert "<button" not in text.replace('<button type="reset">', "")
+
+
 def test_target_strings_are_escaped(page: RunPage) -> None:
     text = render(page)
     tags = Tags()

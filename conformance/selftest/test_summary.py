@@ -32,6 +32,7 @@ FAILURE = Failure(
     history="histories/test_a.jsonl",
     reference="",
     exchange=(),
+    again="siconform run SI-NODE-001",
 )
 PASS, FAIL = Verdict.PASS.label, Verdict.FAIL.label
 LONG = "the answer came " + "very " * 40 + "late"

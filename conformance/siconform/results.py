@@ -58,6 +58,7 @@ class Failure:
     history: str  # a file in the results folder, or ""
     reference: str  # the reference's history of the same scenario
     exchange: Sequence[Moment]
+    again: str  # the command that repeats it
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ def _failure(failure: Failure) -> dict[str, Any]:
         "history": failure.history,
         "golden": failure.reference,
         "rows": [list(moment) for moment in failure.exchange],
+        "again": failure.again,
     }
 
 

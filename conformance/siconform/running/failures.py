@@ -37,6 +37,7 @@ def _received(block: FailureBlock, reference: str, results: Path, command: Comma
         history=block.history,
         reference=reference if its is not None else "",
         exchange=[row.moment() for row in rows],
+        again=command.again(block.requirement),
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from siconform.recording.exchange_text import named
+
 MOST_LINES: Final = 150
 """Lines of one history; longer ones are cut in the middle. A test is rarely half as long."""
 
@@ -38,6 +40,7 @@ class Line(msgspec.Struct, frozen=True):
     sent_by: str = msgspec.field(default="", name="from")
     stream: str | None = None
     message: str = msgspec.field(default="", name="says")
+    brief: str = ""
     barrier: bool = msgspec.field(default=False, name="fence")
     element: dict[str, Any] | None = None
 
@@ -61,6 +64,8 @@ class Message:
     of_the_rm: bool
     stream: str
     message: str
+    brief: str = ""
+    is_wrong: bool = False  # the failure of the test is about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,11 @@ class Drawn:
     def letters(self) -> int:
         """Return the approximate number of characters it adds to the page."""
         return sum(len(message.message) + 20 for message in self.messages)
+
+    @property
+    def wrong(self) -> Message | None:
+        """Return the message that the failure is about, if there is one."""
+        return next((message for message in self.messages if message.is_wrong), None)
 
 
 def read(path: Path) -> list[Line]:
@@ -94,9 +104,13 @@ def read(path: Path) -> list[Line]:
     return lines
 
 
-def drawn(name: str, lines: Iterable[Line]) -> Drawn:
-    """Draw it without barriers, which are the kit's own, and with names as the test gave them."""
+def drawn(name: str, lines: Iterable[Line], happened: str = "") -> Drawn:
+    """Draw it without barriers, which are the kit's own, and with names as the test gave them.
+
+    The message that ``happened`` quotes is marked as wrong.
+    """
     received = [line for line in lines if not line.barrier]
+    wrong = _quoted(received, plain(happened))
     since = received[0].at if received else 0.0
     rms = {
         rm: place for place, rm in enumerate(dict.fromkeys(line.rm for line in received), start=1)
@@ -108,6 +122,8 @@ def drawn(name: str, lines: Iterable[Line]) -> Drawn:
             line.of_the_rm,
             line.stream or _SERVICE,
             plain(line.message)[:_LONGEST],
+            plain(named(line.brief)),
+            line is wrong,
         )
         for line in received
     ]
@@ -115,6 +131,15 @@ def drawn(name: str, lines: Iterable[Line]) -> Drawn:
     if len(messages) > MOST_LINES:
         return Drawn(name, (*messages[:half], *messages[-half:]), len(messages) - 2 * half)
     return Drawn(name, tuple(messages))
+
+
+def _quoted(lines: Iterable[Line], happened: str) -> Line | None:
+    """Return the scheduler's message that this quotes: the longest, and the last of equal ones."""
+    found: Line | None = None
+    for line in lines:
+        if not line.of_the_rm and plain(named(line.message)) in happened:
+            found = max(line, found or line, key=lambda one: len(one.message))
+    return found
 
 
 def plain(text: str) -> str:
@@ -140,6 +165,7 @@ def _as_lists(histories: Iterable[Drawn], texts: dict[str, int]) -> Iterator[tup
             for message in one.messages
         }
         received = [
-            [m.at, m.rm, int(m.of_the_rm), m.stream, place[m.message]] for m in one.messages
+            [m.at, m.rm, int(m.of_the_rm), m.stream, place[m.message], *[1] * m.is_wrong]
+            for m in one.messages
         ]
         yield one.name, {"left_out": one.left_out, "messages": received}

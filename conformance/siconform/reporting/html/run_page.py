@@ -10,7 +10,15 @@ from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
 from siconform.listing import STATED
 from siconform.reporting.evaluated_run import coverage_in
 from siconform.reporting.html.drawings import draw
-from siconform.reporting.html.histories import MOST_LETTERS, Drawn, drawn, embedded, plain, read
+from siconform.reporting.html.histories import (
+    MOST_LETTERS,
+    Drawn,
+    Message,
+    drawn,
+    embedded,
+    plain,
+    read,
+)
 from siconform.reporting.html.lives import Lives
 from siconform.reporting.html.machines import MACHINES
 from siconform.reporting.html.views import (
@@ -26,6 +34,7 @@ from siconform.reporting.html.views import (
 )
 from siconform.verdicts import LISTED, Verdict
 
+_SAME_TIME: Final = 0.001  # seconds; both are rounded
 _OPEN_AT_FIRST: Final = 2  # failures; more would fill the screen
 _CONDITIONS: Final = {
     "time_scale": "time scale",
@@ -41,7 +50,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     lives = Lives()
     histories = _histories(results, folder, lives)
     chosen, not_drawn = _with_capacity(histories.values())
-    requirements = _opened(_requirements(results, {one.name for one in chosen}))
+    requirements = _opened(_requirements(results, {one.name for one in chosen}, histories))
     covered = coverage_in(results)
     return RunPage(
         target=results["target"]["name"],
@@ -73,6 +82,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
 
 def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
     """Read each history once, by file, those of failures first."""
+    happened = {one["history"]: one["happened"] for one in results.get("failures", ())}
     received = [test for one in results["requirements"] for test in one["tests"]]
     received.sort(key=lambda test: Verdict(test["verdict"]) not in LISTED)
     found: dict[str, Drawn] = {}
@@ -81,7 +91,7 @@ def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[s
             lines = read(folder / file)
             lives.take(lines)
             if lines:
-                found[file] = drawn(file, lines)
+                found[file] = drawn(file, lines, happened.get(file, ""))
     return found
 
 
@@ -122,7 +132,9 @@ def _in_words(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[RequirementView]:
+def _requirements(
+    results: Mapping[str, Any], shown: set[str], histories: Mapping[str, Drawn]
+) -> Iterator[RequirementView]:
     failures: dict[str, list[Mapping[str, Any]]] = {}
     for failure in results.get("failures", ()):
         failures.setdefault(failure["requirement"], []).append(failure)
@@ -141,14 +153,17 @@ def _requirements(results: Mapping[str, Any], shown: set[str]) -> Iterator[Requi
             reason=plain(one["reason"]),
             tests=tuple(_test(test, shown) for test in one["tests"]),
             known=tuple(one["known"]),
-            failures=tuple(_failure(failure) for failure in failures.get(one["id"], ())),
+            failures=tuple(
+                _failure(failure, histories.get(failure["history"]))
+                for failure in failures.get(one["id"], ())
+            ),
         )
 
 
 def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
     """Open the details if there are few failures."""
     received = list(requirements)
-    failing = [one.id for one in received if one.verdict in LISTED]
+    failing = [one.id for one in received if one.fails]
     first = set(failing[:_OPEN_AT_FIRST])
     return [replace(one, is_open=one.id in first) for one in received]
 
@@ -164,7 +179,7 @@ def _source(requirement: Requirement | None, revision: str) -> str:
 def _test(test: Mapping[str, Any], shown: set[str]) -> TestView:
     file = test.get("history", "")
     return TestView(
-        name=test["id"].rpartition("::")[2].removeprefix("test_").replace("_", " "),
+        name=_in_english(test["id"]),
         verdict=Verdict(test["verdict"]),
         message=plain(test["says"]),
         seconds=test["seconds"],
@@ -175,21 +190,43 @@ def _test(test: Mapping[str, Any], shown: set[str]) -> TestView:
     )
 
 
-def _failure(failure: Mapping[str, Any]) -> FailureView:
+def _failure(failure: Mapping[str, Any], history: Drawn | None) -> FailureView:
+    wrong = history.wrong if history is not None else None
     return FailureView(
-        test=failure["test"],
+        test=_in_english(failure["test"]),
+        anchor="_".join(f"{failure['requirement']}/{_name(failure['test'])}".split()),
         expected=plain(failure["expected"]),
         happened=plain(failure["happened"]),
-        rows=tuple(_row(*row) for row in failure["rows"]),
+        rows=tuple(_row(wrong, *row) for row in failure["rows"]),
         has_reference=bool(failure["golden"]),
+        again=failure.get("again", ""),
         text=plain(failure["text"]),
     )
 
 
 def _row(
-    time: float | None, this_target: str | None, reference: str | None, mark: object
+    wrong: Message | None,
+    time: float | None,
+    this_target: str | None,
+    reference: str | None,
+    mark: object,
 ) -> SideBySide:
-    return SideBySide(time, plain(this_target or "-"), plain(reference or "-"), bool(mark))
+    ours = plain(this_target or "-")
+    is_wrong = (
+        wrong is not None
+        and time is not None
+        and abs(time - wrong.at) < _SAME_TIME
+        and wrong.brief in ours
+    )
+    return SideBySide(time, ours, plain(reference or "-"), bool(mark), is_wrong)
+
+
+def _name(test: str) -> str:
+    return test.rpartition("::")[2]
+
+
+def _in_english(test: str) -> str:
+    return _name(test).removeprefix("test_").replace("_", " ")
 
 
 def _areas(requirements: Sequence[RequirementView]) -> Iterator[AreaView]:
@@ -220,5 +257,5 @@ def _headroom(one: Mapping[str, Any]) -> Headroom:
         count=one["count"],
         median=one["median"],
         slowest=one["slowest"],
-        test=one["test"].rpartition("::")[2].removeprefix("test_").replace("_", " "),
+        test=_in_english(one["test"]),
     )

@@ -61,6 +61,7 @@ class SideBySide:
     this_target: str
     reference: str
     differs: bool
+    is_wrong: bool = False  # the failure is about the target's message
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,12 @@ class FailureView:
     """A failure in the form people act on."""
 
     test: str
+    anchor: str  # in the page
     expected: str
     happened: str
     rows: tuple[SideBySide, ...]
     has_reference: bool  # False if it was not run or could not show it
+    again: str  # the command that repeats it; "" in older results
     text: str
 
 
@@ -93,6 +96,16 @@ class RequirementView:
     known: tuple[Mapping[str, str], ...]
     failures: tuple[FailureView, ...]
     is_open: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether its details are opened for print and listed at the top."""
+        return self.verdict in LISTED
+
+    @property
+    def anchor(self) -> str:
+        """Return where links to it lead: to its first failure, which browsers open."""
+        return self.failures[0].anchor if self.failures else self.id
 
     @property
     def recorded(self) -> tuple[str, ...]:
@@ -164,5 +177,5 @@ class RunPage:
     @property
     def failing(self) -> Sequence[RequirementView]:
         """Return the failing requirements, MUST before SHOULD."""
-        found = [one for one in self.requirements if one.verdict in LISTED]
+        found = [one for one in self.requirements if one.fails]
         return sorted(found, key=lambda one: self.levels.index(one.level))

@@ -1,5 +1,5 @@
 "use strict";
-// Filters, kept in the address: #verdict=fail&area=GANG. An id instead opens its requirement.
+// Filters, kept in the address: #verdict=fail&area=GANG. The id of a requirement or failure opens it.
 const form = document.getElementById("filters");
 const items = [...document.querySelectorAll("[data-verdict]")];
 const texts = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
@@ -51,12 +51,13 @@ function set(filters) {
 
 function follow() {
   const address = location.hash.slice(1);
-  const item = items.find((one) => one.id === address);
+  const place = document.querySelector(":target");
+  const item = place?.closest("[data-verdict]");
   if (item) {
-    set(new URLSearchParams());
+    if (item.hidden) set(new URLSearchParams());
     item.open = true;
-    item.scrollIntoView();
-    (item.querySelector("summary") ?? item).focus();
+    place.scrollIntoView();
+    (place.querySelector("summary, a") ?? place).focus();
   } else if (address.includes("=")) {
     set(new URLSearchParams(address));
     document.getElementById("requirements").scrollIntoView();
@@ -67,10 +68,16 @@ function follow() {
 
 form.addEventListener("input", () => { apply(); remember(); });
 form.addEventListener("reset", () => setTimeout(() => { apply(); remember(); }));
-form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const first = items.find((item) => !item.hidden);
+  (first?.querySelector("summary") ?? first)?.focus();
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input, select")) return;
+  event.preventDefault();
+  form.elements.text.focus();
+});
 addEventListener("hashchange", follow);
 addEventListener("load", () => setTimeout(follow)); // after the browser has moved to the address
-addEventListener("beforeprint", () => {
-  for (const item of items) if (item.dataset.verdict === "fail") item.open = true;
-});
 apply();

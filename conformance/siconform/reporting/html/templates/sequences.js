@@ -26,9 +26,9 @@ function lifelines(messages) {
   return [...rms, ...order.filter((stream) => messages.some((one) => one[3] === stream))];
 }
 
-function arrow(from, to, y, isOfRm) {
+function arrow(from, to, y, look) {
   const back = to > from ? -6 : 6;
-  return part("path", { class: isOfRm ? "arrow" : "arrow back", d: `M${from} ${y}H${to}m${back} -4l${-back} 4l${back} 4` });
+  return part("path", { class: `arrow ${look}`, d: `M${from} ${y}H${to}m${back} -4l${-back} 4l${back} 4` });
 }
 
 function places(messages, width) {
@@ -54,27 +54,30 @@ function drawing(history, width) {
   const letters = Math.max(20, Math.floor((width - LEFT - 8) / LETTER));
   const cut = history.left_out ? messages.length / 2 : -1;
   let y = TOP;
-  messages.forEach(([at, rm, isOfRm, stream, place], number) => {
+  messages.forEach(([at, rm, isOfRm, stream, place, isWrong], number) => {
     y += 8;
     const lines = wrapped(kept.texts[place], letters);
     if (number === cut) lines.unshift(`(${history.left_out} messages are left out here)`);
-    for (const line of lines) svg.append(part("text", { x: LEFT, y: (y += ROW) }, line));
+    if (isWrong) lines.unshift("unexpected:");
+    const look = isWrong ? "wrong" : "";
+    for (const line of lines) svg.append(part("text", { class: look, x: LEFT, y: (y += ROW) }, line));
     y += 9;
     svg.append(part("text", { class: "time", x: 0, y: y + 4 }, at.toFixed(3)));
     const [near, far] = [x.get(rm), x.get(stream)];
-    svg.append(isOfRm ? arrow(near, far, y, true) : arrow(far, near, y, false));
+    svg.append(isOfRm ? arrow(near, far, y, "") : arrow(far, near, y, `back ${look}`));
   });
   heads(svg, x, gap, y + 14);
   svg.setAttribute("height", y + 18);
+  svg.setAttribute("viewBox", `0 0 ${width} ${y + 18}`);
   return svg;
 }
 
 function asList(history) {
   const list = document.createElement("ol");
-  for (const [at, rm, isOfRm, stream, place] of history.messages) {
+  for (const [at, rm, isOfRm, stream, place, isWrong] of history.messages) {
     const item = document.createElement("li");
     const who = isOfRm ? `${rm} sends` : `${rm} receives`;
-    item.textContent = `${at.toFixed(3)} s, ${who} (${stream}): ${kept.texts[place]}`;
+    item.textContent = `${isWrong ? "unexpected: " : ""}${at.toFixed(3)} s, ${who} (${stream}): ${kept.texts[place]}`;
     list.append(item);
   }
   const details = document.createElement("details");
