@@ -1,20 +1,26 @@
 """The time of each phase of a run, for ``--timings``."""
 
+import io
 from collections.abc import Callable
 
 from siconform.running import phases
+from siconform.running.events import PhaseBegan, RunFinished
+from siconform.running.live.output import Output
+from siconform.running.live.terminal import Terminal
 from siconform.running.phases import Phases
 
 from .conftest import FinishedRun
+from .test_summary import run
 
 
 def test_repeated_phase_is_summed() -> None:
-    timed = Phases()
-    timed.begin(phases.TESTS)
-    timed.begin(phases.RESULTS)
-    timed.begin(phases.TESTS)
+    printed = io.StringIO()
+    timed = Phases(Output(Terminal.of(printed), 0))
+    for name in (phases.TESTS, phases.RESULTS, phases.TESTS):
+        timed.on_event(PhaseBegan(name))
+    timed.on_event(RunFinished(run([])))
 
-    head, *lines = timed.lines()
+    head, *lines = printed.getvalue().splitlines()
 
     assert head == "time by phase:"
     names = [line.partition(" s  ")[2] for line in lines]

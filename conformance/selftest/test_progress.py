@@ -9,6 +9,7 @@ import pytest
 from siconform.catalogue import AREAS, catalogue
 from siconform.expecting import waits
 from siconform.expecting.waits import WaitClass
+from siconform.running import events
 from siconform.running.live.board import Board, Wait, read
 from siconform.running.live.frame import frame
 from siconform.running.live.progress import AreaCount, RunProgress, View
@@ -22,13 +23,15 @@ def progress(
     tests: Mapping[str, list[str]], earlier: Mapping[str, float] | None = None
 ) -> RunProgress:
     begun = RunProgress(0.0, earlier or {})
-    begun.selects(tests)
+    begun.on_event(events.TestsSelected(tests))
     return begun
 
 
 def ends(run: RunProgress, test: str, verdict: Verdict, *ids: str, seconds: float = 1.0) -> None:
-    run.observe(Evidence(identifier, verdict, test) for identifier in ids)
-    run.phase(test, seconds, failed=verdict is Verdict.FAIL, is_last=True)
+    evidence = [Evidence(identifier, verdict, test) for identifier in ids]
+    outcome = "failed" if verdict is Verdict.FAIL else "passed"
+    run.on_event(events.TestPhaseEnded(test, "call", outcome, seconds, evidence=evidence))
+    run.on_event(events.TestPhaseEnded(test, "teardown", "passed", 0.0))
 
 
 def of(run: RunProgress, area: str) -> AreaCount:
@@ -58,7 +61,7 @@ def test_failure_counts_at_once_and_stays() -> None:
 
 def test_selection_of_workers_counts_once() -> None:
     run = progress({FIRST: ["SI-NODE-004"]})
-    run.selects({FIRST: ["SI-NODE-004"]})
+    run.on_event(events.TestsSelected({FIRST: ["SI-NODE-004"]}))
     ends(run, FIRST, Verdict.PASS, "SI-NODE-004")
 
     assert (run.view(0.0).tests, of(run, "NODE").evaluated) == (1, 1)
@@ -67,8 +70,8 @@ def test_selection_of_workers_counts_once() -> None:
 def test_remaining_time_is_divided_by_workers() -> None:
     earlier = {f"t{n}": 2.0 for n in range(8)}
     run = progress({test: ["SI-NODE-004"] for test in earlier}, earlier)
-    run.begins("t0", 0.0)
-    run.begins("t1", 0.0)
+    run.on_event(events.TestStarted("t0", 0.0))
+    run.on_event(events.TestStarted("t1", 0.0))
 
     assert run.view(0.0).left == pytest.approx(8.0)
     assert run.view(1.0).left == pytest.approx(7.0)
@@ -76,8 +79,8 @@ def test_remaining_time_is_divided_by_workers() -> None:
 
 def test_long_test_is_not_divided() -> None:
     run = progress({"long": [], "short": []}, {"long": 30.0, "short": 1.0})
-    run.begins("long", 0.0)
-    run.begins("short", 0.0)
+    run.on_event(events.TestStarted("long", 0.0))
+    run.on_event(events.TestStarted("short", 0.0))
 
     assert run.view(10.0).left == pytest.approx(20.0)
 

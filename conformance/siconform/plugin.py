@@ -16,8 +16,9 @@ from siconform import fork_server, guarding
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running import pytest_project
-from siconform.running.console import BestEffortStream, Console
-from siconform.running.live.terminal import Terminal
+from siconform.running.listeners import listeners
+from siconform.running.live.live_view import report_waits
+from siconform.running.live.output import BestEffortStream
 from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.open_target import check_command, prepare
 from siconform.running.option_values import BadOption
@@ -30,7 +31,6 @@ from siconform.running.options import (
     results_given,
     started,
 )
-from siconform.running.progress_reporter import report_waits
 from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.running.run_controller import RECEIVED, RunController
 from siconform.running.selecting import Selector
@@ -83,9 +83,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     except tuple(_REFUSALS) as error:
         return _message(str(error), _REFUSALS[type(error)])
     config.stash[_SETTINGS] = settings
-    console = _console(config)
-    controller = config.stash[_CONTROLLER] = RunController(settings, console)
     _set_defaults(config, settings)
+    controller = RunController(settings, listeners(config, settings))
+    config.stash[_CONTROLLER] = controller
     config.add_cleanup(controller.conclude_interrupted)
     try:
         controller.prepares()
@@ -118,14 +118,13 @@ def pytest_configure(config: pytest.Config) -> None:
     controller = config.stash.get(_CONTROLLER, None)
     if controller is not None:
         config.pluginmanager.register(controller, "siconform-controller")
-        config.pluginmanager.register(controller.progress_reporter(), "siconform-narrator")
         _keep_pytest_quiet(config, controller.settings)
     if _is_worker(config):
         received = getattr(config, "workerinput")  # noqa: B009  # xdist's
         config.option.results, config.option.started_as, controller_pid = received[RECEIVED]
         end_with_parent(fork_server.parent_or(controller_pid))
         config.stash[_SETTINGS] = read_settings(config)
-        report_waits(config)
+        report_waits(config.stash[_SETTINGS].results, _worker_name(config))
     settings = config.stash[_SETTINGS]
     lease = config.stash[_LEASE] = TargetLease(settings, _worker_name(config))
     selector = Selector(settings)
@@ -180,11 +179,6 @@ def _checked(config: pytest.Config) -> Settings:
     config.add_cleanup(folder.release)
     folder.prepare(*(["junit.xml"] if config.option.xmlpath is None else []))
     return settings
-
-
-def _console(config: pytest.Config) -> Console:
-    terminal = Terminal.of(sys.stdout, config.getoption("color"))
-    return Console(terminal, config.getoption("verbose"))
 
 
 def _message(sentence: str, code: ExitCode) -> ExitCode:

@@ -1,101 +1,107 @@
-"""Additions to pytest's JUnit file: the verdict, and tests that were not reached."""
+"""Additions to pytest's JUnit file: the verdict, failure texts, tests that were not reached."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 import pytest
-from _pytest.junitxml import LogXML, bin_xml_escape, mangle_test_address, xml_key
 
 from siconform.results import Run
+from siconform.running.events import Event, RunFinished, TestPhaseEnded
 from siconform.verdicts import CATALOGUED, Verdict
+
+_HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>'
+_NOT_IN_XML: Final = re.compile("[^\t\n\r -~\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+Properties = Iterable[tuple[str, object]]
 
 
 class Junit:
-    """Completes pytest's JUnit file, so that it has every selected test once."""
+    """Completes the file that pytest has written, so that it has every selected test once."""
 
-    def __init__(self) -> None:
-        self._open: dict[tuple[str, Any], pytest.TestReport] = {}
+    def __init__(self, config: pytest.Config) -> None:
+        self._file = Path(os.path.expandvars(config.option.xmlpath)).expanduser().absolute()
+        self._prefix: str | None = config.option.junitprefix  # of class names
+        self._names_files = config.getini("junit_family") != "xunit2"
+        self._properties: dict[str, Properties] = {}  # by test
 
-    def observe(self, report: pytest.TestReport) -> None:
-        """Record which tests have begun but not ended."""
-        key = report.nodeid, getattr(report, "node", None)
-        if report.when == "teardown":
-            self._open.pop(key, None)
-        else:
-            self._open[key] = report
+    def on_event(self, event: Event) -> None:
+        """Record the properties of tests; complete the file at the end."""
+        if isinstance(event, TestPhaseEnded):
+            self._properties[event.test] = event.properties
+        elif isinstance(event, RunFinished) and self._file.is_file():
+            try:
+                root = ET.parse(self._file).getroot()  # noqa: S314  # pytest's own
+            except ET.ParseError:
+                return
+            if root[0].find("properties") is None:  # else it is complete, or of an older run
+                self._complete(root[0], event)
+                self._file.write_text(_HEAD + ET.tostring(root, encoding="unicode"), "utf-8")
 
-    def report(self, config: pytest.Config, run: Run, not_reached: Mapping[str, list[str]]) -> None:
-        """Complete the file before pytest writes it."""
-        xml = config.stash.get(xml_key, None)
-        if xml is None:
-            return
-        _report_verdicts(xml, run)
-        _report_failures(xml, {failure.test: failure.text for failure in run.failures})
-        self._close_what_was_evaluated(xml, not_reached)
-        nodes = {nodeid: node for nodeid, node in self._open if nodeid in not_reached}
-        for test, ids in not_reached.items():
-            _report_not_reached(xml, test, nodes.get(test), ids, run.status.ended_early)
+    def _complete(self, suite: ET.Element, finished: RunFinished) -> None:
+        for nameless in [case for case in suite if case.get("name") is None]:
+            suite.remove(nameless)  # it began, and is added below
+        cases = {(case.get("classname"), case.get("name")): case for case in suite}
+        for test, properties in self._properties.items():  # pytest adds them after the teardown
+            case = cases.get(self._address(test))
+            if case is not None and case.find("properties") is None:
+                _add(case, properties)
+        for failure in finished.run.failures:
+            case = cases.get(self._address(failure.test))
+            for element in case.findall("failure") if case is not None else ():
+                element.text = _escaped(failure.text)
+        why = f"{Verdict.NOT_REACHED.label}: {finished.run.status.ended_early or 'no result'}"
+        for test, ids in finished.not_reached.items():
+            suite.append(self._not_reached(test, ids, why))
+        for count in ("tests", "skipped"):
+            suite.set(count, str(int(suite.get(count, "0")) + len(finished.not_reached)))
+        _add(suite, _of_run(finished.run))
 
-    def _close_what_was_evaluated(self, xml: LogXML, not_reached: Mapping[str, list[str]]) -> None:
-        """Add the missing teardown reports of tests that have a verdict."""
-        for (nodeid, node), observed in self._open.items():
-            if nodeid not in not_reached:
-                received = observed.user_properties
-                xml.pytest_runtest_logreport(_report(nodeid, node, "teardown", received))
-        self._open = {
-            key: observed for key, observed in self._open.items() if key[0] in not_reached
-        }
+    def _not_reached(self, test: str, ids: Sequence[str], why: str) -> ET.Element:
+        classname, name = self._address(test)
+        file = test.partition("::")[0]
+        shown = {"file": file} if self._names_files else {}
+        case = ET.Element("testcase", {"classname": classname, "name": name, **shown}, time="0.000")
+        received = [("requirement", one) for one in ids]
+        _add(case, received + [("verdict", f"{one} {Verdict.NOT_REACHED}") for one in ids])
+        skipped = ET.SubElement(case, "skipped", type="pytest.skip", message=_escaped(why))
+        skipped.text = _escaped(f"{file}:0: {why}")
+        return case
+
+    def _address(self, test: str) -> tuple[str, str]:
+        """Return class name and name of a test as pytest writes them."""
+        path, bracket, parameters = test.partition("[")
+        file, *names = path.split("::")
+        *classes, name = [file.replace("/", ".").removesuffix(".py"), *names]
+        prefix = [self._prefix] if self._prefix else []
+        return ".".join(prefix + classes), f"{name}{bracket}{parameters}"
 
 
-def _report_failures(xml: LogXML, texts: Mapping[str, str]) -> None:
-    """Replace the failure texts by those with the reference's history, now available."""
-    by_name = {".".join(mangle_test_address(test)): text for test, text in texts.items()}
-    for reporter in xml.node_reporters_ordered:
-        case = reporter.to_xml()
-        name = f"{case.get('classname')}.{case.get('name')}"
-        for failure in case.findall("failure") if name in by_name else ():
-            failure.text = bin_xml_escape(by_name[name])
-
-
-def _report_verdicts(xml: LogXML, run: Run) -> None:
-    """Add the run's verdict and the counts of verdicts as suite properties."""
-    xml.add_global_property("verdict", run.evaluation.verdict.value)
-    xml.add_global_property("sentence", run.evaluation.sentence)
-    xml.add_global_property("partial", str(bool(run.status.partial)).lower())
-    xml.add_global_property("revision", run.status.revision)
-    xml.add_global_property("target", run.target.name)
-    for verdict, count in run.counts().items():
-        xml.add_global_property(f"requirements.{verdict.value}", str(count))
+def _of_run(run: Run) -> Iterator[tuple[str, object]]:
+    """Yield the run's verdict, the counts of verdicts, and what did not pass."""
+    yield "verdict", run.evaluation.verdict.value
+    yield "sentence", run.evaluation.sentence
+    yield "partial", str(bool(run.status.partial)).lower()
+    yield "revision", run.status.revision
+    yield "target", run.target.name
+    yield from ((f"requirements.{v.value}", count) for v, count in run.counts().items())
     for result in run.requirements:
         if result.verdict not in CATALOGUED | {Verdict.PASS}:
-            xml.add_global_property(result.requirement.id, result.verdict.value)
+            yield result.requirement.id, result.verdict.value
 
 
-def _report_not_reached(
-    xml: LogXML, test: str, node: Any, ids: Sequence[str], ended_early: str
-) -> None:
-    verdict = Verdict.NOT_REACHED
-    received: list[tuple[str, object]] = [("requirement", one) for one in ids]
-    received += [("verdict", f"{one} {verdict}") for one in ids]
-    why = f"{verdict.label}: {ended_early or 'no result'}"
-    xml.pytest_runtest_logreport(_report(test, node, "setup", [], why))
-    xml.pytest_runtest_logreport(_report(test, node, "teardown", received))
+def _add(element: ET.Element, received: Properties) -> None:
+    """Add properties as the first child, unless there are none."""
+    properties = ET.Element("properties")
+    for name, value in received:
+        ET.SubElement(properties, "property", name=name, value=_escaped(str(value)))
+    if len(properties):
+        element.insert(0, properties)
 
 
-def _report(
-    test: str, node: Any, when: str, received: list[tuple[str, object]], skipped: str = ""
-) -> pytest.TestReport:
-    """Create a report as pytest does; ``node`` is the worker that began the test."""
-    file, _, name = test.partition("::")
-    report = pytest.TestReport(
-        nodeid=test,
-        location=(file, None, name),
-        keywords={},
-        outcome="skipped" if skipped else "passed",
-        longrepr=(file, 0, f"Skipped: {skipped}") if skipped else None,
-        when=when,  # type: ignore[arg-type]  # one of its phases
-        user_properties=received,
-    )
-    if node is not None:
-        setattr(report, "node", node)  # noqa: B010  # as xdist does
-    return report
+def _escaped(text: str) -> str:
+    """Replace characters that XML does not allow, as pytest does."""
+    return _NOT_IN_XML.sub(lambda found: f"#x{ord(found[0]):02X}", text)

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from siconform.running.events import Event, PhaseBegan, RunFinished, TestPhaseEnded
+from siconform.running.live.output import Output
+
 START: Final = "start: imports, options, results folder"
 TARGET: Final = "target: reached or built"
 WORKERS: Final = "workers: start and collection, until the end of the first test"
@@ -18,14 +21,25 @@ _STARTED: Final = 19  # index of the start time in /proc/PID/stat after the name
 
 
 class Phases:
-    """Measures consecutive phases, beginning with the start of this process."""
+    """Measures consecutive phases, beginning with the start of this process, and prints them."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: Output) -> None:
+        self._output = output
         self._name = START
         self._since = self._began = time.monotonic() - _age()
         self._seconds: dict[str, float] = {}
 
-    def begin(self, name: str) -> None:
+    def on_event(self, event: Event) -> None:
+        """Measure the phases; print a line for each of them and the total at the end."""
+        match event:
+            case PhaseBegan(name):
+                self._begin(name)
+            case TestPhaseEnded():
+                self._begin(TESTS)
+            case RunFinished():
+                self._output.lines(self._lines())
+
+    def _begin(self, name: str) -> None:
         """End the current phase and begin this one, unless it is the current one."""
         if name == self._name:
             return
@@ -33,9 +47,8 @@ class Phases:
         self._seconds[self._name] = self._seconds.get(self._name, 0.0) + now - self._since
         self._name, self._since = name, now
 
-    def lines(self) -> Iterator[str]:
-        """Yield a line for each phase, and the total."""
-        self.begin("")
+    def _lines(self) -> Iterator[str]:
+        self._begin("")
         yield "time by phase:"
         for name, seconds in self._seconds.items():
             yield f"  {seconds:6.2f} s  {name}"

@@ -4,7 +4,6 @@ It handles only tests with the mark ``requirement``. Other tests, the terminal r
 code remain pytest's.
 """
 
-import io
 from collections import Counter
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -21,8 +20,7 @@ from siconform.policy import RequirementResult
 from siconform.results import Run
 from siconform.running import failures, report_payload
 from siconform.running.command_line import ProjectCommandLine
-from siconform.running.console import Console
-from siconform.running.live.terminal import Terminal
+from siconform.running.events import RunFinished
 from siconform.running.open_target import check_command
 from siconform.running.option_list import STARTED_AS
 from siconform.running.option_values import BadOption
@@ -35,6 +33,7 @@ from siconform.running.options import (
     started,
 )
 from siconform.running.results_dir import CannotWrite, ResultsDir
+from siconform.running.results_files import Page, write_failures
 from siconform.running.run_controller import CRASHED, RECEIVED, RunController
 from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
 from siconform.running.target_file_options import with_target_file_of
@@ -133,7 +132,7 @@ class ProjectController(RunController):
     """Collects the evidence of requirement tests and writes the results."""
 
     def __init__(self, settings: Settings, catalogues: list[Path]) -> None:
-        super().__init__(settings, Console(Terminal.of(io.StringIO()), -2))
+        super().__init__(settings, [Page(settings.results)])
         self._catalogues = catalogues
         self._folder = ResultsDir(settings.results)
         self._ended: Run | None = None
@@ -200,7 +199,7 @@ class ProjectController(RunController):
         self._ended = self._run(exitstatus)
         try:
             self._write(self._ended)
-            self._write_page(self._ended)
+            self._send(RunFinished(self._ended, self.evidence.not_reached()))
         except OSError as error:
             self._unwritable = self._unwritten(error)
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
@@ -213,7 +212,7 @@ class ProjectController(RunController):
     def _write(self, run: Run) -> None:
         own = results.own_document(self.evidence.own_requirements(), self._catalogues)
         results.write({**results.document(run), "own": own}, self.settings.results)
-        self._write_failures(run)
+        write_failures(run, self.settings.results)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(

@@ -1,8 +1,7 @@
-"""The run controller: processes every report, evaluates the run, writes the results."""
+"""The run controller: turns pytest's hooks into events, evaluates the run."""
 
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,25 +10,20 @@ from typing import Any, Final
 
 import pytest
 
-from siconform import results, shutdown
+from siconform import shutdown
+from siconform.catalogue import catalogue
 from siconform.policy import ExitCode, evaluate
-from siconform.reporting import certifying
-from siconform.reporting.html import report
-from siconform.reporting.stored import RecordError
 from siconform.results import Conditions, Failure, Run, TargetFacts
-from siconform.running import failures, phases, report_payload
-from siconform.running.console import Console
+from siconform.running import events, failures, phases, report_payload
+from siconform.running.events import Event, Listener, PhaseBegan
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.fork_servers import python_of_workers
-from siconform.running.junit import Junit
 from siconform.running.open_target import artifacts, describe
 from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
-from siconform.running.progress_reporter import ProgressReporter
 from siconform.running.reference_histories import of_the_reference
 from siconform.running.results_dir import CannotWrite
-from siconform.running.slowest import Slowest
-from siconform.verdicts import of_monitors_alone
+from siconform.verdicts import LISTED, Evidence, of_monitors_alone, worst_first
 
 RECEIVED: Final = "siconform"
 """Key of the worker input with what the worker's command line does not contain."""
@@ -41,28 +35,26 @@ CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 class RunController:
     """The controller of a run, in the main process."""
 
-    def __init__(self, settings: Settings, console: Console) -> None:
+    def __init__(self, settings: Settings, listeners: Sequence[Listener]) -> None:
         self.settings = settings
         self.evidence = EvidenceStore(settings)
-        self._console = console
-        self._junit = Junit()
+        self._listeners = listeners
         self._started = datetime.now(UTC)
         self._began = time.monotonic()
         self._workers = 1
+        self._selected_tests = 0
+        self._named = False  # whether target addresses were sent
+        self._violated: set[str] = set()  # requirements with a failure that was sent
         self._failures: list[Failure] = []
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
         self._concluded = False
-        self._slowest: Slowest | None = None  # with --durations
-        self._phases = phases.Phases()
-        self._prints_phases = False
         self._artifacts: Mapping[str, str] = {}
 
-    def progress_reporter(self) -> ProgressReporter:
-        """Return the progress reporter of this run."""
-        target = " ".join((*describe(self.settings), "as", self.settings.implemented))
-        return ProgressReporter(self.evidence, self._console, target)
+    def _send(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener.on_event(event)
 
     def not_begun(self, why: str) -> ExitCode:
         """Write the results of a run without a target."""
@@ -72,16 +64,16 @@ class RunController:
 
     def prepares(self) -> None:
         """Begin the phase that reaches or builds the target."""
-        self._phases.begin(phases.TARGET)
+        self._send(PhaseBegan(phases.TARGET))
 
     def begins(self) -> None:
         """Write preliminary results in case this process is killed; raise CannotWrite."""
-        self._phases.begin(phases.WORKERS)
+        self._send(PhaseBegan(phases.WORKERS))
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
             run = self._run(ended_by=int(ExitCode.INTERRUPTED))
-            self._write(run)
+            self._send(events.ResultsChanged(run))
         except OSError as error:
             raise CannotWrite(self._unwritten(error)) from None
         shutdown.report_if_killed(run.evaluation.sentence)
@@ -89,21 +81,17 @@ class RunController:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> Generator[None, None, None]:
-        """Print the header and start the workers."""
-        option = session.config.option
-        if option.durations is not None:
-            self._slowest = Slowest(option.durations, option.durations_min or 0.0)
-        self._prints_phases = option.timings
+        """Start the workers."""
         self._workers = getattr(session.config.option, "numprocesses", None) or 1
-        self._console.header(self.settings, *describe(self.settings))
         with shutdown.signals_blocked_in_children():
+            self._send(events.RunStarted(*describe(self.settings), time.monotonic()))
             yield
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Begin the shutdown phase of workers after the tests."""
         done = yield
-        self._phases.begin(phases.WORKERS_END)
+        self._send(PhaseBegan(phases.WORKERS_END))
         return done
 
     @pytest.hookimpl(optionalhook=True)
@@ -119,25 +107,58 @@ class RunController:
         started_as = getattr(option, STARTED_AS[2:].replace("-", "_"))
         node.workerinput[RECEIVED] = (option.results, started_as, os.getpid())
 
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Send that a test has begun."""
+        self._send(events.TestStarted(nodeid, time.monotonic()))
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the payloads out of the report before other plugins see it."""
-        self._phases.begin(phases.TESTS)
+        received = len(self.evidence.evidence)
         for payload, content in report_payload.take(report):
             self.evidence.receive(report.nodeid, payload, content)
-        self._junit.observe(report)
-        if self._slowest is not None:
-            self._slowest.observe(report)
         if report.when == CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
-        if report.when == "call" or (report.when == "setup" and not report.passed):
-            self._console.test(report)
+        fresh = [self.evidence.explained(e) for e in self.evidence.evidence[received:]]
+        is_known, properties = hasattr(report, "wasxfail"), report.user_properties
+        test, phase, outcome = report.nodeid, str(report.when), report.outcome
+        ended = (test, phase, outcome, report.duration, is_known, fresh, properties)
+        self._send_selection()
+        self._send(events.TestPhaseEnded(*ended))
+        self._send_addresses(at_least=self._workers)
+        self._send_violations(fresh)
         if self.settings.failing is not None and report.failed and self._waited(report):
             self._failing += report.duration
             if self._failing > self.settings.failing:
                 raise pytest.Session.Interrupted(
                     f"failing tests took more than {self.settings.failing:g} s"
                 )
+
+    def _send_selection(self) -> None:
+        """Send the selected tests again when a worker has sent more."""
+        if len(self.evidence.tests) > self._selected_tests:
+            self._selected_tests = len(self.evidence.tests)
+            tests, left_out = self.evidence.tests.items(), self.evidence.left_out
+            selected = {t: self._of_revision(ids) for t, ids in tests if t not in left_out}
+            self._send(events.TestsSelected(selected))
+
+    def _send_addresses(self, *, at_least: int) -> None:
+        """Send the addresses of started targets once there are enough."""
+        if not self._named and len(self.evidence.addresses) >= at_least:
+            self._named = True
+            self._send(events.TargetsStarted(tuple(self.evidence.addresses)))
+
+    def _send_violations(self, fresh: Sequence[Evidence]) -> None:
+        """Send the first violation of each requirement, the worst first."""
+        for one in worst_first(fresh):
+            is_new = one.requirement not in self._violated
+            if one.verdict in LISTED and is_new and self._of_revision([one.requirement]):
+                self._violated.add(one.requirement)
+                self._send(events.RequirementFailed(one))
+
+    def _of_revision(self, ids: Sequence[str]) -> list[str]:
+        known, revision = catalogue(), self.settings.revision.name
+        return [i for i in ids if i in known and revision in known[i].revisions]
 
     def _waited(self, report: pytest.TestReport) -> bool:
         """Return whether the test itself failed; with only monitor violations it did not wait."""
@@ -162,6 +183,7 @@ class RunController:
         if isinstance(excinfo.value, KeyboardInterrupt) and excinfo.type is not KeyboardInterrupt:
             # subclasses of pytest and xdist: stopped by -x or --maxfail
             self._stopped, self.evidence.ended_early = True, sent
+            self._send(events.RunInterrupted(sent or _INTERRUPTED))
             return
         self._interrupt(sent)
 
@@ -169,7 +191,7 @@ class RunController:
     def pytest_sessionfinish(
         self, session: pytest.Session, exitstatus: int
     ) -> Generator[None, None, None]:
-        """Evaluate the run, write and print its results, and set the exit code."""
+        """Evaluate the run and set the exit code."""
         stopped = session.shouldfail or session.shouldstop
         if stopped and not self.evidence.ended_early:
             self.evidence.ended_early = str(stopped)
@@ -177,13 +199,12 @@ class RunController:
         if self._interrupted:
             ended_by = int(pytest.ExitCode.INTERRUPTED)
         self._write_early(ended_by)
-        self._phases.begin(phases.REFERENCE)
+        self._send(PhaseBegan(phases.REFERENCE))
         with self._until_interrupted():
+            self._send_addresses(at_least=1)
             self._report_failures()
-        with self._until_interrupted():
-            self._junit.report(session.config, self._run(ended_by), self.evidence.not_reached())
+        self._send(PhaseBegan(phases.WORKERS_END))
         try:
-            self._phases.begin(phases.WORKERS_END)
             with self._until_interrupted():
                 yield
         except Exception as error:  # noqa: BLE001  # of other plugins
@@ -204,6 +225,7 @@ class RunController:
         """Mark the run as interrupted and terminate workers and targets."""
         self._interrupted = True
         self.evidence.ended_early = f"{_INTERRUPTED} ({how})" if how else _INTERRUPTED
+        self._send(events.RunInterrupted(self.evidence.ended_early))
         shutdown.terminate_children()
 
     @contextlib.contextmanager
@@ -217,7 +239,7 @@ class RunController:
     def _write_early(self, ended_by: int) -> None:
         """Write results before other plugins finish, which may take long."""
         with self._until_interrupted(), contextlib.suppress(OSError):
-            self._write(self._run(ended_by))
+            self._send(events.ResultsChanged(self._run(ended_by)))
 
     def _conclude(self, ended_by: int) -> int:
         """Write and report the verdict; return the exit code, which is now final."""
@@ -237,42 +259,23 @@ class RunController:
         self._failures = failures.received(blocks, self.settings.results, command, ask)
 
     def _finish(self, ended_by: int) -> Run:
-        """Write and print the results; if that fails, the verdict is KIT ERROR."""
-        self._phases.begin(phases.RESULTS)
+        """Send the verdict; if an output fails, it is KIT ERROR, also in the outputs before it."""
+        self._send(PhaseBegan(phases.RESULTS))
         run = self._run(ended_by)
-        try:
-            self._write(run)
-            self._write_page(run)
-        except OSError as error:
-            self.evidence.broke(self._unwritten(error))
-            run = self._run(ended_by)
-        self._certify()
-        if self._slowest is not None:
-            self._console.first_lines = tuple(self._slowest.received())
-        if self._prints_phases:
-            self._console.last_lines = tuple(self._phases.lines())
-        self._console.finish(run, self.settings)
-        if self._console.broken:
-            self.evidence.broke(self._console.broken)
-            run = self._run(ended_by)
-            with contextlib.suppress(OSError):
-                self._write(run)
-                certifying.withdraw(self.settings.results)
-                self._write_page(run)
-            _complain(f"{self._console.broken}; the results are in {self.settings.results}")
+        for place, listener in enumerate(self._listeners):
+            try:
+                listener.on_event(events.RunFinished(run, self.evidence.not_reached()))
+            except (OSError, CannotWrite) as error:
+                self.evidence.broke(self._unwritten(error))
+                run = self._run(ended_by)
+                for earlier in self._listeners[:place]:
+                    with contextlib.suppress(OSError):
+                        earlier.on_event(events.RunFinished(run, self.evidence.not_reached()))
         return run
 
-    def _certify(self) -> None:
-        """Write certificate and badge, for complete runs only."""
-        folder = self.settings.results
-        try:
-            certifying.write(folder, certifying.certify(folder))
-        except RecordError:
-            return
-        except OSError as error:
-            self.evidence.broke(self._unwritten(error))
-
-    def _unwritten(self, error: OSError) -> str:
+    def _unwritten(self, error: OSError | CannotWrite) -> str:
+        if isinstance(error, CannotWrite):
+            return str(error)
         return f"results cannot be written to {self.settings.results}: {error.strerror}"
 
     def _run(self, ended_by: int) -> Run:
@@ -311,24 +314,6 @@ class RunController:
         scale, fail_on = self.settings.time_scale, self.settings.fail_on.value
         return Conditions(scale, SEED, self._workers, on_virtual_time, fail_on)
 
-    def _write(self, run: Run) -> None:
-        results.write(results.document(run), self.settings.results)
-        self._write_failures(run)
-
-    def _write_failures(self, run: Run) -> None:
-        received = self.settings.results / "failures.txt"
-        texts = [failure.text for failure in run.failures if not failure.known]
-        if texts:
-            received.write_text("\n\n\n".join(texts) + "\n", "utf-8")
-        else:
-            with contextlib.suppress(FileNotFoundError):
-                received.unlink()
-
-    def _write_page(self, run: Run) -> None:
-        """Write the HTML page, unless the target was unreachable."""
-        if not run.status.unreachable:
-            report.write(results.document(run), self.settings.results)
-
 
 def _no_reference(_: Sequence[str]) -> Mapping[str, str]:
     """Return no histories, without running the reference."""
@@ -338,8 +323,3 @@ def _no_reference(_: Sequence[str]) -> Mapping[str, str]:
 def _in_short(error: Exception) -> str:
     sent = error.strerror if isinstance(error, OSError) else ""
     return sent or f"{type(error).__name__}: {error}"
-
-
-def _complain(sentence: str) -> None:
-    with contextlib.suppress(OSError):
-        sys.stderr.write(f"siconform: {sentence}\n")

@@ -2,24 +2,28 @@
 
 from collections.abc import Iterator
 
-import pytest
+from siconform.running.events import Event, RunFinished, TestPhaseEnded
+from siconform.running.live.output import Output
 
 
 class Slowest:
-    """Collects the durations of tests, including all phases."""
+    """Prints the tests that took longest, including all phases."""
 
-    def __init__(self, many: int, at_least: float) -> None:
+    def __init__(self, output: Output, many: int, at_least: float) -> None:
         """Show the ``many`` slowest (0: all) that take at least ``at_least`` seconds."""
+        self._output = output
         self._many = many
         self._at_least = at_least
         self._seconds: dict[str, float] = {}
 
-    def observe(self, report: pytest.TestReport) -> None:
-        """Add a phase of a test."""
-        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
+    def on_event(self, event: Event) -> None:
+        """Add a phase of a test; print a line per test at the end, the slowest first."""
+        if isinstance(event, TestPhaseEnded):
+            self._seconds[event.test] = self._seconds.get(event.test, 0.0) + event.seconds
+        elif isinstance(event, RunFinished):
+            self._output.lines(self._lines())
 
-    def received(self) -> Iterator[str]:
-        """Yield a line per test, the slowest first."""
+    def _lines(self) -> Iterator[str]:
         slow = [(seconds, test) for test, seconds in self._seconds.items()]
         shown = sorted((one for one in slow if one[0] >= self._at_least), reverse=True)
         shown = shown[: self._many or None]

@@ -1,12 +1,13 @@
 """Progress of a run: requirements by area, running tests, remaining time."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
 from siconform.catalogue import AREAS, catalogue
+from siconform.running.events import Event, RunStarted, TestPhaseEnded, TestsSelected, TestStarted
 from siconform.verdicts import Evidence, Verdict, worst_first
 
 _TELLING: Final = 10  # finished tests before this run's speed corrects the estimate
@@ -43,14 +44,14 @@ class View:
 
 @dataclass(slots=True)
 class RunProgress:
-    """The progress of a run, updated by the controller and read by the display.
+    """The progress of a run, updated by its events and read by the display.
 
     ``earlier`` has the seconds of each test in an earlier run of the same target. All times are
     seconds of one clock.
     """
 
-    began: float
-    earlier: Mapping[str, float]
+    began: float = 0.0
+    earlier: Mapping[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)  # of all finished phases of a test
     _tests: dict[str, list[str]] = field(default_factory=dict)
     _open: Counter[str] = field(default_factory=Counter)  # tests to come, by requirement
@@ -61,33 +62,33 @@ class RunProgress:
     _most_at_once: int = 1
     _lock: Lock = field(default_factory=Lock)
 
-    def selects(self, tests: Mapping[str, list[str]]) -> None:
-        """Add selected tests with their requirements."""
+    def on_event(self, event: Event) -> None:
+        """Update the progress."""
         with self._lock:
-            for test, ids in tests.items():
-                if test not in self._tests:
-                    self._tests[test] = [i for i in ids if i in catalogue()]
-                    self._open.update(self._tests[test])
+            match event:
+                case RunStarted(at=at):
+                    self.began = at
+                case TestsSelected(tests):
+                    self._select(tests)
+                case TestStarted(test, at):
+                    self._under_way[test] = at
+                    self._most_at_once = max(self._most_at_once, len(self._under_way))
+                case TestPhaseEnded():
+                    self._end_phase(event)
 
-    def begins(self, test: str, now: float) -> None:
-        """Record that a test has begun."""
-        with self._lock:
-            self._under_way[test] = now
-            self._most_at_once = max(self._most_at_once, len(self._under_way))
+    def _select(self, tests: Mapping[str, Sequence[str]]) -> None:
+        for test, ids in tests.items():
+            if test not in self._tests:
+                self._tests[test] = [i for i in ids if i in catalogue()]
+                self._open.update(self._tests[test])
 
-    def observe(self, evidence: Iterable[Evidence]) -> None:
-        """Add evidence, with known failures marked."""
-        with self._lock:
-            for one in evidence:
-                self._evidence.setdefault(one.requirement, []).append(one)
-
-    def phase(self, test: str, seconds: float, *, failed: bool, is_last: bool) -> None:
-        """Record the end of a phase of a test; the last one is the teardown."""
-        with self._lock:
-            self._failed += failed
-            self.seconds[test] = self.seconds.get(test, 0.0) + seconds
-            if is_last:
-                self._ends(test)
+    def _end_phase(self, ended: TestPhaseEnded) -> None:
+        for one in ended.evidence:
+            self._evidence.setdefault(one.requirement, []).append(one)
+        self._failed += ended.outcome == "failed" and ended.phase != "teardown"
+        self.seconds[ended.test] = self.seconds.get(ended.test, 0.0) + ended.seconds
+        if ended.phase not in ("setup", "call"):
+            self._end(ended.test)
 
     def over(self) -> dict[str, float]:
         """Return the seconds of every finished test."""
@@ -108,7 +109,7 @@ class RunProgress:
                 has_earlier=bool(self.earlier),
             )
 
-    def _ends(self, test: str) -> None:
+    def _end(self, test: str) -> None:
         self._under_way.pop(test, None)
         if test not in self._over:
             self._over.add(test)

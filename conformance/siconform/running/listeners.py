@@ -1,0 +1,42 @@
+"""The outputs of ``siconform run``: the one list of those who receive its events."""
+
+import sys
+
+import pytest
+
+from siconform.running.console import Console, LastLine
+from siconform.running.events import Listener
+from siconform.running.junit import Junit
+from siconform.running.live.durations import Durations
+from siconform.running.live.live_view import LiveView
+from siconform.running.live.output import Output
+from siconform.running.live.progress import RunProgress
+from siconform.running.live.terminal import Terminal
+from siconform.running.open_target import describe
+from siconform.running.options import Settings
+from siconform.running.phases import Phases
+from siconform.running.results_files import CertificateFiles, Page, ResultsFile
+from siconform.running.slowest import Slowest
+
+
+def listeners(config: pytest.Config, settings: Settings) -> list[Listener]:
+    """Return the outputs in the order in which they receive each event: files, then the screen."""
+    option, folder = config.option, settings.results
+    output = Output(Terminal.of(sys.stdout, option.color), option.verbose)
+    target = " ".join((*describe(settings), "as", settings.implemented))
+    progress = RunProgress()
+    made: list[Listener] = [progress, Durations(config, target, progress)]
+    if output.terminal.is_live and output.verbosity == 0 and not _writes_directly(config):
+        made.append(LiveView(output, folder, progress))
+    made += [ResultsFile(folder), Page(folder), CertificateFiles(folder), Junit(config)]
+    if option.durations is not None:
+        made.append(Slowest(output, option.durations, option.durations_min or 0.0))
+    made.append(Console(output, settings, progress))
+    if option.timings:
+        made.append(Phases(output))
+    return [*made, LastLine(output, folder)]
+
+
+def _writes_directly(config: pytest.Config) -> bool:
+    """Return whether pytest or the tests write to the terminal directly."""
+    return bool(config.getoption("usepdb") or config.getoption("capture") == "no")
