@@ -14,7 +14,7 @@ from siconform import shutdown
 from siconform.catalogue import catalogue
 from siconform.policy import ExitCode, evaluate
 from siconform.results import Conditions, Failure, Run, TargetFacts
-from siconform.running import events, failures, phases, report_payload
+from siconform.running import events, failures, phases
 from siconform.running.events import Event, Listener, PhaseBegan
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.fork_servers import python_of_workers
@@ -22,6 +22,7 @@ from siconform.running.open_target import artifacts, describe
 from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.reference_histories import of_the_reference
+from siconform.running.report_payload import take as take_payloads
 from siconform.running.results_dir import CannotWrite
 from siconform.verdicts import LISTED, Evidence, of_monitors_alone, worst_first
 
@@ -115,7 +116,7 @@ class RunController:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the payloads out of the report before other plugins see it."""
         received = len(self.evidence.evidence)
-        for payload, content in report_payload.take(report):
+        for payload, content in take_payloads(report):
             self.evidence.receive(report.nodeid, payload, content)
         if report.when == CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
