@@ -16,7 +16,7 @@ _GOES_ON: Final = "\n> "
 _COMMAND = re.compile(r"^\$ (.*(?:\n> .*)*)$", re.MULTILINE)
 _DECIMAL = re.compile(r"\d+\.\d+|\b\d+(?= s\b)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_PROGRESS = re.compile(r"N of N tests, |target at N")
+_PROGRESS = re.compile(r"N of N tests, |target at N|[A-Z]+ (N [a-z ]+(, )?)+ N s$")
 _EXCHANGE = "time s "
 _GAP = re.compile(r" {2,}|(?<=[-─])[-─]+")
 

@@ -22,7 +22,7 @@ PAUSE: Final = 0.05
 _HUNK = re.compile(r"^@@.*\n", re.MULTILINE)
 _ADDRESS = re.compile(r"127\.0\.0\.1:(\d{4,5})")
 _CODE = "echo $?"
-_OURS = frozenset({"CI", "FORCE_COLOR", "NO_COLOR"})
+_OURS = frozenset({"CI", "FORCE_COLOR", "GITHUB_ACTIONS", "NO_COLOR"})
 """Differences of this environment from that of an interactive shell."""
 _PROGRAMS = ("siconform", "sireference")
 

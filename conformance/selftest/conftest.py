@@ -55,8 +55,9 @@ class FinishedRun:
 
 @pytest.fixture(autouse=True)
 def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide an environment variable of this test session from the runs it starts."""
-    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    """Hide environment variables of this test session from the runs it starts."""
+    for name in ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -109,6 +109,7 @@ def test_address_is_replaced_by_free_port_and_back(shell: Shell) -> None:
         ),
         ("console figures", "8 of 9 tests, 1 failed\n1 pass", "1 pass", False),
         ("console", "8 of 9 tests, 1 failed\n1 pass", "1 pass", True),
+        ("console figures", "NODE  1 pass, 2 known failures   2.3 s\n1 pass", "1 pass", False),
         ("text", "12 pass", "12 fail", True),
     ],
 )

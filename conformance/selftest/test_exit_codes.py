@@ -181,6 +181,17 @@ def test_full_disk_for_history_is_kit_error(conformance: Run) -> None:
     assert "cannot be written: No space left on device" in outcome.results["kit_errors"][0]
 
 
+def test_unwritable_page_is_kit_error_in_all_results(conformance: Run) -> None:
+    outcome = conformance(
+        '@requirement("SI-NODE-004")\ndef test_one(target): os.mkdir("out/report.html")\n'
+    )
+
+    assert outcome.code == 13
+    assert outcome.results["verdict"] == "KIT ERROR"
+    assert "KIT ERROR: results cannot be written to" in outcome.out
+    assert 'value="KIT ERROR"' in (outcome.folder / "junit.xml").read_text("utf-8")
+
+
 def run_siconform(
     *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":

@@ -14,6 +14,7 @@ from siconform.fork_client import ForkedProcess, Refused
 
 GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
 _SUPERVISOR: Final = str(Path(supervisor.__file__))
+_CI: Final = "GITHUB_ACTIONS"  # only the user's run reports to GitHub
 _MODULE: Final = (sys.executable, "-P", "-m")  # precedes the name of a module
 
 
@@ -80,6 +81,7 @@ def run(
         stdin=reader,
         stdout=stdout,
         stderr=stderr,
+        env={name: value for name, value in os.environ.items() if name != _CI},
         start_new_session=True,  # terminal signals go to this process only
     )
     os.close(reader)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the action does: judges, writes the job's summary and outputs, ends as the run ended.
+# What the action does: runs the suite, which writes the job's summary; writes outputs, ends as the run ended.
 set -uo pipefail
 
 words=(run --results "$RESULTS")
@@ -17,7 +17,6 @@ code=$?
 verdict=
 if [[ -f "$RESULTS/results.json" ]]; then
     verdict=$(sed -n 's/^ "verdict": "\(.*\)",$/\1/p' "$RESULTS/results.json")
-    "$SICONFORM" page "$RESULTS" >>"$GITHUB_STEP_SUMMARY" || echo "$verdict" >>"$GITHUB_STEP_SUMMARY"
 fi
 {
     echo "verdict=$verdict"

@@ -1,11 +1,15 @@
 """The outputs of ``siconform run``: the one list of those who receive its events."""
 
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
+from siconform.running.area_lines import AreaLines
 from siconform.running.console import Console, LastLine
 from siconform.running.events import Listener
+from siconform.running.github import Annotations, JobSummary
 from siconform.running.junit import Junit
 from siconform.running.live.durations import Durations
 from siconform.running.live.live_view import LiveView
@@ -31,10 +35,18 @@ def listeners(config: pytest.Config, settings: Settings) -> list[Listener]:
     made += [ResultsFile(folder), Page(folder), CertificateFiles(folder), Junit(config)]
     if option.durations is not None:
         made.append(Slowest(output, option.durations, option.durations_min or 0.0))
+    for_github = output.verbosity >= 0 and bool(os.environ.get("GITHUB_ACTIONS"))
+    if for_github:
+        made.append(Annotations(output))
     made.append(Console(output, settings, progress))
+    if output.verbosity >= 0 and not output.terminal.stream.isatty():
+        made.append(AreaLines(output, progress))
     if option.timings:
         made.append(Phases(output))
-    return [*made, LastLine(output, folder)]
+    made.append(LastLine(output, folder))
+    if for_github and (file := os.environ.get("GITHUB_STEP_SUMMARY")):
+        made.append(JobSummary(Path(file), settings.command_line))
+    return made
 
 
 def _writes_directly(config: pytest.Config) -> bool:

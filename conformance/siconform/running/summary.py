@@ -62,7 +62,7 @@ def last_failed(
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """Yield failures, MUST first, then worst first."""
-    for result in _worst_first(results):
+    for result in worst_first(results):
         yield from _failing(result, width)
 
 
@@ -127,7 +127,7 @@ def not_explored(run: Run, seconds: float, command: CommandLine) -> Iterator[str
 
 def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
     """Yield the next commands."""
-    failed = _worst_first(run.requirements)
+    failed = worst_first(run.requirements)
     if failed:
         yield f"Look closer:  {command.of_the_kit('explain', failed[0].requirement.id)}"
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
@@ -157,7 +157,8 @@ def flaky(sentences: Iterable[str], width: int = WIDTH) -> Iterator[str]:
         yield f"  FLAKY  {_clipped(sentence, width - 9)}"
 
 
-def _worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
+def worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]:
+    """Return the failed requirements, MUST first, then by verdict."""
     failed = [f for f in results if f.verdict in LISTED]
     levels, ranks = list(Level), list(Verdict)
     return sorted(failed, key=lambda f: (levels.index(f.requirement.level), ranks.index(f.verdict)))

@@ -1,7 +1,7 @@
 """Progress of a run: requirements by area, running tests, remaining time."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
@@ -59,6 +59,7 @@ class RunProgress:
     _under_way: dict[str, float] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
     _failed: int = 0
+    _complete: set[str] = field(default_factory=set)  # areas that were returned as complete
     _most_at_once: int = 1
     _lock: Lock = field(default_factory=Lock)
 
@@ -95,6 +96,26 @@ class RunProgress:
         with self._lock:
             return {test: self.seconds[test] for test in self._over if test in self.seconds}
 
+    def newly_complete(self) -> list[tuple[AreaCount, float]]:
+        """Return the areas whose last test has ended, each once, with the seconds of its tests."""
+        with self._lock:
+            areas = {i: catalogue()[i].area for i in self._open}
+            unfinished = {areas[i] for i, tests in self._open.items() if tests > 0}
+            new = set(areas.values()) - unfinished - self._complete
+            self._complete |= new
+            return [
+                (counted, self._seconds_of(counted.area))
+                for counted in (self._areas() if new else ())
+                if counted.area in new
+            ]
+
+    def _seconds_of(self, area: str) -> float:
+        return sum(
+            self.seconds.get(test, 0.0)
+            for test, ids in self._tests.items()
+            if any(catalogue()[i].area == area for i in ids)
+        )
+
     def view(self, now: float) -> View:
         """Return a snapshot of the progress."""
         with self._lock:
@@ -115,14 +136,13 @@ class RunProgress:
             self._over.add(test)
             self._open.subtract(self._tests.get(test, ()))
 
-    def _areas(self) -> Iterable[AreaCount]:
+    def _areas(self) -> Iterator[AreaCount]:
         by_area: dict[str, list[str]] = {}
         for identifier in self._open:
             by_area.setdefault(catalogue()[identifier].area, []).append(identifier)
         for area in AREAS:
-            ids = by_area.get(area, ())
-            verdicts = Counter(v for i in ids if (v := self._verdict(i)) is not None)
-            if ids:
+            if ids := by_area.get(area, ()):
+                verdicts = Counter(v for i in ids if (v := self._verdict(i)) is not None)
                 yield AreaCount(area, len(ids), verdicts)
 
     def _verdict(self, identifier: str) -> Verdict | None:
