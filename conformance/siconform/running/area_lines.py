@@ -18,4 +18,6 @@ class AreaLines:
         if isinstance(event, TestPhaseEnded):
             for area, seconds in self._progress.newly_complete():
                 counts = [v.counted(area.verdicts[v]) for v in SHOWN if area.verdicts[v]]
+                if not counts:
+                    continue  # nothing of it is selected
                 self._output.line(f"{area.area:<5} {', '.join(counts)}   {seconds:.1f} s")

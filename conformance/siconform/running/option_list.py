@@ -14,8 +14,7 @@ from siconform.catalogue import Authority, Level
 from siconform.catalogue.features import Feature
 from siconform.filters import AREA, AUTHORITY, FEATURE, INCLUDE, LEVEL, PROFILE, SKIP, TEXT
 from siconform.running import option_values as kinds
-from siconform.running.live.terminal import Colour
-from siconform.running.option_values import FROM_APPLICATION, NONE, BadOption, Kind
+from siconform.running.option_values import FROM_APPLICATION, NONE, BadOption, Colour, Kind
 from siconform.targets.terms import LONGEST_TIMER
 from siconform.verdicts import Verdict
 

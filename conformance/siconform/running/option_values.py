@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,6 @@ from siconform.catalogue.features import Feature, find_feature
 from siconform.filters import find_area, find_authority, find_level, ids_meant, words_in
 from siconform.id_lists import read_ids
 from siconform.profiles import find_profile, profiles
-from siconform.running.live.terminal import OF_PYTEST, Colour
 from siconform.targets import TargetUnavailable
 from siconform.targets.named import NamedTarget, all_named, find_named
 
@@ -27,6 +27,22 @@ Offered = Iterable[tuple[str, str]]
 """Words with their descriptions."""
 
 _CONTACT: Final = {"name": r"\S", "email": r"^\S+@\S+$", "url": r"^https?://\S+$"}
+
+
+class Colour(StrEnum):
+    """The values of --color."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+OF_PYTEST: Final[Mapping[Colour, str]] = {
+    Colour.AUTO: "auto",
+    Colour.ALWAYS: "yes",
+    Colour.NEVER: "no",
+}
+"""The values of pytest's option of the same name."""
 
 
 class BadOption(Exception):  # a sentence for the user

@@ -4,29 +4,14 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, TextIO
+
+from siconform.running.option_values import OF_PYTEST, Colour
 
 WIDTH: Final = 100
 """Maximum and default columns of a report."""
 
 _NARROWEST: Final = 30  # minimum columns
-
-
-class Colour(StrEnum):
-    """The values of --color."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
-OF_PYTEST: Final[Mapping[Colour, str]] = {
-    Colour.AUTO: "auto",
-    Colour.ALWAYS: "yes",
-    Colour.NEVER: "no",
-}
-"""The values of pytest's option of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
