@@ -1,5 +1,6 @@
 """Running targets: valid addresses, and messages when there is no listener."""
 
+import itertools
 import socket
 import threading
 import time
@@ -7,23 +8,29 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import grpc
 import pytest
+from click.testing import CliRunner
 from grpc_health.v1 import (  # type: ignore[import-untyped]  # it has no types
     health,
     health_pb2,
     health_pb2_grpc,
 )
+from siconform.cli import main
 from siconform.recording.history import History
 from siconform.targets import TargetUnavailable
-from siconform.targets.attached import AttachedTarget, await_address, check_address, is_address
+from siconform.targets.address import is_address, problem
+from siconform.targets.attached import AttachedTarget, await_address, check_address
 from siconform.transport.access import OPEN
 from siconform.transport.connection import Connection
 from siconform.transport.extension import Extension
 from siwire import DEFAULT_REVISION, REVISIONS, rpc
 
 from .serving import scheduler, served
+
+TEXT = str(Path(__file__).parents[2] / "proto" / "si" / "2024-10" / "si.proto")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +39,10 @@ from .serving import scheduler, served
         ("127.0.0.1:9080", True),
         ("localhost:1", True),
         ("[::1]:9080", True),
+        ("[fe80::1%1]:9080", True),
         ("unix:/tmp/x.sock", True),
+        ("unix:///tmp/x.sock", True),
+        ("unix:x.sock", True),
         ("scheduler.example.org:65535", True),
         ("127.0.0.1:0", False),
         ("127.0.0.1:65536", False),
@@ -45,6 +55,75 @@ from .serving import scheduler, served
 )
 def test_address_parsing(text: str, *, expected: bool) -> None:
     assert is_address(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("localhost", "has no port: give localhost:PORT"),
+        ("[::1]", "has no port: give [::1]:PORT"),
+        ("localhost:", "has no port: give localhost:PORT"),
+        ("h:0", "has a port that is not between 1 and 65535: give h:PORT"),
+        ("h:65536", "has a port that is not between 1 and 65535: give h:PORT"),
+        ("h:http", 'has a port that is not a number, "http": give h:PORT'),
+        ("h:٣", 'has a port that is not a number, "٣": give h:PORT'),
+        ("h:-1", 'has a port that is not a number, "-1": give h:PORT'),
+        ("http://h:80/", "is a URL: give h:80"),
+        ("grpcs://h:80", "is a URL: give h:80 and --tls"),
+        ("dns:///h:80", "is a URL: give h:80"),
+        ("grpc://h", "is a URL: give HOST:PORT, such as 127.0.0.1:9080"),
+        ("::1:80", "has an IPv6 address without brackets: give [::1]:80"),
+        ("::1", "has an IPv6 address without brackets and no port: give [::1]:PORT"),
+        ("[::g]:80", "has no IPv6 address in its brackets: give [IPV6]:PORT"),
+        (":80", "has no host: give 127.0.0.1:80"),
+        (":", "has no host: give HOST:PORT, such as 127.0.0.1:9080"),
+        (" h:80\n", "contains whitespace: give h:80"),
+        ("a b:80", "contains whitespace: give HOST:PORT, such as 127.0.0.1:9080"),
+        ("a:b:80", 'has an invalid host, "a:b": give HOST:PORT, such as 127.0.0.1:9080'),
+        ("unix:", "has no path: give unix:PATH"),
+        ("unix://", "has no path: give unix:PATH"),
+    ],
+)
+def test_invalid_address_is_explained(text: str, expected: str) -> None:
+    assert problem(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "in_file"),
+    [
+        (["run"], True),  # as an option: test_running.py
+        *itertools.product([["explore"], ["replay", "x"], ["spec", "try", TEXT]], [True, False]),
+    ],
+)
+def test_invalid_address_is_usage_error_of_every_command(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, in_file: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "siconform.toml"
+    file.write_text('[target]\naddress = "http://h:80"\n' if in_file else "")
+    given = [] if in_file else ["--target", "http://h:80"]
+
+    result = CliRunner().invoke(main, [*command, *given])
+
+    where = f"{file}:2: target.address:" if in_file else "--target"
+    assert result.stderr == f'siconform: {where} "http://h:80" is a URL: give h:80\n'
+    assert result.exit_code == 4
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@pytest.mark.parametrize("form", ["unix:{}", "unix://{}"])
+def test_address_of_socket(tmp_path: Path, form: str) -> None:
+    address = form.format(tmp_path / "s")
+    server = grpc.server(ThreadPoolExecutor(max_workers=2))
+    server.add_insecure_port(address)
+    server.add_generic_rpc_handlers(
+        (rpc.scheduler_handlers(DEFAULT_REVISION, {"UpdateNode": silence}),)
+    )
+    server.start()
+    try:
+        check_address(address, DEFAULT_REVISION)
+    finally:
+        server.stop(None).wait(5.0)
 
 
 def test_address_without_listener(closed_address: str) -> None:

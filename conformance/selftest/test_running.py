@@ -59,7 +59,7 @@ def test_empty_selection_keeps_pytest_exit_code(conformance: Run) -> None:
     [
         (["--revision", "2023-13"], 'unknown revision "2023-13"; did you mean "2023-12"?'),
         (["--target", "nowhere"], 'unknown target "nowhere": give HOST:PORT or NAME@VERSION.'),
-        (["--target", "127.0.0.1:99999"], 'unknown target "127.0.0.1:99999"'),
+        (["--target", "127.0.0.1:99999"], '--target "127.0.0.1:99999" has a port that is not'),
         (["--target", "yunikorn-core@0.0.1"], "unknown version of yunikorn-core. Known: 1.4.0"),
         (["--time-scale", "fast"], '--time-scale "fast" must be a positive number'),
         (["--time-scale", "0"], '--time-scale "0" must be a positive number'),

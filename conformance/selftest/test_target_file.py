@@ -230,7 +230,7 @@ def test_all_target_file_errors_are_reported(written: Callable[[str], Path]) -> 
     received = mutants(file)
     for line, place, message in (
         (2, "target.adress", "unknown key; did you mean address?"),
-        (3, "target.address", '"nowhere" must be HOST:PORT'),
+        (3, "target.address", '"nowhere" has no port: give nowhere:PORT'),
         (4, "target.command", "conflicts with address"),
         (5, "target.revision", 'unknown revision "2.0"'),
         (6, "target.without", "gang"),

@@ -14,6 +14,7 @@ from siconform import __version__
 from siconform.commands.check_command import check
 from siconform.commands.ending import wrong
 from siconform.commands.target_file_command import FILE, NEW
+from siconform.targets.address import is_address
 
 _CI: Final = click.Choice(["github", "none"])
 _WORKFLOW_FILE: Final = Path(".github/workflows/conformance.yml")
@@ -78,7 +79,7 @@ def init(
         if not asks:
             wrong('give --target HOST:PORT or --target-command "COMMAND"')
         given = click.prompt("HOST:PORT of your running scheduler, or the command that starts it")
-        target, target_command = (given, None) if _is_address(given) else (None, given)
+        target, target_command = (given, None) if is_address(given) else (None, given)
     if asks:
         revision = revision or _asks(f"SI revision (empty: {DEFAULT_REVISION})")
         name = name or _asks("Name of the scheduler (empty: none)")
@@ -101,12 +102,6 @@ def _asks(what: str) -> str | None:
     return given or None
 
 
-def _is_address(given: str) -> bool:
-    from siconform.targets.attached import is_address  # noqa: PLC0415  # imports grpc
-
-    return is_address(given)
-
-
 def _target_file(
     target: str | None, command: str | None, revision: str | None, name: str | None
 ) -> str:
@@ -115,7 +110,7 @@ def _target_file(
     if target is not None and command is not None:
         wrong("--target and --target-command are mutually exclusive: give one")
     if target is not None:
-        if not _is_address(target):
+        if not is_address(target):
             wrong(f'--target "{target}" must be HOST:PORT')
         text = _set(text, "address", json.dumps(target))
     if command is not None:

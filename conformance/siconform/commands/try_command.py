@@ -79,12 +79,15 @@ def _selection(chosen: dict[str, str | None]) -> tuple[str, ...]:
 
 def _target(given: dict[str, Any]) -> tuple[str, ...]:
     """Return the target options, completed from the target file."""
-    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # imports grpc
+    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
+    from siconform.running.options import settings_from  # noqa: PLC0415  # imports grpc
+    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # the same
 
     values = by_flag(given)
     try:
         fill_in(values)
-    except LookupError as error:
+        settings_from(values.get)
+    except (LookupError, BadOption) as error:
         ends(str(error), ExitCode.USAGE)
     return tuple(words_of(values | {TARGET_FILE: NONE}))
 

@@ -30,7 +30,7 @@ from siconform.running.option_list import BY_FLAG, COLOR, RESULTS, STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import with_target_file
-from siconform.targets.attached import is_address
+from siconform.targets.address import is_address
 
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"

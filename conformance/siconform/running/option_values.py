@@ -18,6 +18,7 @@ from siconform.filters import find_area, find_authority, find_level, ids_meant, 
 from siconform.id_lists import read_ids
 from siconform.profiles import find_profile, profiles
 from siconform.targets import TargetUnavailable
+from siconform.targets.address import is_address, is_meant_as_address, problem
 from siconform.targets.named import NamedTarget, all_named, find_named
 
 NONE: Final = "none"  # as the value of --target-file, --baseline and --config
@@ -150,10 +151,8 @@ def _list_of_ids(text: str) -> set[str]:
 
 
 def _address(text: str) -> str:
-    from siconform.targets.attached import is_address  # noqa: PLC0415  # imports grpc
-
-    if not is_address(text):
-        raise LookupError(f'"{text}" must be HOST:PORT')
+    if wrong := problem(text):
+        raise LookupError(f'"{text}" {wrong}')
     return text
 
 
@@ -165,10 +164,8 @@ def _named(text: str) -> NamedTarget:
 
 
 def _target(text: str) -> str | NamedTarget:
-    try:
-        return _address(text)
-    except LookupError:
-        return _named(text)
+    is_one = is_address(text) or is_meant_as_address(text)
+    return _address(text) if is_one else _named(text)
 
 
 def _known_targets() -> Offered:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from siconform.running.option_list import IN_FILES, Option
 from siconform.running.option_values import NONE, Kind
-from siconform.targets.attached import is_address
+from siconform.targets.address import is_address
 
 NAME: Final = "siconform.toml"
 

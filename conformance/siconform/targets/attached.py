@@ -1,6 +1,5 @@
 """A running scheduler: the kit connects to it and never starts or stops it."""
 
-import re
 import socket
 import time
 from collections.abc import Callable
@@ -23,8 +22,6 @@ from siconform.transport.channels import close
 CONNECT_TIMEOUT = 5.0  # seconds
 _LOOK_AGAIN = 0.2  # seconds between two checks whether it is up
 _PROBE_TIMEOUT = 1.0  # seconds for a call without messages
-_HOST_PORT = re.compile(r"(\[[0-9A-Fa-f:.%]+\]|[^\s:@/\[\]]+):(\d{1,5})")
-_HIGHEST_PORT = 65535
 
 
 @dataclass
@@ -57,14 +54,6 @@ class AttachedTarget:
 
     def stop(self) -> None:
         """Do nothing: the kit ends only processes it started."""
-
-
-def is_address(text: str) -> bool:
-    """Return whether this is HOST:PORT, [IPV6]:PORT or unix:PATH."""
-    found = _HOST_PORT.fullmatch(text)
-    if found:
-        return 0 < int(found[2]) <= _HIGHEST_PORT
-    return text.startswith("unix:") and len(text) > len("unix:")
 
 
 class NotUpYet(TargetUnavailable):
