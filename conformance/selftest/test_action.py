@@ -127,6 +127,15 @@ def test_action_fails_with_exit_code_without_scheduler(program: Path, tmp_path: 
     assert outputs == "verdict=INCOMPLETE\nexit-code=12\n"
 
 
+def test_action_reports_no_earlier_verdict(program: Path, tmp_path: Path) -> None:
+    evaluated(program, tmp_path, OPTIONS="SI-WIRE-001\n-n\n0\n")
+
+    code, outputs, _ = evaluated(program, tmp_path, REVISION="2023-13")
+
+    assert code == 4
+    assert outputs.endswith("verdict=\nexit-code=4\n")
+
+
 def test_action_input_is_not_evaluated_by_shell(program: Path, tmp_path: Path) -> None:
     code, outputs, _ = evaluated(program, tmp_path, TARGET=f"$(touch {tmp_path / 'harm'})")
 

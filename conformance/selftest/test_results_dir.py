@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from patience import patient
+from siconform.running.results_dir import adds
 
 from .preloaded import preloaded_python
 from .processes import wait_for
@@ -108,28 +109,90 @@ def results_of_a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.fixture
+def earlier(tmp_path: Path, results_of_a_run: Path) -> Path:
+    """The results of a run with a failure and a certificate."""
+    folder = tmp_path / "out"
+    shutil.copytree(results_of_a_run, folder)
+    for name in ("certificate.json", "badge.json", "failures.txt"):
+        (folder / name).write_text(name)
+    adds(folder, folder / "histories" / "test_x.jsonl").write_text("{}")
+    return folder
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    ("options", "code"),
     [
-        ["--revision", "2023-13"],
-        ["--target", "nowhere"],
-        ["--target", ""],
-        ["-k", "("],
-        ["--baseline", "none.yaml"],
-        ["--no-such-option"],
-        ["suite/test_nope.py"],
+        (["--revision", "2023-13"], 4),
+        (["--target", "nowhere"], 4),
+        (["--target", ""], 4),
+        (["-k", "("], 4),
+        (["-k", "SI-NOED-004"], 4),
+        (["--baseline", "none.yaml"], 4),
+        (["--target-file", "none.toml"], 4),
+        (["--no-such-option"], 4),
+        (["--level", "MUTS"], 4),
+        (["NOED"], 4),
+        (["suite/test_nope.py"], 4),
+        (["-n", "x"], 4),
+        (["SI-WIRE-013"], 5),  # excluded
+        (["-k", "no_such_test"], 5),
+        (["-n", "0", "-k", "no_such_test"], 5),
+        (["--target", "127.0.0.1:1"], 12),
+        (["-n", "0", "-k", "SI-NODE-004", "--target-command", "false"], 12),
     ],
 )
-def test_wrong_option_removes_old_results(
-    tmp_path: Path, results_of_a_run: Path, wrong: list[str]
+def test_run_that_tests_nothing_keeps_earlier_results(
+    tmp_path: Path, earlier: Path, options: list[str], code: int
 ) -> None:
-    shutil.copytree(results_of_a_run, tmp_path / "out")
+    before = contents(earlier)
 
-    done = siconform(tmp_path, *wrong)
+    done = siconform(tmp_path, *options)
 
-    assert done.returncode == 4
-    assert not (tmp_path / "out" / "results.json").exists()
-    assert not (tmp_path / "out" / "junit.xml").exists()
+    assert done.returncode == code, done.stdout + done.stderr
+    assert contents(earlier) == before
+    kept = "nothing was tested; out has the results of an earlier run" in done.stdout
+    assert kept or done.stdout == ""
+
+
+def test_killed_run_that_tested_nothing_keeps_earlier_results(
+    tmp_path: Path, earlier: Path
+) -> None:
+    before = contents(earlier)
+    killed = "import sys; from siconform.running.results_dir import *; from pathlib import Path;"
+    killed += "folder = ResultsDir(Path('out')); folder.lock(); folder.begin(); os._exit(1)"
+    subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)  # noqa: S603
+    assert not (earlier / "results.json").exists()
+
+    assert siconform(tmp_path, "--target", "127.0.0.1:1").returncode == 12
+    assert contents(earlier) == before
+
+
+def test_explore_without_target_keeps_earlier_results(tmp_path: Path, earlier: Path) -> None:
+    before = contents(earlier)
+
+    done = siconform(tmp_path, "--target", "127.0.0.1:1", command="explore")
+
+    assert done.returncode == 12
+    assert contents(earlier) == before
+
+
+def test_results_of_a_run_without_target_are_replaced(tmp_path: Path) -> None:
+    for port in (1, 2):
+        assert siconform(tmp_path, "--target", f"127.0.0.1:{port}").returncode == 12
+
+        sentence = json.loads((tmp_path / "out" / "results.json").read_text())["sentence"]
+        assert f"nothing listens on 127.0.0.1:{port}" in sentence
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, float]]:
+    """Return bytes and time of every file that a verdict consists of."""
+    return {
+        str(file.relative_to(folder)): (file.read_bytes(), file.stat().st_mtime)
+        for file in folder.rglob("*")
+        if file.is_file() and not {"logs", "pytest-cache"}.intersection(file.parts)
+        if file.name not in ("siconform-files.txt", "pytest.log")
+    }
 
 
 def test_concurrent_runs_in_one_folder(pytester: pytest.Pytester) -> None:
@@ -195,8 +258,10 @@ def refused(conformance: Run, why: str) -> int:
     return code
 
 
-def siconform(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+def siconform(
+    folder: Path, *options: str, command: str = "run"
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # ourselves
-        [*preloaded_python(), "-m", "siconform", "run", "--results", "out", *options],
+        [*preloaded_python(), "-m", "siconform", command, "--results", "out", *options],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -80,11 +80,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     try:
         guarding.check_python()
         settings = _checked(config)
+        folder = _locked(config, settings)
     except tuple(_REFUSALS) as error:
         return _message(str(error), _REFUSALS[type(error)])
     config.stash[_SETTINGS] = settings
     _set_defaults(config, settings)
-    controller = RunController(settings, listeners(config, settings))
+    controller = RunController(settings, listeners(config, settings), folder)
     config.stash[_CONTROLLER] = controller
     config.add_cleanup(controller.conclude_interrupted)
     try:
@@ -93,8 +94,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         controller.begins()
     except TargetUnavailable as error:
         return controller.not_begun(str(error))
-    except CannotWrite as error:
-        return _message(str(error), ExitCode.KIT_ERROR)
+    except (BadOption, CannotWrite) as error:
+        return _message(str(error), _REFUSALS[type(error)])
     return None
 
 
@@ -165,20 +166,23 @@ def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
 
 
 def _checked(config: pytest.Config) -> Settings:
-    """Return the settings after preparing the results folder and removing older results."""
+    """Return the settings after checking everything that needs no target."""
     with_target_file_of(config)
-    results = results_given(config)
-    folder = ResultsDir(results)
-    folder.forget()
-    config.option.results = str(results)
+    config.option.results = str(results_given(config))
     started(config)
     settings = read_settings(config)
     check_chosen(settings)
     check_command(settings)
     _check_expressions(config)
-    config.add_cleanup(folder.release)
-    folder.prepare(*(["junit.xml"] if config.option.xmlpath is None else []))
     return settings
+
+
+def _locked(config: pytest.Config, settings: Settings) -> ResultsDir:
+    """Return the locked results folder, which the run replaces once it has tested something."""
+    folder = ResultsDir(settings.results)
+    config.add_cleanup(folder.release)
+    folder.lock(*(["junit.xml"] if config.option.xmlpath is None else []))
+    return folder
 
 
 def _message(sentence: str, code: ExitCode) -> ExitCode:

@@ -11,11 +11,12 @@ while IFS= read -r option; do
     [[ -z "$option" ]] || words+=("$option")
 done <<<"${OPTIONS:-}"
 
+began=$(mktemp)
 "$SICONFORM" "${words[@]}"
 code=$?
 
 verdict=
-if [[ -f "$RESULTS/results.json" ]]; then
+if [[ "$RESULTS/results.json" -nt "$began" ]]; then # a run that tested nothing keeps earlier results
     verdict=$(sed -n 's/^ "verdict": "\(.*\)",$/\1/p' "$RESULTS/results.json")
 fi
 {

@@ -14,6 +14,7 @@ from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
 from siconform.running.option_list import TARGET_FILE
 from siconform.running.option_values import NONE
+from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import NAME as REFERENCE
 
@@ -60,6 +61,7 @@ def evaluate(
         "-k",
         " or ".join(chosen),
     ]
+    ResultsDir(folder).forget()
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, timeout=_LIMIT
     )

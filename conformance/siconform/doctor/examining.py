@@ -22,6 +22,7 @@ from siconform.policy import ExitCode, RunVerdict
 from siconform.reporting.record import Record, read_results
 from siconform.reporting.stored import RecordError
 from siconform.running.index import cited
+from siconform.running.results_dir import ResultsDir
 from siconform.verdicts import FAILED, Verdict
 
 _LIMIT: Final = 900.0  # seconds for one run
@@ -65,6 +66,7 @@ def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Rec
         shlex.join(words),
     ]
     command += ["--results", str(folder), "--target-file", "none", *options]
+    ResultsDir(folder).forget()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.log").open("w", encoding="utf-8") as log:
         done = child_processes.run(command, stdout=log, stderr=log, limit=_LIMIT)

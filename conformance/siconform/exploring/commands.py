@@ -23,7 +23,7 @@ from siconform.recording.elements import Unreplayable
 from siconform.rm.session import Session
 from siconform.running.command_line import PROGRAM, RUN, CommandLine
 from siconform.running.command_settings import header, results_folder, settings_of
-from siconform.running.open_target import open_target, prepare
+from siconform.running.open_target import open_target
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings
 from siconform.running.results_dir import CannotWrite, adds
@@ -98,7 +98,6 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
 
 @contextmanager
 def _session(settings: Settings, who: str) -> Iterator[Session]:
-    prepare(settings)
     target = open_target(settings, who)
     try:
         name = f"{who}-{os.getpid()}-{int(time.time())}"

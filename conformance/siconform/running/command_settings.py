@@ -1,7 +1,7 @@
 """Settings of commands other than ``siconform run`` that test a scheduler."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from siwire import note_on
 from siconform import __version__
 from siconform.running.click_options import by_flag, words_of
 from siconform.running.command_line import PROGRAM
-from siconform.running.open_target import check_command, describe
+from siconform.running.open_target import check_command, describe, prepare
 from siconform.running.option_list import STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings, settings_from
@@ -36,11 +36,16 @@ def settings_of(command: str, given: Mapping[str, Any], results: str) -> Setting
 
 
 @contextmanager
-def results_folder(settings: Settings) -> Iterator[None]:
-    """Hold the results folder while this process writes to it."""
+def results_folder(
+    settings: Settings, first: Callable[[Settings], None] = prepare
+) -> Iterator[None]:
+    """Hold the results folder while this process writes to it, once ``first`` has succeeded."""
     folder = ResultsDir(settings.results)
-    folder.prepare()
+    folder.lock()
     try:
+        first(settings)
+        folder.begin()
+        folder.replace()
         yield
     finally:
         folder.release()

@@ -45,6 +45,8 @@ class Console:
         match event:
             case RunFinished(run):
                 self._finish(run)
+            case events.NothingTested(run):
+                self._tested_nothing(run)
             case TestPhaseEnded():
                 self._test(event)
                 self._give_sign_of_life()
@@ -123,6 +125,12 @@ class Console:
             for text in summary.not_explored(run, settings.explore, settings.command_line):
                 output.text(text)
 
+    def _tested_nothing(self, run: Run) -> None:
+        """Print why the run tested nothing, and that the results of an earlier run are kept."""
+        kept = f"  nothing was tested; {_shown(self._settings)} has the results of an earlier run"
+        self._output.text(run.evaluation.sentence, _COLOURS[run.evaluation.verdict])
+        self._output.text(kept)
+
     def _failures(self, run: Run) -> None:
         received = [
             f.text for f in run.failures if f.verdict is not Verdict.COULD_NOT_RUN and not f.known
@@ -147,7 +155,7 @@ class LastLine:
 
     def on_event(self, event: Event) -> None:
         """Print the exit code at the end, unless it is 0."""
-        if not isinstance(event, RunFinished):
+        if not isinstance(event, RunFinished | events.NothingTested):
             return
         if event.run.evaluation.exit_code:
             self._output.line(f"(exit code {int(event.run.evaluation.exit_code)})")

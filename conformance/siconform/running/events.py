@@ -86,6 +86,12 @@ class RunFinished(Event, frozen=True):
     not_reached: Mapping[str, Sequence[str]] = {}  # tests without result: their requirements
 
 
+class NothingTested(Event, frozen=True):
+    """The run has ended before its first test; the results of an earlier run are kept."""
+
+    run: Run
+
+
 class Listener(Protocol):
     """An output of a run. It raises OSError or CannotWrite if it cannot be written."""
 

@@ -145,6 +145,11 @@ class EvidenceStore:
         lost = self.not_begun or ("" if self.met_target else self.lost_at_start)
         return f"siconform: {lost}" if lost else ""
 
+    @property
+    def has_tested(self) -> bool:
+        """Whether a test has ended that was not prevented by a lack of a target."""
+        return bool(self.evidence) and not self.unreachable()
+
     def _observe(self, test: str, records: Iterable[Mapping[str, Any]]) -> None:
         self.tests_seen.add(test)
         self.evidence.extend(map(Evidence.read, records))

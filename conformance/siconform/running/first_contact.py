@@ -70,7 +70,7 @@ def check(given: Mapping[str, Any], results: str) -> int:
     """Make the first contact, print each result at once, and return the exit code."""
     try:
         settings = settings_of("check", given, results)
-        with nullcontext() if settings.address else results_folder(settings):
+        with nullcontext() if settings.address else results_folder(settings, lambda _: None):
             header(settings)
             return FirstContact(settings).makes()
     except (BadOption, CannotWrite) as error:

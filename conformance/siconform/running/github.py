@@ -14,7 +14,7 @@ from siconform.policy import RequirementResult
 from siconform.reporting.page import table
 from siconform.results import Run
 from siconform.running.command_line import CommandLine
-from siconform.running.events import Event, RunFinished
+from siconform.running.events import Event, NothingTested, RunFinished
 from siconform.running.live.output import Output
 from siconform.running.summary import worst_first
 from siconform.verdicts import SHOWN, Verdict
@@ -35,7 +35,7 @@ class Annotations:
 
     def on_event(self, event: Event) -> None:
         """Print at most ten annotations, failures of MUST first."""
-        if not isinstance(event, RunFinished):
+        if not isinstance(event, RunFinished | NothingTested):
             return
         run, failed = event.run, worst_first(event.run.requirements)
         for result in failed[:_ANNOTATIONS]:
@@ -54,7 +54,7 @@ class JobSummary:
 
     def on_event(self, event: Event) -> None:
         """Append the summary; if that fails, print a warning."""
-        if not isinstance(event, RunFinished):
+        if not isinstance(event, RunFinished | NothingTested):
             return
         text = "\n\n".join(self._blocks(event.run)) + "\n\n"
         try:

@@ -17,7 +17,6 @@ from siconform.filters import names_an_area
 from siconform.policy import ExitCode
 from siconform.running.command_line import (
     RUN,
-    default_results,
     requirements_named,
     tests_apart,
     value_of,
@@ -28,7 +27,6 @@ from siconform.running.index import suite_folder
 from siconform.running.last_failed import NothingFailed, with_last_failed
 from siconform.running.option_list import BY_FLAG, COLOR, RESULTS, STARTED_AS
 from siconform.running.option_values import BadOption
-from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import with_target_file
 from siconform.targets.address import is_address
 
@@ -69,7 +67,6 @@ def run(options: Sequence[str]) -> int:
         except NothingFailed as success:
             sys.stdout.write(f"{success}\n")
             return ExitCode.OK
-        _forget_older(options)
     if note := note_on(value_of(options, "--revision") or ""):
         sys.stderr.write(f"siconform: {note}\n")
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -213,14 +210,6 @@ def _ignored(named: str, suite_is_in: Path) -> Path:
         if named and (folder / named).exists():
             return folder / named
     raise NoSuchTest(f'no file "{named}" to ignore; give a path such as suite/test_nodes.py')
-
-
-def _forget_older(options: Sequence[str]) -> None:
-    """Remove the verdict of an older run, even if the options turn out to be invalid."""
-    given = value_of(options, "--results")
-    folder = default_results(options) if given is None else given
-    if folder.strip():
-        ResultsDir(Path(folder).absolute()).forget()
 
 
 def _located(test: str, suite_is_in: Path) -> str:

@@ -132,9 +132,9 @@ class ProjectController(RunController):
     """Collects the evidence of requirement tests and writes the results."""
 
     def __init__(self, settings: Settings, catalogues: list[Path]) -> None:
-        super().__init__(settings, [Page(settings.results)])
+        folder = ResultsDir(settings.results)
+        super().__init__(settings, [Page(settings.results)], folder)
         self._catalogues = catalogues
-        self._folder = ResultsDir(settings.results)
         self._ended: Run | None = None
         self._unwritable = ""
 
@@ -152,7 +152,8 @@ class ProjectController(RunController):
 
     def _takes_results(self) -> None:
         try:
-            self._folder.prepare()
+            self._folder.lock()
+            self._folder.begin()
         except (BadOption, CannotWrite) as error:
             raise _usage_error(error) from None
 
@@ -193,6 +194,7 @@ class ProjectController(RunController):
         yield  # includes the terminal report
 
     def _ends(self, session: pytest.Session, exitstatus: int) -> None:
+        self._folder.replace()
         stopped = session.shouldfail or session.shouldstop
         self.evidence.ended_early = self.evidence.ended_early or (str(stopped) if stopped else "")
         self._report_failures()

@@ -1,14 +1,21 @@
-"""The results folder; the kit removes only files on the folder's list of written files."""
+"""The results folder; the kit removes only files on the folder's list of written files.
+
+A run sets the results of an earlier run aside, and replaces them once it has tested something.
+"""
 
 import errno
 import fcntl
+import json
 import os
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from siconform.policy import ExitCode
 from siconform.reporting.certifying import FILES as CERTIFIED
+from siconform.results import FILE
 from siconform.running.option_values import BadOption
 
 LIST: Final = "siconform-files.txt"
@@ -20,6 +27,9 @@ _FILES: Final = (
 )
 _VERDICTS: Final = frozenset({"results.json", "junit.xml", "report.html", *CERTIFIED})
 _FOLDERS: Final = ("histories", "reference", "logs")
+_LOGS: Final = ("logs", "pytest.log")  # always of the last run: its message may refer to them
+_SET_ASIDE: Final = ".siconform-earlier"
+_TESTED_NOTHING: Final = (ExitCode.NOTHING_SELECTED, ExitCode.NOTHING_RAN)
 _NO_CAPACITY: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
@@ -35,22 +45,78 @@ class ResultsDir:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._set_aside = folder / _SET_ASIDE
         self._list: int | None = None
+        self._files: tuple[str, ...] = _FILES
+        self._created: list[Path] = []
+        self._has_begun = False
+        self.keeps_earlier = False
+        """Whether there are results of an earlier run, which are not replaced yet."""
 
-    def prepare(self, *more: str) -> None:
-        """Lock the folder and remove the files of an earlier run.
+    def lock(self, *more: str) -> None:
+        """Lock the folder, without changing anything in it.
 
-        ``more`` are additional files that this run writes. Raises BadOption and changes nothing if
-        the folder is unusable or contains files of these names that no run wrote.
+        ``more`` are additional files that this run writes. Raises BadOption if the folder is
+        unusable or contains files of these names that no run wrote.
         """
-        try:
+        self._files = (*_FILES, *more)
+        self._created = [f for f in (self._folder, *self._folder.parents) if not f.exists()]
+        with self._explained():
             self._folder.mkdir(parents=True, exist_ok=True)
             self._takes()
-            self._refuse_what_is_not_ours((*_FILES, *more))
-            self._clears()
+            self._restores()  # if an earlier run was killed
+            self._refuse_what_is_not_ours(self._files)
+            self.keeps_earlier = self._has_tested_something()
+
+    def begin(self) -> None:
+        """Set the results of an earlier run aside, until ``replace`` or ``release``."""
+        with self._explained():
+            self._has_begun = True
+            if self.keeps_earlier:
+                _move(self._written_without_logs(), self._folder, self._set_aside)
+            self._clears(self._written())
             for name in _FOLDERS:
                 (self._folder / name).mkdir(exist_ok=True)
-            self._begins_list((*_FILES, *more))
+            self._begins_list(self._files)
+
+    def replace(self) -> None:
+        """Remove the results of an earlier run: this one has tested something."""
+        if self.keeps_earlier:
+            shutil.rmtree(self._set_aside, ignore_errors=True)
+            self.keeps_earlier = False
+
+    def release(self) -> None:
+        """Unlock the folder, with the results of an earlier run if they were not replaced."""
+        if self._list is None:
+            return
+        with suppress(OSError):
+            if self._has_begun and self.keeps_earlier:
+                self._restores()
+            elif not self._has_begun:
+                self._has_no_list()
+                for folder in self._created:
+                    folder.rmdir()
+        os.close(self._list)
+        self._list = None
+
+    def forget(self) -> None:
+        """Remove the verdict of an earlier run, for a caller that reads the folder afterwards.
+
+        Do nothing if there is none or another run has locked the folder.
+        """
+        if not (self._folder / LIST).is_file():
+            return
+        with suppress(OSError, BadOption):
+            self._takes()
+            shutil.rmtree(self._set_aside, ignore_errors=True)
+            self._clears(self._written() & _VERDICTS)
+        self.release()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Release the folder if it is unusable; raise BadOption, or CannotWrite for a full disk."""
+        try:
+            yield
         except OSError as error:
             self.release()
             message = f"results cannot be written to {self._folder}: {error.strerror}"
@@ -61,23 +127,29 @@ class ResultsDir:
             self.release()
             raise
 
-    def forget(self) -> None:
-        """Remove the verdict of an earlier run, so that it is not mistaken for this run's.
+    def _has_tested_something(self) -> bool:
+        """Return whether the folder has results of a run that tested something."""
+        try:
+            code = json.loads((self._folder / FILE).read_bytes())["exit_code"]
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError):
+            return True  # of another version: not ours to remove
+        return code not in _TESTED_NOTHING
 
-        Do nothing if there is none or another run has locked the folder.
-        """
-        if not (self._folder / LIST).is_file():
+    def _restores(self) -> None:
+        """Restore the results that were set aside, if any."""
+        if not self._set_aside.is_dir():
             return
-        with suppress(OSError, BadOption):
-            self._takes()
-            self._clears(_VERDICTS)
-        self.release()
+        self._clears(self._written_without_logs())
+        found = [p for p in self._set_aside.rglob("*") if p.is_file()]
+        names = {p.relative_to(self._set_aside).as_posix() for p in found}
+        _move(names, self._set_aside, self._folder)
+        shutil.rmtree(self._set_aside)
+        self._begins_list(sorted(self._written() | names))
 
-    def release(self) -> None:
-        """Unlock the folder."""
-        if self._list is not None:
-            os.close(self._list)
-            self._list = None
+    def _written_without_logs(self) -> set[str]:
+        return {name for name in self._written() if PurePosixPath(name).parts[0] not in _LOGS}
 
     def _takes(self) -> None:
         path = self._folder / LIST
@@ -126,9 +198,8 @@ class ResultsDir:
         path.unlink()
         return True
 
-    def _clears(self, only: Collection[str] = ()) -> None:
-        written = self._written()
-        for name in written.intersection(only) if only else written:
+    def _clears(self, names: Iterable[str]) -> None:
+        for name in names:
             with suppress(FileNotFoundError):
                 (self._folder / name).unlink()
 
@@ -146,6 +217,13 @@ def adds(folder: Path, file: Path) -> Path:
     finally:
         os.close(listed)
     return file
+
+
+def _move(names: Iterable[str], here: Path, there: Path) -> None:
+    for name in names:
+        if os.path.lexists(here / name):
+            (there / name).parent.mkdir(parents=True, exist_ok=True)
+            (here / name).rename(there / name)
 
 
 def _write(descriptor: int, text: str) -> None:

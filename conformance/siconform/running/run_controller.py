@@ -23,7 +23,7 @@ from siconform.running.option_list import SEED, STARTED_AS
 from siconform.running.options import Settings
 from siconform.running.reference_histories import of_the_reference
 from siconform.running.report_payload import take as take_payloads
-from siconform.running.results_dir import CannotWrite
+from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.verdicts import LISTED, Evidence, of_monitors_alone, worst_first
 
 RECEIVED: Final = "siconform"
@@ -36,8 +36,11 @@ CRASHED: Final[str] = "???"  # the phase xdist reports when a worker died
 class RunController:
     """The controller of a run, in the main process."""
 
-    def __init__(self, settings: Settings, listeners: Sequence[Listener]) -> None:
+    def __init__(
+        self, settings: Settings, listeners: Sequence[Listener], folder: ResultsDir
+    ) -> None:
         self.settings = settings
+        self._folder = folder
         self.evidence = EvidenceStore(settings)
         self._listeners = listeners
         self._started = datetime.now(UTC)
@@ -58,8 +61,10 @@ class RunController:
             listener.on_event(event)
 
     def not_begun(self, why: str) -> ExitCode:
-        """Write the results of a run without a target."""
+        """Report a run without a target; write it if there are no earlier results."""
         self.evidence.not_begun = why
+        if not self._folder.keeps_earlier:
+            self._folder.begin()
         run = self._finish(ended_by=0)
         return run.evaluation.exit_code
 
@@ -68,8 +73,12 @@ class RunController:
         self._send(PhaseBegan(phases.TARGET))
 
     def begins(self) -> None:
-        """Write preliminary results in case this process is killed; raise CannotWrite."""
+        """Write preliminary results in case this process is killed.
+
+        Raises BadOption or CannotWrite if that is impossible.
+        """
         self._send(PhaseBegan(phases.WORKERS))
+        self._folder.begin()
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
@@ -118,6 +127,8 @@ class RunController:
         received = len(self.evidence.evidence)
         for payload, content in take_payloads(report):
             self.evidence.receive(report.nodeid, payload, content)
+        if self.evidence.met_target:
+            self._folder.replace()
         if report.when == CRASHED:
             self.evidence.crashed(report.nodeid, f"the worker died: {report.longrepr}")
         fresh = [self.evidence.explained(e) for e in self.evidence.evidence[received:]]
@@ -260,9 +271,17 @@ class RunController:
         self._failures = failures.received(blocks, self.settings.results, command, ask)
 
     def _finish(self, ended_by: int) -> Run:
-        """Send the verdict; if an output fails, it is KIT ERROR, also in the outputs before it."""
+        """Send the verdict; if an output fails, it is KIT ERROR, also in the outputs before it.
+
+        A run that tested nothing does not replace earlier results.
+        """
         self._send(PhaseBegan(phases.RESULTS))
         run = self._run(ended_by)
+        if self.evidence.has_tested:
+            self._folder.replace()
+        elif self._folder.keeps_earlier:
+            self._send(events.NothingTested(run))
+            return run
         for place, listener in enumerate(self._listeners):
             try:
                 listener.on_event(events.RunFinished(run, self.evidence.not_reached()))

@@ -20,6 +20,7 @@ from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
 from siconform.running.option_list import EDITED, FAILING, TARGET_FILE
 from siconform.running.option_values import NONE
+from siconform.running.results_dir import ResultsDir
 from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision
@@ -148,6 +149,7 @@ class _Runs:
         fixed = [TARGET_FILE, NONE, "--revision", self.revision, "--results", str(folder)]
         fixed += ["--explore", "0", "--no-reference"]
         words = (sys.executable, "-P", "-m", "siconform", "run", *fixed, *self.how.target)
+        ResultsDir(folder).forget()
         with sent.open("wb") as log:
             done = child_processes.run([*words, *options], stdout=log, stderr=subprocess.PIPE)
         complaint = done.stderr.decode(errors="replace").strip().splitlines()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from siconform.expecting import waits
-from siconform.running.events import Event, RunFinished, RunInterrupted, RunStarted
+from siconform.running.events import Event, NothingTested, RunFinished, RunInterrupted, RunStarted
 from siconform.running.live.board import Board, Wait, read
 from siconform.running.live.output import Output
 from siconform.running.live.progress import RunProgress
@@ -34,7 +34,7 @@ class LiveView:
             case RunInterrupted(reason):
                 if self._output.screen is not None:
                     self._output.screen.note = f"{reason}: finishing running tests"
-            case RunFinished():
+            case RunFinished() | NothingTested():
                 self._stop()
 
     def _start(self) -> None:
