@@ -93,6 +93,7 @@ class Moment:
     words: tuple[str, ...]
     has_come: Callable[[Command], bool]
     has_results: bool = True  # the run has begun, so its results record the interruption
+    kept: str = ""  # what the command reports when it is interrupted
     is_decided: bool = False  # the test verdicts are written; reports are not
     python: tuple[str, ...] = field(default=())  # options of the interpreter
 
@@ -152,10 +153,14 @@ MOMENTS: Final[dict[str, Moment]] = {
         (*_RUN, *_MUTE),
         lambda c: " click" in c.sent(),
         has_results=False,
+        kept="nothing was done",
         python=("-X", "importtime"),
     ),
     "waiting for the target": Moment(
-        (*_RUN, *_NOWHERE, "--wait", "100"), lambda c: "wait" in c.sent(), has_results=False
+        (*_RUN, *_NOWHERE, "--wait", "100"),
+        lambda c: "wait" in c.sent(),
+        has_results=False,
+        kept="nothing was tested",
     ),
     "collecting": Moment((*_RUN, *_MUTE, "-n", f"{_WORKERS}"), _has_begun),
     "start of targets": Moment(
@@ -184,13 +189,18 @@ MOMENTS: Final[dict[str, Moment]] = {
         ("replay", "history.jsonl", "--results", "out", *_MUTE),
         lambda c: _listening(c) == 1,
         has_results=False,
+        kept="the history was not replayed to its end",
     ),
     "doctor": Moment(
         ("doctor", "--results", "out"),
         lambda c: c.has_started("siconform.doctor.proxy"),
         has_results=False,
+        kept="the self-test is incomplete",
     ),
     "spec try": Moment(
-        ("spec", "try", _TEXT), lambda c: c.has_started(" --edited "), has_results=False
+        ("spec", "try", _TEXT),
+        lambda c: c.has_started(" --edited "),
+        has_results=False,
+        kept="nothing was compared",
     ),
 }

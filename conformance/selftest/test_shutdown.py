@@ -113,6 +113,9 @@ def test_signal_ends_command_and_children(
     output = started.sent()
     assert "Traceback" not in output
     assert seconds < patient(LIMIT)
+    if moment.kept and not killed:
+        sentence = f"siconform: interrupted ({sent.number.name}): {moment.kept}"
+        assert output.splitlines()[-1] == sentence
     if moment.has_results:
         document = json.loads((started.results / "results.json").read_text("utf-8"))
         if moment.is_decided and (killed or code == document["exit_code"] != INTERRUPTED):

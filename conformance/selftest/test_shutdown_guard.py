@@ -114,3 +114,46 @@ def test_killed_process_reports_state(settled: str, code: int, received: list[st
     assert killed == "siconform: interrupted (SIGTERM), killed after 0.3 s"
     assert others == [f"siconform: {sentence}" for sentence in received]
     assert ended.returncode == code
+
+
+DURING_IMPORT = """
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+
+module, sent = sys.argv[1:]
+
+class Interrupts(MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == module:
+            os.kill(os.getpid(), signal.Signals[sent])
+
+sys.meta_path.insert(0, Interrupts())
+from siconform.__main__ import main
+sys.argv[1:] = ["run", "--target", "127.0.0.1:1", "--wait", "9"]
+main()
+"""
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize(
+    ("module", "done"),
+    [
+        ("siconform.shutdown", "nothing was done"),
+        ("threading", "nothing was done"),
+        ("siconform.cli", "nothing was done"),
+        ("siconform.running.launching", "nothing was tested"),
+        ("siconform.running.run_controller", "nothing was tested"),
+    ],
+)
+def test_interrupt_during_imports_is_one_sentence(module: str, done: str, sent: str) -> None:
+    ended = subprocess.run(  # noqa: S603  # our own script
+        [sys.executable, "-c", DURING_IMPORT, module, sent],
+        capture_output=True,
+        text=True,
+        timeout=patient(),
+        check=False,
+    )
+
+    assert ended.stderr == f"siconform: interrupted ({sent}): {done}\n"
+    assert ended.returncode == 2
+    assert ended.stdout == ""

@@ -1,6 +1,7 @@
 """Targets that cannot be tested: one sentence each, however much they print."""
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -13,6 +14,7 @@ from typing import Final
 
 import pytest
 from patience import patient
+from siconform import child_processes, grpc_log
 
 from .certificates import HERE, Authority, secured
 from .conftest import FinishedRun
@@ -105,6 +107,44 @@ def test_certificates_that_do_not_fit_end_with_a_sentence(
             given = ("--target", address, *options)
             outcome = conformance(ONE, *given, target=False, results=code == 12)  # else kept
             assert received in sentence(outcome, code), options
+
+
+def test_lines_of_grpc_do_not_precede_the_sentence(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRPC_VERBOSITY", raising=False)
+    with secured(authority.issues("own", *HERE), {}) as address:
+        done = subprocess.run(  # noqa: S603  # ourselves
+            [sys.executable, "-m", "siconform", "explore", "--target", address, "--tls"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=patient(60),
+        )
+
+    assert done.returncode == 12
+    [sentence] = done.stderr.splitlines()
+    assert sentence.startswith("siconform: the scheduler at ")
+    assert [*tmp_path.glob("build")] == []
+
+
+def test_environment_of_a_started_scheduler_is_that_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GRPC_VERBOSITY", raising=False)
+    before = {**os.environ}
+    monkeypatch.setattr(os, "environ", {**before})
+    grpc_log.silence()
+    assert os.environ != before
+    program = "import json, os; print(json.dumps({**os.environ}))"
+
+    with (tmp_path / "log").open("wb") as log:
+        process = child_processes.start([sys.executable, "-c", program], stderr=log)
+        assert process.stdout is not None
+        with process.stdout as output:
+            assert json.loads(output.read()) == before
+        child_processes.end(process)
 
 
 def test_tls_is_not_for_the_embedded_reference(conformance: Run) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from siconform import supervisor
+from siconform import grpc_log, supervisor
 from siconform.fork_client import ForkedProcess, Refused
 
 GRACE: Final = 3.0  # seconds from SIGTERM to SIGKILL
@@ -51,6 +51,7 @@ def start(
         stdout=subprocess.PIPE,
         stderr=stderr,
         cwd=folder,
+        env=grpc_log.environment_of_targets(),
         start_new_session=True,  # terminal signals go to this process only
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from siconform import guarding
+from siconform import guarding, shutdown
 from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.check_command import check
@@ -31,6 +31,13 @@ _SECONDS = click.FloatRange(min=0)
 class _Command(click.Group):
     """The command group; usage errors have the same exit code in all commands."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Invoke the command; click would write an empty line if it is interrupted."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line; report usage errors and internal errors in one sentence."""
         with guarding.crashes():
@@ -48,6 +55,7 @@ class _Command(click.Group):
 @click.version_option(package_name="si-conformance", prog_name="siconform")
 def main() -> None:
     """Test a scheduler for conformance to the YuniKorn Scheduler Interface (SI)."""
+    shutdown.on_interrupt("")
 
 
 main.add_command(init)
@@ -75,6 +83,7 @@ def run(options: Sequence[str]) -> None:
         return
     if {"-V", "--version"} & set(options):
         main(["--version"], prog_name="siconform")
+    shutdown.on_interrupt("nothing was tested")
     from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
     from siconform.running.last_failed import NothingToRepeat  # noqa: PLC0415  # the same
     from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
@@ -140,6 +149,7 @@ def doctor(*, results: str, jobs: int | None) -> None:
     """
     from siconform.doctor.examining import examine, workers  # noqa: PLC0415  # imports grpc
 
+    shutdown.on_interrupt("the self-test is incomplete")
     is_right = True
     for one in examine(Path(results).absolute(), jobs or workers()):
         mark = "ok   " if one.is_right else "WRONG"

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -33,6 +33,7 @@ class _Process:
         self.signal = ""  # name of the first signal
         self.is_interrupted = False  # the exception was raised and not discarded
         self.code: int | None = None  # the exit code, once it is final
+        self.if_interrupted = ""  # what was done or kept until now
         self.if_killed = ""  # an additional report if the process is killed
 
 
@@ -40,27 +41,34 @@ _process = _Process()
 
 
 @contextmanager
-def guard() -> Iterator[None]:
+def guard(mask: Collection[int] | None = None) -> Iterator[None]:
     """Run a command: exit with 2 if it is interrupted, and leave no processes behind.
 
     Use it once, in the main thread. Signals that are ignored already (``nohup``) stay ignored.
+    ``mask`` is the signal mask to restore if the caller has blocked the signals until now.
     """
-    _install()
     try:
+        _install(mask)
         yield
     except KeyboardInterrupt:
         pass  # reported below, also if it became another exception
     finally:
+        _process.is_interrupted = True  # a signal from now on interrupts nothing
         _end_descendants()
         if _process.signal:
             if _process.code is None:
-                _report(f"interrupted ({_process.signal})")
+                _report_interruption()
             _exit(_exit_code())
 
 
 def settle(code: int) -> None:
     """Make the exit code final: the verdict has been reported, and signals no longer change it."""
     _process.code = code
+
+
+def on_interrupt(sentence: str) -> None:
+    """Report what was done or kept, if a signal interrupts the command from now on."""
+    _process.if_interrupted = sentence
 
 
 def report_if_killed(sentence: str) -> None:
@@ -102,25 +110,27 @@ def has_begun() -> bool:
     return bool(_process.signal)
 
 
-def _install() -> None:
+def _install(mask: Collection[int] | None) -> None:
     _process.is_guarded = True
     adopt_orphans()
     handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    watching = (reader, frozenset(map(int, handled)))
-    threading.Thread(target=_watch, args=watching, daemon=True, name="shutdown").start()
+    sys.unraisablehook = _raise_again
     for number in handled:
         signal.signal(number, _interrupt)
-    sys.unraisablehook = _raise_again
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)  # before the thread, which inherits it
+    watching = (reader, frozenset(map(int, handled)))
+    threading.Thread(target=_watch, args=watching, daemon=True, name="shutdown").start()
 
 
 def _interrupt(number: int, _: object) -> None:
+    _process.signal = _process.signal or signal.Signals(number).name
     if _process.is_interrupted:
         return
     _process.is_interrupted = True
-    _process.signal = _process.signal or signal.Signals(number).name
     if _process.code is None:
         raise KeyboardInterrupt("" if _process.signal == signal.SIGINT.name else _process.signal)
 
@@ -182,6 +192,13 @@ def _parent(pid: int) -> int:
 
 def _exit_code() -> int:
     return _INTERRUPTED if _process.code is None else _process.code
+
+
+def _report_interruption() -> None:
+    if os.isatty(2):
+        os.write(2, b"\n")  # after the ^C of the terminal
+    what = f": {_process.if_interrupted}" * bool(_process.if_interrupted)
+    _report(f"interrupted ({_process.signal}){what}")
 
 
 def _report(sentence: str) -> None:

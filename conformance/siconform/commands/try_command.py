@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from siconform import shutdown
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, write
 from siconform.policy import ExitCode
 from siconform.running.click_options import by_flag, of_the_target, words_of
@@ -63,6 +64,7 @@ def try_(
     """
     from siconform.trying.trial_run import How  # noqa: PLC0415  # protobuf takes time
 
+    shutdown.on_interrupt("nothing was compared")
     how = How(
         target=_target(target),
         selection=_selection({"-k": expression, "-n": workers}),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from siconform import shutdown
 from siconform.policy import ExitCode
 from siconform.reporting.certificate import Part
 from siconform.reporting.evaluated_run import EvaluatedRun, run_in
@@ -61,6 +62,7 @@ def evaluate(
         "-k",
         " or ".join(chosen),
     ]
+    shutdown.on_interrupt("the certificate was not verified")
     ResultsDir(folder).forget()
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, timeout=_LIMIT

@@ -5,13 +5,14 @@ import random
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from siconform import shutdown
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
@@ -33,6 +34,7 @@ _SHOWN: Final = 5  # histories between two progress updates
 
 def explores(given: Mapping[str, Any], budget: Budget, number: int | None, results: str) -> int:
     """Run random histories until one fails or the budget is used up; return the exit code."""
+    shutdown.on_interrupt("nothing was tested")
     seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
     try:
         settings = settings_of("explore", given, results)
@@ -42,8 +44,9 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
                 f"exploring: up to {budget.histories} histories of up to {budget.steps} steps, "
                 f"{budget.seconds:g} s, seed {seed}"
             )
-            exploration = Exploration(session, budget, seed, _progress())
+            exploration = Exploration(session, budget, seed, _progress)
             exploration.explores()
+            shutdown.on_interrupt("the report is incomplete")
             return _reports(exploration, settings)
     except BadOption as error:
         return _ends(ExitCode.USAGE, error)
@@ -55,6 +58,7 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
 
 def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     """Replay a recorded history; return the exit code."""
+    shutdown.on_interrupt("the history was not replayed to its end")
     try:
         settings = settings_of("replay", given, results)
         recorded = read_history(file)
@@ -108,17 +112,16 @@ def _session(settings: Settings, who: str) -> Iterator[Session]:
         target.stop()
 
 
-def _progress() -> Callable[[Exploration], None]:
-    if not sys.stdout.isatty():
-        return lambda _: None
-
-    def reports(exploration: Exploration) -> None:
-        progress = exploration.progress
-        if progress.histories % _SHOWN == 0:
-            what = "minimising" if exploration.counterexamples() else "no failure yet"
-            click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
-
-    return reports
+def _progress(exploration: Exploration) -> None:
+    """Report the progress on a terminal, or once the command is interrupted."""
+    progress = exploration.progress
+    done = f"no failure in {progress.histories} histories"
+    if exploration.counterexamples():
+        done = f"history {progress.when_found} failed and was not minimised"
+    shutdown.on_interrupt(f"{done}, nothing was kept (--seed {exploration.seed} repeats it)")
+    if sys.stdout.isatty() and progress.histories % _SHOWN == 0:
+        what = "minimising" if exploration.counterexamples() else "no failure yet"
+        click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
 
 
 def _reports(exploration: Exploration, settings: Settings) -> int:

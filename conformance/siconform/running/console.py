@@ -127,9 +127,8 @@ class Console:
 
     def _tested_nothing(self, run: Run) -> None:
         """Print why the run tested nothing, and that the results of an earlier run are kept."""
-        kept = f"  nothing was tested; {_shown(self._settings)} has the results of an earlier run"
         self._output.text(run.evaluation.sentence, _COLOURS[run.evaluation.verdict])
-        self._output.text(kept)
+        self._output.text(f"  {nothing_tested(self._settings)}")
 
     def _failures(self, run: Run) -> None:
         received = [
@@ -163,6 +162,11 @@ class LastLine:
             with contextlib.suppress(OSError):
                 sys.stderr.write(f"siconform: {broken}; the results are in {self._results}\n")
             raise CannotWrite(broken)
+
+
+def nothing_tested(settings: Settings) -> str:
+    """Return the sentence of a run that keeps the results of an earlier one."""
+    return f"nothing was tested; {_shown(settings)} has the results of an earlier run"
 
 
 def _shown(settings: Settings) -> str:

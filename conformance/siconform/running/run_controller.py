@@ -15,6 +15,7 @@ from siconform.catalogue import catalogue
 from siconform.policy import ExitCode, evaluate
 from siconform.results import Conditions, Failure, Run, TargetFacts
 from siconform.running import events, failures, phases
+from siconform.running.console import nothing_tested
 from siconform.running.events import Event, Listener, PhaseBegan
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.fork_servers import python_of_workers
@@ -53,7 +54,7 @@ class RunController:
         self._failing = 0.0  # seconds
         self._stopped = False  # by an option such as -x
         self._interrupted = False
-        self._concluded = False
+        self._has_begun = self._concluded = False
         self._artifacts: Mapping[str, str] = {}
 
     def _send(self, event: Event) -> None:
@@ -70,6 +71,8 @@ class RunController:
 
     def prepares(self) -> None:
         """Begin the phase that reaches or builds the target."""
+        if self._folder.keeps_earlier:
+            shutdown.on_interrupt(nothing_tested(self.settings))
         self._send(PhaseBegan(phases.TARGET))
 
     def begins(self) -> None:
@@ -79,6 +82,7 @@ class RunController:
         """
         self._send(PhaseBegan(phases.WORKERS))
         self._folder.begin()
+        self._has_begun = True
         self.evidence.ended_early = f"{_INTERRUPTED}: the run did not finish"
         self._artifacts = artifacts(self.settings)
         try:
@@ -228,7 +232,7 @@ class RunController:
 
     def conclude_interrupted(self) -> None:
         """Write and report the verdict of a run that was interrupted before pytest started."""
-        if shutdown.interrupted_by() and not self._concluded:
+        if shutdown.interrupted_by() and self._has_begun and not self._concluded:
             if not self._interrupted:
                 self._interrupt()
             self._conclude(int(pytest.ExitCode.INTERRUPTED))
