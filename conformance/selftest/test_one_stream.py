@@ -233,9 +233,8 @@ def test_scheduler_ask_release_is_confirmed(
     connection.receives(ask_released())
 
     rm.expect(AskReleased("k", termination=Termination.TIMEOUT))
-    assert connection.messages == [
-        [AskReleaseRequest(OneAsk("a", "k"), "default", Termination.TIMEOUT)]
-    ]
+    confirmation = AskReleaseRequest(OneAsk("a", "k"), "default")  # it has no type in 2021-02
+    assert connection.messages == [[confirmation]]
 
 
 def test_confirmation_of_withdrawal_is_not_confirmed(

@@ -1,14 +1,16 @@
 """Fields of requests that only some revisions have: setting one in another revision is an error."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from siconform.protocol.matchers import ANY
 
 _FIRST: Final = "0000-00"
 _LAST: Final = "9999-99"
+
+Element = TypeVar("Element", bound=Any)
 
 
 def since(revision: str) -> Mapping[str, str]:
@@ -35,10 +37,15 @@ def lacking(element: Any, revision: str) -> Iterator[str]:
                 yield from lacking(part, revision)
 
 
-def default_of(element: Any, name: str) -> Any:
-    """Return the value of this field that says nothing."""
+def omitting(element: Element, name: str, revision: str) -> Element:
+    """Return the element without a field whose value no test chose, if the revision lacks it.
+
+    A value that a test chose is sent or refused.
+    """
+    if name not in lacking(element, revision):
+        return element
     default = element.__dataclass_fields__[name].default
-    return None if default is ANY else default
+    return replace(element, **{name: None if default is ANY else default})
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Final
 from siconform.expecting.checks import precondition
 from siconform.expecting.observations import Observations
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
+from siconform.protocol.availability import omitting
 from siconform.protocol.constraints import Constraint
 from siconform.protocol.handles import Ask
 from siconform.protocol.matchers import ANY, PartitionNamed
@@ -79,7 +80,7 @@ class AllocationSteps(Observations, Sender):
             constraint=constraint,
         )
         if any(policy is stated for stated in STATED_POLICIES):
-            request = self.connection.dialect.omits(request, "preemption_policy")
+            request = omitting(request, "preemption_policy", self.connection.revision.name)
         self.send(request)
         return Ask(request)
 
@@ -183,7 +184,7 @@ class AllocationSteps(Observations, Sender):
 
     def _withdraws(self, request: AskReleaseRequest) -> None:
         """Send it, without a type in a revision that has none for ask releases."""
-        self.send(self.connection.dialect.omits(request, "termination"))
+        self.send(omitting(request, "termination", self.connection.revision.name))
 
     def releases(
         self,

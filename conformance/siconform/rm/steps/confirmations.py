@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from siconform.expecting.endpoint import Endpoint
 from siconform.expecting.inbox import is_renamed
+from siconform.protocol.availability import omitting
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     AskReleased,
@@ -116,7 +117,7 @@ class ConfirmationSteps(Sender):
 
     def _confirmation(self, release: AskReleased) -> AskReleaseRequest:
         request = AskReleaseRequest(release.subject, release.partition, release.termination)
-        return self.connection.dialect.omits(request, "termination")
+        return omitting(request, "termination", self.connection.revision.name)
 
     def _confirms_by(self, request: ReleaseRequest | AskReleaseRequest) -> None:
         self._synchronisation.has_confirmed()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from siconform.expecting.checks import precondition
+from siconform.protocol.availability import omitting
 from siconform.protocol.handles import Gang, Node
 from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
@@ -49,7 +50,7 @@ class RecoverySteps(GangSteps):
             priority_class="",
         )
         if any(policy is stated for stated in STATED_POLICIES):
-            allocation = self.connection.dialect.omits(allocation, "preemption_policy")
+            allocation = omitting(allocation, "preemption_policy", self.connection.revision.name)
         return allocation
 
     def remembers_placeholder(self, gang: Gang, node: str) -> Allocated:

@@ -1,22 +1,19 @@
 """A dialect: converts one RM's requests to bytes of a revision, and bytes to facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from google.protobuf.message import Message
 from siwire import Revision
 
-from siconform.protocol.availability import default_of, lacking
+from siconform.protocol.availability import lacking
 from siconform.protocol.events import Detail
-from siconform.protocol.notifications import Allocated, Fact, NotInTheText, UpdateKind
-from siconform.protocol.requests import AskReleaseRequest, AskRequest, Registration, Request
+from siconform.protocol.notifications import Fact, NotInTheText, UpdateKind
+from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
 from siconform.transport.dialects.registry import tables_of
 from siconform.transport.dialects.schema import schema_of
 from siconform.transport.dialects.tables import NoWords, Payload, Tables
-
-Sent = TypeVar("Sent", AskRequest, AskReleaseRequest, Allocated)
 
 
 class Dialect:
@@ -57,15 +54,6 @@ class Dialect:
     def payloads(self) -> Mapping[int, Payload]:
         """Payloads of callbacks, by their kind."""
         return self._tables.payloads
-
-    def omits(self, sent: Sent, name: str) -> Sent:
-        """Return this without a field whose value no test chose, if the revision lacks the field.
-
-        A value that a test chose is sent or refused.
-        """
-        if name not in lacking(sent, self.revision.name):
-            return sent
-        return replace(sent, **{name: default_of(sent, name)})
 
     def method(self, kind: UpdateKind) -> str:
         """Return the name of the streaming method that carries this conversation."""
