@@ -37,8 +37,6 @@ jobs:
       - run: pip install si-conformance=={version}
       - run: siconform run{wait}
       - if: ${{{{ !cancelled() }}}}
-        run: siconform page build/conformance >> "$GITHUB_STEP_SUMMARY"
-      - if: ${{{{ !cancelled() }}}}
         uses: actions/upload-artifact@v4
         with:
           name: si-conformance

@@ -57,7 +57,13 @@ def last_failed(
     """Yield what --last-failed selected, and the run in which it failed."""
     if found is not None:
         line = f"{', '.join(sorted(ids))}: failed or inconclusive in the run of {found.run}"
-        yield from textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="    ")
+        yield from textwrap.wrap(
+            line,
+            width,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
 
 
 def failing(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
