@@ -80,4 +80,5 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", follow);
 addEventListener("load", () => setTimeout(follow)); // after the browser has moved to the address
-apply();
+if (location.hash.includes("=")) set(new URLSearchParams(location.hash.slice(1))); // before any input
+else apply();
