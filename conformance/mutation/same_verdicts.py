@@ -19,6 +19,7 @@ from siconform.policy import ExitCode
 from siconform.reporting.comparing import Difference, differences
 from siconform.reporting.record import Record, read_results
 from siconform.running.index import tests_by_requirement
+from siconform.running.results_dir import ResultsDir
 from siconform.verdicts import Verdict
 
 from mutation.main_revision import NAME
@@ -75,6 +76,7 @@ def _run(revision: str, name: str, options: Sequence[str]) -> Record:
     results = _FOLDER / revision / name
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision]
     command += ["--results", str(results), *options]
+    ResultsDir(results).forget()
     done = subprocess.run(  # noqa: S603  # our own command
         command, capture_output=True, text=True, check=False, timeout=_LIMIT, cwd=_ROOT
     )
