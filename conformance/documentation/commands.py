@@ -84,8 +84,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("pages", nargs="*", type=Path, help="the pages (default: all of docs)")
     chosen = parser.parse_args(arguments)
     there = {page: page.read_text("utf-8") for page in chosen.pages or pages()}
+    longest_first = sorted(there, key=lambda page: -there[page].count("\n$ "))
     with ThreadPoolExecutor(AT_ONCE) as workers:
-        made = dict(zip(there, workers.map(page_of, there.values()), strict=True))
+        texts = workers.map(page_of, [there[page] for page in longest_first])
+        made = dict(zip(longest_first, texts, strict=True))
     differing = 0
     for page, text in there.items():
         if lines := difference(text, made[page]):
