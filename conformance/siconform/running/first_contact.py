@@ -58,6 +58,12 @@ _TIMERS: Final = {
     "waiting timeout": "waiting_to_completed",
     "connection loss": "connection_loss",
 }
+_FLAGS: Final = {
+    "--placeholder-timeout": "placeholder",
+    "--waiting-timeout": "waiting_to_completed",
+    "--connection-loss-timeout": "connection_loss",
+}
+_UNKNOWN: Final = "unknown"
 _UNDESCRIBED: Final = "the scheduler does not describe itself"
 _wrap: Final = partial(textwrap.fill, width=100, break_long_words=False, break_on_hyphens=False)
 
@@ -261,9 +267,9 @@ class FirstContact:
             ("proposed", rm.terms.proposed_timers(profile.stated, self._settings.time_scale)),
         )
         words = "; ".join(f"{words} {_known(sources, name)}" for words, name in _TIMERS.items())
-        if all(getattr(rm.timers, name) for name in _TIMERS.values()):
-            return words
-        return f"{words}. State them to have them tested: --placeholder-timeout SECONDS"
+        known = (("", rm.timers),)
+        flags = [f for f, name in _FLAGS.items() if _known(known, name) == _UNKNOWN]
+        return f"{words}. To have it tested, state {' and '.join(flags)}" if flags else words
 
     def _features(self, session: Session, rm: ResourceManager) -> Mapping[str, str]:
         """Return the features by name; those that take seconds only of a scheduler that is fast."""
@@ -387,4 +393,4 @@ def _known(sources: Sequence[tuple[str, Timers]], name: str) -> str:
         seconds: float | None = getattr(timers, name)
         if seconds is not None:
             return f"{seconds:g} s ({how})"
-    return "unknown"
+    return _UNKNOWN
