@@ -108,7 +108,7 @@ def used(programs: Path, folder: Path) -> None:
     project = folder / "own-project"
     shutil.copytree(ROOT / "fixtures" / "own-project", project)
     received = _offline(programs, ("pytest", "-p", "no:cacheprovider"), project)
-    if "1 requirement of your own: 1 pass" not in received:
+    if "1 requirement cited: 1 pass" not in received:
         raise SystemExit(f"packaged: a custom requirement is not tested:\n{received}")
     serves(programs, empty)
 
