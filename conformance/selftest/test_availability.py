@@ -25,22 +25,9 @@ from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.transport.dialects import dialect_for
 from siwire import REVISIONS, Revision
 
-ALLOCATION: Final = Allocated(
-    key="k",
-    application="a",
-    node="n",
-    identity="k",
-    resource={"memory": 1},
-    task_group="",
-    placeholder=False,
-    priority=0,
-    tags={},
-    partition="default",
-    originator=False,
-    preemption_policy=None,
-    queue="",
-    priority_class="",
-)
+from .test_keys import ALLOCATION as BY_KEY
+
+ALLOCATION: Final = replace(BY_KEY, queue="", priority_class="")
 REQUESTS: Final[tuple[Request, ...]] = (
     NodeRequest("n", Action.CREATE),
     ApplicationRequest("a", "root.plain", "default", "somebody"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from siconform.expecting.checks import precondition
 from siconform.expecting.observations import Observations
@@ -32,7 +32,16 @@ from siconform.rm.sender import DEFAULT_PARTITION, Sender, amounts
 ASK_AMOUNTS: Amounts = {"memory": 1, "vcore": 1}
 PLAIN_POLICY: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
 MAY_PREEMPT: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
-STATED_POLICIES: Final = (PLAIN_POLICY, MAY_PREEMPT)  # so that no default of a scheduler decides
+_USUAL_POLICIES: Final = (PLAIN_POLICY, MAY_PREEMPT)  # sent so that no scheduler's default decides
+
+E = TypeVar("E", AskRequest, Allocated)
+
+
+def without_usual_policy(element: E, revision: str) -> E:
+    """Return this without a policy that no test chose itself, if the revision has no policies."""
+    if any(element.preemption_policy is usual for usual in _USUAL_POLICIES):
+        return omitting(element, "preemption_policy", revision)
+    return element
 
 
 class AllocationSteps(Observations, Sender):
@@ -79,8 +88,7 @@ class AllocationSteps(Observations, Sender):
             priority_class=priority_class,
             constraint=constraint,
         )
-        if any(policy is stated for stated in STATED_POLICIES):
-            request = omitting(request, "preemption_policy", self.connection.revision.name)
+        request = without_usual_policy(request, self.connection.revision.name)
         self.send(request)
         return Ask(request)
 

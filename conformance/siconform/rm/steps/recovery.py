@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from siconform.expecting.checks import precondition
-from siconform.protocol.availability import omitting
 from siconform.protocol.handles import Gang, Node
 from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.rm.sender import DEFAULT_PARTITION
-from siconform.rm.steps.allocations import PLAIN_POLICY, STATED_POLICIES
+from siconform.rm.steps.allocations import PLAIN_POLICY, without_usual_policy
 from siconform.rm.steps.gangs import TASK_GROUP, GangSteps
 
 
@@ -49,9 +48,7 @@ class RecoverySteps(GangSteps):
             queue="",
             priority_class="",
         )
-        if any(policy is stated for stated in STATED_POLICIES):
-            allocation = omitting(allocation, "preemption_policy", self.connection.revision.name)
-        return allocation
+        return without_usual_policy(allocation, self.connection.revision.name)
 
     def remembers_placeholder(self, gang: Gang, node: str) -> Allocated:
         """Return a placeholder of the gang from before, with complete gang data."""
