@@ -1069,7 +1069,9 @@ Global___ClockResult: _TypeAlias = ClockResult  # noqa: Y015
 
 @_typing.final
 class DriveCommand(_message.Message):
-    """An action on the RM's side."""
+    """An action on the RM's side. Returns once the RM has taken the action, not once the scheduler has
+    answered. An RM that cannot do it returns done = false with the reason, or UNIMPLEMENTED.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1082,22 +1084,47 @@ class DriveCommand(_message.Message):
     RESTART_RM_FIELD_NUMBER: _builtins.int
     CUT_CONNECTION_FIELD_NUMBER: _builtins.int
     FAIL_OVER_FIELD_NUMBER: _builtins.int
+    RESIZE_NODE_FIELD_NUMBER: _builtins.int
+    END_APPLICATION_FIELD_NUMBER: _builtins.int
+    RESIZE_CONTAINER_FIELD_NUMBER: _builtins.int
+    ADD_FOREIGN_CONTAINER_FIELD_NUMBER: _builtins.int
+    REMOVE_FOREIGN_CONTAINER_FIELD_NUMBER: _builtins.int
+    RESET_FIELD_NUMBER: _builtins.int
+    LOOK_FIELD_NUMBER: _builtins.int
     cordon_node: _builtins.str
     """These three by node id."""
     uncordon_node: _builtins.str
     remove_node: _builtins.str
     stop_container: _builtins.str
-    """By allocation key."""
+    """The container exits by itself. By allocation key."""
     restart_rm: _builtins.bool
+    """Ends the RM's process and starts it again; containers keep running meanwhile."""
     cut_connection: _builtins.bool
+    """Loses all connections to the scheduler; the process lives on."""
     fail_over: _builtins.bool
     """Another manager instance takes over."""
+    end_application: _builtins.str
+    """A user ends the application; its containers are stopped. By application id."""
+    remove_foreign_container: _builtins.str
+    """By the name it was added with."""
+    reset: _builtins.bool
+    """Removes all applications, containers and nodes, so that nothing is left."""
+    look: _builtins.bool
+    """Changes nothing and returns the state."""
     @_builtins.property
     def add_node(self) -> Global___NodeView:
-        """Adds a node with this id, these attributes and this capacity."""
+        """Adds a node with this id, these attributes and this capacity; not schedulable: cordoned."""
 
     @_builtins.property
     def submit(self) -> Global___Workload: ...
+    @_builtins.property
+    def resize_node(self) -> Global___NodeView:
+        """Changes the capacity of the node with this id."""
+
+    @_builtins.property
+    def resize_container(self) -> Global___Resize: ...
+    @_builtins.property
+    def add_foreign_container(self) -> Global___ForeignContainer: ...
     def __init__(
         self,
         *,
@@ -1110,16 +1137,120 @@ class DriveCommand(_message.Message):
         restart_rm: _builtins.bool = ...,
         cut_connection: _builtins.bool = ...,
         fail_over: _builtins.bool = ...,
+        resize_node: Global___NodeView | None = ...,
+        end_application: _builtins.str = ...,
+        resize_container: Global___Resize | None = ...,
+        add_foreign_container: Global___ForeignContainer | None = ...,
+        remove_foreign_container: _builtins.str = ...,
+        reset: _builtins.bool = ...,
+        look: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_node", b"add_node", "cordon_node", b"cordon_node", "cut_connection", b"cut_connection", "fail_over", b"fail_over", "remove_node", b"remove_node", "restart_rm", b"restart_rm", "stop_container", b"stop_container", "submit", b"submit", "uncordon_node", b"uncordon_node"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_foreign_container", b"add_foreign_container", "add_node", b"add_node", "cordon_node", b"cordon_node", "cut_connection", b"cut_connection", "end_application", b"end_application", "fail_over", b"fail_over", "look", b"look", "remove_foreign_container", b"remove_foreign_container", "remove_node", b"remove_node", "reset", b"reset", "resize_container", b"resize_container", "resize_node", b"resize_node", "restart_rm", b"restart_rm", "stop_container", b"stop_container", "submit", b"submit", "uncordon_node", b"uncordon_node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_node", b"add_node", "cordon_node", b"cordon_node", "cut_connection", b"cut_connection", "fail_over", b"fail_over", "remove_node", b"remove_node", "restart_rm", b"restart_rm", "stop_container", b"stop_container", "submit", b"submit", "uncordon_node", b"uncordon_node"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_foreign_container", b"add_foreign_container", "add_node", b"add_node", "cordon_node", b"cordon_node", "cut_connection", b"cut_connection", "end_application", b"end_application", "fail_over", b"fail_over", "look", b"look", "remove_foreign_container", b"remove_foreign_container", "remove_node", b"remove_node", "reset", b"reset", "resize_container", b"resize_container", "resize_node", b"resize_node", "restart_rm", b"restart_rm", "stop_container", b"stop_container", "submit", b"submit", "uncordon_node", b"uncordon_node"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["add_node", "cordon_node", "uncordon_node", "remove_node", "submit", "stop_container", "restart_rm", "cut_connection", "fail_over"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["add_node", "cordon_node", "uncordon_node", "remove_node", "submit", "stop_container", "restart_rm", "cut_connection", "fail_over", "resize_node", "end_application", "resize_container", "add_foreign_container", "remove_foreign_container", "reset", "look"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
 Global___DriveCommand: _TypeAlias = DriveCommand  # noqa: Y015
+
+@_typing.final
+class Resize(_message.Message):
+    """A running container changes its size and keeps its key."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class ResourceEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    ALLOCATION_KEY_FIELD_NUMBER: _builtins.int
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    allocation_key: _builtins.str
+    @_builtins.property
+    def resource(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        allocation_key: _builtins.str = ...,
+        resource: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocation_key", b"allocation_key", "resource", b"resource"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Resize: _TypeAlias = Resize  # noqa: Y015
+
+@_typing.final
+class ForeignContainer(_message.Message):
+    """A container of no application of the RM, on one of its nodes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class ResourceEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    NAME_FIELD_NUMBER: _builtins.int
+    NODE_ID_FIELD_NUMBER: _builtins.int
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    STATIC_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    node_id: _builtins.str
+    static: _builtins.bool
+    """It cannot be moved."""
+    @_builtins.property
+    def resource(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        node_id: _builtins.str = ...,
+        resource: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        static: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "node_id", b"node_id", "resource", b"resource", "static", b"static"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForeignContainer: _TypeAlias = ForeignContainer  # noqa: Y015
 
 @_typing.final
 class Workload(_message.Message):
@@ -1153,17 +1284,52 @@ class Workload(_message.Message):
             def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
             def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+        @_typing.final
+        class LabelsEntry(_message.Message):
+            DESCRIPTOR: _descriptor.Descriptor
+
+            KEY_FIELD_NUMBER: _builtins.int
+            VALUE_FIELD_NUMBER: _builtins.int
+            key: _builtins.str
+            value: _builtins.str
+            def __init__(
+                self,
+                *,
+                key: _builtins.str = ...,
+                value: _builtins.str = ...,
+            ) -> None: ...
+            _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+            def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+            _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+            def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+            def WhichOneof(self, oneof_group: _Never) -> None: ...
+
         TASK_GROUP_FIELD_NUMBER: _builtins.int
         MEMBERS_FIELD_NUMBER: _builtins.int
         RESOURCE_FIELD_NUMBER: _builtins.int
         REAL_CONTAINERS_FIELD_NUMBER: _builtins.int
+        PRIORITY_FIELD_NUMBER: _builtins.int
+        LABELS_FIELD_NUMBER: _builtins.int
+        ALLOWED_NODES_FIELD_NUMBER: _builtins.int
+        STOPPING_MILLISECONDS_FIELD_NUMBER: _builtins.int
         task_group: _builtins.str
         members: _builtins.int
         """Placeholders, in a gang; containers otherwise."""
         real_containers: _builtins.int
         """How many real containers follow the placeholders."""
+        priority: _builtins.int
+        stopping_milliseconds: _builtins.int
+        """How long a container takes to stop once it is told to."""
         @_builtins.property
         def resource(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]: ...
+        @_builtins.property
+        def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+            """What a user attaches to a container, such as labels."""
+
+        @_builtins.property
+        def allowed_nodes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+            """The only nodes on which these containers may run; empty: any."""
+
         def __init__(
             self,
             *,
@@ -1171,18 +1337,30 @@ class Workload(_message.Message):
             members: _builtins.int = ...,
             resource: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
             real_containers: _builtins.int = ...,
+            priority: _builtins.int = ...,
+            labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+            allowed_nodes: _abc.Iterable[_builtins.str] | None = ...,
+            stopping_milliseconds: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["members", b"members", "real_containers", b"real_containers", "resource", b"resource", "task_group", b"task_group"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_nodes", b"allowed_nodes", "labels", b"labels", "members", b"members", "priority", b"priority", "real_containers", b"real_containers", "resource", b"resource", "stopping_milliseconds", b"stopping_milliseconds", "task_group", b"task_group"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     APPLICATION_ID_FIELD_NUMBER: _builtins.int
     QUEUE_FIELD_NUMBER: _builtins.int
     GROUPS_FIELD_NUMBER: _builtins.int
+    USER_FIELD_NUMBER: _builtins.int
+    PLACEHOLDER_TIMEOUT_MILLISECONDS_FIELD_NUMBER: _builtins.int
+    GANG_STYLE_FIELD_NUMBER: _builtins.int
     application_id: _builtins.str
     queue: _builtins.str
+    user: _builtins.str
+    placeholder_timeout_milliseconds: _builtins.int
+    """Of a gang: from the first placeholder allocation; 0 is the RM's default."""
+    gang_style: _builtins.str
+    """Of a gang: "Soft" or "Hard"; empty is the RM's default."""
     @_builtins.property
     def groups(self) -> _containers.RepeatedCompositeFieldContainer[Global___Workload.Group]: ...
     def __init__(
@@ -1191,10 +1369,13 @@ class Workload(_message.Message):
         application_id: _builtins.str = ...,
         queue: _builtins.str = ...,
         groups: _abc.Iterable[Global___Workload.Group] | None = ...,
+        user: _builtins.str = ...,
+        placeholder_timeout_milliseconds: _builtins.int = ...,
+        gang_style: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["application_id", b"application_id", "groups", b"groups", "queue", b"queue"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["application_id", b"application_id", "gang_style", b"gang_style", "groups", b"groups", "placeholder_timeout_milliseconds", b"placeholder_timeout_milliseconds", "queue", b"queue", "user", b"user"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1207,6 +1388,8 @@ class DriveOutcome(_message.Message):
     DONE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     RUNNING_KEYS_FIELD_NUMBER: _builtins.int
+    CONTAINERS_FIELD_NUMBER: _builtins.int
+    APPLICATIONS_FIELD_NUMBER: _builtins.int
     done: _builtins.bool
     reason: _builtins.str
     """The reason, if it was not done."""
@@ -1214,17 +1397,111 @@ class DriveOutcome(_message.Message):
     def running_keys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Allocation keys of the containers the RM runs now."""
 
+    @_builtins.property
+    def containers(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContainerView]:
+        """All containers that are not over, placeholders included."""
+
+    @_builtins.property
+    def applications(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApplicationView]: ...
     def __init__(
         self,
         *,
         done: _builtins.bool = ...,
         reason: _builtins.str = ...,
         running_keys: _abc.Iterable[_builtins.str] | None = ...,
+        containers: _abc.Iterable[Global___ContainerView] | None = ...,
+        applications: _abc.Iterable[Global___ApplicationView] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "reason", b"reason", "running_keys", b"running_keys"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applications", b"applications", "containers", b"containers", "done", b"done", "reason", b"reason", "running_keys", b"running_keys"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DriveOutcome: _TypeAlias = DriveOutcome  # noqa: Y015
+
+@_typing.final
+class ContainerView(_message.Message):
+    """A container as its RM sees it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Phase:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _PhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[ContainerView._Phase.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        PHASE_UNSPECIFIED: ContainerView._Phase.ValueType  # 0
+        """not set"""
+        WAITING: ContainerView._Phase.ValueType  # 1
+        """not placed yet"""
+        STARTED: ContainerView._Phase.ValueType  # 2
+        STOPPING: ContainerView._Phase.ValueType  # 3
+
+    class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper): ...
+    PHASE_UNSPECIFIED: ContainerView.Phase.ValueType  # 0
+    """not set"""
+    WAITING: ContainerView.Phase.ValueType  # 1
+    """not placed yet"""
+    STARTED: ContainerView.Phase.ValueType  # 2
+    STOPPING: ContainerView.Phase.ValueType  # 3
+
+    ALLOCATION_KEY_FIELD_NUMBER: _builtins.int
+    APPLICATION_ID_FIELD_NUMBER: _builtins.int
+    TASK_GROUP_FIELD_NUMBER: _builtins.int
+    PLACEHOLDER_FIELD_NUMBER: _builtins.int
+    NODE_ID_FIELD_NUMBER: _builtins.int
+    PHASE_FIELD_NUMBER: _builtins.int
+    allocation_key: _builtins.str
+    application_id: _builtins.str
+    task_group: _builtins.str
+    placeholder: _builtins.bool
+    node_id: _builtins.str
+    phase: Global___ContainerView.Phase.ValueType
+    def __init__(
+        self,
+        *,
+        allocation_key: _builtins.str = ...,
+        application_id: _builtins.str = ...,
+        task_group: _builtins.str = ...,
+        placeholder: _builtins.bool = ...,
+        node_id: _builtins.str = ...,
+        phase: Global___ContainerView.Phase.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocation_key", b"allocation_key", "application_id", b"application_id", "node_id", b"node_id", "phase", b"phase", "placeholder", b"placeholder", "task_group", b"task_group"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ContainerView: _TypeAlias = ContainerView  # noqa: Y015
+
+@_typing.final
+class ApplicationView(_message.Message):
+    """An application as its RM sees it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPLICATION_ID_FIELD_NUMBER: _builtins.int
+    OVER_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    application_id: _builtins.str
+    over: _builtins.bool
+    """It has ended, in whatever way, and nothing more is requested for it."""
+    state: _builtins.str
+    """The state in the RM's own words."""
+    def __init__(
+        self,
+        *,
+        application_id: _builtins.str = ...,
+        over: _builtins.bool = ...,
+        state: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["application_id", b"application_id", "over", b"over", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApplicationView: _TypeAlias = ApplicationView  # noqa: Y015
