@@ -288,6 +288,18 @@ def yunikorn_core(session: nox.Session) -> None:
     build_cores(session, *(session.posargs or CORES))
 
 
+@nox.session
+def kubernetes(session: nox.Session) -> None:
+    """Run Kubernetes in front of the reference, or -- --target HOST:PORT; a sample: -- --check."""
+    kit(session, "python", "fixtures/rms/kubernetes/run.py", *session.posargs)
+
+
+@nox.session(name="kubernetes-tests")
+def kubernetes_tests(session: nox.Session) -> None:
+    """Test Kubernetes as a resource manager, with its Go tests; its first build takes a while."""
+    dev(session, "pytest", "fixtures/rms/kubernetes/tests", *session.posargs)
+
+
 def build_cores(session: nox.Session, *versions: str) -> None:
     """Build the adapter of each version, unless it is up to date."""
     for version in versions:
