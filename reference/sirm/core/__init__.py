@@ -1,0 +1,1 @@
+"""The pure resource manager: events and the time as input, effects as output."""

@@ -1,0 +1,127 @@
+"""The cluster: what lives on while the RM restarts, as in a cluster's own store."""
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from sirm.core.model import Group, Resource, Workload
+from sirm.core.states import (
+    APPLICATION,
+    CONTAINER,
+    ApplicationState,
+    ApplicationTrigger,
+    ContainerState,
+    ContainerTrigger,
+    fire,
+)
+
+
+@dataclass
+class Node:
+    """A node of the cluster."""
+
+    node_id: str
+    capacity: Resource
+    attributes: dict[str, str]
+    cordoned: bool
+
+
+@dataclass
+class Container:
+    """A container of an application; a placeholder is one, too."""
+
+    key: str
+    application: "Application"
+    group: Group
+    resource: Resource
+    placeholder: bool = False
+    originator: bool = False
+    state: ContainerState = ContainerState.WAITING
+    node_id: str = ""
+    identity: str = ""  # of its allocation
+
+    def move(self, trigger: ContainerTrigger) -> None:
+        """Apply a transition."""
+        self.state = fire(CONTAINER, self.state, trigger)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the container is gone."""
+        return self.state is ContainerState.OVER
+
+    @property
+    def is_allocated(self) -> bool:
+        """Return whether the container occupies its node."""
+        return self.state in (ContainerState.RUNNING, ContainerState.STOPPING)
+
+
+@dataclass
+class Application:
+    """An application with its containers."""
+
+    workload: Workload
+    containers: dict[str, Container] = field(default_factory=dict)
+    state: ApplicationState = ApplicationState.LIVE
+    outcome: str = ""  # completed, ended, rejected or failed, once it is over
+    is_resumed: bool = False  # a gang that gave up its placeholders: scheduled like any other
+
+    def move(self, trigger: ApplicationTrigger) -> None:
+        """Apply a transition."""
+        self.state = fire(APPLICATION, self.state, trigger)
+
+    @property
+    def application_id(self) -> str:
+        """Return the id."""
+        return self.workload.application_id
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing more happens in the application."""
+        return self.state is ApplicationState.OVER
+
+
+@dataclass
+class ForeignContainer:
+    """A container of no application of this RM."""
+
+    key: str
+    name: str
+    node_id: str
+    resource: Resource
+    is_static: bool
+
+
+class Cluster:
+    """Nodes, applications, containers, and when containers end by themselves."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.applications: dict[str, Application] = {}
+        self.containers: dict[str, Container] = {}  # that are not over, by key
+        self.foreign: dict[str, ForeignContainer] = {}  # by name
+        self.exits: dict[str, float] = {}  # when a running or stopping container is gone, by key
+        self._numbers = count(1)
+
+    def new_key(self, name: str) -> str:
+        """Return a key that names nothing else, in any application or in none."""
+        return f"{name}-{next(self._numbers)}"
+
+    def find(self, key: str, identity: str = "") -> Container | None:
+        """Return the container with this key, or with an allocation of this identity.
+
+        A release names the identity up to 2023-12, and the key from 2024-10 on.
+        """
+        if key in self.containers:
+            return self.containers[key]
+        return next(
+            (c for c in self.containers.values() if identity and c.identity == identity), None
+        )
+
+    def on_node(self, node_id: str) -> list[Container]:
+        """Return the containers that occupy this node."""
+        return [
+            one for one in self.containers.values() if one.is_allocated and one.node_id == node_id
+        ]
+
+    def foreign_on(self, node_id: str) -> list[ForeignContainer]:
+        """Return the containers of others on this node."""
+        return [one for one in self.foreign.values() if one.node_id == node_id]

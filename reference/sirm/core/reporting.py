@@ -1,0 +1,112 @@
+"""Reporting: everything the scheduler does not have yet, once the verdicts it depends on are there.
+
+After a registration that is the complete state; later, what is new. The order is: nodes and
+applications, then the allocations of running containers, then requests.
+"""
+
+from collections.abc import Iterator
+
+from sirm.core import applications, foreign, gangs, nodes, requests
+from sirm.core.cluster import Container, Node
+from sirm.core.model import Update
+from sirm.core.state import State
+from sirm.core.states import Verdict
+
+
+def due(state: State) -> list[Update]:
+    """Return the reports that can be sent now; each is returned once in a registration."""
+    if not state.is_registered:
+        return []
+    return [
+        *new_applications(state),
+        *new_nodes(state),
+        *foreign.due(state),
+        *existing_allocations(state),
+        *new_requests(state),
+    ]
+
+
+def new_applications(state: State) -> Iterator[Update]:
+    """Yield applications, before anything that names them (SI-APP-016, SI-REC-005)."""
+    knowledge = state.knowledge
+    for application_id, application in knowledge.new_applications.items():
+        knowledge.applications[application_id] = Verdict.AWAITED
+        yield applications.addition(application)
+    knowledge.new_applications.clear()
+
+
+def new_nodes(state: State) -> Iterator[Update]:
+    """Yield nodes, those that are cordoned as well (SI-NODE-014)."""
+    knowledge = state.knowledge
+    for node in list(knowledge.new_nodes.values()):
+        if may_create(state, node):
+            del knowledge.new_nodes[node.node_id]
+            knowledge.nodes[node.node_id] = Verdict.AWAITED
+            yield from _creation(state, node)
+
+
+def may_create(state: State, node: Node) -> bool:
+    """Return whether nothing that is reported with the node waits for a verdict."""
+    if not state.rules.allocations_with_node:
+        return True
+    verdicts = state.knowledge.applications
+    on_node = state.cluster.on_node(node.node_id)
+    return all(
+        verdicts.get(one.application.application_id) is not Verdict.AWAITED for one in on_node
+    )
+
+
+def _creation(state: State, node: Node) -> Iterator[Update]:
+    for report in nodes.creation(state, node):
+        for allocation in report.allocations:
+            state.knowledge.sent.add(allocation.container.key)
+            state.knowledge.drop(state.cluster.containers[allocation.container.key])
+        yield report
+
+
+def existing_allocations(state: State) -> Iterator[Update]:
+    """Yield running containers, after the verdicts on their nodes and applications (SI-REC-024)."""
+    for container in _unreported(state):
+        if container.is_allocated and may_be_reported(state, container):
+            state.knowledge.drop(container)
+            state.knowledge.sent.add(container.key)
+            yield requests.allocation(container)
+
+
+def may_be_reported(state: State, container: Container) -> bool:
+    """Return whether both verdicts are there."""
+    application_id = container.application.application_id
+    return state.accepts_node(container.node_id) and state.accepts_application(application_id)
+
+
+def new_requests(state: State) -> Iterator[Update]:
+    """Yield requests for waiting containers, once no running container is left to report.
+
+    Otherwise something new could be placed where a running container already is.
+    """
+    unreported = _unreported(state)
+    if any(_will_be_reported(state, container) for container in unreported):
+        return
+    for container in unreported:
+        if not container.is_allocated and may_be_requested(state, container):
+            state.knowledge.drop(container)
+            state.knowledge.sent.add(container.key)
+            yield requests.request(container)
+
+
+def may_be_requested(state: State, container: Container) -> bool:
+    """Return whether the application is accepted, and a gang so far."""
+    application_id = container.application.application_id
+    return state.accepts_application(application_id) and gangs.may_be_requested(container)
+
+
+def _will_be_reported(state: State, container: Container) -> bool:
+    """Return whether a running container only waits for a verdict."""
+    return container.is_allocated and (
+        state.knowledge.nodes.get(container.node_id) is not Verdict.REJECTED
+    )
+
+
+def _unreported(state: State) -> list[Container]:
+    by_application = state.knowledge.new_containers.values()
+    return [one for of_application in by_application for one in of_application.values()]

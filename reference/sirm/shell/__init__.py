@@ -1,0 +1,1 @@
+"""The shell: gRPC, time and processes around the pure core."""

@@ -1,0 +1,122 @@
+"""Connection: one registration and its streams, until the first of them ends."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import grpc
+from google.protobuf.message import Message
+from siwire import rpc
+from siwire.ext import extension_pb2 as ext
+
+from sirm.codec.codec import Codec, Identity
+
+_EXTENSION: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
+_CALLBACKS: Final = rpc.methods_of(_EXTENSION)["Callbacks"]
+_ANSWER: Final = 10.0  # seconds for a registration
+_HEADERS: Final = 1.0  # seconds for the confirmation of the offered callbacks
+
+Outbox = asyncio.Queue[Message]
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who gets what arrives; each is called in the event loop."""
+
+    registered: Callable[[], None]
+    received: Callable[[str, Any], None]  # the stream and the message
+    called: Callable[[ext.ToRm], ext.FromRm.Answer]
+    lost: Callable[[str], None]  # the reason; called once
+
+
+class Connection:
+    """One connection to the scheduler; ``close`` ends it without notice to its listener."""
+
+    def __init__(
+        self, channel: grpc.aio.Channel, codec: Codec, identity: Identity, listener: Listener
+    ) -> None:
+        self._channel = channel
+        self._codec = codec
+        self._identity = identity
+        self._listener = listener
+        self._outboxes: dict[str, Outbox] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_over = False
+        self._begin(self._register())
+
+    def send(self, method: str, message: Message) -> None:
+        """Send a message on an update stream."""
+        if method in self._outboxes:
+            self._outboxes[method].put_nowait(message)
+
+    async def close(self) -> None:
+        """End all streams and close the channel."""
+        self._is_over = True
+        for task in self._tasks:
+            task.cancel()
+        await self._channel.close()
+
+    async def _register(self) -> None:
+        method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
+        call = rpc.callable_for(self._channel, method)
+        await call(self._codec.registration(self._identity), timeout=_ANSWER)
+        await self._offer_callbacks()
+        for name in self._codec.readers:
+            self._open(name)
+        self._listener.registered()
+
+    def _open(self, name: str) -> None:
+        """Open an update stream by a message with only the rmID."""
+        outbox = self._outboxes[name] = Outbox()
+        outbox.put_nowait(self._codec.opening(name, self._identity.rm_id))
+        method = rpc.methods(self._codec.revision)[name]
+        call = rpc.callable_for(self._channel, method)(_messages(outbox))
+        self._begin(self._read(name, call))
+
+    async def _read(self, name: str, call: Any) -> None:
+        async for message in call:
+            if not self._is_over:
+                self._listener.received(name, message)
+        self._lost(f"{name} ended")
+
+    async def _offer_callbacks(self) -> None:
+        """Offer callbacks and wait until the scheduler confirms them, if it does so."""
+        outbox = Outbox()
+        offer = ext.FromRm.Offer(rm_id=self._identity.rm_id, kinds=self._codec.callbacks.kinds)
+        outbox.put_nowait(ext.FromRm(offer=offer))
+        call = rpc.callable_for(self._channel, _CALLBACKS)(_messages(outbox))
+        self._begin(self._answer(call, outbox))
+        headers = asyncio.ensure_future(call.initial_metadata())
+        await asyncio.wait({headers}, timeout=_HEADERS)
+
+    async def _answer(self, call: Any, outbox: Outbox) -> None:
+        """Answer callbacks; a scheduler that makes none, or no longer, is served without them."""
+        try:
+            async for message in call:
+                answer = self._listener.called(message)
+                if message.answer_expected:
+                    outbox.put_nowait(ext.FromRm(answer=answer))
+        except grpc.aio.AioRpcError:
+            return
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(self._watched(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _watched(self, work: Any) -> None:
+        try:
+            await work
+        except grpc.aio.AioRpcError as error:
+            self._lost(f"{error.code().name}: {error.details()}")
+
+    def _lost(self, reason: str) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._listener.lost(reason)
+
+
+async def _messages(outbox: Outbox) -> AsyncIterator[Message]:
+    while True:
+        yield await outbox.get()
