@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import yaml
 from google.protobuf.message import Message
 from siwire.ext import extension_pb2 as ext
 
@@ -86,16 +87,42 @@ def state_dump(state: State, _: list[Any]) -> Reply:
     return Reply(text=callbacks.state_dump(state))
 
 
+def store_configuration(response: type[Message]) -> Handler:
+    """Return the handler that saves a configuration of the scheduler (2021-02, SI-CFG-007)."""
+
+    def answer(state: State, messages: list[Any]) -> Reply:
+        (update,) = messages
+        before, problem = state.cluster.configuration, _problem(update.configs)
+        if not problem:
+            state.cluster.configuration = update.configs
+        payload: Any = response()
+        payload.success = not problem
+        payload.oldConfig = before
+        payload.reason = problem
+        return Reply(payload=payload)
+
+    return answer
+
+
+def _problem(configuration: str) -> str:
+    try:
+        document = yaml.safe_load(configuration)
+    except yaml.YAMLError as error:
+        return f"the configuration is not YAML: {error}"
+    if not isinstance(document, dict) or "partitions" not in document:
+        return "the configuration has no partitions"
+    return ""
+
+
 def of(si: Any) -> CallbackCodec:
     """Return the callbacks of a revision from 2023-04 on, by its module of messages."""
-    payloads = (
-        si.PredicatesArgs,
-        si.PreemptionPredicatesArgs,
-        si.UpdateContainerSchedulingStateRequest,
-        si.EventRecord,
-    )
     return CallbackCodec(
-        {kind.DESCRIPTOR.full_name: kind for kind in payloads},
+        _by_full_name(
+            si.PredicatesArgs,
+            si.PreemptionPredicatesArgs,
+            si.UpdateContainerSchedulingStateRequest,
+            si.EventRecord,
+        ),
         {
             ext.PLACEMENT_CHECK: predicate,
             ext.EVICTION_CHECK: preemption_predicate(si.PreemptionPredicatesResponse),
@@ -104,3 +131,27 @@ def of(si: Any) -> CallbackCodec:
             ext.RM_STATE_DUMP: state_dump,
         },
     )
+
+
+def of_2021(si: Any) -> CallbackCodec:
+    """Return the callbacks of 2021-02; the RM has no cache to synchronise (SI-CB-011)."""
+    return CallbackCodec(
+        _by_full_name(
+            si.PredicatesArgs,
+            si.ReSyncSchedulerCacheArgs,
+            si.UpdateContainerSchedulingStateRequest,
+            si.UpdateConfigurationRequest,
+            si.EventRecord,
+        ),
+        {
+            ext.PLACEMENT_CHECK: predicate,
+            ext.EVENT_BATCH: information,
+            ext.CONTAINER_STATE: information,
+            ext.CACHE_SYNC: information,
+            ext.STORE_CONFIGURATION: store_configuration(si.UpdateConfigurationResponse),
+        },
+    )
+
+
+def _by_full_name(*kinds: type[Message]) -> dict[str, type[Message]]:
+    return {kind.DESCRIPTOR.full_name: kind for kind in kinds}

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.protobuf.message import Message
 from siwire import Revision, rpc
 
 from sirm.codec.callbacks import CallbackCodec
 from sirm.core.model import FromScheduler, Rules, Update
+
+Reader: TypeAlias = Callable[[Any], Iterator[FromScheduler]]
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,20 @@ class Codec:
 
     revision: Revision
     rules: Rules
-    registration: Callable[[Identity], Message]
+    registration: Callable[[Identity, Any], None]  # fills the message
     writers: Mapping[type, Writer]
-    readers: Mapping[str, Callable[[Any], Iterator[FromScheduler]]]  # by update stream
+    readers: Mapping[str, Reader]  # by update stream
     callbacks: CallbackCodec
 
     def events(self, method: str, response: Any) -> list[FromScheduler]:
         """Return the events in a response of the stream ``method``, in the order to handle them."""
         return list(self.readers[method](response))
+
+    def register(self, identity: Identity) -> Message:
+        """Return the registration."""
+        message = rpc.methods(self.revision)["RegisterResourceManager"].request()
+        self.registration(identity, message)
+        return message
 
     def opening(self, method: str, rm_id: str) -> Message:
         """Return the first message of a stream, which only names the RM."""

@@ -1,6 +1,6 @@
 """Parts of messages that several revisions share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from sirm import __version__
@@ -10,20 +10,18 @@ from sirm.core import model as m
 MILLISECONDS: Final = 1000  # of one second
 
 
-def registration(identity: Identity, message: Any) -> Any:
+def registration(identity: Identity, message: Any) -> None:
     """Fill a registration; every instance of the RM has the same rmID (SI-REG-010)."""
     plain_registration(identity, message)
     message.config = identity.config
     message.buildInfo["instance"] = str(identity.instance)
-    return message
 
 
-def plain_registration(identity: Identity, message: Any) -> Any:
+def plain_registration(identity: Identity, message: Any) -> None:
     """Fill a registration without configuration."""
     message.rmID = identity.rm_id
     message.version = __version__
     message.policyGroup = identity.policy_group
-    return message
 
 
 def amounts(resource: m.Resource, message: Any) -> None:
@@ -58,39 +56,82 @@ def styled_application(update: m.AddApplication, request: Any) -> None:
     application(update, message)
 
 
-def removal(update: m.RemoveApplication, request: Any) -> None:
-    """Write a RemoveApplicationRequest."""
-    request.remove.add(applicationID=update.application_id, partitionName=update.partition)
+def removed(update: m.RemoveApplication, request: Any) -> None:
+    """Write the end of an application."""
+    removal(update, request.remove.add())
+
+
+def removal(update: m.RemoveApplication, message: Any) -> None:
+    """Fill a RemoveApplicationRequest."""
+    message.applicationID = update.application_id
+    message.partitionName = update.partition
+
+
+def ask(record: m.ContainerRecord, message: Any) -> None:
+    """Fill an AllocationAsk of one allocation (SI-GANG-029), without its priority."""
+    message.allocationKey = record.key
+    message.applicationID = record.application_id
+    message.partitionName = record.partition
+    message.tags.update(record.tags)
+    amounts(record.resource, message.resourceAsk)
+    message.maxAllocations = 1
+    message.taskGroupName = record.task_group
+    message.placeholder = record.placeholder
 
 
 def allocation(record: m.ContainerRecord, message: Any) -> None:
-    """Fill an Allocation, without node and identity."""
+    """Fill an Allocation, without priority, node and identity."""
     message.allocationKey = record.key
     message.applicationID = record.application_id
     message.partitionName = record.partition
     message.allocationTags.update(record.tags)
     amounts(record.resource, message.resourcePerAlloc)
-    message.priority = record.priority
     message.taskGroupName = record.task_group
     message.placeholder = record.placeholder
 
 
 def node_events(response: Any) -> Iterator[m.FromScheduler]:
     """Read verdicts on nodes."""
-    for one in response.accepted:
-        yield m.AcceptedNode(one.nodeID)
-    for one in response.rejected:
-        yield m.RejectedNode(one.nodeID, one.reason)
+    yield from verdicts(
+        response.accepted, response.rejected, m.AcceptedNode, m.RejectedNode, "nodeID"
+    )
 
 
 def application_events(response: Any) -> Iterator[m.FromScheduler]:
     """Read verdicts on applications, then changes of their states."""
-    for one in response.accepted:
-        yield m.AcceptedApplication(one.applicationID)
-    for one in response.rejected:
-        yield m.RejectedApplication(one.applicationID, one.reason)
+    yield from verdicts(
+        response.accepted,
+        response.rejected,
+        m.AcceptedApplication,
+        m.RejectedApplication,
+        "applicationID",
+    )
     for one in response.updated:
-        yield m.UpdatedApplication(one.applicationID, one.state, one.message)
+        yield updated_application(one)
+
+
+def verdicts(
+    accepted: Iterable[Any],
+    rejected: Iterable[Any],
+    acceptance: Callable[[str], m.FromScheduler],
+    rejection: Callable[[str, str], m.FromScheduler],
+    name: str,
+) -> Iterator[m.FromScheduler]:
+    """Read lists of verdicts; ``name`` is the field with the id."""
+    for one in accepted:
+        yield acceptance(getattr(one, name))
+    for one in rejected:
+        yield rejection(getattr(one, name), one.reason)
+
+
+def updated_application(message: Any) -> m.UpdatedApplication:
+    """Read an UpdatedApplication."""
+    return m.UpdatedApplication(message.applicationID, message.state, message.message)
+
+
+def allocated(message: Any, identity: str) -> m.Allocated:
+    """Read a new Allocation."""
+    return m.Allocated(message.allocationKey, message.applicationID, message.nodeID, identity)
 
 
 def rejected_request(message: Any) -> m.RejectedRequest:

@@ -6,11 +6,6 @@ from typing import Final
 from siwire import REVISIONS
 from siwire.r2026_04 import si_pb2 as si
 
-from sirm.codec import callbacks, parts, r2024_10
+from sirm.codec import callbacks, r2024_10
 
-CODEC: Final = replace(
-    r2024_10.CODEC,
-    revision=REVISIONS["2026-04"],
-    registration=lambda identity: parts.registration(identity, si.RegisterResourceManagerRequest()),
-    callbacks=callbacks.of(si),
-)
+CODEC: Final = replace(r2024_10.CODEC, revision=REVISIONS["2026-04"], callbacks=callbacks.of(si))

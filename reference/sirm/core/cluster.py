@@ -93,10 +93,12 @@ class ForeignContainer:
 class Cluster:
     """Nodes, applications, containers, and when containers end by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, configuration: str = "") -> None:
+        self.configuration = configuration  # of the scheduler, which 2021-02 has saved here
         self.nodes: dict[str, Node] = {}
         self.applications: dict[str, Application] = {}
         self.containers: dict[str, Container] = {}  # that are not over, by key
+        self.allocated: dict[str, Container] = {}  # those that occupy a node, by identity
         self.foreign: dict[str, ForeignContainer] = {}  # by name
         self.exits: dict[str, float] = {}  # when a running or stopping container is gone, by key
         self._numbers = count(1)
@@ -110,17 +112,11 @@ class Cluster:
 
         A release names the identity up to 2023-12, and the key from 2024-10 on.
         """
-        if key in self.containers:
-            return self.containers[key]
-        return next(
-            (c for c in self.containers.values() if identity and c.identity == identity), None
-        )
+        return self.containers.get(key) or self.allocated.get(identity)
 
     def on_node(self, node_id: str) -> list[Container]:
         """Return the containers that occupy this node."""
-        return [
-            one for one in self.containers.values() if one.is_allocated and one.node_id == node_id
-        ]
+        return [one for one in self.allocated.values() if one.node_id == node_id]
 
     def foreign_on(self, node_id: str) -> list[ForeignContainer]:
         """Return the containers of others on this node."""

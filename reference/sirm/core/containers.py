@@ -38,6 +38,7 @@ def start(
     container.move(ContainerTrigger.ALLOCATED)
     container.node_id = node_id
     container.identity = identity
+    state.cluster.allocated[identity] = container
     if container.group.runs is not None and not container.placeholder:
         state.cluster.exits[container.key] = now + container.group.runs
     return [Notice(f"{_name(container)} started on {node_id}")]
@@ -91,6 +92,7 @@ def forget(state: State, container: Container) -> None:
 
 def _over(state: State, container: Container, how: str) -> list[Effect]:
     state.cluster.containers.pop(container.key)
+    state.cluster.allocated.pop(container.identity, None)
     state.cluster.exits.pop(container.key, None)
     state.knowledge.drop(container)
     return [

@@ -18,6 +18,8 @@ from sirm.core.state import State
 def add(state: State, event: AddForeign) -> list[Effect]:
     """Add a container of others. Raises RefusedError if that is not possible."""
     cluster = state.cluster
+    if not state.rules.reports_foreign:
+        raise RefusedError("this revision has no foreign allocations")
     if event.node_id not in cluster.nodes:
         raise RefusedError(f'there is no node "{event.node_id}"')
     if event.name in cluster.foreign:
@@ -43,8 +45,6 @@ def remove(state: State, name: str) -> list[Effect]:
 
 def due(state: State) -> Iterator[Update]:
     """Yield foreign containers whose node is accepted (SI-FOR-011)."""
-    if not state.rules.reports_foreign:
-        return
     for foreign in list(state.knowledge.new_foreign.values()):
         if state.accepts_node(foreign.node_id):
             del state.knowledge.new_foreign[foreign.name]

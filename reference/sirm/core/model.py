@@ -153,7 +153,7 @@ class ReportAllocation:
 
     container: ContainerRecord
     node_id: str
-    identity: str = ""  # from the scheduler; the key from 2024-10 on
+    identity: str  # from the scheduler; the key from 2024-10 on
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class Allocated:
     key: str
     application_id: str
     node_id: str
-    identity: str = ""
+    identity: str
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class Connection:
     async def _register(self) -> None:
         method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
         call = rpc.callable_for(self._channel, method)
-        await call(self._codec.registration(self._identity), timeout=_ANSWER)
+        await call(self._codec.register(self._identity), timeout=_ANSWER)
         await self._offer_callbacks()
         for name in self._codec.readers:
             self._open(name)

@@ -1,6 +1,8 @@
 """Machine: the cluster, and the instance that manages it at the moment."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import grpc
@@ -21,14 +23,15 @@ class Machine:
         identity: Identity,
         settings: Settings,
         channel: Callable[[], grpc.aio.Channel],
-        on_change: Callable[[list[str]], None],
+        print_line: Callable[[str], None],
     ) -> None:
-        self.cluster = Cluster()
+        self.cluster = Cluster(identity.config)
         self._codec = codec
         self._identity = identity
         self._settings = settings
         self._channel = channel
-        self._on_change = on_change
+        self._print_line = print_line
+        self._change = asyncio.Event()
         self.instance = self._next_instance()
 
     def start(self) -> None:
@@ -50,9 +53,26 @@ class Machine:
         self._identity = replace(self._identity, instance=self._identity.instance + 1)
         await self.restart()
 
+    async def changed(self, limit: float | None = None) -> None:
+        """Wait for the next change, at most ``limit`` seconds."""
+        self._change.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._change.wait(), limit)
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether every application is over and no container is left."""
+        applications = self.cluster.applications.values()
+        return not self.cluster.containers and all(one.is_over for one in applications)
+
     async def end(self) -> None:
         """End the instance."""
         await self.instance.end()
+
+    def _changed(self, lines: list[str]) -> None:
+        for line in lines:
+            self._print_line(line)
+        self._change.set()
 
     def _next_instance(self) -> Instance:
         return Instance(
@@ -61,5 +81,5 @@ class Machine:
             identity=self._identity,
             settings=self._settings,
             channel=self._channel,
-            on_change=self._on_change,
+            on_change=self._changed,
         )
