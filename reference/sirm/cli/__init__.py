@@ -69,7 +69,7 @@ def main() -> None:
     show_default=True,
     help="SI revision to use, by date or release line.",
 )
-@click.option("--driver", metavar="HOST:PORT", help="Address on which to serve RmDriver.")
+@click.option("--driver", metavar="HOST:PORT", help="Address to serve RmDriver on; port 0 is any.")
 @click.option("--rm-id", default="sirm", show_default=True, help="rmID to register under.")
 @click.option("--policy-group", default="", help="Policy group of the registration.")
 @click.option("--queues", type=_FILE, help="Queue configuration to send with the registration.")
@@ -108,7 +108,7 @@ async def _run(options: dict[str, Any]) -> int:
     await _cancel(interrupted)
     if not work.done():
         await _cancel(work)
-    await machine.end()
+    await machine.shut_down()
     if server is not None:
         await server.stop(None)
     if work.cancelled():
@@ -146,9 +146,11 @@ async def _driver(machine: Machine, address: str | None) -> Any:
     if address is None:
         return None
     try:
-        return await driver.serve(machine, address)
+        server, listens_on = await driver.serve(machine, address)
     except driver.CannotListenError as error:
         raise click.ClickException(str(error)) from None
+    click.echo(f"driver on {listens_on}")
+    return server
 
 
 async def _cancel(task: asyncio.Future[Any]) -> None:

@@ -15,9 +15,10 @@ from sirm.codec.codec import Codec, Identity
 _EXTENSION: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
 _CALLBACKS: Final = rpc.methods_of(_EXTENSION)["Callbacks"]
 _ANSWER: Final = 10.0  # seconds for a registration
+_SHUTDOWN: Final = 1.0  # seconds until the scheduler has ended all streams
 _HEADERS: Final = 1.0  # seconds for the confirmation of the offered callbacks
 
-Outbox = asyncio.Queue[Message]
+Outbox = asyncio.Queue[Message | None]  # None ends the stream
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,14 @@ class Connection:
         """Send a message on an update stream."""
         if method in self._outboxes:
             self._outboxes[method].put_nowait(message)
+
+    async def shut_down(self) -> None:
+        """Send what is queued and end all streams, which is a shutdown of the RM (C-23)."""
+        self._is_over = True
+        for outbox in self._outboxes.values():
+            outbox.put_nowait(None)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_SHUTDOWN)
 
     async def close(self) -> None:
         """End all streams and close the channel."""
@@ -82,7 +91,7 @@ class Connection:
 
     async def _offer_callbacks(self) -> None:
         """Offer callbacks and wait until the scheduler confirms them, if it does so."""
-        outbox = Outbox()
+        outbox = self._outboxes[_CALLBACKS.name] = Outbox()
         offer = ext.FromRm.Offer(rm_id=self._identity.rm_id, kinds=self._codec.callbacks.kinds)
         outbox.put_nowait(ext.FromRm(offer=offer))
         call = rpc.callable_for(self._channel, _CALLBACKS)(_messages(outbox))
@@ -118,5 +127,5 @@ class Connection:
 
 
 async def _messages(outbox: Outbox) -> AsyncIterator[Message]:
-    while True:
-        yield await outbox.get()
+    while (message := await outbox.get()) is not None:
+        yield message

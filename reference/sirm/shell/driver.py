@@ -25,8 +25,8 @@ class CannotListenError(Exception):
     """The address of the driver cannot be used."""
 
 
-async def serve(machine: Machine, address: str) -> grpc.aio.Server:
-    """Serve the driver. Raises CannotListenError."""
+async def serve(machine: Machine, address: str) -> tuple[grpc.aio.Server, str]:
+    """Serve the driver; return its server and where it listens. Raises CannotListenError."""
     server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
     driver = Driver(machine)
     server.add_generic_rpc_handlers((rpc.handlers(_SERVICE, {"Drive": driver.drive}),))
@@ -37,7 +37,7 @@ async def serve(machine: Machine, address: str) -> grpc.aio.Server:
     if not port:
         raise CannotListenError(f'the driver cannot listen on "{address}": choose another address')
     await server.start()
-    return server
+    return server, f"{address.rpartition(':')[0]}:{port}"
 
 
 class Driver:

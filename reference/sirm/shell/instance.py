@@ -61,6 +61,12 @@ class Instance:
         """Lose the connection to the scheduler."""
         self.handle([ConnectionLost("cut")])
 
+    async def shut_down(self) -> None:
+        """Leave the scheduler."""
+        if self._connection is not None:
+            await self._connection.shut_down()
+        await self.end()
+
     async def end(self) -> None:
         """End this instance without a word to the scheduler."""
         self._is_over = True

@@ -65,9 +65,9 @@ class Machine:
         applications = self.cluster.applications.values()
         return not self.cluster.containers and all(one.is_over for one in applications)
 
-    async def end(self) -> None:
-        """End the instance."""
-        await self.instance.end()
+    async def shut_down(self) -> None:
+        """Leave the scheduler."""
+        await self.instance.shut_down()
 
     def _changed(self, lines: list[str]) -> None:
         for line in lines:
