@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from sirm.core import model as m
-from sirm.core.cluster import Cluster, Container
+from sirm.core.cluster import Cluster
 from sirm.core.rm import ResourceManager
 from sirm.core.state import Settings
 from sirm.core.states import ContainerState
@@ -80,9 +80,6 @@ class Driven:
     def state(self, key: str) -> ContainerState | None:
         container = self.cluster.containers.get(key)
         return container.state if container else None
-
-    def of(self, application_id: str) -> list[Container]:
-        return list(self.cluster.applications[application_id].containers.values())
 
 
 def of(effects: list[m.Effect], kind: type[Kind]) -> list[Kind]:

@@ -18,7 +18,7 @@ def settle(state: State, application: Application) -> list[Effect]:
 
 def is_done(application: Application) -> bool:
     """Return whether all containers are over, placeholders included."""
-    return all(container.is_over for container in application.containers.values())
+    return not application.containers
 
 
 def ended(state: State, application: Application, outcome: str) -> list[Effect]:

@@ -1,6 +1,7 @@
 """The cluster: what lives on while the RM restarts, as in a cluster's own store."""
 
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from itertools import count
 
 from sirm.core.model import Group, Resource, Workload
@@ -38,6 +39,7 @@ class Container:
     state: ContainerState = ContainerState.WAITING
     node_id: str = ""
     identity: str = ""  # of its allocation
+    exits_at: float | None = None
 
     def move(self, trigger: ContainerTrigger) -> None:
         """Apply a transition."""
@@ -59,7 +61,9 @@ class Application:
     """An application with its containers."""
 
     workload: Workload
-    containers: dict[str, Container] = field(default_factory=dict)
+    containers: dict[str, Container] = field(default_factory=dict)  # that are not over, by key
+    has_originator: bool = False
+    missing_placeholders: int = 0  # that have not been allocated yet
     state: ApplicationState = ApplicationState.LIVE
     outcome: str = ""  # completed, ended, rejected or failed, once it is over
     is_resumed: bool = False  # a gang that gave up its placeholders: scheduled like any other
@@ -100,12 +104,27 @@ class Cluster:
         self.containers: dict[str, Container] = {}  # that are not over, by key
         self.allocated: dict[str, Container] = {}  # those that occupy a node, by identity
         self.foreign: dict[str, ForeignContainer] = {}  # by name
-        self.exits: dict[str, float] = {}  # when a running or stopping container is gone, by key
+        self._exits: list[tuple[float, str]] = []  # a heap of times and keys
         self._numbers = count(1)
 
     def new_key(self, name: str) -> str:
         """Return a key that names nothing else, in any application or in none."""
         return f"{name}-{next(self._numbers)}"
+
+    def exits_at(self, time: float, container: Container) -> None:
+        """Have a container gone at this time, unless it is over before."""
+        container.exits_at = time
+        heappush(self._exits, (time, container.key))
+
+    def next_exit(self) -> tuple[float, Container] | None:
+        """Return the next container that will be gone, and when."""
+        while self._exits:
+            time, key = self._exits[0]
+            container = self.containers.get(key)
+            if container is not None and container.exits_at == time:
+                return time, container
+            heappop(self._exits)
+        return None
 
     def find(self, key: str, identity: str = "") -> Container | None:
         """Return the container with this key, or with an allocation of this identity.

@@ -17,9 +17,12 @@ def create(
         group=group,
         resource=group.resource,
         placeholder=placeholder,
-        originator=not placeholder
-        and not any(not one.placeholder for one in application.containers.values()),
+        originator=not placeholder and not application.has_originator,
     )
+    if placeholder:
+        application.missing_placeholders += 1
+    else:
+        application.has_originator = True
     application.containers[container.key] = container
     cluster.containers[container.key] = container
     return container
@@ -39,8 +42,10 @@ def start(
     container.node_id = node_id
     container.identity = identity
     state.cluster.allocated[identity] = container
+    if container.placeholder:
+        container.application.missing_placeholders -= 1
     if container.group.runs is not None and not container.placeholder:
-        state.cluster.exits[container.key] = now + container.group.runs
+        state.cluster.exits_at(now + container.group.runs, container)
     return [Notice(f"{_name(container)} started on {node_id}")]
 
 
@@ -51,7 +56,7 @@ def stop(state: State, container: Container, now: float) -> list[Effect]:
             return give_up(state, container)
         case ContainerState.RUNNING:
             container.move(ContainerTrigger.STOP)
-            state.cluster.exits[container.key] = now + container.group.stopping
+            state.cluster.exits_at(now + container.group.stopping, container)
             return gone(state, container) if container.group.stopping <= 0 else []
         case _:
             return []
@@ -93,7 +98,7 @@ def forget(state: State, container: Container) -> None:
 def _over(state: State, container: Container, how: str) -> list[Effect]:
     state.cluster.containers.pop(container.key)
     state.cluster.allocated.pop(container.identity, None)
-    state.cluster.exits.pop(container.key, None)
+    container.application.containers.pop(container.key)
     state.knowledge.drop(container)
     return [
         *confirmations.last_release(state, container),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sirm.core import containers
-from sirm.core.cluster import Application, Cluster, Container
+from sirm.core.cluster import Application, Cluster
 from sirm.core.model import Group, Resource
 
 
@@ -35,17 +35,16 @@ def create_members(cluster: Cluster, application: Application) -> None:
             containers.create(cluster, application, group)
 
 
-def may_be_requested(container: Container) -> bool:
-    """Return whether the gang of a container, if it has one, lets it be requested.
+def may_request(application: Application, *, placeholders: bool) -> bool:
+    """Return whether the placeholders or the real containers of an application may be requested.
 
     Placeholders come first, all of them; a real container waits for the last of them (SI-GANG-013,
     SI-GANG-014). Because it starts with its own allocation, none starts before the gang is
     complete (SI-GANG-050).
     """
-    application = container.application
-    return container.placeholder or application.is_resumed or is_complete(application)
+    return placeholders or application.is_resumed or is_complete(application)
 
 
 def is_complete(application: Application) -> bool:
     """Return whether every placeholder has been allocated; true of an application without any."""
-    return all(one.node_id for one in application.containers.values() if one.placeholder)
+    return application.missing_placeholders == 0

@@ -1,10 +1,13 @@
 """What the RM knows of the scheduler in this registration; the next one begins without it."""
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from sirm.core.cluster import Application, Cluster, Container, ForeignContainer, Node
 from sirm.core.model import Resource, Termination
 from sirm.core.states import Verdict
+
+Members: TypeAlias = tuple[str, bool]  # an application, and whether its placeholders are meant
 
 
 @dataclass
@@ -19,21 +22,28 @@ class Knowledge:
     resizing: dict[str, Resource] = field(default_factory=dict)  # the size before, by key
     new_nodes: dict[str, Node] = field(default_factory=dict)
     new_applications: dict[str, Application] = field(default_factory=dict)
-    new_containers: dict[str, dict[str, Container]] = field(default_factory=dict)  # by application
+    existing: dict[str, Container] = field(default_factory=dict)  # running, by key
+    waiting: dict[Members, dict[str, Container]] = field(default_factory=dict)
     new_foreign: dict[str, ForeignContainer] = field(default_factory=dict)  # by name
 
     def report(self, container: Container) -> None:
         """Have a container reported as soon as the verdicts it depends on are there."""
-        of_application = self.new_containers.setdefault(container.application.application_id, {})
-        of_application[container.key] = container
+        if container.is_allocated:
+            self.existing[container.key] = container
+        else:
+            self.waiting.setdefault(_members(container), {})[container.key] = container
 
     def drop(self, container: Container) -> None:
         """Forget that a container is to be reported."""
-        application_id = container.application.application_id
-        waiting = self.new_containers.get(application_id, {})
-        waiting.pop(container.key, None)
-        if not waiting:
-            self.new_containers.pop(application_id, None)
+        self.existing.pop(container.key, None)
+        members = self.waiting.get(_members(container), {})
+        members.pop(container.key, None)
+        if not members:
+            self.waiting.pop(_members(container), None)
+
+
+def _members(container: Container) -> Members:
+    return container.application.application_id, container.placeholder
 
 
 def complete_report(cluster: Cluster) -> Knowledge:

@@ -27,7 +27,7 @@ def covered(state: State, event: Released) -> list[Container]:
         return [found] if found is not None and _covers(event, found) else []
     application = state.cluster.applications.get(event.application_id)
     members = list(application.containers.values()) if application is not None else []
-    return [one for one in members if not one.is_over and _covers(event, one)]
+    return [one for one in members if _covers(event, one)]
 
 
 def carry_out(

@@ -59,17 +59,15 @@ def may_create(state: State, node: Node) -> bool:
 def _creation(state: State, node: Node) -> Iterator[Update]:
     for report in nodes.creation(state, node):
         for allocation in report.allocations:
-            state.knowledge.sent.add(allocation.container.key)
-            state.knowledge.drop(state.cluster.containers[allocation.container.key])
+            _sent(state, state.cluster.containers[allocation.container.key])
         yield report
 
 
 def existing_allocations(state: State) -> Iterator[Update]:
     """Yield running containers, after the verdicts on their nodes and applications (SI-REC-024)."""
-    for container in _unreported(state):
-        if container.is_allocated and may_be_reported(state, container):
-            state.knowledge.drop(container)
-            state.knowledge.sent.add(container.key)
+    for container in list(state.knowledge.existing.values()):
+        if may_be_reported(state, container):
+            _sent(state, container)
             yield requests.allocation(container)
 
 
@@ -84,29 +82,27 @@ def new_requests(state: State) -> Iterator[Update]:
 
     Otherwise something new could be placed where a running container already is.
     """
-    unreported = _unreported(state)
-    if any(_will_be_reported(state, container) for container in unreported):
+    if any(_will_be_reported(state, one) for one in state.knowledge.existing.values()):
         return
-    for container in unreported:
-        if not container.is_allocated and may_be_requested(state, container):
-            state.knowledge.drop(container)
-            state.knowledge.sent.add(container.key)
-            yield requests.request(container)
+    for (application_id, placeholders), members in list(state.knowledge.waiting.items()):
+        if may_request(state, application_id, placeholders=placeholders):
+            for container in list(members.values()):
+                _sent(state, container)
+                yield requests.request(container)
 
 
-def may_be_requested(state: State, container: Container) -> bool:
-    """Return whether the application is accepted, and a gang so far."""
-    application_id = container.application.application_id
-    return state.accepts_application(application_id) and gangs.may_be_requested(container)
+def may_request(state: State, application_id: str, *, placeholders: bool) -> bool:
+    """Return whether the application is accepted, and its gang so far."""
+    application = state.cluster.applications[application_id]
+    is_accepted = state.accepts_application(application_id)
+    return is_accepted and gangs.may_request(application, placeholders=placeholders)
 
 
 def _will_be_reported(state: State, container: Container) -> bool:
     """Return whether a running container only waits for a verdict."""
-    return container.is_allocated and (
-        state.knowledge.nodes.get(container.node_id) is not Verdict.REJECTED
-    )
+    return state.knowledge.nodes.get(container.node_id) is not Verdict.REJECTED
 
 
-def _unreported(state: State) -> list[Container]:
-    by_application = state.knowledge.new_containers.values()
-    return [one for of_application in by_application for one in of_application.values()]
+def _sent(state: State, container: Container) -> None:
+    state.knowledge.drop(container)
+    state.knowledge.sent.add(container.key)

@@ -40,17 +40,16 @@ class ResourceManager:
 
     def next_deadline(self) -> float | None:
         """Return when ``handle_timeout`` has something to do, None if never."""
-        deadlines = list(self.state.cluster.exits.values())
-        if self.state.register_at is not None:
-            deadlines.append(self.state.register_at)
-        return min(deadlines, default=None)
+        exit_ = self.state.cluster.next_exit()
+        deadlines = (exit_[0] if exit_ is not None else None, self.state.register_at)
+        return min((one for one in deadlines if one is not None), default=None)
 
     def handle_timeout(self, now: float) -> list[m.Effect]:
         """Return the effects of the deadlines that are due."""
         state = self.state
         effects: list[m.Effect] = []
-        for key in [key for key, at in state.cluster.exits.items() if at <= now]:
-            effects += containers.gone(state, state.cluster.containers[key])
+        while (due := state.cluster.next_exit()) is not None and due[0] <= now:
+            effects += containers.gone(state, due[1])
         if state.register_at is not None and state.register_at <= now:
             effects += registration.register(state)
         return effects + list(reporting.due(state))
@@ -73,8 +72,8 @@ def reset(state: State, now: float) -> list[m.Effect]:
     for application in list(state.cluster.applications.values()):
         if not application.is_over:
             effects += applications.end_by_user(state, application.application_id, now)
-    for key in list(state.cluster.exits):
-        effects += containers.gone(state, state.cluster.containers[key])
+    for container in list(state.cluster.containers.values()):
+        effects += containers.gone(state, container)
     for name in list(state.cluster.foreign):
         effects += foreign.remove(state, name)
     for node_id in list(state.cluster.nodes):

@@ -1,6 +1,7 @@
 """Connection: one registration and its streams, until the first of them ends."""
 
 import asyncio
+import traceback
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -119,6 +120,9 @@ class Connection:
             await work
         except grpc.aio.AioRpcError as error:
             self._lost(f"{error.code().name}: {error.details()}")
+        except Exception as error:  # noqa: BLE001  # an error of the RM itself must not pass silently
+            traceback.print_exc()
+            self._lost(f"internal error: {error}")
 
     def _lost(self, reason: str) -> None:
         if not self._is_over:
