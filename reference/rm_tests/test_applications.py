@@ -126,3 +126,20 @@ def test_reset_leaves_nothing(rm: Driven) -> None:
     held = (rm.cluster.nodes, rm.cluster.applications, rm.cluster.containers, rm.cluster.foreign)
     assert held == ({}, {}, {}, {})
     assert updates(rm.restarts()) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (m.EndApplication("a9"), 'there is no application "a9"'),
+        (m.ContainerExited("k9"), 'container "k9" does not run'),
+        (m.ResizeContainer("k9", {}), 'there is no container "k9"'),
+        (m.AddForeign("f", "n9", {}), 'there is no node "n9"'),
+        (m.RemoveForeign("f"), 'there is no foreign container "f"'),
+        (m.Submit(m.Workload("", ())), "an application needs an id"),
+        (m.AddNode("", {}), "a node needs an id"),
+    ],
+)
+def test_an_impossible_action_is_refused(rm: Driven, action: m.Action, reason: str) -> None:
+    with pytest.raises(m.RefusedError, match=reason):
+        rm.handles(action)

@@ -250,3 +250,17 @@ def test_verdicts_and_allocations_are_read(codec: Codec) -> None:
     (allocated,) = codec.events("UpdateAllocation", made)
     assert isinstance(allocated, m.Allocated)
     assert (allocated.key, allocated.node_id) == ("k1", "n1")
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=by_name)
+def test_rejections_of_requests_are_read(codec: Codec) -> None:
+    is_oldest = codec is OLDEST
+    name = "UpdateResponse" if is_oldest else "AllocationResponse"
+    response: Any = getattr(codec.revision.si, name)()
+    fields = [field for field in ("rejected", "rejectedAllocations") if hasattr(response, field)]
+    for field in fields:
+        getattr(response, field).add(allocationKey="k1", applicationID="a1", reason="no")
+
+    found = codec.events(list(codec.readers)[-1], response)
+
+    assert found == [m.RejectedRequest("k1", "a1", "no")] * len(fields)

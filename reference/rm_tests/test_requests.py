@@ -161,3 +161,20 @@ def test_a_foreign_container_that_is_gone_is_released(rm: Driven) -> None:
 
     assert released(rm.handles(m.RemoveForeign("f"))) == [(report.key, STOPPED)]
     assert reported(rm.restarts()) == []
+
+
+def test_older_revisions_have_no_foreign_allocations() -> None:
+    rm = Driven(m.Rules(reports_foreign=False))
+    rm.has_node()
+
+    with pytest.raises(m.RefusedError, match="no foreign allocations"):
+        rm.handles(m.AddForeign("f", "n1", {"memory": 4}))
+
+
+def test_the_foreign_containers_of_a_removed_node_are_gone(rm: Driven) -> None:
+    rm.has_node()
+    rm.handles(m.AddForeign("f", "n1", {"memory": 4}))
+
+    effects = rm.handles(m.RemoveNode("n1"))
+
+    assert (released(effects), rm.cluster.foreign) == ([], {})

@@ -109,7 +109,7 @@ def _problem(configuration: str) -> str:
         document = yaml.safe_load(configuration)
     except yaml.YAMLError as error:
         return f"the configuration is not YAML: {error}"
-    if not isinstance(document, dict) or "partitions" not in document:
+    if not isinstance(document, dict) or not isinstance(document.get("partitions"), list):
         return "the configuration has no partitions"
     return ""
 

@@ -46,11 +46,6 @@ class Container:
         self.state = fire(CONTAINER, self.state, trigger)
 
     @property
-    def is_over(self) -> bool:
-        """Return whether the container is gone."""
-        return self.state is ContainerState.OVER
-
-    @property
     def is_allocated(self) -> bool:
         """Return whether the container occupies its node."""
         return self.state in (ContainerState.RUNNING, ContainerState.STOPPING)

@@ -7,11 +7,6 @@ from sirm.core.cluster import Application, Cluster
 from sirm.core.model import Group, Resource
 
 
-def is_gang(groups: Iterable[Group]) -> bool:
-    """Return whether there is a task group."""
-    return any(group.task_group for group in groups)
-
-
 def placeholder_sum(groups: Iterable[Group]) -> Resource | None:
     """Return members times resource over all task groups; None without one (SI-GANG-001)."""
     members = [group for group in groups if group.task_group]
