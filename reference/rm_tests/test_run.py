@@ -10,7 +10,9 @@ from typing import Any
 
 import grpc
 import pytest
+import trustme
 from patience import patient, wait_for
+from sirm.cli import main
 from siwire import rpc
 from siwire.ext import extension_pb2 as ext
 
@@ -93,11 +95,14 @@ def test_a_signal_ends_the_rm(scheduler: str, number: signal.Signals) -> None:
         (("--driver", "nowhere:x"), 'the driver cannot listen on "nowhere:x"'),
     ],
 )
-def test_an_invalid_option_is_one_sentence(option: tuple[str, str], message: str) -> None:
-    done = run("127.0.0.1:1", *option)
+def test_an_invalid_option_is_one_sentence(
+    option: tuple[str, str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--scheduler", "127.0.0.1:1", *option])
 
-    assert done.returncode == 4
-    assert message in done.stderr.splitlines()[-1]
+    assert ended.value.code == 4
+    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_a_scheduler_that_is_not_there_is_given_up() -> None:
@@ -141,3 +146,27 @@ def _held(scheduler: str, rm_id: str) -> int:
         call = rpc.callable_for(channel, rpc.methods_of(service)["Snapshot"])
         applications = call(ext.SnapshotQuery(rm_id=rm_id)).applications
     return sum(len(application.allocations) for application in applications)
+
+
+def test_the_scheduler_is_reached_over_tls(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    issued = authority.issue_cert("localhost")
+    issued.private_key_pem.write_to_path(tmp_path / "key.pem")
+    issued.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    secure = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    with started("sireference", "serve", "--listen", "localhost:0", *secure) as (_, listening):
+        address = listening.split()[-1]
+        trusting = ("--tls-ca", str(tmp_path / "ca.pem"), "--tls-name", "localhost")
+        with started("sirm", "run", "--scheduler", address, *trusting) as (_, line):
+            assert line == "registered"
+
+
+def test_an_interrupted_workload_is_not_a_success(scheduler: str, tmp_path: Path) -> None:
+    file = tmp_path / "w.yaml"
+    file.write_text("applications: [{id: a1, groups: [], queue: root.default}]\n")
+    options = ("--scheduler", scheduler, "--rm-id", "i", "--workload", str(file))
+    with started("sirm", "run", *options) as (process, _):
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(LIMIT) == 2
