@@ -1,0 +1,1 @@
+"""The simulated scheduler of the kit, with which it tests resource managers."""
