@@ -13,7 +13,7 @@ from typing import Any, Final
 from siconform.protocol.availability import since, until
 from siconform.protocol.fact_text import field_names, shown, words_of
 from siconform.protocol.matchers import ANY, agree
-from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk, ask_subject
 
 
 class Termination(Enum):
@@ -218,9 +218,7 @@ class AskReleased(Fact):
     @property
     def subject(self) -> OneAsk | AllOf | AllThereIs:
         """What ends: without a key, every ask of the application, or of the partition."""
-        if self.key:
-            return OneAsk(self.application, self.key)
-        return AllOf(self.application) if self.application else AllThereIs()
+        return ask_subject(self.application, self.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,3 +50,10 @@ class AllThereIs(msgspec.Struct, frozen=True, tag=True):
     """Everything of a partition."""
 
     application: ClassVar = ""
+
+
+def ask_subject(application: str, key: str) -> OneAsk | AllOf | AllThereIs:
+    """Return what ends: without a key, every ask of the application, or of the partition."""
+    if key:
+        return OneAsk(application, key)
+    return AllOf(application) if application else AllThereIs()

@@ -1,6 +1,8 @@
 """A dialect: converts one RM's requests to bytes of a revision, and bytes to facts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Final
 
 from google.protobuf.message import Message
@@ -8,7 +10,9 @@ from siwire import Revision
 
 from siconform.protocol.availability import lacking
 from siconform.protocol.events import Detail
-from siconform.protocol.notifications import Fact, NotInTheText, UpdateKind
+from siconform.protocol.fact_text import field_names
+from siconform.protocol.matchers import ANY, UNSAID
+from siconform.protocol.notifications import Fact, NotInTheText, Termination, UpdateKind
 from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
 from siconform.transport.dialects.registry import tables_of
@@ -89,6 +93,51 @@ class Dialect:
         read, losses = self.schema.observed(message)
         return [*self._read(kind, read), *(NotInTheText(kind, *lost) for lost in losses.items())]
 
+    def parsed_registration(self, data: bytes) -> Message:
+        """Parse a registration request; DecodeError if the bytes are not one."""
+        return self.schema.read("RegisterResourceManagerRequest", data)
+
+    def registered(self, message: Message) -> Registration:
+        """Return the registration of an RM."""
+        return self._tables.reads_registration(self.schema.observed(message)[0])
+
+    def parsed_request(self, kind: UpdateKind, data: bytes) -> Message:
+        """Parse an update request; DecodeError if the bytes are not one."""
+        return self.schema.read(self._tables.conversations[kind].request, data)
+
+    def requests(self, kind: UpdateKind, message: Message) -> list[Request | NotInTheText]:
+        """Return all requests of an RM's message of this conversation."""
+        read, losses = self.schema.observed(message)
+        lost = (NotInTheText(kind, *one, sent=True) for one in losses.items())
+        legacy = self._tables.legacy_requests.get(kind, _no_legacy_requests)
+        return [*self._read_requests(kind, read), *legacy(message), *lost]
+
+    def registration_response(self) -> Message:
+        """Return the answer to a registration, which has no fields."""
+        return self.schema.sent(self.schema.new("RegisterResourceManagerResponse"))
+
+    def response_with(self, kind: UpdateKind, facts: Sequence[Fact]) -> Message:
+        """Return one response with all ``facts``, which belong to ``kind``; ANY is left unset.
+
+        LookupError if the revision cannot express one, NotExpressible if an edited spec cannot.
+        """
+        message = self.schema.new(self._tables.conversations[kind].response)
+        for fact in facts:
+            self._write_fact(message, filled(fact))
+        return self.schema.sent(message)
+
+    def _write_fact(self, message: Message, fact: Fact) -> None:
+        writer = self._tables.fact_writers.get(type(fact))
+        lacked = ", ".join(lacking(fact, self.revision.name))
+        if writer is None or lacked:
+            what = f"{lacked} of {fact}" if lacked else fact
+            raise NoWords(f"SI {self.revision} cannot express {what}")
+        writer.write(getattr(message, writer.field).add() if writer.field else message, fact)
+
+    def _read_requests(self, kind: UpdateKind, message: Message) -> Iterator[Request]:
+        for path, read in self._tables.request_readers[kind].items():
+            yield from map(read, attrgetter(path)(message))
+
     def _write(self, message: Message, sent: Request) -> None:
         write = self._tables.writers.get(type(sent), _no_words)
         unknown = [*lacking(sent, self.revision.name)]
@@ -103,6 +152,34 @@ class Dialect:
             for element in _elements(getattr(message, field)):
                 if (fact := read(element)) is not None:
                     yield fact
+
+
+_UNSET: Final[Mapping[str, Any]] = {
+    "resource": {},
+    "tags": {},
+    "placeholder": False,
+    "originator": False,
+    "preemption_policy": None,
+    "priority": 0,
+    "timestamp": 0,
+    "termination": Termination.UNKNOWN,
+}
+"""Values of unset fields that are not strings."""
+
+
+def filled(fact: Fact) -> Fact:
+    """Return the fact with every field unset that is ANY or UNSAID."""
+    kind: type = type(fact)
+    unset = {
+        name: _UNSET.get(name, "")
+        for name in field_names(kind)
+        if getattr(fact, name) is ANY or getattr(fact, name) is UNSAID
+    }
+    return replace(fact, **unset)
+
+
+def _no_legacy_requests(_message: Message) -> Iterator[Request]:
+    return iter(())
 
 
 def _no_words(_message: Message, _sent: Request) -> None:

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
 from siconform.protocol.callbacks import PlacementCheck, Scheduling, SchedulingReported
 from siconform.protocol.events import Detail, EventChange, EventReceived, Subject
 from siconform.protocol.notifications import (
     Allocated,
+    AllocationRejected,
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
@@ -17,10 +21,17 @@ from siconform.protocol.notifications import (
     Released,
     Termination,
 )
-from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest, StreamOpening
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRemoval,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    StreamOpening,
+)
 from siconform.transport.dialects import messages
-from siconform.transport.dialects.amounts import read_amounts, write_amounts
-from siconform.transport.dialects.enums import read_enum
+from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
+from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
 
 UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "new"
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
@@ -75,6 +86,108 @@ def write_allocation(message: messages.Allocation, sent: Allocated) -> None:
     message.placeholder = sent.placeholder
     message.allocationTags.update(sent.tags)
     write_amounts(message.resourcePerAlloc, sent.resource)
+
+
+def write_release(message: messages.AllocationRelease, sent: Released) -> None:
+    """Write everything but the identity and the key."""
+    message.partitionName = sent.partition
+    message.applicationID = sent.application
+    message.message = sent.message
+    write_termination(message, sent.termination)
+
+
+def write_termination(message: Message, termination: Termination) -> None:
+    """Write why an allocation or ask ends; UNKNOWN, which means nothing, is omitted."""
+    if termination is Termination.UNDEFINED:
+        write_undefined(message, "terminationType")
+    elif termination is not Termination.UNKNOWN:
+        write_enum(message, "terminationType", termination)
+
+
+def write_accepted_node(message: messages.AcceptedNode, sent: NodeAccepted) -> None:
+    """Write the acceptance of a node."""
+    message.nodeID = sent.node
+
+
+def write_rejected_node(message: messages.RejectedNode, sent: NodeRejected) -> None:
+    """Write the rejection of a node, or of an action on it."""
+    message.nodeID, message.reason = sent.node, sent.reason
+
+
+def write_accepted_application(
+    message: messages.AcceptedApplication, sent: ApplicationAccepted
+) -> None:
+    """Write the acceptance of an application."""
+    message.applicationID = sent.application
+
+
+def write_rejected_application(
+    message: messages.RejectedApplication, sent: ApplicationRejected
+) -> None:
+    """Write the rejection of an application."""
+    message.applicationID, message.reason = sent.application, sent.reason
+
+
+def write_updated_application(
+    message: messages.UpdatedApplication, sent: ApplicationUpdated
+) -> None:
+    """Write an application state."""
+    message.applicationID, message.state = sent.application, sent.state
+    message.stateTransitionTimestamp, message.message = sent.timestamp, sent.message
+
+
+def write_rejected_ask(
+    message: messages.RejectedAllocationAsk | messages.RejectedAllocation,
+    sent: AskRejected | AllocationRejected,
+) -> None:
+    """Write the rejection of an ask, an existing allocation or an update."""
+    message.allocationKey, message.applicationID = sent.key, sent.application
+    message.reason = sent.reason
+
+
+def read_node(received: messages.AnyNode, action: Action) -> NodeRequest:
+    """Read everything but the revision-specific fields."""
+    return NodeRequest(
+        received.nodeID,
+        action,
+        capacity=read_optional(received, "schedulableResource"),
+        attributes=dict(received.attributes),
+        unknown_field=len(UnknownFieldSet(received)) > 0,
+    )
+
+
+def read_application(received: messages.AddApplicationRequest) -> ApplicationRequest:
+    """Read everything but the gang style."""
+    return ApplicationRequest(
+        received.applicationID,
+        received.queueName,
+        received.partitionName,
+        user=received.ugi.user if received.HasField("ugi") else None,
+        groups=tuple(received.ugi.groups),
+        tags=dict(received.tags),
+        timeout_ms=received.executionTimeoutMilliSeconds,
+        placeholder_ask=read_optional(received, "placeholderAsk"),
+    )
+
+
+def read_removal(received: messages.RemoveApplicationRequest) -> ApplicationRemoval:
+    """Read the removal of an application."""
+    return ApplicationRemoval(received.applicationID, received.partitionName)
+
+
+def read_ask(received: messages.AllocationAsk) -> AskRequest:
+    """Read everything but the priority and the revision-specific fields."""
+    return AskRequest(
+        received.allocationKey,
+        received.applicationID,
+        received.partitionName,
+        read_optional(received, "resourceAsk"),
+        max_allocations=received.maxAllocations,
+        timeout_ms=received.executionTimeoutMilliSeconds,
+        tags=dict(received.tags),
+        task_group=received.taskGroupName,
+        placeholder=received.placeholder,
+    )
 
 
 def node_rejected(received: messages.RejectedNode) -> Fact:

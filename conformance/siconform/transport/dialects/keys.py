@@ -63,6 +63,22 @@ class Keys:
                 lives.append(_Life(application))
             lives[-1].words.append(sent_as)
 
+    def requested(self, key: str, application: str, *, with_node: bool) -> SentAs:
+        """Return what an RM's Allocation under this key is, by what is known of the key."""
+        with self._lock:
+            for life in self._lives[key][-1:]:
+                if life.is_live and not life.is_left and life.application == application:
+                    return SentAs.UPDATE
+        return SentAs.ALLOCATION if with_node else SentAs.REQUEST
+
+    def ends(self, key: str) -> SentAs:
+        """Return what a release by the RM ends, REQUEST only if the key was never live."""
+        with self._lock:
+            for life in self._lives[key][-1:]:
+                if life.words and not life.is_live:
+                    return SentAs.REQUEST
+        return SentAs.ALLOCATION
+
     def sent_end(self, key: str, application: str) -> None:
         """Note that the RM releases it or confirms its release, for its own application only."""
         with self._lock:

@@ -93,6 +93,14 @@ RejectedNode = (
     | si24.RejectedNode
     | si26.RejectedNode
 )
+RemoveApplicationRequest = (
+    si21.RemoveApplicationRequest
+    | si04.RemoveApplicationRequest
+    | si08.RemoveApplicationRequest
+    | si12.RemoveApplicationRequest
+    | si24.RemoveApplicationRequest
+    | si26.RemoveApplicationRequest
+)
 Resource = (
     si21.Resource | si04.Resource | si08.Resource | si12.Resource | si24.Resource | si26.Resource
 )
@@ -157,6 +165,14 @@ RegisterResourceManagerRequest = (
     | si26.RegisterResourceManagerRequest
 )
 
+StyledApplication = (
+    si04.AddApplicationRequest
+    | si08.AddApplicationRequest
+    | si12.AddApplicationRequest
+    | si24.AddApplicationRequest
+    | si26.AddApplicationRequest
+)
+
 # from 2023-08 on
 DetailedEventRecord = si08.EventRecord | si12.EventRecord | si24.EventRecord | si26.EventRecord
 RejectedAllocation = (
@@ -170,6 +186,7 @@ RejectedAllocation = (
 UuidAllocation = si04.Allocation | si08.Allocation
 UuidAllocationRelease = si04.AllocationRelease | si08.AllocationRelease
 UuidAllocationRequest = si04.AllocationRequest | si08.AllocationRequest
+UuidNodeInfo = si04.NodeInfo | si08.NodeInfo
 UuidNodeRequest = si04.NodeRequest | si08.NodeRequest
 
 # until 2023-12
@@ -184,9 +201,14 @@ AllocationAskRelease = (
     si04.AllocationAskRelease | si08.AllocationAskRelease | si12.AllocationAskRelease
 )
 AllocationRequest = si04.AllocationRequest | si08.AllocationRequest | si12.AllocationRequest
+PreemptableAsk = si04.AllocationAsk | si08.AllocationAsk | si12.AllocationAsk
 OccupiedNode = si04.NodeInfo | si08.NodeInfo | si12.NodeInfo
 
 # from 2024-10 on
 KeyedAllocation = si24.Allocation | si26.Allocation
 KeyedAllocationRequest = si24.AllocationRequest | si26.AllocationRequest
+KeyedNodeInfo = si24.NodeInfo | si26.NodeInfo
 KeyedNodeRequest = si24.NodeRequest | si26.NodeRequest
+
+# asks up to 2023-12, allocations from then on
+WithPolicy = PreemptableAsk | si12.Allocation | KeyedAllocation

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from google.protobuf.unknown_fields import UnknownFieldSet
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si
 
@@ -17,10 +18,17 @@ from siconform.protocol.constraints import Affinity, Condition, Constraint, Oper
 from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
     AskReleased,
     Fact,
+    NodeAccepted,
     NodeRecommended,
+    NodeRejected,
     RegistrationWanted,
+    Released,
     Termination,
     UpdateKind,
 )
@@ -37,12 +45,20 @@ from siconform.protocol.requests import (
     StreamOpening,
     UtilisationRequest,
 )
-from siconform.protocol.subjects import OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk, ask_subject
 from siconform.transport.dialects import elements
-from siconform.transport.dialects.amounts import read_amounts, write_amounts
-from siconform.transport.dialects.enums import write_enum, write_undefined
+from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
+from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
 from siconform.transport.dialects.lax import lax_messages
-from siconform.transport.dialects.tables import Conversation, NoWords, Payload, Reader, Tables
+from siconform.transport.dialects.tables import (
+    Conversation,
+    FactWriter,
+    NoWords,
+    Payload,
+    Reader,
+    RequestReader,
+    Tables,
+)
 
 EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as in the published schema: a message, empty
 _UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # omitted: zero has a meaning
@@ -167,7 +183,7 @@ def registration_wanted(action: int) -> RegistrationWanted | None:
     return RegistrationWanted() if action == si.UpdateResponse.RESYNC else None
 
 
-def allocated(received: si.Allocation) -> Fact:
+def allocated(received: si.Allocation) -> Allocated:
     """Read a new allocation."""
     return replace(
         elements.read_allocation(received),
@@ -214,6 +230,123 @@ def synchronisation(received: si.ReSyncSchedulerCacheArgs, offer: int) -> Iterat
         yield Forgotten(forgotten.allocationKey, offer)
 
 
+def read_registration(received: si.RegisterResourceManagerRequest) -> Registration:
+    """Read a registration, which has no queue configuration."""
+    return Registration(received.rmID, received.version, received.policyGroup, config="")
+
+
+def read_new_node(received: si.NewNodeInfo) -> NodeRequest:
+    """Read a creation with its existing allocations."""
+    return replace(
+        elements.read_node(received, Action.CREATE),
+        occupied=read_optional(received, "occupiedResource"),
+        existing=tuple(map(allocated, received.existingAllocations)),
+    )
+
+
+def read_updated_node(received: si.UpdateNodeInfo) -> NodeRequest:
+    """Read an update; without an action it is an UPDATE."""
+    return replace(
+        elements.read_node(received, read_enum(Action, received, "action")),
+        occupied=read_optional(received, "occupiedResource"),
+    )
+
+
+def read_utilisation(received: si.UtilizationReport) -> UtilisationRequest:
+    """Read the utilisation of a node or an allocation."""
+    return UtilisationRequest(received.ID, read_amounts(received.actualUsedResource))
+
+
+def read_ask(received: si.AllocationAsk) -> AskRequest:
+    """Read an ask with its constraint."""
+    return replace(
+        elements.read_ask(received),
+        priority=received.priority.priorityValue,
+        priority_class=received.priority.priorityClassName,
+        constraint=_constraint(received.placementConstraint.simpleConstraint)
+        if received.HasField("placementConstraint")
+        else None,
+    )
+
+
+def _constraint(simple: si.SimplePlacementConstraint) -> Constraint:
+    return Constraint(
+        _conditions(simple.nodeAffinityConstraint.targetExpressions),
+        _affinity(simple.allocationAffinityAttribute)
+        if simple.HasField("allocationAffinityAttribute")
+        else None,
+    )
+
+
+def _affinity(received: si.AllocationAffinityConstraints) -> Affinity:
+    return Affinity(
+        received.scope,
+        _conditions(received.tragetExpressions),
+        at_least=received.minCardinality,
+        at_most=received.maxCardinality,
+        required=received.required,
+    )
+
+
+def _conditions(expressions: Iterable[Any]) -> tuple[Condition, ...]:
+    return tuple(
+        Condition(one.targetKey, tuple(one.targetValues), _operator(one)) for one in expressions
+    )
+
+
+def _operator(expression: Any) -> Operator:
+    if len(UnknownFieldSet(expression)):
+        return Operator.EMPTY
+    names = expression.DESCRIPTOR.fields_by_name["targetOperator"].enum_type.values_by_number
+    return Operator[names[expression.targetOperator].name]
+
+
+def read_release(received: si.AllocationRelease) -> ReleaseRequest:
+    """Read a release by identity, or of everything of the application without one."""
+    return ReleaseRequest(
+        OneAllocation(received.applicationID, received.UUID)
+        if received.UUID
+        else AllOf(received.applicationID),
+        read_enum(Termination, received, "terminationType"),
+        received.partitionName,
+        received.message,
+    )
+
+
+def read_ask_release(received: si.AllocationAskRelease) -> AskReleaseRequest:
+    """Read a withdrawal by key, of every ask of the application, or of the partition."""
+    subject = ask_subject(received.applicationID, received.allocationkey)
+    return AskReleaseRequest(subject, received.partitionName)
+
+
+def write_allocated(message: si.Allocation, sent: Allocated) -> None:
+    """Write a new allocation."""
+    _existing_allocation(message, sent)
+
+
+def write_released(message: si.AllocationRelease, sent: Released) -> None:
+    """Write the end of an allocation, without its key."""
+    elements.write_release(message, sent)
+    message.UUID = sent.identity
+
+
+def write_ask_released(message: si.AllocationAskRelease, sent: AskReleased) -> None:
+    """Write the end of an ask, without a reason."""
+    message.partitionName, message.applicationID = sent.partition, sent.application
+    message.allocationkey, message.message = sent.key, sent.message
+
+
+def write_registration_wanted(response: si.UpdateResponse, _sent: RegistrationWanted) -> None:
+    """Write a RESYNC."""
+    response.action = si.UpdateResponse.RESYNC
+
+
+def write_recommendation(message: si.NodeRecommendation, sent: NodeRecommended) -> None:
+    """Write recommended resources of a node."""
+    write_amounts(message.recommendedSchedulableResource, sent.resource)
+    message.message = sent.message
+
+
 _UPDATE: Final = Conversation("Update", "UpdateRequest", "UpdateResponse")
 _READERS: Final[Mapping[str, Reader]] = {
     "action": registration_wanted,
@@ -227,6 +360,16 @@ _READERS: Final[Mapping[str, Reader]] = {
     "releasedAllocationAsks": ask_released,
     "rejectedAllocations": elements.ask_rejected,
     "nodeRecommendations": node_recommended,
+}
+_REQUEST_READERS: Final[Mapping[str, RequestReader]] = {
+    "newSchedulableNodes": read_new_node,
+    "updatedNodes": read_updated_node,
+    "utilizationReports": read_utilisation,
+    "newApplications": elements.read_application,
+    "asks": read_ask,
+    "releases.allocationsToRelease": read_release,
+    "releases.allocationAsksToRelease": read_ask_release,
+    "removeApplications": elements.read_removal,
 }
 
 TABLES: Final = Tables(
@@ -245,6 +388,25 @@ TABLES: Final = Tables(
         AskReleaseRequest: ask_release,
     },
     readers=dict.fromkeys(UpdateKind, _READERS),
+    reads_registration=read_registration,
+    request_readers=dict.fromkeys(UpdateKind, _REQUEST_READERS),
+    fact_writers={
+        RegistrationWanted: FactWriter("", write_registration_wanted),
+        NodeRejected: FactWriter("rejectedNodes", elements.write_rejected_node),
+        NodeAccepted: FactWriter("acceptedNodes", elements.write_accepted_node),
+        ApplicationRejected: FactWriter(
+            "rejectedApplications", elements.write_rejected_application
+        ),
+        ApplicationAccepted: FactWriter(
+            "acceptedApplications", elements.write_accepted_application
+        ),
+        ApplicationUpdated: FactWriter("updatedApplications", elements.write_updated_application),
+        Allocated: FactWriter("newAllocations", write_allocated),
+        Released: FactWriter("releasedAllocations", write_released),
+        AskReleased: FactWriter("releasedAllocationAsks", write_ask_released),
+        AskRejected: FactWriter("rejectedAllocations", elements.write_rejected_ask),
+        NodeRecommended: FactWriter("nodeRecommendations", write_recommendation),
+    },
     payloads={
         ext.PLACEMENT_CHECK: Payload("PredicatesArgs", elements.placement_check),
         ext.EVENT_BATCH: Payload("EventRecord", event),

@@ -13,8 +13,14 @@ from siconform.protocol.callbacks import EvictionCheck
 from siconform.protocol.events import EventChange
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
     AskReleased,
     Fact,
+    NodeAccepted,
+    NodeRejected,
     PreemptionPolicy,
     Released,
     Termination,
@@ -31,11 +37,11 @@ from siconform.protocol.requests import (
     ReleaseRequest,
     StreamOpening,
 )
-from siconform.protocol.subjects import OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk, ask_subject
 from siconform.transport.dialects import elements, messages
-from siconform.transport.dialects.amounts import write_amounts
+from siconform.transport.dialects.amounts import read_optional, write_amounts
 from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
-from siconform.transport.dialects.tables import Conversation, Payload, Tables
+from siconform.transport.dialects.tables import Conversation, FactWriter, Payload, Tables
 
 
 def register(request: messages.RegisterResourceManagerRequest, sent: Registration) -> None:
@@ -136,7 +142,101 @@ def ask_release(request: messages.AllocationRequest, sent: AskReleaseRequest) ->
     write_enum(message, "terminationType", sent.termination)
 
 
-def allocated(received: messages.UuidAllocation) -> Fact:
+def read_registration(received: messages.RegisterResourceManagerRequest) -> Registration:
+    """Read a registration with its queue configuration."""
+    return Registration(
+        received.rmID,
+        received.version,
+        received.policyGroup,
+        received.config,
+        dict(received.buildInfo),
+        dict(received.extraConfig),
+    )
+
+
+def read_node(received: messages.UuidNodeInfo) -> NodeRequest:
+    """Read a node with its action and existing allocations."""
+    return replace(
+        read_occupied_node(received), existing=tuple(map(allocated, received.existingAllocations))
+    )
+
+
+def read_occupied_node(received: messages.OccupiedNode) -> NodeRequest:
+    """Read everything but the existing allocations."""
+    return replace(
+        elements.read_node(received, read_enum(Action, received, "action")),
+        occupied=read_optional(received, "occupiedResource"),
+    )
+
+
+def read_application(received: messages.StyledApplication) -> ApplicationRequest:
+    """Read a new application."""
+    return replace(elements.read_application(received), gang_style=received.gangSchedulingStyle)
+
+
+def read_ask(received: messages.PreemptableAsk) -> AskRequest:
+    """Read an ask."""
+    return replace(
+        elements.read_ask(received),
+        priority=received.priority,
+        originator=received.Originator,
+        preemption_policy=read_policy(received),
+    )
+
+
+def read_policy(received: messages.WithPolicy) -> PreemptionPolicy | None:
+    """Read the policy of an ask or allocation; None if there is none."""
+    if not received.HasField("preemptionPolicy"):
+        return None
+    policy = received.preemptionPolicy
+    return PreemptionPolicy(policy.allowPreemptSelf, policy.allowPreemptOther)
+
+
+def read_release_request(received: messages.UuidAllocationRelease) -> ReleaseRequest:
+    """Read a release by UUID, or of everything of the application without one."""
+    return release_of(received, received.UUID)
+
+
+def release_of(received: messages.KeyedAllocationRelease, identity: str) -> ReleaseRequest:
+    """Read a release of this identity, or of everything of the application without one."""
+    application, key = received.applicationID, received.allocationKey
+    return ReleaseRequest(
+        OneAllocation(application, identity, key) if identity else AllOf(application, key),
+        read_enum(Termination, received, "terminationType"),
+        received.partitionName,
+        received.message,
+    )
+
+
+def read_ask_release(received: messages.AllocationAskRelease) -> AskReleaseRequest:
+    """Read a withdrawal by key, of every ask of the application, or of the partition."""
+    return AskReleaseRequest(
+        ask_subject(received.applicationID, received.allocationKey),
+        received.partitionName,
+        read_enum(Termination, received, "terminationType"),
+    )
+
+
+def write_released(message: messages.UuidAllocationRelease, sent: Released) -> None:
+    """Write the end of an allocation, or of everything of an application."""
+    write_keyed_release(message, sent)
+    message.UUID = sent.identity
+
+
+def write_keyed_release(message: messages.KeyedAllocationRelease, sent: Released) -> None:
+    """Write everything but the identity."""
+    elements.write_release(message, sent)
+    message.allocationKey = sent.key
+
+
+def write_ask_released(message: messages.AllocationAskRelease, sent: AskReleased) -> None:
+    """Write the end of an ask, or of all asks of an application."""
+    message.partitionName, message.applicationID = sent.partition, sent.application
+    message.allocationKey, message.message = sent.key, sent.message
+    elements.write_termination(message, sent.termination)
+
+
+def allocated(received: messages.UuidAllocation) -> Allocated:
     """Read a new allocation."""
     return replace(read_allocation(received), identity=received.UUID)
 
@@ -221,6 +321,27 @@ TABLES: Final = Tables(
             "releasedAsks": ask_released,
             "rejected": elements.ask_rejected,
         },
+    },
+    reads_registration=read_registration,
+    request_readers={
+        UpdateKind.NODES: {"nodes": read_node},
+        UpdateKind.APPLICATIONS: {"new": read_application, "remove": elements.read_removal},
+        UpdateKind.ALLOCATIONS: {
+            "asks": read_ask,
+            "releases.allocationsToRelease": read_release_request,
+            "releases.allocationAsksToRelease": read_ask_release,
+        },
+    },
+    fact_writers={
+        NodeRejected: FactWriter("rejected", elements.write_rejected_node),
+        NodeAccepted: FactWriter("accepted", elements.write_accepted_node),
+        ApplicationRejected: FactWriter("rejected", elements.write_rejected_application),
+        ApplicationAccepted: FactWriter("accepted", elements.write_accepted_application),
+        ApplicationUpdated: FactWriter("updated", elements.write_updated_application),
+        Allocated: FactWriter("new", write_existing),
+        Released: FactWriter("released", write_released),
+        AskReleased: FactWriter("releasedAsks", write_ask_released),
+        AskRejected: FactWriter("rejected", elements.write_rejected_ask),
     },
     payloads={
         ext.PLACEMENT_CHECK: Payload("PredicatesArgs", elements.placement_check),

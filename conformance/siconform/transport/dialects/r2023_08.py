@@ -13,12 +13,17 @@ from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.transport.dialects import elements, messages, r2023_04
 from siconform.transport.dialects.amounts import read_amounts
 from siconform.transport.dialects.enums import read_enum
-from siconform.transport.dialects.tables import Payload
+from siconform.transport.dialects.tables import FactWriter, Payload
 
 
 def existing_allocation(request: si.AllocationRequest, sent: ExistingAllocationRequest) -> None:
     """Write an existing allocation."""
     r2023_04.write_existing(request.allocations.add(), sent.allocation)
+
+
+def read_existing(received: si.Allocation) -> ExistingAllocationRequest:
+    """Read an existing allocation."""
+    return ExistingAllocationRequest(r2023_04.allocated(received))
 
 
 def allocation_rejected(received: messages.RejectedAllocation) -> Fact:
@@ -39,6 +44,7 @@ def event(received: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
 
 _BEFORE: Final = r2023_04.TABLES
 _ALLOCATIONS: Final = _BEFORE.readers[UpdateKind.ALLOCATIONS]
+_REQUESTS: Final = _BEFORE.request_readers[UpdateKind.ALLOCATIONS]
 
 TABLES: Final = replace(
     _BEFORE,
@@ -46,6 +52,14 @@ TABLES: Final = replace(
     readers={
         **_BEFORE.readers,
         UpdateKind.ALLOCATIONS: {**_ALLOCATIONS, "rejectedAllocations": allocation_rejected},
+    },
+    request_readers={
+        **_BEFORE.request_readers,
+        UpdateKind.ALLOCATIONS: {"allocations": read_existing, **_REQUESTS},
+    },
+    fact_writers={
+        **_BEFORE.fact_writers,
+        AllocationRejected: FactWriter("rejectedAllocations", elements.write_rejected_ask),
     },
     payloads={**_BEFORE.payloads, ext.EVENT_BATCH: Payload("EventRecord", event)},
 )

@@ -5,10 +5,11 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2 as si
 
-from siconform.protocol.notifications import Allocated, Fact, PreemptionPolicy, UpdateKind
+from siconform.protocol.notifications import Allocated, Fact, Released, UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest, NodeRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation
 from siconform.transport.dialects import r2023_04, r2023_08
+from siconform.transport.dialects.tables import FactWriter
 
 
 def node(request: si.NodeRequest, sent: NodeRequest) -> None:
@@ -40,20 +41,38 @@ def release(request: si.AllocationRequest, sent: ReleaseRequest) -> None:
         message.allocationID = sent.subject.identity
 
 
-def allocated(received: si.Allocation) -> Fact:
+def read_node(received: si.NodeInfo) -> NodeRequest:
+    """Read a node with its action and existing allocations."""
+    return replace(
+        r2023_04.read_occupied_node(received),
+        existing=tuple(map(allocated, received.existingAllocations)),
+    )
+
+
+def read_existing(received: si.Allocation) -> ExistingAllocationRequest:
+    """Read an existing allocation."""
+    return ExistingAllocationRequest(allocated(received))
+
+
+def read_release(received: si.AllocationRelease) -> ReleaseRequest:
+    """Read a release by allocationID, or of everything of the application without one."""
+    return r2023_04.release_of(received, received.allocationID)
+
+
+def write_released(message: si.AllocationRelease, sent: Released) -> None:
+    """Write the end of an allocation, or of everything of an application."""
+    r2023_04.write_keyed_release(message, sent)
+    message.allocationID = sent.identity
+
+
+def allocated(received: si.Allocation) -> Allocated:
     """Read a new allocation."""
     return replace(
         r2023_04.read_allocation(received),
         identity=received.allocationID,
         originator=received.originator,
-        preemption_policy=_policy(received.preemptionPolicy)
-        if received.HasField("preemptionPolicy")
-        else None,
+        preemption_policy=r2023_04.read_policy(received),
     )
-
-
-def _policy(received: si.PreemptionPolicy) -> PreemptionPolicy:
-    return PreemptionPolicy(received.allowPreemptSelf, received.allowPreemptOther)
 
 
 def released(received: si.AllocationRelease) -> Fact:
@@ -63,6 +82,7 @@ def released(received: si.AllocationRelease) -> Fact:
 
 _BEFORE: Final = r2023_08.TABLES
 _ALLOCATIONS: Final = _BEFORE.readers[UpdateKind.ALLOCATIONS]
+_REQUESTS: Final = _BEFORE.request_readers[UpdateKind.ALLOCATIONS]
 
 TABLES: Final = replace(
     _BEFORE,
@@ -75,5 +95,19 @@ TABLES: Final = replace(
     readers={
         **_BEFORE.readers,
         UpdateKind.ALLOCATIONS: {**_ALLOCATIONS, "new": allocated, "released": released},
+    },
+    request_readers={
+        **_BEFORE.request_readers,
+        UpdateKind.NODES: {"nodes": read_node},
+        UpdateKind.ALLOCATIONS: {
+            **_REQUESTS,
+            "allocations": read_existing,
+            "releases.allocationsToRelease": read_release,
+        },
+    },
+    fact_writers={
+        **_BEFORE.fact_writers,
+        Allocated: FactWriter("new", write_existing),
+        Released: FactWriter("released", write_released),
     },
 )

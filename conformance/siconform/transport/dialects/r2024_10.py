@@ -5,9 +5,11 @@ key, or ends everything of an application. The answers do not state which of the
 each dialect remembers what its RM sent under a key (``keys.py``).
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from google.protobuf.unknown_fields import UnknownFieldSet
 from siwire.r2023_12.si_pb2 import AllocationRequest as AllocationRequest2023
 from siwire.r2023_12.si_pb2 import NodeInfo as NodeInfo2023
 
@@ -15,27 +17,32 @@ from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
     AllocationRejected,
+    AskRejected,
     AskReleased,
     Fact,
-    PreemptionPolicy,
     Released,
     UpdateKind,
 )
 from siconform.protocol.requests import (
+    Action,
     AllocationUpdate,
+    Amounts,
     AskReleaseRequest,
     AskRequest,
     ExistingAllocationRequest,
     ForeignAllocationRequest,
+    LegacyNodeFields,
     LegacyRequest,
     NodeRequest,
     ReleaseRequest,
+    Request,
 )
 from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
-from siconform.transport.dialects.amounts import write_amounts
+from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
+from siconform.transport.dialects.enums import read_enum
 from siconform.transport.dialects.keys import Keys, SentAs
-from siconform.transport.dialects.tables import NoWords, Tables
+from siconform.transport.dialects.tables import FactWriter, NoWords, Tables
 
 
 def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
@@ -68,19 +75,19 @@ def write_allocation(message: messages.KeyedAllocation, sent: Allocated) -> None
 
 def read_allocation(received: messages.KeyedAllocation) -> Allocated:
     """Read a new allocation."""
-    policy = received.preemptionPolicy
     return replace(
         r2023_04.read_allocation(received),
         identity=received.allocationKey,
         originator=received.originator,
-        preemption_policy=PreemptionPolicy(policy.allowPreemptSelf, policy.allowPreemptOther)
-        if received.HasField("preemptionPolicy")
-        else None,
+        preemption_policy=r2023_04.read_policy(received),
     )
 
 
 class Words:
-    """Writers and readers of keys on one connection."""
+    """Writers and readers of keys on one connection.
+
+    Those of an RM's end, of a scheduler's, or the readers of both ends note the same of each key.
+    """
 
     def __init__(self) -> None:
         self._keys = Keys()
@@ -160,6 +167,66 @@ class Words:
                 pass
         self.release(request, ReleaseRequest(subject, sent.termination, sent.partition))
 
+    def read_entry(self, received: messages.KeyedAllocation) -> Request:
+        """Read an ask, an existing allocation, an update or a foreign allocation.
+
+        The tag or the lack of an application marks a foreign one, what is known of the key an
+        update, and the node what exists already.
+        """
+        entry = read_allocation(received)
+        key, application = entry.key, entry.application
+        if not application:
+            self._keys.sent(key, "", SentAs.ALLOCATION)
+            resource = read_optional(received, "resourcePerAlloc")
+            return ForeignAllocationRequest(key, entry.node, entry.partition, resource, entry.tags)
+        sent_as = self._keys.requested(key, application, with_node=bool(entry.node))
+        self._keys.sent(key, application, sent_as)
+        match sent_as:
+            case SentAs.UPDATE:
+                return AllocationUpdate(entry)
+            case SentAs.ALLOCATION:
+                return ExistingAllocationRequest(entry)
+            case SentAs.REQUEST:
+                return _ask_of(entry, read_optional(received, "resourcePerAlloc"))
+
+    def read_release(self, received: messages.KeyedAllocationRelease) -> Request:
+        """Read a release or a withdrawal, as what is known of the key shows."""
+        release = r2023_04.release_of(received, received.allocationKey)
+        application = release.subject.application
+        if not received.allocationKey:
+            self._keys.sent_end_of_all(application)
+            return release
+        ended = self._keys.ends(received.allocationKey)
+        self._keys.sent_end(received.allocationKey, application)
+        if ended is SentAs.REQUEST:
+            subject = OneAsk(application, received.allocationKey)
+            return AskReleaseRequest(subject, release.partition, release.termination)
+        return release
+
+    def write_allocated(self, message: messages.KeyedAllocation, sent: Allocated) -> None:
+        """Write a new allocation."""
+        self._keys.announced(sent.key)
+        write_allocation(message, sent)
+
+    def write_released(
+        self, message: messages.KeyedAllocationRelease, sent: Released | AskReleased
+    ) -> None:
+        """Write the end of an allocation, of an ask, or of everything of an application."""
+        release = sent if isinstance(sent, Released) else _of_an_allocation(sent)
+        to_be_confirmed = release.termination in BY_THE_SCHEDULER
+        if release.identity:
+            self._keys.released(release.identity, to_be_confirmed=to_be_confirmed)
+        else:
+            self._keys.released_all(release.application, to_be_confirmed=to_be_confirmed)
+        r2023_04.write_keyed_release(message, replace(release, key=release.identity))
+
+    def write_rejected(
+        self, message: messages.RejectedAllocation, sent: AskRejected | AllocationRejected
+    ) -> None:
+        """Write the rejection of an ask, an allocation or an update."""
+        self._keys.rejected(sent.key)
+        elements.write_rejected_ask(message, sent)
+
     def allocated(self, received: messages.KeyedAllocation) -> Fact:
         """Read a new allocation."""
         self._keys.announced(received.allocationKey)
@@ -187,6 +254,62 @@ class Words:
         write_allocation(request.allocations.add(), sent)
         sent_as = SentAs.ALLOCATION if sent.node else SentAs.UPDATE
         self._keys.sent(sent.identity, sent.application, sent_as)
+
+
+def read_node(received: messages.KeyedNodeInfo) -> NodeRequest:
+    """Read a node with its action, and the fields of an older RM."""
+    sent = elements.read_node(received, read_enum(Action, received, "action"))
+    if not sent.unknown_field:
+        return sent
+    older = NodeInfo2023.FromString(received.SerializeToString())
+    legacy = LegacyNodeFields(
+        read_amounts(older.occupiedResource),
+        tuple(map(r2023_12.allocated, older.existingAllocations)),
+    )
+    is_newer = len(UnknownFieldSet(older)) > 0
+    return replace(
+        sent,
+        unknown_field=is_newer,
+        legacy_fields=legacy
+        if older.HasField("occupiedResource") or older.existingAllocations
+        else None,
+    )
+
+
+def read_legacy_requests(received: messages.KeyedAllocationRequest) -> Iterator[LegacyRequest]:
+    """Read asks and withdrawals in the fields of an older RM."""
+    if len(UnknownFieldSet(received)) or len(UnknownFieldSet(received.releases)):
+        older = AllocationRequest2023.FromString(received.SerializeToString())
+        for ask in older.asks:
+            yield LegacyRequest(r2023_04.read_ask(ask))
+        for release in older.releases.allocationAsksToRelease:
+            yield LegacyRequest(r2023_04.read_ask_release(release))
+
+
+def _ask_of(entry: Allocated, resource: Amounts | None) -> AskRequest:
+    return AskRequest(
+        entry.key,
+        entry.application,
+        entry.partition,
+        resource,
+        priority=entry.priority,
+        tags=entry.tags,
+        task_group=entry.task_group,
+        placeholder=entry.placeholder,
+        originator=entry.originator,
+        preemption_policy=entry.preemption_policy,
+    )
+
+
+def _of_an_allocation(release: AskReleased) -> Released:
+    return Released(
+        key=release.key,
+        application=release.application,
+        identity=release.key,
+        termination=release.termination,
+        message=release.message,
+        partition=release.partition,
+    )
 
 
 def _of_a_request(release: Released) -> AskReleased:
@@ -226,6 +349,23 @@ def tables() -> Tables:
                 "released": words.released,
                 "rejectedAllocations": words.rejected,
             },
+        },
+        request_readers={
+            **_BEFORE.request_readers,
+            UpdateKind.NODES: {"nodes": read_node},
+            UpdateKind.ALLOCATIONS: {
+                "allocations": words.read_entry,
+                "releases.allocationsToRelease": words.read_release,
+            },
+        },
+        legacy_requests={UpdateKind.ALLOCATIONS: read_legacy_requests},
+        fact_writers={
+            **_BEFORE.fact_writers,
+            Allocated: FactWriter("new", words.write_allocated),
+            Released: FactWriter("released", words.write_released),
+            AskReleased: FactWriter("released", words.write_released),
+            AskRejected: FactWriter("rejectedAllocations", words.write_rejected),
+            AllocationRejected: FactWriter("rejectedAllocations", words.write_rejected),
         },
         identity=Identity.KEY_OF_THE_ASK,
         applications_start=False,
