@@ -226,12 +226,12 @@ def as_read(sent: Request, dialect: Dialect) -> Request:  # noqa: PLR0911  # one
         case ReleaseRequest(subject=OneAllocation() as one) if by_key or oldest:
             key = one.identity if by_key else ""
             subject = OneAllocation(one.application, one.identity, key)
-            return replace(sent, subject=subject, termination=_told(sent.termination, oldest))
+            return replace(sent, subject=subject, termination=_as_sent(sent.termination, oldest))
         case ReleaseRequest(subject=AllOf() as of_all) if oldest:
-            termination = _told(sent.termination, oldest)
+            termination = _as_sent(sent.termination, oldest)
             return replace(sent, subject=AllOf(of_all.application), termination=termination)
         case AskReleaseRequest(subject=OneAsk(application, key)) if by_key:
-            subject = OneAllocation(application, key, key)  # of a key that nobody asked for
+            subject = OneAllocation(application, key, key)  # of a key without an ask
             return ReleaseRequest(subject, sent.termination, sent.partition)
         case AskReleaseRequest(subject=AllOf() as of_all) if by_key:
             return ReleaseRequest(of_all, sent.termination, sent.partition)
@@ -242,7 +242,7 @@ def as_read(sent: Request, dialect: Dialect) -> Request:  # noqa: PLR0911  # one
     return sent
 
 
-def _told(termination: Termination, oldest: bool) -> Termination:  # noqa: FBT001  # of a test
+def _as_sent(termination: Termination, oldest: bool) -> Termination:  # noqa: FBT001  # of a test
     omitted = termination in (Termination.UNKNOWN, Termination.UNDEFINED)
     return Termination.STOPPED_BY_RM if oldest and omitted else termination
 
@@ -293,7 +293,7 @@ def fact_as_read(sent: Fact, dialect: Dialect) -> Fact:
             return replace(sent, termination=Termination.TIMEOUT)
         case Released() if oldest and sent.termination is Termination.UNKNOWN:
             return replace(sent, termination=Termination.STOPPED_BY_RM)
-        case AskReleased() if by_key:  # of a key that nobody asked for
+        case AskReleased() if by_key:  # of a key without an ask
             return Released(sent.key, sent.application, sent.key, sent.termination, sent.message)
         case AskRejected() if by_key:
             return AllocationRejected(sent.key, sent.application, sent.reason)
@@ -316,7 +316,7 @@ def test_registration_is_read_as_it_was_written(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize("revision", BY_KEY, ids=str)
-def test_scheduler_tells_entries_of_one_list_apart(revision: Revision) -> None:
+def test_scheduler_distinguishes_entries_of_one_list(revision: Revision) -> None:
     rm, scheduler = dialect_for(revision), dialect_for(revision)
     ask = AskRequest("k", "a", "default", {"memory": 1})
     allocated = allocation("k", "n")
@@ -328,23 +328,23 @@ def test_scheduler_tells_entries_of_one_list_apart(revision: Revision) -> None:
         message = rm.request(UpdateKind.ALLOCATIONS, "rm", sent)
         return scheduler.requests(UpdateKind.ALLOCATIONS, message)
 
-    def tell(*sent: Fact) -> None:
+    def report(*sent: Fact) -> None:
         rm.facts(UpdateKind.ALLOCATIONS, scheduler.response_with(UpdateKind.ALLOCATIONS, sent))
 
     assert read(ask, foreign) == [ask, foreign]
     assert read(ask) == [ask]  # repeated
     assert read(withdrawal) == [withdrawal]
-    tell(AskReleased("k", "a", Termination.STOPPED_BY_RM))
+    report(AskReleased("k", "a", Termination.STOPPED_BY_RM))
     assert read(ask) == [ask]
-    tell(allocated)
+    report(allocated)
     assert read(AllocationUpdate(allocated)) == [AllocationUpdate(allocated)]
     assert read(AllocationUpdate(replace(allocated, node=""))) == [
         AllocationUpdate(replace(allocated, node=""))
     ]
     assert read(release) == [release]
-    tell(Released("k", "a", "k", Termination.STOPPED_BY_RM))
+    report(Released("k", "a", "k", Termination.STOPPED_BY_RM))
     assert read(ask) == [ask]
-    tell(AskReleased("k", "a", Termination.TIMEOUT))
+    report(AskReleased("k", "a", Termination.TIMEOUT))
     confirmed = replace(withdrawal, termination=Termination.TIMEOUT)
     assert read(confirmed) == [confirmed]
     existing = ExistingAllocationRequest(allocation("k2", "n"))
@@ -358,7 +358,7 @@ def allocation(key: str, node: str) -> Allocated:
 
 
 @EVERY_REVISION
-def test_messages_without_elements_and_other_bytes_are_told_apart(revision: Revision) -> None:
+def test_messages_without_elements_and_other_bytes_are_distinguished(revision: Revision) -> None:
     dialect = dialect_for(revision)
     empty = dialect.request(UpdateKind.NODES, "rm", []).SerializeToString()
 

@@ -71,6 +71,21 @@ class Forgotten(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class StateDumpWanted(Fact):
+    """The RM is asked for a dump of its state."""
+
+    offer: int = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationHandedOver(Fact):
+    """The RM is to store this configuration (2021-02)."""
+
+    config: str = ANY
+    offer: int = ANY
+
+
+@dataclass(frozen=True, slots=True)
 class StrangeCall(Fact):
     """A call of an unknown kind, or with content of another type."""
 
@@ -84,6 +99,23 @@ class Answered(Fact):
 
     fits: bool = ANY
     index: int = ANY
+    reason: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class StateDumped(Fact):
+    """The RM's dump of its state in ``text``, or its reason if it is not ``ok``."""
+
+    ok: bool = ANY
+    text: str = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationStored(Fact):
+    """The RM's answer to a configuration: whether it is stored, and the former one (2021-02)."""
+
+    stored: bool = ANY
+    former: str = ANY
     reason: str = ANY
 
 

@@ -1,0 +1,289 @@
+"""Actions of the simulated scheduler: what a test makes it decide."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
+
+import grpc
+
+from siconform.expecting.waits import WaitClass, waiting
+from siconform.outcomes import PreconditionFailed
+from siconform.protocol.notifications import (
+    Allocated,
+    AskReleased,
+    Fact,
+    NodeRecommended,
+    RegistrationWanted,
+    Released,
+    Termination,
+    UpdateKind,
+)
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import (
+    Amounts,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    Registration,
+)
+from siconform.scheduler.expectations import Expectations, Pattern, pattern_of
+from siconform.scheduler.model import Live, Pending
+from siconform.scheduler.patterns import Sent
+
+_BY_TEST: Final = "by the test"
+
+
+class Actions(Expectations):
+    """Connection, switches, placing by hand, releases, states."""
+
+    # the connection
+
+    def awaits_rm(self, timeout: float | None = None) -> Registration:
+        """Wait until the RM has registered in this test and opened every stream."""
+        limit = self.deadlines.connect + self.deadlines.register if timeout is None else timeout
+        engine = self.engine
+
+        def find() -> Registration | None:
+            is_new = engine.registrations > self._registrations
+            return engine.registration if is_new and all(map(engine.is_open, UpdateKind)) else None
+
+        with waiting("the RM", limit, WaitClass.ACK):
+            registration = self.exchange.history.look(find, limit)
+        self._raise_problems()
+        if registration is None:
+            came = "opened no streams" if engine.registration else "did not register"
+            raise PreconditionFailed(f"the RM {came} at {self.address} within {limit:g} s")
+        self._begun = max(
+            (i for i, e in self.received() if isinstance(e.content, RegistrationRequested)),
+            default=self._begun,
+        )
+        return registration
+
+    @contextmanager
+    def refusing_registration(self, status: str = "UNAVAILABLE") -> Iterator[None]:
+        """Refuse registrations with this gRPC status in this block."""
+        self.switches.refuses_registration = status
+        try:
+            yield
+        finally:
+            self.switches.refuses_registration = ""
+
+    def aborts_stream(self, kind: UpdateKind, status: str = "UNAVAILABLE") -> None:
+        """Abort one update stream; in 2021-02 it is the only one."""
+        if not self.engine.is_open(kind):
+            raise PreconditionFailed(f"the RM has not opened the {kind.value} stream")
+        self.engine.abort(kind, grpc.StatusCode[status], _BY_TEST)
+
+    def drops_connections(self) -> None:
+        """Drop every connection and listen again at once; what is known stays known."""
+        self.engine.server.drops_connections()
+
+    def stops(self) -> None:
+        """Stop listening and forget everything, as a process that ends."""
+        self.engine.stops()
+
+    def starts(self) -> None:
+        """Listen again on the same port."""
+        self.engine.starts()
+
+    def restarts(self) -> None:
+        """Stop and start again on the same port, with empty state."""
+        self.stops()
+        self.starts()
+
+    def demands_registration(self) -> None:
+        """Send RESYNC (2021-02)."""
+        self.sends(RegistrationWanted())
+
+    # switches
+
+    @contextmanager
+    def placing_nothing(self) -> Iterator[None]:
+        """Leave requests pending in this block; they are placed after it."""
+        with self.switches.off("places"):
+            yield
+        self.engine.act(list)  # nothing but to place
+
+    @contextmanager
+    def delaying_verdicts(self) -> Iterator[None]:
+        """Hold back verdicts on nodes and applications; they are sent at the end of the block.
+
+        What has no verdict is not used: nothing is placed there.
+        """
+        with self.switches.off("gives_verdicts"):
+            yield
+        self.gives_verdicts()
+
+    def gives_verdicts(self) -> None:
+        """Send the verdicts held back so far."""
+        self.engine.act(self.engine.behaviour.gives_held_verdicts)
+
+    def confirming_nothing(self) -> AbstractContextManager[None]:
+        """Return a block in which releases of the RM are carried out and not confirmed."""
+        return self.switches.off("confirms")
+
+    def replacing_nothing(self) -> AbstractContextManager[None]:
+        """Return a block in which no real request replaces a placeholder; it is placed freely."""
+        return self.switches.off("replaces_placeholders")
+
+    def rejecting(self, *patterns: Pattern) -> AbstractContextManager[None]:
+        """Return a block in which requests that match are rejected on arrival."""
+        return self.switches.rejecting(*map(pattern_of, patterns))
+
+    def rejecting_nodes(self, **wanted: Any) -> AbstractContextManager[None]:
+        """Return a block in which nodes, by default all, are rejected."""
+        return self.rejecting(Sent(NodeRequest, **wanted))
+
+    def rejecting_applications(self, **wanted: Any) -> AbstractContextManager[None]:
+        """Return a block in which applications, by default all, are rejected."""
+        return self.rejecting(Sent(ApplicationRequest, **wanted))
+
+    def rejecting_requests(self, **wanted: Any) -> AbstractContextManager[None]:
+        """Return a block in which asks, by default all, are rejected."""
+        return self.rejecting(Sent(AskRequest, **wanted))
+
+    # placing
+
+    def allocates(self, key: str, node: str | None = None) -> Allocated:
+        """Allocate a pending request on this node, or on the first one with capacity for it."""
+
+        def allocate() -> list[Fact]:
+            behaviour, pending = self.engine.behaviour, self._pending(key)
+            where = node or next(iter(behaviour.nodes_for(pending.ask)), None)
+            if where is None:
+                raise PreconditionFailed(f"no node has the capacity for {pending.ask}")
+            return behaviour.allocates(pending, where, self._now())
+
+        return self.engine.act(allocate)[0]  # type: ignore[return-value]  # what follows are states
+
+    def rejects(self, key: str, reason: str = _BY_TEST) -> None:
+        """Reject a pending request, however long it has been pending."""
+        self.engine.act(lambda: self.engine.behaviour.rejects(self._pending(key), reason))
+
+    # releases
+
+    def releases(
+        self, *allocations: Allocated, termination: Termination, separately: bool = False
+    ) -> Sequence[Released]:
+        """Release allocations with this type, in one message or in one each."""
+        behaviour = self.engine.behaviour
+        return self.engine.act(  # type: ignore[return-value]  # one for each
+            lambda: behaviour.releases(map(self._live, allocations), termination),
+            separately=separately,
+        )
+
+    def releases_requests(
+        self, *keys: str, termination: Termination = Termination.TIMEOUT, separately: bool = False
+    ) -> Sequence[AskReleased]:
+        """Release pending requests with this type, in one message or in one each."""
+        behaviour = self.engine.behaviour
+        return self.engine.act(  # type: ignore[return-value]  # one for each
+            lambda: behaviour.releases_requests(map(self._pending, keys), termination),
+            separately=separately,
+        )
+
+    def releases_all_of(self, application: str, termination: Termination) -> Released:
+        """Release everything of an application by one release without identity."""
+        behaviour = self.engine.behaviour
+        (sent,) = self.engine.act(lambda: behaviour.releases_all_of(application, termination))
+        return sent  # type: ignore[return-value]  # as it names an application
+
+    def times_out(
+        self, application: str, *, state: str = "Failing", separately: bool = False
+    ) -> Sequence[Fact]:
+        """Time out a gang: release its placeholders, requested and allocated, report the state.
+
+        In one message of each stream, in 2021-02 in one for all; or everything in its own one.
+        """
+        model, behaviour = self.engine.behaviour.model, self.engine.behaviour
+
+        def time_out() -> list[Fact]:
+            pending = [one for one in model.pending_of(application) if one.ask.placeholder]
+            live = [one for one in model.live_of(application) if one.allocation.placeholder]
+            return [
+                *behaviour.releases_requests(pending, Termination.TIMEOUT),
+                *behaviour.releases(live, Termination.TIMEOUT),
+                *behaviour.changes_state(application, state, "placeholder timeout", self._now()),
+            ]
+
+        return self.engine.act(time_out, separately=separately)
+
+    def changes_state(self, application: str, state: str, message: str = "") -> None:
+        """Report a state of an application, known or not."""
+        behaviour = self.engine.behaviour
+        self.engine.act(lambda: behaviour.changes_state(application, state, message, self._now()))
+
+    def recommends(self, amounts: Amounts, message: str = _BY_TEST) -> None:
+        """Send a node recommendation (2021-02)."""
+        self.sends(NodeRecommended(dict(amounts), message))
+
+    def sends(self, *facts: Fact) -> None:
+        """Send any facts, those of one stream in one message; what is known stays as it is."""
+        self.engine.act(lambda: facts)
+
+    def repeats(self, fact: Fact) -> None:
+        """Send a fact again."""
+        self.sends(fact)
+
+    # what the scheduler knows
+
+    def allocation_of(self, application: str, key: str | None = None) -> Allocated:
+        """Wait for an allocation of an application, by default the first; return it."""
+        return self.allocations_of(application, at_least=1, key=key)[0]
+
+    def allocations_of(
+        self, application: str, *, at_least: int = 1, key: str | None = None
+    ) -> list[Allocated]:
+        """Wait until so many allocations of an application exist; return them."""
+
+        def find() -> list[Allocated] | None:
+            live = self.engine.behaviour.model.live_of(application)
+            found = [one.allocation for one in live if key in (None, one.allocation.key)]
+            return found if len(found) >= at_least else None
+
+        found: list[Allocated] = self._waits_for(find, f"{at_least} allocations of {application}")
+        return found
+
+    def pending_of(self, application: str, *, at_least: int = 1) -> list[AskRequest]:
+        """Wait until so many requests of an application are pending; return them."""
+
+        def find() -> list[AskRequest] | None:
+            pending = self.engine.behaviour.model.pending_of(application)
+            return [one.ask for one in pending] if len(pending) >= at_least else None
+
+        what = f"{at_least} pending requests of {application}"
+        found: list[AskRequest] = self._waits_for(find, what)
+        return found
+
+    def knows_node(self, node: str) -> bool:
+        """Return whether the RM has added the node and not removed it."""
+        return node in self.engine.behaviour.model.nodes
+
+    def leaves(self) -> None:
+        """End the test: give up its switches."""
+        self.engine.leaves()
+
+    def _now(self) -> float:
+        return self.exchange.history.now()
+
+    def _pending(self, key: str) -> Pending:
+        for pending in self.engine.behaviour.model.pending.values():
+            if pending.ask.key == key:
+                return pending
+        raise PreconditionFailed(f"the RM has no pending request {key}")
+
+    def _live(self, allocation: Allocated) -> Live:
+        live = self.engine.behaviour.model.live.get(allocation.identity)
+        if live is None:
+            raise PreconditionFailed(f"the allocation {allocation.identity} has ended")
+        return live
+
+    def _waits_for(self, find: Callable[[], Sequence[Any] | None], what: str) -> Any:
+        limit = self.deadlines.ack + self.deadlines.place
+
+        with waiting(what, limit, WaitClass.PLACE):
+            found = self.exchange.history.look(find, limit)
+        self._raise_problems()
+        if found is None:
+            raise PreconditionFailed(f"{what}: not within {limit:g} s")
+        return found

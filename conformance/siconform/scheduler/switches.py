@@ -1,0 +1,45 @@
+"""Switches of the simulated scheduler: deviations from its behaviour, set by a test."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from siconform.scheduler.patterns import Sent
+
+
+@dataclass(slots=True)
+class Switches:
+    """What the simulated scheduler does by itself; everything is on by default."""
+
+    places: bool = True
+    gives_verdicts: bool = True  # on nodes and applications
+    confirms: bool = True  # releases of the RM
+    replaces_placeholders: bool = True
+    states: bool = True  # reports states of applications
+    rejected: list[Sent[Any]] = field(default_factory=list)
+    refuses_registration: str = ""  # a gRPC status name
+
+    @contextmanager
+    def off(self, name: str) -> Iterator[None]:
+        """Switch one of them off in this block."""
+        before = getattr(self, name)
+        setattr(self, name, False)
+        try:
+            yield
+        finally:
+            setattr(self, name, before)
+
+    @contextmanager
+    def rejecting(self, *patterns: Sent[Any]) -> Iterator[None]:
+        """Reject the requests that match in this block."""
+        self.rejected.extend(patterns)
+        try:
+            yield
+        finally:
+            for pattern in patterns:
+                self.rejected.remove(pattern)
+
+    def rejects(self, request: object) -> bool:
+        """Return whether a test wants this request rejected."""
+        return any(pattern.matches(request) for pattern in self.rejected)
