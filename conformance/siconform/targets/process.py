@@ -2,7 +2,6 @@
 
 import re
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -11,12 +10,11 @@ from pathlib import Path
 
 from siwire import Revision
 
-from siconform import child_processes
-from siconform.outcomes import IN_SHORT, in_short
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.launch import Launch
 from siconform.targets.listeners import Before, Whose
+from siconform.targets.logged_process import LoggedProcess
 from siconform.targets.terms import PLAIN, Terms
 
 __all__ = ["Launch", "ProcessTarget"]
@@ -26,7 +24,6 @@ _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
 _REPORTED_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)
 _ANY_PORT = 0
-_LAST_LINES = 3  # of its output, in messages
 _LOOK_AGAIN = 0.02  # seconds between two checks whether it listens
 
 
@@ -103,21 +100,22 @@ class _Run:
         self._before = Before()
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
-            self._asked = f"127.0.0.1:{_free_port()}"
+            self._asked = free_address()
         self._named_ports = reported_ports(launch.command)
         self._answered_before = [a for a in map(_local, self._named_ports) if a and _connectable(a)]
         command = [word.replace(ADDRESS, self._asked) for word in launch.command]
         self._name = launch.name
         self._log_path = log
-        self._log = log.open("ab")
-        self._began_at = self._log.tell()
         self._announced: list[str] = []  # addresses in its output
         self._address = ""  # the one that accepted a connection
         self._not_its: dict[str, Whose] = {}
         self._changed = threading.Condition()
-        self._supervisor = child_processes.start(command, stderr=self._log, folder=launch.folder)
-        self._listener = threading.Thread(target=self._listen, daemon=True, name="target output")
-        self._listener.start()
+        self._process = LoggedProcess(command, log, launch.folder, self._observe)
+        self.alive, self.ended, self.stop = (
+            self._process.alive,
+            self._process.ended,
+            self._process.stop,
+        )
 
     @property
     def known_address(self) -> str:
@@ -145,7 +143,7 @@ class _Run:
         """Return whether something listens there that may be the started process."""
         if not _connectable(address):
             return False
-        whose = self._before.whose(address, self._supervisor.pid)
+        whose = self._before.whose(address, self._process.pid)
         if whose is Whose.UNKNOWN and address in self._answered_before:
             whose = Whose.OF_BEFORE
         if whose in (Whose.OURS, Whose.UNKNOWN):
@@ -153,34 +151,12 @@ class _Run:
         self._not_its[address] = whose
         return False
 
-    def alive(self) -> bool:
-        return self._supervisor.poll() is None
-
-    def ended(self, timeout: float) -> str:
-        try:
-            code = self._supervisor.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return ""
-        self._listener.join(1.0)
-        last = self._last_words()
-        how = f"killed by signal {code - 128}" if code > 128 else f"exit status {code}"  # noqa: PLR2004  # as shells count
-        return f"it ended with {how}" + (f": {last}" if last else "")
-
-    def stop(self) -> None:
-        child_processes.end(self._supervisor)
-        self._listener.join(1.0)  # longer only if a process outside its group holds the pipe
-
-    def _listen(self) -> None:
-        assert self._supervisor.stdout is not None  # noqa: S101  # it is a pipe
-        with self._supervisor.stdout as output, self._log as log:
-            for line in output:
-                log.write(line)
-                log.flush()
-                found = _LISTENING.search(line.decode(errors="replace"))
-                if found and self._believes(int(found[2])):
-                    with self._changed:
-                        self._announced.append(found[1])
-                        self._changed.notify_all()
+    def _observe(self, line: str) -> None:
+        found = _LISTENING.search(line)
+        if found and self._believes(int(found[2])):
+            with self._changed:
+                self._announced.append(found[1])
+                self._changed.notify_all()
 
     def _believes(self, port: int) -> bool:
         """Return whether the port is one in the command, or one it was free to choose."""
@@ -201,18 +177,6 @@ class _Run:
             f"(its output is in {self._log_path})"
         )
 
-    def _last_words(self) -> str:
-        """Return its last lines, shortened if they are long, with the path of the log."""
-        output = self._log_path.read_bytes()[self._began_at :].decode(errors="replace")
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
-        if not lines:
-            return ""
-        last = " | ".join(lines[-_LAST_LINES:])
-        if len(lines) <= _LAST_LINES and len(last) <= IN_SHORT:
-            return last
-        short = last if len(last) <= IN_SHORT else in_short(lines[-1])
-        return f"{short} (full output in {self._log_path})"
-
 
 def reported_ports(command: Sequence[str]) -> frozenset[int]:
     """Return the ports in a command; 0 is one that it chooses."""
@@ -226,6 +190,11 @@ def reported_ports(command: Sequence[str]) -> frozenset[int]:
 
 def _local(port: int) -> str:
     return f"127.0.0.1:{port}" if port != _ANY_PORT else ""
+
+
+def free_address() -> str:
+    """Return a loopback address on which nothing listens."""
+    return f"127.0.0.1:{_free_port()}"
 
 
 def _free_port() -> int:
