@@ -13,10 +13,10 @@ from siconform.catalogue import (
     catalogue,
     find_requirement,
 )
-from siconform.catalogue.lint import complaints, complaints_about_tests
+from siconform.catalogue.lint import complaints, complaints_about_challenges, complaints_about_tests
 from siconform.catalogue.reading import read_area
 from siconform.catalogue.requirement import Source
-from siconform.running.index import cited
+from siconform.running.index import citations, cited
 from siwire import REVISIONS, Revision
 
 ENTRY = """\
@@ -49,6 +49,13 @@ def test_catalogue_is_consistent() -> None:
 
 def test_scheduler_requirements_are_tested_or_excluded() -> None:
     assert list(complaints_about_tests(catalogue().values(), cited())) == []
+
+
+def test_challenged_tests_cite_their_requirement() -> None:
+    tests = {
+        i: [name for by in citations().values() for name in by.get(i, ())] for i in catalogue()
+    }
+    assert list(complaints_about_challenges(catalogue().values(), tests)) == []
 
 
 def test_tested_requirements_have_mutant_or_reason() -> None:

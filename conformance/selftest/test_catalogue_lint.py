@@ -77,7 +77,7 @@ def test_linter_reports_missing_duplicate_and_unsorted_ids() -> None:
             {Side.RM},
             "it binds the RM",
             False,
-            "needs no reason for not being tested: it applies to the RM",
+            "needs no reason for not being tested: it does not apply to schedulers",
         ),
     ],
 )
@@ -92,6 +92,34 @@ def test_linter_knows_tested_requirements(
 
     assert len(found) == bool(message)
     assert message in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("sides", "reason", "cited", "message"),
+    [
+        ({Side.RM}, "", True, ""),
+        ({Side.RM, Side.SCHEDULER}, "nothing shows it", False, ""),
+        ({Side.SCHEDULER}, "", False, ""),
+        ({Side.RM}, "", False, "is not tested and gives no reason"),
+        ({Side.RM}, "nothing", True, "gives a reason for not being tested, but is tested"),
+        (
+            {Side.SCHEDULER},
+            "nothing",
+            False,
+            "needs no reason for not being tested: it does not apply to resource managers",
+        ),
+    ],
+)
+def test_linter_knows_requirements_tested_on_rms(
+    sides: set[Side], reason: str, *, cited: bool, message: str
+) -> None:
+    entry = find_requirement("SI-NODE-001")
+    entry = replace(entry, sides=frozenset(sides), not_tested_on_rms=reason)
+
+    tests = {entry.id: ("suite_rm/x.py::test_y",)} if cited else {}
+    found = list(complaints_about_tests([entry], tests, Side.RM))
+
+    assert found == ([f"{entry.id}: {message}"] if message else [])
 
 
 def test_ended_requirement_needs_reason() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from siconform.catalogue import CatalogueError, Challenge, catalogue, find_requirement
+from siconform.catalogue import CatalogueError, Challenge, Side, catalogue, find_requirement
 from siconform.catalogue.document import page
-from siconform.catalogue.lint import complaints, complaints_about_tests
+from siconform.catalogue.lint import complaints, complaints_about_challenges
 from siconform.catalogue.reading import read_area
 from siconform.listing import render_explanation
 from siconform.reporting.certificate import Certified, result_of
@@ -156,7 +156,9 @@ def test_catalogue_shows_dispute(challenged: Enter) -> None:
     received = f"- **challenged since 2026-11-20: {LINK}** (The sentence may mean less.)"
 
     assert received in page([requirement], {"NODE": "nodes"})
-    explained = render_explanation(requirement, ["suite/x.py::test_two"]).splitlines()
+    explained = render_explanation(
+        requirement, {Side.SCHEDULER: ["suite/x.py::test_two"]}
+    ).splitlines()
     place = explained.index(f"  challenged since 2026-11-20: {LINK}")
     assert [line.strip() for line in explained[place + 1 : place + 3]] == [
         "The sentence may mean less.",
@@ -170,7 +172,7 @@ def test_challenge_has_required_fields(challenged: Enter) -> None:
 
     def wrong() -> list[str]:
         found = [*complaints(list(catalogue().values()))]
-        found += complaints_about_tests([requirement], cited)
+        found += complaints_about_challenges([requirement], cited)
         return [f for f in found if f.startswith("SI-NODE-004: ") and "halleng" in f]
 
     challenged(ONE_TEST)

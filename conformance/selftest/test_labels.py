@@ -17,7 +17,7 @@ from siconform.cli import main
 from siconform.reporting.html.rendering import render
 from siconform.reporting.html.run_page import run_page
 from siconform.running import summary
-from siconform.verdicts import CATALOGUED, VIOLATED, Verdict
+from siconform.verdicts import CATALOGUED, OF_ONE_SIDE, VIOLATED, Verdict
 
 NONSENSE = "frobnicated"
 NAMED = VIOLATED | {Verdict.COULD_NOT_RUN, Verdict.NOT_APPLICABLE, Verdict.NOT_REACHED}
@@ -93,7 +93,7 @@ SHOWN: dict[Callable[[Verdict, Path], str], frozenset[Verdict]] = {
     console: frozenset(Verdict) - {Verdict.KIT_ERROR},  # the run as a whole has it, too
     report: frozenset(Verdict) - {Verdict.KIT_ERROR},
     compare: frozenset(Verdict) - {Verdict.BASELINED},  # compared unchanged
-    listing: CATALOGUED,
+    listing: CATALOGUED - OF_ONE_SIDE,
     explanation: frozenset({Verdict.BASELINED, Verdict.COULD_NOT_RUN, Verdict.OF_THE_RM}),
 }
 

@@ -9,8 +9,15 @@ from siconform.filters import Filters
 from siconform.listing import WIDTH, render_explanation, render_list
 from siconform.verdicts import Verdict
 
-EXCLUDED, NO_TEST_YET, OF_THE_RM = Verdict.EXCLUDED, Verdict.NO_TEST_YET, Verdict.OF_THE_RM
-TESTS = {"SI-NODE-001": ("suite/test_nodes.py::test_a",), "SI-PRE-001": ()}
+EXCLUDED, NO_TEST_YET = Verdict.EXCLUDED, Verdict.NO_TEST_YET
+TESTS = {
+    Side.SCHEDULER: {
+        "SI-NODE-001": ("suite/test_nodes.py::test_a",),
+        "SI-WIRE-001": ("suite/test_wire.py::test_b",),
+        "SI-PRE-001": (),
+    },
+    Side.RM: {},
+}
 
 
 def listed(filters: Filters) -> list[str]:
@@ -78,6 +85,8 @@ def test_long_title_wraps() -> None:
         (Filters(revision="2021-02"), "SI-WIRE-001", of_revision("2021-02")),
         (Filters(revision="2026-04"), "SI-WIRE-001", of_revision("2026-04")),
         (Filters(untested=True), "SI-WIRE-001", requirements(len(catalogue()) - 1)),
+        (Filters(untested=True, side=Side.SCHEDULER), "SI-WIRE-002", ""),
+        (Filters(untested=True, side=Side.RM), "SI-WIRE-001", ""),
         (
             Filters(areas=frozenset({"NODE"}), untested=True),
             "SI-NODE-002",
@@ -96,7 +105,7 @@ def test_explanation_is_complete() -> None:
     entry = find_requirement("SI-NODE-002")
     text = render_explanation(
         entry,
-        ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"],
+        {Side.SCHEDULER: ["suite/test_nodes.py::test_a", "suite/test_nodes.py::test_b"]},
         {"reference": "good", "yunikorn-core@1.5.1": "bad"},
     )
     lines = text.splitlines()
@@ -118,7 +127,7 @@ def test_explanation_is_complete() -> None:
 
 
 def test_explanation_without_test_omits_empty_parts() -> None:
-    text = render_explanation(find_requirement("SI-NODE-001"), [])
+    text = render_explanation(find_requirement("SI-NODE-001"), {})
     assert f"  tests      {NO_TEST_YET.label}" in text.splitlines()
     assert not any(label in text for label in ("  schedulers", "  control", "  needs"))
 
@@ -128,25 +137,51 @@ def test_excluded_requirement_shows_reason() -> None:
     rows = render_list([entry], {}, Filters(untested=True)).splitlines()
     assert rows[2].split(maxsplit=1) == [f"{EXCLUDED.label}:", "nothing shows it"]
     assert rows[-1].startswith(f"0 tested, {EXCLUDED.counted(1)}, ")
-    assert "  tests      none: nothing shows it" in render_explanation(entry, []).splitlines()
+    assert "  tests      none: nothing shows it" in render_explanation(entry, {}).splitlines()
 
 
 def test_ended_requirement_shows_reason() -> None:
-    lines = render_explanation(find_requirement("SI-AUTO-001"), []).splitlines()
+    lines = render_explanation(find_requirement("SI-AUTO-001"), {}).splitlines()
     place = lines.index("  applies to schedulers, 2021-02")
     assert lines[place + 1] == "  retired    From 2023-04 on there are no auto-scaling metrics."
 
 
-def test_rm_requirement_is_marked() -> None:
-    text = render_explanation(find_requirement("SI-NODE-014"), [])
-    assert (
-        f"  tests      none: it {OF_THE_RM.label}, and the kit tests schedulers"
-        in text.splitlines()
-    )
+def test_tests_of_rms_are_shown() -> None:
+    test = "suite_rm/test_nodes.py::test_a"
+    text = render_explanation(find_requirement("SI-NODE-014"), {Side.RM: [test]})
+    assert f"  tests      {test}" in text.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"),
+    [("", f"{NO_TEST_YET.label} on RMs"), ("nothing shows it", "none on RMs: nothing shows it")],
+)
+def test_side_without_test_is_shown(reason: str, shown: str) -> None:
+    entry = replace(find_requirement("SI-WIRE-001"), not_tested_on_rms=reason)
+    tests = {Side.SCHEDULER: ["suite/test_wire.py::test_a"]}
+    lines = render_explanation(entry, tests).splitlines()
+    place = lines.index("  tests      suite/test_wire.py::test_a")
+    assert lines[place + 1] == f"{'':13}{shown}"
+
+
+def test_requirement_of_both_sides_needs_a_test_on_each() -> None:
+    entry = find_requirement("SI-WIRE-001")
+    excused = replace(entry, not_tested_on_rms="nothing shows it")
+    one_side = {Side.SCHEDULER: {entry.id: ("suite/test_wire.py::test_a",)}, Side.RM: {}}
+    both = {**one_side, Side.RM: {entry.id: ("suite_rm/test_wire.py::test_a",)}}
+
+    def counts(listed: str) -> str:
+        return listed.splitlines()[-1]
+
+    assert counts(render_list([entry], both)) == "1 tested, 0 excluded, 0 not tested yet"
+    assert counts(render_list([entry], one_side)) == "0 tested, 0 excluded, 1 not tested yet"
+    assert counts(render_list([excused], one_side)) == "0 tested, 1 excluded, 0 not tested yet"
+    of_schedulers = render_list([entry], one_side, Filters(side=Side.SCHEDULER))
+    assert counts(of_schedulers) == "1 tested, 0 excluded, 0 not tested yet"
 
 
 def test_place_is_named_once_with_revisions() -> None:
-    lines = render_explanation(find_requirement("SI-GANG-021"), []).splitlines()
+    lines = render_explanation(find_requirement("SI-GANG-021"), {}).splitlines()
     assert [line for line in lines if "gang scheduling design)" in line] == [
         '  sources    section "Scheduler logic changes" (gang scheduling design)'
     ]
@@ -154,7 +189,8 @@ def test_place_is_named_once_with_revisions() -> None:
 
 def test_output_fits_plain_terminal() -> None:
     explained = [
-        render_explanation(entry, ["suite/x.py::test_y"]) for entry in catalogue().values()
+        render_explanation(entry, {Side.SCHEDULER: ["suite/x.py::test_y"]})
+        for entry in catalogue().values()
     ]
     text = "\n".join([render_list(catalogue().values(), TESTS), *explained])
     assert text.isascii()

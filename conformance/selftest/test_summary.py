@@ -9,12 +9,12 @@ import jsonschema
 import pytest
 from siconform import results
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.catalogue import Level, catalogue
-from siconform.policy import RequirementResult, RunStatus, evaluate
+from siconform.catalogue import Level, Side, catalogue, find_requirement
+from siconform.policy import ExitCode, RequirementResult, RunStatus, evaluate
 from siconform.results import Conditions, DeadlineFacts, Failure, Run, TargetFacts
 from siconform.running import summary
 from siconform.running.command_line import CommandLine
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import OF_ONE_SIDE, Evidence, Verdict
 
 NODES = [r for r in catalogue().values() if r.area == "NODE" and "2023-12" in r.revisions]
 MUST = [r for r in NODES if r.level is Level.MUST]
@@ -110,7 +110,7 @@ def test_area_shows_each_verdict() -> None:
     assert line == f" NODE   {'#' * 19}!   20 {PASS}     1 {FAIL}"
 
 
-@pytest.mark.parametrize("verdict", [v for v in Verdict if v is not Verdict.OF_THE_RM])
+@pytest.mark.parametrize("verdict", sorted(set(Verdict) - OF_ONE_SIDE))
 def test_one_requirement_of_many_shows_in_the_bar(verdict: Verdict) -> None:
     requirements = [RequirementResult(r, Verdict.PASS, "") for r in MUST[1:]]
     requirements.append(RequirementResult(MUST[0], verdict, "no"))
@@ -132,6 +132,21 @@ def test_rm_requirements_are_not_counted() -> None:
     assert (
         evaluation.sentence == "CONFORMANT: all tested requirements passed (3 of 3 of SI 2023-12)"
     )
+
+
+def test_run_of_an_rm_is_decided_by_requirements_of_rms() -> None:
+    ours, theirs = find_requirement("SI-REL-008"), find_requirement("SI-NODE-002")
+    assert ours.sides | theirs.sides == set(Side)
+    apart = RequirementResult(theirs, Verdict.OF_THE_SCHEDULER, "")
+    status = RunStatus("2024-10", Side.RM)
+
+    passed = evaluate([RequirementResult(ours, Verdict.PASS, ""), apart], status)
+    failed = evaluate([RequirementResult(ours, Verdict.FAIL, "no"), apart], status)
+    of_schedulers = evaluate([RequirementResult(ours, Verdict.FAIL, "no")], RunStatus("2024-10"))
+
+    assert passed.sentence == ("CONFORMANT: all tested requirements passed (1 of 1 of SI 2024-10)")
+    assert failed.exit_code == ExitCode.NON_CONFORMANT
+    assert of_schedulers.exit_code == ExitCode.OK
 
 
 def test_failures_come_worst_first() -> None:

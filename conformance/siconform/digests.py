@@ -12,7 +12,7 @@ import siwire
 from siconform.catalogue import catalogue
 
 _KIT: Final = Path(__file__).parent
-_SUITE: Final = ("suite", "monitors")
+_SUITE: Final = ("suite", "suite_rm", "monitors")
 _ASIDE: Final = ("commands", "reporting", "spec", "trying", "doctor", "cli.py", "generated.py")
 """Parts that present results and decide no verdict."""
 

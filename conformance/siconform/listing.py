@@ -54,29 +54,31 @@ _COLUMNS = (12, 6, 9, 10, 9)
 _SHORT = {Observation.CONFIGURATION: "config"}
 
 
+Citations = Mapping[Side, Mapping[str, Sequence[str]]]
+"""The tests and monitors of each requirement, by side."""
+
+
 def render_list(
-    requirements: Iterable[Requirement],
-    tests_by_requirement: Mapping[str, Sequence[str]],
-    filters: Filters | None = None,
+    requirements: Iterable[Requirement], tests: Citations, filters: Filters | None = None
 ) -> str:
     """Render a table of the selected requirements; the last two lines count them."""
-    chosen = [
-        requirement
-        for requirement in requirements
-        if _passes(requirement, tests_by_requirement, filters or Filters())
-    ]
-    rows = [line for requirement in chosen for line in _rows(requirement)]
-    return "\n".join([*_row(_HEADINGS), *rows, "", _counts(chosen, tests_by_requirement)])
+    given = filters or Filters()
+    found = (one for one in requirements if given.passes(one))
+    coverage = {one: _coverage(one, tests, given.side) for one in found}
+    if given.untested:
+        coverage = {one: covered for one, covered in coverage.items() if covered is not None}
+    rows = [line for requirement in coverage for line in _rows(requirement)]
+    return "\n".join([*_row(_HEADINGS), *rows, "", _counts(coverage)])
 
 
 def render_explanation(
     requirement: Requirement,
-    tests: Sequence[str],
+    tests: Mapping[Side, Sequence[str]],
     known_results: Mapping[str, str] | None = None,
 ) -> str:
     """Render a requirement: text, interpretation, sources, experiment, tests and results.
 
-    ``known_results`` maps the name of a scheduler to its result.
+    ``tests`` are those of each side; ``known_results`` maps a scheduler to its result.
     """
     results = [f"{name}: {verdict}" for name, verdict in (known_results or {}).items()]
     lines = [
@@ -100,7 +102,7 @@ def render_explanation(
             "needs",
             *(f"{name}: {FEATURES[name].offers}" for name in sorted(requirement.features)),
         ),
-        _labelled("tests", *(tests or (_why_untested(requirement),))),
+        _labelled("tests", *_tests(requirement, tests)),
         _labelled("upstream", requirement.upstream),
         _labelled("schedulers", *results),
     ]
@@ -120,9 +122,14 @@ def render_profiles(profiles: Iterable[Profile]) -> str:
     )
 
 
-def _passes(requirement: Requirement, tests: Mapping[str, Sequence[str]], filters: Filters) -> bool:
-    wanted = not (filters.untested and tests.get(requirement.id))
-    return wanted and filters.passes(requirement)
+def _coverage(requirement: Requirement, tests: Citations, side: Side | None) -> Verdict | None:
+    """Return why a requirement is not tested on each of its sides, or on this one; else None."""
+    sides = [one for one in Side if one in requirement.sides and side in (None, one)]
+    untested = [one for one in sides if not tests.get(one, {}).get(requirement.id)]
+    if not untested:
+        return None
+    excused = all(requirement.not_tested_on(one) for one in untested)
+    return Verdict.EXCLUDED if excused else Verdict.NO_TEST_YET
 
 
 def _headline(requirement: Requirement) -> str:
@@ -145,18 +152,26 @@ def _cells(requirement: Requirement) -> tuple[str, ...]:
 def _rows(requirement: Requirement) -> list[str]:
     """Return the row of a requirement and, below its title, why it is not tested."""
     rows = _row(_cells(requirement))
-    if requirement.not_tested:
-        blank = [""] * len(_COLUMNS)
-        rows += _row([*blank, f"{Verdict.EXCLUDED.label}: {requirement.not_tested}"])
+    for side in Side:
+        if reason := requirement.not_tested_on(side):
+            blank = [""] * len(_COLUMNS)
+            rows += _row([*blank, f"{Verdict.EXCLUDED.label}{_on(requirement, side)}: {reason}"])
     return rows
 
 
-def _why_untested(requirement: Requirement) -> str:
-    if requirement.not_tested:
-        return f"none: {requirement.not_tested}"
-    if Side.SCHEDULER not in requirement.sides:
-        return f"none: it {Verdict.OF_THE_RM.label}, and the kit tests schedulers"
-    return Verdict.NO_TEST_YET.label
+def _tests(requirement: Requirement, tests: Mapping[Side, Sequence[str]]) -> list[str]:
+    """Return the tests of each side, or why there are none."""
+    received: list[str] = []
+    for side in (one for one in Side if one in requirement.sides):
+        on, reason = _on(requirement, side), requirement.not_tested_on(side)
+        why = f"none{on}: {reason}" if reason else f"{Verdict.NO_TEST_YET.label}{on}"
+        received += tests.get(side) or [why]
+    return received
+
+
+def _on(requirement: Requirement, side: Side) -> str:
+    """Return the side in words if it is RMs and the requirement applies to schedulers, too."""
+    return " on RMs" if side is Side.RM and len(requirement.sides) > 1 else ""
 
 
 def _row(cells: Sequence[str]) -> list[str]:
@@ -166,22 +181,13 @@ def _row(cells: Sequence[str]) -> list[str]:
     return [f"{start}{title[0]}", *(" " * len(start) + line for line in title[1:])]
 
 
-def _counts(chosen: Sequence[Requirement], tests: Mapping[str, Sequence[str]]) -> str:
-    levels = Counter(requirement.level for requirement in chosen)
-    tested = sum(bool(tests.get(requirement.id)) for requirement in chosen)
-    excluded = sum(bool(requirement.not_tested) for requirement in chosen)
-    of_the_rm = sum(
-        Side.SCHEDULER not in requirement.sides and not tests.get(requirement.id)
-        for requirement in chosen
-    )
+def _counts(coverage: Mapping[Requirement, Verdict | None]) -> str:
+    levels = Counter(requirement.level for requirement in coverage)
     by_level = ", ".join(f"{levels[level]} {level}" for level in Level)
-    counted = {
-        Verdict.EXCLUDED: excluded,
-        Verdict.OF_THE_RM: of_the_rm,
-        Verdict.NO_TEST_YET: len(chosen) - tested - excluded - of_the_rm,
-    }
-    untested = ", ".join(verdict.counted(count) for verdict, count in counted.items())
-    return f"{len(chosen)} requirements: {by_level}\n{tested} tested, {untested}"
+    found = Counter(coverage.values())
+    reasons = (Verdict.EXCLUDED, Verdict.NO_TEST_YET)
+    untested = ", ".join(verdict.counted(found[verdict]) for verdict in reasons)
+    return f"{len(coverage)} requirements: {by_level}\n{found[None]} tested, {untested}"
 
 
 def _sides(requirement: Requirement) -> str:

@@ -165,6 +165,26 @@ def target_on_real_clock(pytestconfig: pytest.Config) -> Callable[[], Target]:
     return partial(pytestconfig.stash[_LEASE].open, real_clock=True)
 
 
+@pytest.fixture(scope="session")
+def worker(pytestconfig: pytest.Config) -> str:
+    """Return the name of this test worker."""
+    received: dict[str, str] = getattr(pytestconfig, "workerinput", {})
+    return received.get("workerid", "master")
+
+
+@pytest.fixture
+def short_name(worker: str, numbers: Callable[[], int]) -> str:
+    """Return a prefix for ids, unique in the run."""
+    return f"{worker}-{numbers()}"
+
+
+@pytest.fixture(scope="session")
+def numbers() -> Callable[[], int]:
+    """Return a counter of the worker's tests."""
+    counter = iter(range(1, 1_000_000))
+    return lambda: next(counter)
+
+
 def _checked(config: pytest.Config) -> Settings:
     """Return the settings after checking everything that needs no target."""
     with_target_file_of(config)

@@ -10,7 +10,7 @@ from typing import Final
 
 from siconform.baseline import KnownDeviation
 from siconform.catalogue import Level, Requirement, Side
-from siconform.verdicts import FAILED, REACHED, VIOLATED, Evidence, Verdict
+from siconform.verdicts import FAILED, OF_ONE_SIDE, REACHED, VIOLATED, Evidence, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,10 @@ class RequirementResult:
     tests: tuple[str, ...] = ()  # tests that cite it, whether they ran or not
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline, for this requirement
 
-    def decides(self, fail_on: Level) -> bool:
-        """Return whether it decides the verdict: for schedulers and of at least this level."""
-        return Side.SCHEDULER in self.requirement.sides and self.requirement.level.is_at_least(
-            fail_on
-        )
+    def decides(self, status: "RunStatus") -> bool:
+        """Return whether it decides the verdict: of the tested side and of the level needed."""
+        requirement = self.requirement
+        return status.side in requirement.sides and requirement.level.is_at_least(status.fail_on)
 
     @property
     def disputed(self) -> bool:
@@ -102,6 +101,7 @@ class RunStatus:
     """How the run itself went, apart from its results."""
 
     revision: str
+    side: Side = Side.SCHEDULER  # that was tested
     unreachable: str = ""  # why no test met the target
     kit_errors: tuple[str, ...] = ()  # that belong to no requirement
     stale: tuple[str, ...] = ()  # baseline entries that no longer match
@@ -126,7 +126,7 @@ class RunEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the selected requirements on schedulers were tested, and why others were not."""
+    """How many of the selected requirements of the tested side were tested, and why others not."""
 
     tested: int
     selected: int
@@ -143,7 +143,7 @@ def coverage(
     selected = [
         (identifier, verdict, reason)
         for identifier, verdict, reason in results
-        if verdict is not Verdict.OF_THE_RM and (chosen is None or identifier in chosen)
+        if verdict not in OF_ONE_SIDE and (chosen is None or identifier in chosen)
     ]
     untested = [one for one in selected if one[1] not in REACHED]
     return Coverage(
@@ -156,9 +156,9 @@ def coverage(
 def evaluate(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
     """Evaluate a run; console, JUnit, JSON and exit code all use the result.
 
-    Only a MUST for schedulers decides, and a SHOULD if ``fail_on`` includes it; others are shown
-    and counted. Requirements without a test (excluded, not tested yet) never count against the
-    target.
+    Only a MUST of the tested side decides, and a SHOULD if ``fail_on`` includes it; others are
+    shown and counted. Requirements without a test (excluded, not tested yet) never count against
+    the target.
     """
     return _evaluate_status(results, status) or _evaluate_results(results, status)
 
@@ -185,7 +185,7 @@ def _evaluate_status(
 
 
 def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
-    deciding = [f for f in results if f.decides(status.fail_on)]
+    deciding = [f for f in results if f.decides(status)]
     failed = [f for f in deciding if f.verdict in FAILED]
     undecided = [
         f for f in deciding if f.verdict.row.exit_code == ExitCode.INCOMPLETE and not f.disputed
@@ -210,7 +210,7 @@ def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -
 
 def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) -> RunEvaluation:
     """Evaluate a run in which every MUST passed or is explained by the baseline."""
-    recorded = [f for f in results if f.decides(status.fail_on) and f.verdict is Verdict.BASELINED]
+    recorded = [f for f in results if f.decides(status) and f.verdict is Verdict.BASELINED]
     unexplained = [
         f.requirement.id for f in results if status.with_baseline and f.verdict in FAILED
     ]
@@ -271,11 +271,11 @@ def _passed(results: Sequence[RequirementResult], status: RunStatus) -> str:
 
 def _part(results: Sequence[RequirementResult], status: RunStatus) -> tuple[str, str]:
     """Return how much of the revision a partial run tested, and what it selected."""
-    of_schedulers = [f.verdict for f in results if Side.SCHEDULER in f.requirement.sides]
-    tested = sum(verdict in REACHED for verdict in of_schedulers)
+    of_the_side = [f.verdict for f in results if status.side in f.requirement.sides]
+    tested = sum(verdict in REACHED for verdict in of_the_side)
     selected = textwrap.shorten(status.partial, _LONGEST_SELECTION, placeholder=" ...")
     return (
-        f"{tested} of {len(of_schedulers)} requirements tested",
+        f"{tested} of {len(of_the_side)} requirements tested",
         f"(SI {status.revision}; selected: {selected})",
     )
 
@@ -296,7 +296,7 @@ def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
     if status.chosen is None:
         return f"{tested} of SI {status.revision}"
     others = sum(
-        Side.SCHEDULER in f.requirement.sides and f.requirement.id not in status.chosen
+        status.side in f.requirement.sides and f.requirement.id not in status.chosen
         for f in results
     )
     return f"{tested} selected, {others} others of SI {status.revision} not selected"

@@ -4,7 +4,6 @@ import json
 import os
 import platform
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -18,7 +17,7 @@ from siconform import digests
 from siconform.baseline import Baseline
 from siconform.catalogue import Challenge, Level
 from siconform.policy import RequirementResult, RunEvaluation, RunStatus
-from siconform.verdicts import SHOWN, Evidence, Verdict
+from siconform.verdicts import Evidence, Verdict, tally
 
 SCHEMA_VERSION: Final = 2
 FILE: Final = "results.json"
@@ -116,9 +115,8 @@ class Run:
         return [] if by_tests else self.asked()
 
     def counts(self) -> Mapping[Verdict, int]:
-        """Count the requirements with each verdict, zeros included."""
-        found = Counter(f.verdict for f in self.requirements)
-        return {verdict: found.get(verdict, 0) for verdict in SHOWN}
+        """Count the requirements with each verdict."""
+        return tally(f.verdict for f in self.requirements)
 
 
 def document(run: Run) -> dict[str, Any]:
@@ -127,6 +125,7 @@ def document(run: Run) -> dict[str, Any]:
         "schema": SCHEMA_VERSION,
         "kit": siconform.__version__,
         "revision": run.status.revision,
+        "side": run.status.side.value,
         "command": shlex.join(run.command),
         "argv": list(run.command),
         "target": {

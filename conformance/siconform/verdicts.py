@@ -1,9 +1,12 @@
 """Verdicts on a requirement: the table behind all output, and how verdicts combine."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final, Self
+
+from siconform.catalogue import Side
 
 
 class Role(StrEnum):
@@ -75,6 +78,9 @@ class Verdict(StrEnum):
     OF_THE_RM = "of-the-rm", Row(
         "applies to resource managers", "no scheduler can violate it",
         Role.NEUTRAL, ".", plural="apply to resource managers", catalogued=True)
+    OF_THE_SCHEDULER = "of-the-scheduler", Row(
+        "applies to schedulers", "no resource manager can violate it",
+        Role.NEUTRAL, ".", plural="apply to schedulers", catalogued=True)
     # fmt: on
 
     _value_: str
@@ -121,6 +127,14 @@ FAILED: Final = frozenset(one for one in Verdict if one.row.role is Role.BAD)
 
 VIOLATED: Final = FAILED | {Verdict.BASELINED}
 """All violations of the requirement, expected or not."""
+
+OTHER_SIDE: Final[Mapping[Side, Verdict]] = {
+    Side.SCHEDULER: Verdict.OF_THE_RM,
+    Side.RM: Verdict.OF_THE_SCHEDULER,
+}
+"""The verdict of requirements that do not apply to the tested side."""
+
+OF_ONE_SIDE: Final = frozenset(OTHER_SIDE.values())
 
 LISTED: Final = FAILED | {Verdict.KIT_ERROR}
 """Verdicts that are reported individually and immediately."""
@@ -181,6 +195,16 @@ def decisive(evidence: Iterable[Evidence]) -> Evidence | None:
     received = worst_first(evidence)
     spoke = [e for e in received if not e.of_an_absent_precondition]
     return next(iter(spoke or received), None)
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
+    """Count each verdict in the order of display, including zeros.
+
+    Verdicts of runs against schedulers had no OF_THE_SCHEDULER: a zero of it is left out.
+    """
+    found = Counter(verdicts)
+    absent = {Verdict.OF_THE_SCHEDULER} - found.keys()
+    return {verdict: found[verdict] for verdict in SHOWN if verdict not in absent}
 
 
 def worst_first(evidence: Iterable[Evidence]) -> list[Evidence]:

@@ -118,6 +118,8 @@ def _facts(entry: Requirement) -> Iterator[str]:
         yield f"- upstream: {entry.upstream}"
     if entry.not_tested:
         yield f"- not tested: {entry.not_tested}"
+    if entry.not_tested_on_rms:
+        yield f"- not tested on RMs: {entry.not_tested_on_rms}"
     if entry.retired:
         yield f"- retired: {entry.retired}"
     if entry.challenged:

@@ -24,6 +24,7 @@ _PROSE = (
     "then",
     "control",
     "not_tested",
+    "not_tested_on_rms",
     "retired",
 )
 _ID = re.compile(r"SI-([A-Z]+)-(\d{3})")
@@ -55,20 +56,33 @@ def complaints(requirements: Sequence[Requirement]) -> list[str]:
 
 
 def complaints_about_tests(
-    requirements: Iterable[Requirement], cited: Mapping[str, Sequence[str]]
+    requirements: Iterable[Requirement],
+    cited: Mapping[str, Sequence[str]],
+    side: Side = Side.SCHEDULER,
 ) -> Iterator[str]:
-    """Yield the scheduler requirements that have neither a test nor a reason, or both.
+    """Yield the requirements of a side that have neither a test nor a reason, or both.
 
-    ``cited`` maps a requirement to its tests and monitors.
+    ``cited`` maps a requirement to its tests and monitors of that side.
     """
     for requirement in requirements:
-        tested, excused = requirement.id in cited, bool(requirement.not_tested)
+        tested, excused = requirement.id in cited, bool(requirement.not_tested_on(side))
         if tested and excused:
             yield f"{requirement.id}: gives a reason for not being tested, but is tested"
-        elif excused and Side.SCHEDULER not in requirement.sides:
-            yield f"{requirement.id}: needs no reason for not being tested: it applies to the RM"
-        elif not (tested or excused) and Side.SCHEDULER in requirement.sides:
+        elif excused and side not in requirement.sides:
+            apart = f"it does not apply to {side.noun}s"
+            yield f"{requirement.id}: needs no reason for not being tested: {apart}"
+        elif not (tested or excused) and side in requirement.sides:
             yield f"{requirement.id}: is not tested and gives no reason"
+
+
+def complaints_about_challenges(
+    requirements: Iterable[Requirement], cited: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield the challenged tests that do not cite their requirement.
+
+    ``cited`` maps a requirement to its tests and monitors of both sides.
+    """
+    for requirement in requirements:
         for name in requirement.challenged.tests if requirement.challenged else ():
             if not any(name in test for test in cited.get(requirement.id, ())):
                 yield f'{requirement.id}: the challenged test "{name}" does not cite it'

@@ -70,6 +70,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
     control: str = ""
     upstream: str = ""
     not_tested: str = ""
+    not_tested_on_rms: str = ""
     no_mutant: str = ""
     retired: str = ""
     challenged: _Challenge | None = None

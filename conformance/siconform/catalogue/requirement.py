@@ -34,6 +34,11 @@ class Side(StrEnum):
     SCHEDULER = "scheduler"
     RM = "rm"
 
+    @property
+    def noun(self) -> str:
+        """The peer in words."""
+        return "scheduler" if self is Side.SCHEDULER else "resource manager"
+
 
 class Observation(StrEnum):
     """What is needed to observe whether a requirement holds."""
@@ -131,10 +136,15 @@ class Requirement:
     when: str
     then: str
     upstream: str
-    not_tested: str  # why the suite has no test of it, or ""
+    not_tested: str  # why no test of schedulers covers it, or ""
     retired: str  # why newer revisions do not have it, or ""
     challenged: Challenge | None = None
     no_mutant: str = ""  # why no mutant shows that its test can fail, or ""
+    not_tested_on_rms: str = ""  # why no test of RMs covers it, or ""
+
+    def not_tested_on(self, side: Side) -> str:
+        """Return why no test of this side covers it, or ""."""
+        return self.not_tested if side is Side.SCHEDULER else self.not_tested_on_rms
 
     def challenge_of(self, test: str) -> Challenge | None:
         """Return the dispute about failures of this test; None if there is none."""

@@ -27,7 +27,7 @@ def list_requirements(
     *, words: Sequence[str], untested: bool, side: str | None, revision: str, **given: Any
 ) -> None:
     """List the requirements of the catalogue."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
+    from siconform.running.index import citations  # noqa: PLC0415  # imports protobuf
 
     try:
         name = find_revision(revision).name if revision else ""
@@ -37,7 +37,7 @@ def list_requirements(
     if note := note_on(revision):
         click.echo(f"siconform: {note}", err=True)
     filters = replace(filters, untested=untested, side=Side(side) if side else None, revision=name)
-    click.echo(render_list(catalogue().values(), cited(), filters))
+    click.echo(render_list(catalogue().values(), citations(), filters))
 
 
 @click.command()
@@ -45,7 +45,7 @@ def list_requirements(
 @of_the_selection
 def explain(words: Sequence[str], **given: Any) -> None:
     """Show requirements in full: text, sources, tests, known results."""
-    from siconform.running.index import cited  # noqa: PLC0415  # imports protobuf
+    from siconform.running.index import citations  # noqa: PLC0415  # imports protobuf
     from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
 
     if not words and not any(given.values()):
@@ -57,7 +57,10 @@ def explain(words: Sequence[str], **given: Any) -> None:
     if not requirements:
         wrong("no requirement matches all the given filters")
     received = [
-        render_explanation(r, cited().get(r.id, ()), known_results(r.id)) for r in requirements
+        render_explanation(
+            r, {side: by.get(r.id, ()) for side, by in citations().items()}, known_results(r.id)
+        )
+        for r in requirements
     ]
     click.echo("\n\n".join(received))
 

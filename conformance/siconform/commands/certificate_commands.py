@@ -112,7 +112,7 @@ def _writes(results: Path, output: Path | None, made: "Certificate") -> None:
 @click.option(
     "--into", default="build/verify", show_default=True, help="Results folder of the new run"
 )
-@of_the_target()
+@of_the_target(without=())
 def verify(
     certificate: Path,
     count: int,
@@ -149,7 +149,7 @@ def _evaluated_again(
     from siconform.reporting import verifying  # noqa: PLC0415  # the same
     from siconform.running.index import tests_by_requirement  # noqa: PLC0415  # the same
 
-    population = verifying.population(certificate, tests_by_requirement())
+    population = verifying.population(certificate, tests_by_requirement(certificate.part.side))
     chosen = verifying.sample(population, count, seed)
     click.echo(f"  sample     {len(chosen)} of {len(population)} requirements, seed {seed}")
     if not chosen:

@@ -52,9 +52,9 @@ def compare(before: Path, after: Sequence[Path], form: str) -> None:
 
     try:
         first, *others = [evaluated_in(path) for path in (before, *after)]
+        found = [compared(first, other) for other in others]
     except RecordError as error:
         wrong(str(error))
-    found = [compared(first, other) for other in others]
     if form == "json":
         received = {"comparisons": [as_json(one) for one in found]}
         click.echo(json.dumps(received, indent=1, ensure_ascii=False))

@@ -9,7 +9,7 @@ import click
 from siconform import shutdown
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, write
 from siconform.policy import ExitCode
-from siconform.running.click_options import by_flag, of_the_target, words_of
+from siconform.running.click_options import OF_RM_RUNS, by_flag, of_the_target, words_of
 from siconform.running.option_list import TARGET_FILE
 from siconform.running.option_values import NONE
 
@@ -42,7 +42,7 @@ _FORMS: Final = ("terminal", "markdown", "json")
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
 @click.option("--revision", help="Revision of the suite (default: the nearest to TEXT)")
-@of_the_target(without=["--revision"])
+@of_the_target(without=OF_RM_RUNS | {"--revision"})
 def try_(
     text: str,
     *,

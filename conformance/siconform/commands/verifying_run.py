@@ -7,20 +7,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from siconform import shutdown
+from siconform.catalogue import Side
 from siconform.policy import ExitCode
 from siconform.reporting.certificate import Part
 from siconform.reporting.evaluated_run import EvaluatedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.option_list import TARGET_FILE
+from siconform.running.option_list import LISTEN, RM_COMMAND, SIDE, TARGET_FILE, TARGETS
 from siconform.running.option_values import NONE
 from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import fill_in
+from siconform.targets.embedded import EMBEDDED_RM
 from siconform.targets.embedded import NAME as REFERENCE
 
+_OF_THE_KIT: Final = (REFERENCE, EMBEDDED_RM)
+_WAYS: Final = {
+    Side.SCHEDULER: "--target or --target-command",
+    Side.RM: f"{RM_COMMAND} or {LISTEN}",
+}
 _LIMIT: Final = 7200.0  # seconds; the run has its own limit, which grows with its deadlines
-_NAMES_A_TARGET: Final = ("--target", "--target-command")
 
 
 class NotEvaluated(Exception):
@@ -39,18 +45,19 @@ def evaluate(
     The defaults are the certified revision, time scale and features.
     """
     values = by_flag(given)
-    if part.implementation.target != REFERENCE or values.get("--target"):
+    of_the_kit = part.implementation.target in _OF_THE_KIT
+    if not of_the_kit or values.get("--target"):
         try:
             fill_in(values)
         except LookupError as error:
             raise NotEvaluated(str(error), ExitCode.USAGE) from None
     values = _as_it_was(part, values) | {TARGET_FILE: NONE}
-    is_named = any(values.get(flag) for flag in _NAMES_A_TARGET)
-    if not is_named and part.implementation.target != REFERENCE:
+    is_named = any(values.get(flag) for flag in TARGETS)
+    if not is_named and not of_the_kit:
         name, target = part.implementation.name, part.implementation.target
         of_the_run = "" if name == target else f" (target {target})"
         raise NotEvaluated(
-            f"the certificate is for {name}{of_the_run}: give --target or --target-command",
+            f"the certificate is for {name}{of_the_run}: give {_WAYS[part.side]}",
             ExitCode.USAGE,
         )
     command = [sys.executable, "-P", "-m", "siconform", "run", *words_of(values)]
@@ -77,6 +84,7 @@ def evaluate(
 
 def _as_it_was(part: Part, values: dict[str, Any]) -> dict[str, Any]:
     then = {
+        SIDE: part.side.value,
         "--revision": part.revision,
         "--time-scale": str(part.conditions.get("time_scale") or "") or None,
         "--fail-on": part.conditions.get("fail_on"),

@@ -2,12 +2,14 @@
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from siconform.catalogue import Side
 from siconform.monitors.key_lifecycles import Lives
 from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult
-from siconform.monitors.registry import MONITORS
+from siconform.monitors.registry import MONITORS_OF
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry, Exchange, History
@@ -24,12 +26,12 @@ class _Record:
 class _Life:
     """The evaluators of one RM, from one successful registration to the next."""
 
-    def __init__(self, previous: "_Life | None" = None) -> None:
+    def __init__(self, monitors: Sequence[Monitor], previous: "_Life | None" = None) -> None:
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
             else monitor.begins()
-            for number, monitor in enumerate(MONITORS)
+            for number, monitor in enumerate(monitors)
         ]
 
     def was_asked_for(self, registration: Entry | None) -> None:
@@ -42,14 +44,15 @@ class _Life:
 class Reading:
     """The monitors' findings about a history, as far as it has been read."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, monitors: Sequence[Monitor]) -> None:
+        self._monitors = monitors
         self._read = 0
         self._by_key: defaultdict[str, Lives] | None = None
         if identity is Identity.KEY_OF_THE_ASK:
             self._by_key = defaultdict(Lives)
         self._lives: dict[str, _Life] = {}
         self._asked: dict[str, Entry] = {}  # the last call to register of each RM
-        self._records = [_Record() for _ in MONITORS]
+        self._records = [_Record() for _ in monitors]
 
     def reads(self, history: History, end: int) -> None:
         """Evaluate the new entries before the index ``end``."""
@@ -61,13 +64,13 @@ class Reading:
         """Return each monitor's result between these indexes; earlier entries are context."""
         return [
             _result(monitor, record, start, end)
-            for monitor, record in zip(MONITORS, self._records, strict=True)
+            for monitor, record in zip(self._monitors, self._records, strict=True)
         ]
 
     def _observe(self, index: int, entry: Entry) -> None:
         life = self._lives.get(entry.rm)
         if life is None or _starts_over(entry):
-            life = self._lives[entry.rm] = _Life(life)
+            life = self._lives[entry.rm] = _Life(self._monitors, life)
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
@@ -102,8 +105,12 @@ def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorR
 _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()
 
 
-def reading_of(exchange: Exchange) -> Reading:
-    """Return the history's only reading, which covers at least this exchange."""
-    reading = _READINGS.setdefault(exchange.history, Reading(exchange.history.identity))
-    reading.reads(exchange.history, exchange.until())
+def reading_of(exchange: Exchange, side: Side = Side.SCHEDULER) -> Reading:
+    """Return the history's only reading by the monitors of the tested side.
+
+    It covers at least this exchange.
+    """
+    history = exchange.history
+    reading = _READINGS.setdefault(history, Reading(history.identity, MONITORS_OF[side]))
+    reading.reads(history, exchange.until())
     return reading

@@ -1,7 +1,9 @@
-"""All monitors, in reporting order."""
+"""All monitors of each side, in reporting order."""
 
+from collections.abc import Mapping
 from typing import Final
 
+from siconform.catalogue import Side
 from siconform.monitors import (
     allocations,
     applications,
@@ -11,6 +13,7 @@ from siconform.monitors import (
     nodes,
     recovery,
     releases,
+    rm_wire,
     updates,
     wire,
 )
@@ -28,3 +31,9 @@ MONITORS: Final[tuple[Monitor, ...]] = (
     *updates.MONITORS,
     *wire.MONITORS,
 )
+
+MONITORS_OF: Final[Mapping[Side, tuple[Monitor, ...]]] = {
+    Side.SCHEDULER: MONITORS,
+    Side.RM: rm_wire.MONITORS,
+}
+"""The monitors of the peer that is tested."""

@@ -9,6 +9,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from siconform.catalogue import Side
 from siconform.monitors.latest import of_the_latest
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
@@ -25,8 +26,8 @@ from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
 
-def every_field_is_declared() -> Evaluator:
-    """What the scheduler sends decodes as its type, without unknown fields or enum numbers.
+def every_field_is_declared(by: Side = Side.SCHEDULER) -> Evaluator:
+    """What the target sends decodes as its type, without unknown fields or enum numbers.
 
     Empty messages are ignored, and so are the enum numbers of events, which are informative only.
     """
@@ -37,10 +38,10 @@ def every_field_is_declared() -> Evaluator:
         undeclared = next(chain(_unknown(message), _undefined(message)), None)
         return f"undeclared {undeclared}" if undeclared else ""
 
-    received = _of_messages(evaluate_message)
+    received = of_messages(evaluate_message, by)
 
     def evaluate(entry: Entry) -> EntryFinding:
-        if isinstance(entry.content, Unreadable):
+        if isinstance(entry.content, Unreadable) and entry.sent_by_rm is (by is Side.RM):
             return f"undecodable bytes: {entry.content.problem}"
         return received(entry)
 
@@ -53,11 +54,11 @@ def reserved_numbers_are_not_used() -> Evaluator:
     def evaluate_message(message: Message) -> EntryFinding:
         if not _can_reserve(message):
             return NOTHING_TO_EVALUATE
-        used = [f"{name} {number}" for name, number in _unknown_numbers(message)]
+        used = [f"{name} {number}" for name, number in unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
         return f"reserved number: {reserved[0]}" if reserved else ""
 
-    return _of_messages(evaluate_message)
+    return of_messages(evaluate_message)
 
 
 def what_has_a_meaning_is_set() -> Evaluator:
@@ -86,17 +87,17 @@ def what_has_a_meaning_is_set() -> Evaluator:
     return evaluate
 
 
-def a_priority_is_sent_in_one_way() -> Evaluator:
+def a_priority_is_sent_in_one_way(by: Side = Side.SCHEDULER) -> Evaluator:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        sent = [p for p in _parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
+        sent = [p for p in parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
         if not sent:
             return NOTHING_TO_EVALUATE
         both = any(all(p.HasField(field.name) for field in p.DESCRIPTOR.fields) for p in sent)
         return violated_if(both, "a priority by number and by name at once")
 
-    return _of_messages(evaluate_message)
+    return of_messages(evaluate_message, by)
 
 
 def the_action_is_resync_or_none() -> Evaluator:
@@ -108,7 +109,7 @@ def the_action_is_resync_or_none() -> Evaluator:
         action = getattr(message, "action", _NO_ACTION)
         return violated_if(action not in (_NO_ACTION, _RESYNC), f"undefined action {action}")
 
-    return _of_messages(evaluate_message)
+    return of_messages(evaluate_message)
 
 
 _NO_ACTION, _RESYNC = 0, 1
@@ -125,13 +126,16 @@ _RESERVED = {
 _CAN_RESERVE = {name.split()[0] for name in _RESERVED}
 
 
-def _of_messages(evaluate_message: Callable[[Message], EntryFinding]) -> Evaluator:
-    """Return an evaluator of the scheduler's messages, called once for each message."""
+def of_messages(
+    evaluate_message: Callable[[Message], EntryFinding], by: Side = Side.SCHEDULER
+) -> Evaluator:
+    """Return an evaluator of the messages of one peer, called once for each message."""
     last = -1
+    sent_by_rm = by is Side.RM
 
     def evaluate(entry: Entry) -> EntryFinding:
         nonlocal last
-        if entry.sent_by_rm or entry.message is None or entry.number == last:
+        if entry.sent_by_rm is not sent_by_rm or entry.message is None or entry.number == last:
             return NOTHING_TO_EVALUATE
         last = entry.number
         return evaluate_message(entry.message)
@@ -140,11 +144,11 @@ def _of_messages(evaluate_message: Callable[[Message], EntryFinding]) -> Evaluat
 
 
 def _can_reserve(message: Message) -> bool:
-    return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in _parts(message))
+    return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in parts(message))
 
 
 @of_the_latest
-def _parts(message: Message) -> tuple[Message, ...]:
+def parts(message: Message) -> tuple[Message, ...]:
     """Return the message and all messages in it, at any depth."""
     return tuple(_found(message))
 
@@ -161,21 +165,22 @@ def _found(message: Message) -> Iterator[Message]:
             yield from _found(child)
 
 
-def _unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
-    for part in _parts(message):
+def unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
+    """Yield the name of each message, at any depth, and the number of each unknown field in it."""
+    for part in parts(message):
         unknown: Any = UnknownFieldSet(part)
         for field in unknown:
             yield part.DESCRIPTOR.full_name, field.field_number
 
 
 def _unknown(message: Message) -> Iterator[str]:
-    for name, number in _unknown_numbers(message):
+    for name, number in unknown_numbers(message):
         yield f"field {number} in {name}"
 
 
 def _undefined(message: Message) -> Iterator[str]:
     """Yield numbers that an enum of the revision does not define; parsing keeps them."""
-    for part in _parts(message):
+    for part in parts(message):
         for field, enum in _enums(part.DESCRIPTOR):
             number = getattr(part, field)
             if number not in enum.values_by_number:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from siconform.catalogue import Side
 from siconform.policy import RunVerdict
 from siconform.reporting.certificate import Part
 from siconform.verdicts import FAILED, VIOLATED, Verdict
@@ -28,10 +29,15 @@ def badge(part: Part) -> dict[str, Any]:
     received += [v.counted(part.counts[v]) for v in Verdict if v in VIOLATED and part.counts[v]]
     return {
         "schemaVersion": 1,
-        "label": f"SI {part.revision}{f', profile {part.profile}' if part.profile else ''}",
+        "label": _label(part),
         "message": ", ".join(received),
         "color": _AS_RECORDED if as_recorded else _COLOURS.get(part.verdict, "lightgrey"),
     }
+
+
+def _label(part: Part) -> str:
+    profile = f", profile {part.profile}" if part.profile else ""
+    return f"SI {part.revision}{' RM' if part.side is Side.RM else ''}{profile}"
 
 
 def written(part: Part) -> str:

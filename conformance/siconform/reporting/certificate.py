@@ -6,7 +6,6 @@ field, named by a URI as in-toto requires.
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -14,10 +13,11 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from siconform.catalogue import Side
 from siconform.policy import Coverage
 from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome, deviation, run_in
 from siconform.reporting.stored import RecordError, read_object
-from siconform.verdicts import REACHED, SHOWN, VIOLATED, Verdict
+from siconform.verdicts import REACHED, VIOLATED, Verdict, tally
 
 FILE: Final = "certificate.json"
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -98,6 +98,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     started: str
     seconds: float
     coverage: Coverage | None = None  # None in certificates of older kits
+    side: Side = Side.SCHEDULER
 
 
 class Predicate(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -149,8 +150,10 @@ def result_of(requirements: Mapping[str, Certified]) -> dict[str, Any]:
 
 def counted(requirements: Mapping[str, Certified]) -> dict[str, int]:
     """Return how many requirements have each verdict, including zeros."""
-    found = Counter(sent.verdict for sent in requirements.values())
-    return {verdict.value: found[verdict] for verdict in SHOWN}
+    return {
+        verdict.value: count
+        for verdict, count in tally(sent.verdict for sent in requirements.values()).items()
+    }
 
 
 def written(certificate: Certificate) -> str:
@@ -196,6 +199,7 @@ def evaluated_in(path: Path) -> EvaluatedRun:
             "virtual_time": part.conditions.get("virtual_time"),
             **{name: part.environment.get(name) for name in ("platform", "processors")},
         },
+        side=part.side,
     )
 
 

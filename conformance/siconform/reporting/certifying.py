@@ -21,7 +21,7 @@ from siconform.reporting.certificate import (
     Resource,
 )
 from siconform.reporting.evaluated_run import coverage_in, name_in, paces_in
-from siconform.reporting.stored import RecordError, read_document
+from siconform.reporting.stored import RecordError, read_document, side_in
 from siconform.results import FILE as RESULTS
 from siconform.verdicts import REACHED, Verdict
 
@@ -155,6 +155,7 @@ def _part(results: Mapping[str, Any], folder: Path, about: About) -> Part:
         started=results["started"],
         seconds=results["seconds"],
         coverage=coverage_in(results),
+        side=side_in(results),
     )
 
 

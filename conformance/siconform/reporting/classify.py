@@ -8,7 +8,7 @@ from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Requirement, Side, catalogue
 from siconform.reporting.record import Record, RequirementRecord
 from siconform.reporting.stored import RecordError
-from siconform.verdicts import VIOLATED, Verdict
+from siconform.verdicts import OF_ONE_SIDE, OTHER_SIDE, VIOLATED, Verdict
 
 DIED: Final = "the target died"
 """Part of a test's message if it killed its target."""
@@ -29,7 +29,7 @@ class Row:
 
         A test that killed the target was conclusive.
         """
-        if not self.is_recorded and self.evaluated.verdict is not Verdict.OF_THE_RM:
+        if not self.is_recorded and self.evaluated.verdict not in OF_ONE_SIDE:
             return Verdict.NO_TEST_YET
         if self.evaluated.verdict is Verdict.BASELINED and all(
             entry.outcome == Verdict.COULD_NOT_RUN.value and DIED not in entry.message
@@ -62,7 +62,9 @@ def rows(record: Record, baseline: Baseline) -> list[Row]:
     """
     recorded = dict(_known(record))
     return [
-        _row(one.id, recorded[one.id], baseline) if one.id in recorded else _unrecorded(one)
+        _row(one.id, recorded[one.id], baseline)
+        if one.id in recorded
+        else _unrecorded(one, record.side)
         for one in catalogue().values()
         if one.id in recorded or record.revision in one.revisions
     ]
@@ -83,9 +85,9 @@ def _known(record: Record) -> Iterator[tuple[str, RequirementRecord]]:
         yield identifier, evaluated
 
 
-def _unrecorded(requirement: Requirement) -> Row:
+def _unrecorded(requirement: Requirement, side: Side) -> Row:
     """Return the row of a requirement that is newer than the record."""
-    verdict = Verdict.NOT_SELECTED if Side.SCHEDULER in requirement.sides else Verdict.OF_THE_RM
+    verdict = Verdict.NOT_SELECTED if side in requirement.sides else OTHER_SIDE[side]
     reason = "it is newer than the record of this run"
     return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False)
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from siconform.catalogue import Side
 from siconform.policy import Coverage, coverage
-from siconform.reporting.stored import RecordError, read_document
+from siconform.reporting.stored import RecordError, read_document, side_in
 from siconform.verdicts import Verdict
 
 
@@ -42,6 +43,7 @@ class EvaluatedRun:
     paces: Mapping[str, Latency] = field(default_factory=dict)  # by class of deadline
     circumstances: Mapping[str, Any] = field(default_factory=dict)  # that affect times
     partial: bool = False
+    side: Side = Side.SCHEDULER
 
 
 def run_in(path: Path) -> EvaluatedRun:
@@ -58,6 +60,7 @@ def run_in(path: Path) -> EvaluatedRun:
             paces_in(results),
             circumstances_of(results),
             results.get("partial", False),
+            side_in(results),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path} has no results of siconform: {error!r}") from None

@@ -11,7 +11,7 @@ from siconform.catalogue.document import anchor, title
 from siconform.listing import STATED
 from siconform.reporting.classify import Row, by_reason
 from siconform.reporting.record import Record
-from siconform.verdicts import SHOWN, VIOLATED, Verdict
+from siconform.verdicts import OF_ONE_SIDE, OTHER_SIDE, SHOWN, VIOLATED, Verdict
 
 REQUIREMENTS: Final = "../requirements.md"
 Place = Callable[[Requirement], str]
@@ -46,14 +46,14 @@ def counts(rows: Iterable[Row]) -> Counter[Verdict]:
     return Counter(row.outcome for row in rows)
 
 
-def of_the_scheduler(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows that do not apply to resource managers only."""
-    return [row for row in rows if row.outcome is not Verdict.OF_THE_RM]
+def of_the_target(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows that apply to the tested side."""
+    return [row for row in rows if row.outcome not in OF_ONE_SIDE]
 
 
 def occurring(*runs: Sequence[Row]) -> list[Verdict]:
-    """List the scheduler verdicts that occur in these runs, as table columns."""
-    found = {row.outcome for rows in runs for row in of_the_scheduler(rows)}
+    """List the verdicts on the target that occur in these runs, as table columns."""
+    found = {row.outcome for rows in runs for row in of_the_target(rows)}
     return [verdict for verdict in SHOWN if verdict in found]
 
 
@@ -83,7 +83,7 @@ def _meanings(sections: Sequence[Section]) -> str:
 def _section(section: Section, place: Place) -> Iterator[str]:
     rows = section.rows
     yield f"## SI {section.record.revision}"
-    yield _counted(rows)
+    yield _counted(section)
     for outcome in occurring(rows):
         alike = [row for row in rows if row.outcome is outcome]
         if outcome in VIOLATED:
@@ -94,7 +94,7 @@ def _section(section: Section, place: Place) -> Iterator[str]:
             yield _listed(alike, place)
     yield from _partly(rows, place)
     yield from _freedoms(rows, place)
-    for outcome in (Verdict.PASS, Verdict.OF_THE_RM):
+    for outcome in (Verdict.PASS, *OTHER_SIDE.values()):
         if lines := list(_ids_by_area([row for row in rows if row.outcome is outcome])):
             yield _heading(outcome)
             yield "\n".join(lines)
@@ -104,9 +104,9 @@ def _heading(outcome: Verdict) -> str:
     return f"### {outcome.label.capitalize()}"
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    evaluated = of_the_scheduler(rows)
-    shown = occurring(rows)
+def _counted(section: Section) -> str:
+    evaluated = of_the_target(section.rows)
+    shown = occurring(section.rows)
     groups: list[tuple[str, list[Row]]] = [
         (f"SI-{area}: {subjects()[area]}", [r for r in evaluated if r.requirement.area == area])
         for area in AREAS
@@ -118,9 +118,8 @@ def _counted(rows: Sequence[Row]) -> str:
         for name, some in groups
         if some
     ]
-    return table(
-        ["requirements of a scheduler", "all", *(outcome.label for outcome in shown)], lines
-    )
+    heads = [f"requirements of a {section.record.side.noun}", "all"]
+    return table([*heads, *(outcome.label for outcome in shown)], lines)
 
 
 def _failures(rows: Sequence[Row], revision: str, place: Place) -> Iterator[str]:

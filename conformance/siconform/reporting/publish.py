@@ -20,7 +20,7 @@ from siconform.reporting import versions
 from siconform.reporting.classify import rows
 from siconform.reporting.html.rendering import render_comparison
 from siconform.reporting.html.side_by_side import page_of_all
-from siconform.reporting.page import Section, counts, occurring, of_the_scheduler, page, table
+from siconform.reporting.page import Section, counts, occurring, of_the_target, page, table
 from siconform.reporting.published import RECORDS, baseline_of, in_short, records
 from siconform.reporting.record import Record, read_results, written
 from siconform.reporting.stored import RecordError
@@ -113,7 +113,7 @@ def _overview(by_target: Mapping[str, Sequence[Section]]) -> str:
     shown = occurring(*(rows for _, rows in recorded))
     lines = []
     for record, tested in recorded:
-        numbers = counts(of_the_scheduler(tested))
+        numbers = counts(of_the_target(tested))
         found = (numbers[outcome] for outcome in shown)
         lines.append(
             (_name(record.target), record.revision, record.sentence, numbers.total(), *found)

@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from siconform.baseline import Baseline, KnownDeviation
-from siconform.reporting.stored import RecordError, read_document
-from siconform.verdicts import REACHED, Verdict
+from siconform.catalogue import Side
+from siconform.reporting.stored import RecordError, read_document, side_in
+from siconform.verdicts import OF_ONE_SIDE, REACHED, Verdict
 
 _SPOKE: Final = REACHED | {Verdict.CHALLENGED}
-_STATES_ENOUGH: Final = frozenset({Verdict.BASELINED, Verdict.EXCLUDED, Verdict.OF_THE_RM})
+_STATES_ENOUGH: Final = OF_ONE_SIDE | {Verdict.BASELINED, Verdict.EXCLUDED}
 """Verdicts whose reason is in the baseline or in the catalogue."""
 
 
@@ -27,7 +28,7 @@ class RequirementRecord(
     recorded: tuple[str, ...] = ()  # observed behaviour that the specification leaves open
 
 
-class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """Summary of a run."""
 
     target: str
@@ -35,6 +36,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     command: str
     sentence: str
     requirements: dict[str, RequirementRecord]  # by id, in the order of the catalogue
+    side: Side = Side.SCHEDULER  # that was tested
 
 
 def record_of(results: Mapping[str, Any]) -> Record:
@@ -45,6 +47,7 @@ def record_of(results: Mapping[str, Any]) -> Record:
         command=results["command"],
         sentence=results["sentence"],
         requirements={r["id"]: _evaluated(r) for r in results["requirements"]},
+        side=side_in(results),
     )
 
 

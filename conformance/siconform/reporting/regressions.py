@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Final
 
 from siconform.reporting.evaluated_run import EvaluatedRun, Latency, Outcome
+from siconform.reporting.stored import RecordError
 from siconform.verdicts import CATALOGUED, FAILED, Verdict
 
 _BAD: Final = FAILED | {Verdict.COULD_NOT_RUN}
@@ -90,7 +91,13 @@ class Comparison:
 
 
 def compare(before: EvaluatedRun, after: EvaluatedRun) -> Comparison:
-    """Compare two runs, except for requirements that one did not select or neither can test."""
+    """Compare two runs, except for requirements that one did not select or neither can test.
+
+    RecordError if one tested a scheduler and the other a resource manager.
+    """
+    if before.side is not after.side:
+        tested = " and ".join(f"{run.where} tests a {run.side.noun}" for run in (before, after))
+        raise RecordError(f"{tested}: compare runs of the same side")
     both = [one for one in before.outcomes if one in after.outcomes]
     seen = [one for one in both if _is_comparable(before, after, one)]
     changes = tuple(_changes(before, after, seen))
@@ -193,6 +200,7 @@ def _run_as_json(run: EvaluatedRun) -> dict[str, str]:
         "target": run.target,
         "version": run.version,
         "revision": run.revision,
+        "side": run.side.value,
         "sentence": run.sentence,
     }
 

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from siconform.catalogue import Side
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
 from siconform.verdicts import CATALOGUED, Verdict
@@ -48,6 +50,11 @@ def read_object(file: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise RecordError(f"{file} is not a results file of siconform: not a JSON object")
     return document
+
+
+def side_in(results: Mapping[str, Any]) -> Side:
+    """Return the tested side; a scheduler in results of older kits."""
+    return Side(results.get("side", Side.SCHEDULER))
 
 
 def _refuse_others(document: dict[str, Any], file: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from siconform.catalogue import AREAS, Requirement, catalogue, subjects
 from siconform.reporting.classify import Row
-from siconform.reporting.page import Section, counts, link, occurring, of_the_scheduler, table
+from siconform.reporting.page import Section, counts, link, occurring, of_the_target, table
 from siconform.targets.named import NamedTarget, all_named
 
 _HEAD: Final = """\
@@ -80,7 +80,7 @@ def _overview(versions: Sequence[_Version]) -> str:
     shown = occurring(*(version.section.rows for version in versions))
     lines = []
     for version in versions:
-        evaluated = of_the_scheduler(version.section.rows)
+        evaluated = of_the_target(version.section.rows)
         received = counts(evaluated)
         page = f"{version.target.name}-{version.target.version}.md"
         lines.append(

@@ -1,20 +1,22 @@
 """The options of ``siconform run`` for click: those other commands share, and completion."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from siconform.catalogue import catalogue
-from siconform.running.option_list import BY_FLAG, OPTIONS, SELECTION, Option
+from siconform.running.option_list import BY_FLAG, OF_RMS, OPTIONS, SELECTION, Option
 from siconform.running.option_values import Offered
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+OF_RM_RUNS: Final = frozenset(one.flag for one in OF_RMS)
 
-def of_the_target(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
-    """Add the target options of ``siconform run`` to a command."""
+
+def of_the_target(*, without: Collection[str] = OF_RM_RUNS) -> Callable[[Command], Command]:
+    """Add the target options of ``siconform run`` to a command, by default those of schedulers."""
     return _adding(one for one in OPTIONS if one.of_the_target and one.flag not in without)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from siconform.catalogue import Side
 from siconform.filters import FLAGS, names_requirements
-from siconform.running.option_list import OPTIONS, RESULTS, SELECTED
+from siconform.running.option_list import LISTEN, OPTIONS, RESULTS, RM_COMMAND, SELECTED, SIDE
 
 PROGRAM: Final = "siconform"
 RUN: Final = (PROGRAM, "run")
@@ -91,6 +92,13 @@ def value_of(options: Sequence[str], flag: str) -> str | None:
         if option.startswith(f"{flag}="):
             return option.partition("=")[2]
     return None
+
+
+def side_of(options: Sequence[str]) -> Side:
+    """Return the side that these options of a run test."""
+    of_an_rm = any(value_of(options, flag) is not None for flag in (RM_COMMAND, LISTEN))
+    named = (value_of(options, SIDE) or "").casefold()
+    return Side.RM if of_an_rm or named == Side.RM else Side.SCHEDULER
 
 
 def without_option(options: Sequence[str], flag: str) -> list[str]:

@@ -13,7 +13,7 @@ from siconform.running.failure_text import FailureBlock
 from siconform.running.index import cited, tests_by_requirement
 from siconform.running.options import Settings
 from siconform.running.report_payload import Payload
-from siconform.verdicts import Evidence, Verdict, decisive
+from siconform.verdicts import OTHER_SIDE, Evidence, Verdict, decisive
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class EvidenceStore:
 
     def crashed(self, test: str, message: str) -> None:
         """Record that a worker died in this test."""
-        ids = self.tests.get(test) or _cited_by(test)
+        ids = self.tests.get(test) or _cited_by(test, self.settings.side)
         for identifier in ids:
             self.evidence.append(Evidence(identifier, Verdict.KIT_ERROR, test, message))
         if not ids:
@@ -127,6 +127,7 @@ class EvidenceStore:
         evidence = [*self.evidence, *self._monitor_evidence()]
         return RunStatus(
             revision=self.settings.implemented,
+            side=self.settings.side,
             unreachable=self.unreachable(),
             kit_errors=tuple(self.kit_errors),
             stale=baseline.stale(evidence, self._unfinished()) if whole else (),
@@ -177,7 +178,7 @@ class EvidenceStore:
         revision = self.settings.revision.name
         return all(
             collected.issuperset(tests)
-            for identifier, tests in tests_by_requirement().items()
+            for identifier, tests in tests_by_requirement(self.settings.side).items()
             if identifier in catalogue() and revision in catalogue()[identifier].revisions
         )
 
@@ -212,7 +213,7 @@ class EvidenceStore:
         return by_requirement
 
     def _citing(self) -> Mapping[str, tuple[str, ...]]:
-        citing = {identifier: list(names) for identifier, names in cited().items()}
+        citing = {i: list(names) for i, names in cited(self.settings.side).items()}
         for test, ids in self.tests.items():
             for identifier in ids:
                 citing.setdefault(identifier, []).append(test.partition("[")[0])
@@ -234,7 +235,7 @@ class EvidenceStore:
                 requirement, settled.verdict, reason, evaluated, tests, entries
             )
         if not tests:
-            return _untested(requirement)
+            return _untested(requirement, self.settings.side)
         if self.not_begun:
             return RequirementResult(
                 requirement, Verdict.COULD_NOT_RUN, self.not_begun, tests=tests, entries=entries
@@ -264,14 +265,15 @@ class EvidenceStore:
         return missing if chosen is None else missing.union(catalogue().keys() - chosen)
 
 
-def _untested(requirement: Requirement) -> RequirementResult:
-    if Side.SCHEDULER not in requirement.sides:
-        return RequirementResult(requirement, Verdict.OF_THE_RM, Verdict.OF_THE_RM.row.meaning)
-    if requirement.not_tested:
-        return RequirementResult(requirement, Verdict.EXCLUDED, requirement.not_tested)
+def _untested(requirement: Requirement, side: Side) -> RequirementResult:
+    if side not in requirement.sides:
+        apart = OTHER_SIDE[side]
+        return RequirementResult(requirement, apart, apart.row.meaning)
+    if reason := requirement.not_tested_on(side):
+        return RequirementResult(requirement, Verdict.EXCLUDED, reason)
     return RequirementResult(requirement, Verdict.NO_TEST_YET, "")
 
 
-def _cited_by(test: str) -> list[str]:
+def _cited_by(test: str, side: Side) -> list[str]:
     name = test.partition("[")[0]
-    return [identifier for identifier, tests in cited().items() if name in tests]
+    return [identifier for identifier, tests in cited(side).items() if name in tests]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from siconform.catalogue import Requirement, find_requirement
+from siconform.catalogue import Requirement, Side, find_requirement
 from siconform.listing import STATED
 from siconform.outcomes import Outcome
 from siconform.recording.exchange_text import named
@@ -59,7 +59,12 @@ def block(
 
 
 def text_of(
-    block: FailureBlock, rows: Sequence[Row], command: CommandLine, *, with_reference: bool = False
+    block: FailureBlock,
+    rows: Sequence[Row],
+    command: CommandLine,
+    side: Side = Side.SCHEDULER,
+    *,
+    with_reference: bool = False,
 ) -> str:
     """Render requirement, expectation, what happened, the exchange and the next commands."""
     requirement = find_requirement(block.requirement)
@@ -70,7 +75,7 @@ def text_of(
     lines += [_labelled("also", mentioned) for mentioned in block.also]
     lines += ["", block.details] if block.details else []
     if rows:
-        lines += ["", *side_by_side.text(rows, with_reference=with_reference)]
+        lines += ["", *side_by_side.text(rows, side, with_reference=with_reference)]
     lines += [*block.notes, "", _labelled("test", block.test)]
     again = _labelled("again", command.again(requirement.id))
     if block.known:

@@ -7,30 +7,31 @@ from siconform.recording import exchange_text
 from siconform.recording.exchange_text import Line
 from siconform.results import Failure
 from siconform.running import side_by_side
-from siconform.running.command_line import CommandLine
 from siconform.running.failure_text import FailureBlock, text_of
+from siconform.running.options import Settings
 
 AskReference = Callable[[Sequence[str]], Mapping[str, str]]
 """Maps tests to the files with the reference's histories, if there are any."""
 
 
 def received(
-    blocks: Sequence[FailureBlock], results: Path, command: CommandLine, ask: AskReference
+    blocks: Sequence[FailureBlock], settings: Settings, ask: AskReference
 ) -> list[Failure]:
     """Return all failures in the given order."""
     of_the_reference = ask([block.test for block in blocks if block.history])
-    return [_received(b, of_the_reference.get(b.test, ""), results, command) for b in blocks]
+    return [_received(b, of_the_reference.get(b.test, ""), settings) for b in blocks]
 
 
-def _received(block: FailureBlock, reference: str, results: Path, command: CommandLine) -> Failure:
-    ours = _lines(results, block.history) or []
-    its = _lines(results, reference)
+def _received(block: FailureBlock, reference: str, settings: Settings) -> Failure:
+    command = settings.command_line
+    ours = _lines(settings.results, block.history) or []
+    its = _lines(settings.results, reference)
     rows = side_by_side.rows(ours, its)
     return Failure(
         test=block.test,
         requirement=block.requirement,
         verdict=block.verdict,
-        text=text_of(block, rows, command, with_reference=its is not None),
+        text=text_of(block, rows, command, settings.side, with_reference=its is not None),
         expected=block.expected,
         happened=block.happened,
         known=block.known,

@@ -17,7 +17,7 @@ from siconform.running.command_line import CommandLine
 from siconform.running.events import Event, NothingTested, RunFinished
 from siconform.running.live.output import Output
 from siconform.running.summary import worst_first
-from siconform.verdicts import SHOWN, Verdict
+from siconform.verdicts import OF_ONE_SIDE, SHOWN
 
 _ANNOTATIONS: Final = 10  # GitHub shows no more of a step
 _FAILURES: Final = 50  # in the summary, which may have 1 MiB
@@ -39,7 +39,7 @@ class Annotations:
             return
         run, failed = event.run, worst_first(event.run.requirements)
         for result in failed[:_ANNOTATIONS]:
-            kind = "error" if result.decides(run.status.fail_on) else "warning"
+            kind = "error" if result.decides(run.status) else "warning"
             self._output.line(_annotation(kind, _title(result), _sentence(result)))
         if run.evaluation.exit_code and not failed:
             self._output.line(_annotation("error", "siconform", run.evaluation.sentence))
@@ -84,7 +84,7 @@ class JobSummary:
 
 
 def _areas(run: Run) -> str:
-    asked = [one for one in run.asked() if one.verdict is not Verdict.OF_THE_RM]
+    asked = [one for one in run.asked() if one.verdict not in OF_ONE_SIDE]
     shown = [verdict for verdict in SHOWN if any(one.verdict is verdict for one in asked)]
     counts = {
         area: Counter(one.verdict for one in asked if one.requirement.area == area)

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from siconform import monitors
+from siconform.catalogue import Side
 
 _FUNCTION = re.compile(
     r"""
@@ -23,28 +25,38 @@ _FUNCTION = re.compile(
 )
 
 
-def suite_folder() -> Path:
-    """Return the folder where the suite is installed."""
-    spec = find_spec("siconform.suite")
+_SUITES: Final[Mapping[Side, str]] = {Side.SCHEDULER: "suite", Side.RM: "suite_rm"}
+
+
+def suite_folder(side: Side = Side.SCHEDULER) -> Path:
+    """Return the folder with the tests of this side."""
+    spec = find_spec(f"siconform.{_SUITES[side]}")
     if spec is None or spec.origin is None:
         raise LookupError("the suite is not installed")
     return Path(spec.origin).parent
 
 
 @cache
-def tests_by_requirement() -> Mapping[str, tuple[str, ...]]:
+def tests_by_requirement(
+    side: Side = Side.SCHEDULER,  # noqa: PT028  # not a test
+) -> Mapping[str, tuple[str, ...]]:
     """Map requirement ids to the tests that cite them, as ``suite/test_nodes.py::test_...``."""
-    return read_index(suite_folder())
+    return read_index(suite_folder(side))
 
 
 @cache
-def cited() -> Mapping[str, tuple[str, ...]]:
-    """Map requirement ids to the tests and monitors that cover them."""
-    found = {identifier: list(tests) for identifier, tests in tests_by_requirement().items()}
-    for monitor in monitors.MONITORS:
+def cited(side: Side = Side.SCHEDULER) -> Mapping[str, tuple[str, ...]]:
+    """Map requirement ids to the tests and monitors of this side that cover them."""
+    found = {identifier: list(tests) for identifier, tests in tests_by_requirement(side).items()}
+    for monitor in monitors.MONITORS_OF[side]:
         for identifier in monitor.requirements:
             found.setdefault(identifier, []).append(f"monitor {monitor.name}")
     return {identifier: tuple(names) for identifier, names in found.items()}
+
+
+def citations() -> dict[Side, Mapping[str, tuple[str, ...]]]:
+    """Return the tests and monitors that cover requirements, by side."""
+    return {side: cited(side) for side in Side}
 
 
 def read_index(folder: Path) -> Mapping[str, tuple[str, ...]]:

@@ -86,6 +86,7 @@ def _of_run(run: Run) -> Iterator[tuple[str, object]]:
     yield "sentence", run.evaluation.sentence
     yield "partial", str(bool(run.status.partial)).lower()
     yield "revision", run.status.revision
+    yield "side", run.status.side.value
     yield "target", run.target.name
     yield from ((f"requirements.{v.value}", count) for v, count in run.counts().items())
     for result in run.requirements:

@@ -13,19 +13,21 @@ from typing import Any, Final, TextIO, cast
 import pytest
 from siwire import note_on
 
+from siconform.catalogue import Side
 from siconform.filters import names_an_area
 from siconform.policy import ExitCode
 from siconform.running.command_line import (
     RUN,
     requirements_named,
+    side_of,
     tests_apart,
     value_of,
     without_option,
 )
-from siconform.running.fork_servers import REFERENCE, WORKERS, fork_servers
+from siconform.running.fork_servers import REFERENCE, WORKERS, WORKERS_FOR_RMS, fork_servers
 from siconform.running.index import suite_folder
 from siconform.running.last_failed import NothingFailed, with_last_failed
-from siconform.running.option_list import BY_FLAG, COLOR, RESULTS, STARTED_AS
+from siconform.running.option_list import BY_FLAG, COLOR, LISTEN, RESULTS, SIDE, STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.target_file_options import with_target_file
 from siconform.targets.address import is_address
@@ -83,9 +85,15 @@ def run(options: Sequence[str]) -> int:
     return code
 
 
-def collect_once() -> None:
+def collect_once(side: Side = Side.SCHEDULER) -> None:
     """Collect the suite as workers will, so that forked workers have it in memory."""
-    pytest.main([*_fixed(), "-p", "no:cacheprovider", "--collect-only", "-q", str(suite_folder())])
+    words = ["-p", "no:cacheprovider", "--collect-only", "-q", str(suite_folder(side))]
+    pytest.main([*_fixed(), f"{SIDE}={side}", *words])
+
+
+def collect_once_for_rms() -> None:
+    """Collect the suite for RMs in the same way."""
+    collect_once(Side.RM)
 
 
 def preloaded(options: Sequence[str]) -> list[str]:
@@ -93,6 +101,8 @@ def preloaded(options: Sequence[str]) -> list[str]:
     words = [*options, *_workers(options), ""]
     if not any(_IN_WORKERS.match(" ".join(pair)) for pair in pairwise(words)):
         return []
+    if side_of(options) is Side.RM:
+        return [WORKERS_FOR_RMS]
     is_named = any(value_of(options, flag) for flag in ("--target", "--target-command"))
     return [WORKERS] if is_named else [WORKERS, REFERENCE]
 
@@ -105,6 +115,9 @@ def _refuse(options: Sequence[str]) -> None:
                 f"siconform run does not accept {flag}; for your own tests, use "
                 "pytest -p siconform.plugin"
             )
+    several = any(_IN_WORKERS.match(" ".join(pair)) for pair in pairwise([*options, ""]))
+    if several and value_of(options, LISTEN) is not None:
+        raise BadOption(f"{LISTEN} serves one RM, so it needs one worker: omit -n")
 
 
 def _with_target_file(options: Sequence[str]) -> list[str]:
@@ -129,7 +142,7 @@ def _pytest(words: Sequence[str]) -> int:
 
 def arguments(options: Sequence[str], given: Sequence[str] | None = None) -> list[str]:
     """Return the command line for pytest; ``given`` is what the user gave, if different."""
-    suite = suite_folder()
+    suite = suite_folder(side_of(options))
     fixed = _fixed()
     if any(option.startswith("--alluredir") for option in options):
         fixed += ["-p", _ALLURE]
@@ -226,6 +239,8 @@ def _workers(options: Sequence[str]) -> list[str]:
     if any(re.match(r"-n|--numprocesses|--dist|--tx", o) or o in _ALONE for o in options):
         return []
     target = value_of(options, "--target") or ""
+    if value_of(options, LISTEN) is not None:
+        return []
     named = requirements_named(options)
     one_test = _AN_ID.fullmatch(value_of(options, "-k") or "") is not None
     one_requirement = len(named) == 1 and not names_an_area(named[0])

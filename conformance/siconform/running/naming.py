@@ -10,6 +10,7 @@ from siconform.running.command_line import RUN
 from siconform.running.index import cited
 from siconform.running.option_list import MEANT, STARTED_AS
 from siconform.running.options import Settings
+from siconform.verdicts import OTHER_SIDE, Verdict
 
 _OPTION = MEANT[2:].replace("-", "_")
 _AT_MOST = 3  # reasons in one sentence
@@ -40,8 +41,9 @@ def check_chosen(settings: Settings) -> None:
         raise NothingChosen(
             f"no requirement of SI {settings.revision} matches: {settings.selected_by}"
         )
-    if not any(cited().get(identifier) for identifier in chosen) and _of_the_suite(settings):
-        reasons = [f"{i} {_why_not(catalogue()[i])}" for i in sorted(chosen)]
+    covered = cited(settings.side)
+    if not any(covered.get(identifier) for identifier in chosen) and _of_the_suite(settings):
+        reasons = [f"{i} {_why_not(catalogue()[i], settings.side)}" for i in sorted(chosen)]
         more = f", and {len(reasons) - _AT_MOST} more" if len(reasons) > _AT_MOST else ""
         raise NothingChosen(f"nothing to run: {'; '.join(reasons[:_AT_MOST])}{more}")
 
@@ -61,7 +63,7 @@ def _of_the_suite(settings: Settings) -> bool:
     return settings.command_line.started == RUN
 
 
-def _why_not(requirement: Requirement) -> str:
-    if Side.SCHEDULER not in requirement.sides:
-        return "applies to resource managers, not to schedulers"
-    return f"has no test ({requirement.not_tested})"
+def _why_not(requirement: Requirement, side: Side) -> str:
+    if side not in requirement.sides:
+        return f"{OTHER_SIDE[side].label}, not to {side.noun}s"
+    return f"has no test ({requirement.not_tested_on(side) or Verdict.NO_TEST_YET.label})"

@@ -7,14 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from siconform import digests
+from siconform.catalogue import Side
 from siconform.protocol.timers import UNKNOWN, Timers
+from siconform.running.option_list import RM_COMMAND
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings
 from siconform.running.results_dir import adds
-from siconform.targets import Target
+from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import AttachedTarget, await_address, check_address
-from siconform.targets.embedded import MODULE, NAME, TIMERS, code, embedded, embedded_version
+from siconform.targets.embedded import (
+    EMBEDDED_RM,
+    MODULE,
+    NAME,
+    RM_MODULE,
+    TIMERS,
+    code,
+    embedded,
+    embedded_rm,
+    embedded_version,
+)
 from siconform.targets.process import Launch, ProcessTarget
+from siconform.targets.rm_target import ANY_PORT, START_TIMEOUT, RmTarget, check_can_serve
 
 _COMMAND_TIMEOUT = 30.0  # seconds until a --target-command must listen
 
@@ -22,12 +35,22 @@ _COMMAND_TIMEOUT = 30.0  # seconds until a --target-command must listen
 def prepare(settings: Settings) -> None:
     """Check that the address answers, or build the target; raise TargetUnavailable."""
     address, access = settings.address, settings.terms.access
-    if address and settings.wait is not None:
+    if settings.side is Side.RM:
+        _prepare_for_rm(settings)
+    elif address and settings.wait is not None:
         await_address(address, settings.revision, access, settings.wait, _report)
     elif address:
         check_address(address, settings.revision, access)
     elif settings.named is not None:
         settings.named.build()
+
+
+def _prepare_for_rm(settings: Settings) -> None:
+    if settings.address:
+        check_can_serve(settings.address)
+        _report(f"waits up to {_patience(settings):g} s for an RM at {settings.address}")
+    elif settings.of_the_kit and not code(RM_MODULE)[0]:
+        raise TargetUnavailable(f"the embedded RM, {RM_MODULE}, is not installed")
 
 
 def _report(sentence: str) -> None:
@@ -36,7 +59,12 @@ def _report(sentence: str) -> None:
 
 
 def open_target(settings: Settings, worker: str, *, real_clock: bool = False) -> Target:
-    """Open the target for a worker; a started process may not be ready on return."""
+    """Open the target for a worker; a started process may not be ready on return.
+
+    An RM is started once the kit's scheduler serves.
+    """
+    if settings.side is Side.RM:
+        return _rm_target(settings, worker)
     if settings.address:
         return AttachedTarget(
             settings.address,
@@ -62,16 +90,40 @@ def open_target(settings: Settings, worker: str, *, real_clock: bool = False) ->
     return target
 
 
+def _rm_target(settings: Settings, worker: str) -> RmTarget:
+    return RmTarget(
+        describe(settings)[0],
+        settings.revision,
+        settings.time_scale,
+        adds(settings.results, settings.results / "logs" / f"target-{worker}.log"),
+        None if settings.address else _launch(settings),
+        settings.address or ANY_PORT,
+        settings.rm_driver,
+        _patience(settings),
+        settings.terms,
+    )
+
+
+def _patience(settings: Settings) -> float:
+    """Return the seconds until an RM must register."""
+    return settings.start_timeout or (settings.address and settings.wait) or START_TIMEOUT
+
+
 def check_command(settings: Settings) -> None:
-    """Raise BadOption if --target-command is not a valid command line."""
+    """Raise BadOption if the command that starts the target is not a valid command line."""
     try:
         _launch(settings)
     except ValueError as error:
-        raise BadOption(f"--target-command is not a valid command line: {error}") from None
+        flag = RM_COMMAND if settings.side is Side.RM else "--target-command"
+        raise BadOption(f"{flag} is not a valid command line: {error}") from None
 
 
 def describe(settings: Settings) -> tuple[str, str]:
     """Return name and version of the target for display; the version may be unknown ("")."""
+    if settings.side is Side.RM:
+        if settings.of_the_kit:
+            return EMBEDDED_RM, embedded_version()
+        return f"rm: {settings.address or settings.command}", ""
     if settings.address:
         return settings.address, ""
     if settings.named is not None:
@@ -90,7 +142,8 @@ def artifacts(settings: Settings) -> dict[str, str]:
     if settings.address:
         return {}
     if settings.of_the_kit:
-        return {MODULE: digests.of_texts(*code())}
+        module = RM_MODULE if settings.side is Side.RM else MODULE
+        return {module: digests.of_texts(*code(module))}
     launch = _launch(settings)
     found: dict[str, str] = {}
     for number, word in enumerate(launch.command):
@@ -122,6 +175,8 @@ def _usual_launch(settings: Settings, *, real_clock: bool) -> Launch:
         return settings.named.launch()
     if settings.command:
         return Launch.of("the target command", settings.command, _COMMAND_TIMEOUT, settings.folder)
+    if settings.side is Side.RM:
+        return embedded_rm(settings.revision)
     real_clock = real_clock or settings.real_clock
     return embedded(settings.revision, _timers(settings), real_clock=real_clock)
 

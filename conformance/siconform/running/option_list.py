@@ -129,7 +129,7 @@ FILE: Final = (
         'Configuration file with defaults of these options, or "none" (default: siconform.toml '
         "in this folder or above it in the repository)"),
     Option("--target-folder", "DIR",
-        "Working directory of --target-command (default: current, or that of the target file)",
+        "Working directory of the target's command (default: current, or that of the target file)",
         kind=kinds.FOLDER, key="target.folder"),
     Option("--wait", "SECONDS",
         "Wait up to SECONDS until the address answers (default: do not wait)", kind=kinds.SECONDS),
@@ -144,6 +144,27 @@ ABOUT: Final = (
         kind=kinds.CONTACT, key="target.contact", of_the_target=False),
 )
 
+SIDE: Final = "--side"
+RM_COMMAND: Final = "--rm-command"
+LISTEN: Final = "--listen"
+RM_DRIVER: Final = "--rm-driver"
+TARGETS: Final = ("--target", "--target-command", RM_COMMAND, LISTEN)
+"""Options that name what to test; they exclude each other."""
+
+OF_RMS: Final = (
+    Option(SIDE, "SIDE", "Side to test, scheduler or rm (resource manager, RM); implied by the "
+        "options that name a target (default: scheduler)", kind=kinds.SIDE),
+    Option(RM_COMMAND, "COMMAND",
+        "Command that starts the RM to test, once per worker; {address} becomes the HOST:PORT of "
+        "the kit's scheduler, {driver} that on which the driver of the RM must listen (default "
+        "with --side rm: the embedded RM)", kind=kinds.COMMAND),
+    Option(LISTEN, "HOST:PORT", "Address on which the kit's scheduler waits for an RM to test that "
+        "somebody else starts (--wait: for how long, default 30 s)", kind=kinds.ADDRESS),
+    Option(RM_DRIVER, "HOST:PORT", "Address of the driver of the RM of --listen",
+        kind=kinds.ADDRESS),
+)
+"""Options of a run against a resource manager."""
+
 OPTIONS: Final = (
     Option("--target", "TARGET",
         "Scheduler to test: HOST:PORT of a running one, or NAME@VERSION of one that the kit can "
@@ -152,6 +173,7 @@ OPTIONS: Final = (
         "Command that starts the scheduler, once per worker; {address} becomes the HOST:PORT to "
         'listen on; without it the process must print "listening on HOST:PORT"', kind=kinds.COMMAND,
         key="target.command"),
+    *OF_RMS,
     Option("--revision", "REVISION",
         f"SI revision to use, by date or alias (default: {DEFAULT_REVISION}, or that of the named "
         "target)", kind=kinds.REVISION),
@@ -184,8 +206,8 @@ OPTIONS: Final = (
     Option("--no-proposals", "", "Do not propose short timers in extraConfig when the RM registers",
         key="target.proposals"),
     Option("--start-timeout", "SECONDS",
-        "Time until a started scheduler must listen (default: 30, or that of the named target)",
-        kind=kinds.SECONDS),
+        "Time until a started scheduler must listen, or an RM must register (default: 30, or that "
+        "of the named target)", kind=kinds.SECONDS),
     *REACHING,
     *FILE,
     Option(FAIL_ON, "LEVEL",
@@ -215,6 +237,13 @@ OPTIONS: Final = (
         of_the_target=False),
     *SELECTION,
 )
+
+FOR_SCHEDULERS: Final = (
+    "--real-clock", "--placeholder-timeout", "--waiting-timeout", "--connection-loss-timeout",
+    "--longest-timer", "--config", "--rm-version", "--no-proposals", "--explore", PROFILE,
+    *(one.flag for one in REACHING),
+)
+"""Options without a meaning in a run against a resource manager."""
 
 BY_FLAG: Final[Mapping[str, Option]] = MappingProxyType({one.flag: one for one in OPTIONS})
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from siwire import REVISIONS, find_revision
 
-from siconform.catalogue import AREAS, Authority, Level
+from siconform.catalogue import AREAS, Authority, Level, Side
 from siconform.catalogue.features import Feature, find_feature
 from siconform.filters import find_area, find_authority, find_level, ids_meant, words_in
 from siconform.id_lists import read_ids
@@ -226,6 +226,7 @@ REVISION: Final = Kind(
     find_revision, schema={"examples": [*REVISIONS]}, offers=_offering(*REVISIONS)
 )
 DECIDING_LEVEL: Final = _choice(Level.MUST, Level.SHOULD)
+SIDE: Final = _choice(*Side)
 COLOUR: Final = Kind(_colour, schema={"enum": [*OF_PYTEST]}, offers=_offering(*OF_PYTEST))
 AREA: Final = _all(find_area, *AREAS)
 LEVEL: Final = _all(find_level, *Level)

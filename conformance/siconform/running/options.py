@@ -12,7 +12,7 @@ import pytest
 from siwire import DEFAULT_REVISION, Revision
 
 from siconform.baseline import Baseline, BaselineError, read_baseline
-from siconform.catalogue import Level
+from siconform.catalogue import Level, Side
 from siconform.catalogue.windows import in_words
 from siconform.filters import FilterError, Filters, find_meant, names_an_area, read_filters
 from siconform.protocol.timers import Timers
@@ -27,11 +27,17 @@ from siconform.running.option_list import (
     FAIL_ON,
     FAILED_IN,
     FAILING,
+    FOR_SCHEDULERS,
+    LISTEN,
     MEANT,
     OPTIONS,
     RESULTS,
+    RM_COMMAND,
+    RM_DRIVER,
     SELECTION,
+    SIDE,
     STARTED_AS,
+    TARGETS,
 )
 from siconform.running.option_values import FROM_APPLICATION, NONE, BadOption
 from siconform.targets.named import NamedTarget
@@ -59,7 +65,7 @@ class Settings:
 
     revision: Revision
     revision_given: bool  # not a default
-    address: str  # of a running target, or ""
+    address: str  # of a running target, or where one is waited for (--listen), or ""
     command: str  # that starts the target, or ""
     named: NamedTarget | None
     time_scale: float
@@ -82,6 +88,8 @@ class Settings:
     filters: Filters = field(default_factory=Filters)  # the selected requirements
     chosen: frozenset[str] | None = None  # their ids; None for all of the revision
     last_failed: LastFailed | None = None  # with --last-failed, which selects among them
+    side: Side = Side.SCHEDULER  # that is tested
+    rm_driver: str = ""  # address of the driver of an RM that is waited for
 
     @property
     def implemented(self) -> str:
@@ -119,7 +127,7 @@ class Settings:
 
     @property
     def of_the_kit(self) -> bool:
-        """Whether the target is the embedded reference."""
+        """Whether the target is the embedded reference, or the embedded RM."""
         return not (self.address or self.command or self.named)
 
 
@@ -172,8 +180,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         value = get(option.flag) if option.metavar and not option.of_pytest else None
         for one in value if isinstance(value, (list, tuple)) else [value]:
             option.refuse_empty(one)
-    if get("--target") and get("--target-command"):
-        raise BadOption("--target and --target-command are mutually exclusive: give one")
+    side = _side(get)
 
     def read(flag: str) -> Any:
         return BY_FLAG[flag].read(get(flag))
@@ -188,8 +195,8 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
     return Settings(
         revision=revision,
         revision_given=get("--revision") is not None,
-        address=target if target and named is None else "",
-        command=get("--target-command") or "",
+        address=target if target and named is None else read(LISTEN) or "",
+        command=get("--target-command") or get(RM_COMMAND) or "",
         named=named,
         time_scale=read("--time-scale") or 1.0,
         timers=_timers(read),
@@ -215,13 +222,38 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         filters=filters,
         chosen=_chosen(filters, revision, last_failed),
         last_failed=last_failed,
+        side=side,
+        rm_driver=read(RM_DRIVER) or "",
     )
+
+
+def _side(get: Callable[[str], Any]) -> Side:
+    """Return the tested side; raise BadOption for options that do not go together."""
+    given = [flag for flag in TARGETS if get(flag)]
+    if len(given) > 1:
+        raise BadOption(f"{given[0]} and {given[1]} are mutually exclusive: give one")
+    stated = BY_FLAG[SIDE].read(get(SIDE))
+    implied = {Side.RM if flag in (RM_COMMAND, LISTEN) else Side.SCHEDULER for flag in given}
+    side = Side(stated or next(iter(implied), Side.SCHEDULER))
+    if side not in (implied or {side}):
+        raise BadOption(f"{given[0]} does not name a {side.noun}: omit it, or {SIDE} {side}")
+    if get(RM_DRIVER) and not get(LISTEN):
+        raise BadOption(
+            f"{RM_DRIVER} needs {LISTEN}: the driver of an RM that the kit starts listens on the "
+            f"address that replaces {{driver}} in {RM_COMMAND}"
+        )
+    for flag in FOR_SCHEDULERS if side is Side.RM else ():
+        if get(flag):
+            raise BadOption(f"{flag} does not apply to resource managers: omit it")
+    return side
 
 
 def starts_on_virtual_time(config: pytest.Config) -> bool:
     """Return whether the target of this run uses virtual time."""
     get = getter(config)
-    return not (get("--target") or get("--target-command") or get("--real-clock"))
+    return _side(get) is Side.SCHEDULER and not (
+        get("--target") or get("--target-command") or get("--real-clock")
+    )
 
 
 def _command_line(given: str | None) -> CommandLine:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from siconform import results
-from siconform.catalogue import CatalogueError, adopt, find_requirement, own_requirements
+from siconform.catalogue import CatalogueError, Side, adopt, find_requirement, own_requirements
 from siconform.catalogue.own import read_own
 from siconform.outcomes import Outcome
 from siconform.policy import RequirementResult
@@ -22,7 +22,7 @@ from siconform.running import failures, report_payload
 from siconform.running.command_line import ProjectCommandLine
 from siconform.running.events import RunFinished
 from siconform.running.open_target import check_command
-from siconform.running.option_list import STARTED_AS
+from siconform.running.option_list import SIDE, STARTED_AS
 from siconform.running.option_values import BadOption
 from siconform.running.options import (
     Settings,
@@ -65,6 +65,8 @@ def begin(config: pytest.Config) -> TargetLease:
         settings = _worker_settings(config) if _is_worker(config) else _settings(config)
     except (BadOption, CannotWrite, CatalogueError) as error:
         raise _usage_error(error) from None
+    if settings.side is Side.RM:
+        raise pytest.UsageError(f"{SIDE} rm: only siconform run tests resource managers")
     worker: dict[str, str] = getattr(config, "workerinput", {})
     lease = TargetLease(settings, worker.get("workerid", "main"), prepares=True)
     selector = ProjectSelector(settings)
@@ -208,8 +210,7 @@ class ProjectController(RunController):
 
     def _report_failures(self) -> None:
         """Format the failures, without the reference, which cannot run these tests."""
-        blocks, command = self.evidence.failures, self.settings.command_line
-        self._failures = failures.received(blocks, self.settings.results, command, lambda _: {})
+        self._failures = failures.received(self.evidence.failures, self.settings, lambda _: {})
 
     def _write(self, run: Run) -> None:
         own = results.own_document(self.evidence.own_requirements(), self._catalogues)

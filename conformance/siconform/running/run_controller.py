@@ -271,8 +271,7 @@ class RunController:
         ask: failures.AskReference = partial(of_the_reference, self.settings)
         if self.evidence.ended_early:
             ask = _no_reference
-        blocks, command = self.evidence.failures, self.settings.command_line
-        self._failures = failures.received(blocks, self.settings.results, command, ask)
+        self._failures = failures.received(self.evidence.failures, self.settings, ask)
 
     def _finish(self, ended_by: int) -> Run:
         """Send the verdict; if an output fails, it is KIT ERROR, also in the outputs before it.

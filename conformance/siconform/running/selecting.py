@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from siconform.catalogue import known_requirements
-from siconform.monitors import MONITORS
+from siconform.monitors import MONITORS_OF
 from siconform.running.index import tests_by_requirement
 from siconform.running.option_list import EXPLORING
 from siconform.running.options import Settings
@@ -122,8 +122,8 @@ def _by_monitors_alone(settings: Settings | None, items: Iterable[pytest.Item]) 
     if any(item.nodeid in settings.failed_tests for item in items):
         return False
     by_tests = {identifier for item in items for identifier in requirements_of(item)}
-    by_tests.update(tests_by_requirement())  # even if they are left out
-    by_monitors = {identifier for monitor in MONITORS for identifier in monitor.requirements}
+    by_tests.update(tests_by_requirement(settings.side))  # even if they are left out
+    by_monitors = {i for monitor in MONITORS_OF[settings.side] for i in monitor.requirements}
     return settings.chosen.isdisjoint(by_tests) and bool(settings.chosen & by_monitors)
 
 

@@ -10,12 +10,17 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Final
 
+from siconform.catalogue import Side
 from siconform.recording.exchange_text import Line
 from siconform.results import Moment
 
 WIDTH: Final = 100
 _TIME: Final = 9  # columns
 _COLUMN: Final = 43
+_HEADS: Final = {
+    Side.SCHEDULER: "this target",
+    Side.RM: "this RM (indented: the kit, its scheduler)",
+}
 _DIVERGES: Final = "!"
 _NOTHING: Final = "-"
 _NAME: Final = re.compile(r"\b([a-z]+)-\d+\b|\b(root)(?:\.\w+)+")
@@ -156,9 +161,9 @@ def _paired(ours: Sequence[Line], its: Sequence[Line], *, alike: bool) -> Iterat
         yield from ((None, line) for line in its)
 
 
-def text(found: Sequence[Row], *, with_reference: bool) -> list[str]:
+def text(found: Sequence[Row], side: Side = Side.SCHEDULER, *, with_reference: bool) -> list[str]:
     """Render the rows as lines of at most 100 columns."""
-    head = f"{'  time s':<{_TIME}}   this target"
+    head = f"{'  time s':<{_TIME}}   {_HEADS[side]}"
     if not with_reference:
         return [head, *(line for row in found for line in _alone(row))]
     head = f"{head:<{_TIME + 3 + _COLUMN}}  the reference"

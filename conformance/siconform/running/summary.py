@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from siconform.catalogue import AREAS, Level, find_requirement
+from siconform.catalogue import AREAS, Level, Side, find_requirement
 from siconform.policy import ExitCode, RequirementResult
 from siconform.results import Run
 from siconform.running.command_line import CommandLine
 from siconform.running.last_failed import LastFailed
 from siconform.running.live.terminal import WIDTH
+from siconform.running.option_list import RM_COMMAND, SIDE
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import LISTED, REACHED, SHOWN, Evidence, Verdict
+from siconform.verdicts import LISTED, OF_ONE_SIDE, REACHED, SHOWN, Evidence, Verdict
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
@@ -20,7 +21,7 @@ _ROOMY: Final = 72  # minimum columns for a long bar
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
 _GROUPS: Final = 8  # maximum number of reasons shown
 _NAMED: Final = 20  # maximum number of requirements named for a reason
-_SHOWN_APART: Final = REACHED | LISTED | {Verdict.CHALLENGED, Verdict.OF_THE_RM}
+_SHOWN_APART: Final = REACHED | LISTED | {Verdict.CHALLENGED} | OF_ONE_SIDE
 _NOT_OFFERED: Final = "the target does not offer"
 
 
@@ -30,7 +31,7 @@ def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterato
         counts: Counter[Verdict] = Counter(
             f.verdict
             for f in results
-            if f.requirement.area == area and f.verdict is not Verdict.OF_THE_RM
+            if f.requirement.area == area and f.verdict not in OF_ONE_SIDE
         )
         if counts:
             received = "   ".join(f"{n:>3} {v.label_for(n)}" for v in SHOWN if (n := counts[v]))
@@ -113,10 +114,10 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     received = ", ".join(
         v.counted(found[v])
         for v in SHOWN
-        if (found[v] or v in _ALWAYS_COUNTED) and v is not Verdict.OF_THE_RM
+        if (found.get(v) or v in _ALWAYS_COUNTED) and v not in OF_ONE_SIDE
     )
-    if found[Verdict.OF_THE_RM]:
-        received += f"; {Verdict.OF_THE_RM.counted(found[Verdict.OF_THE_RM])}"
+    others = [v.counted(found[v]) for v in SHOWN if v in OF_ONE_SIDE and found.get(v)]
+    received += "".join(f"; {count}" for count in others)
     lines = textwrap.wrap(received, width - 14, initial_indent="  ", subsequent_indent="  ")
     lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines
@@ -124,6 +125,8 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
 
 def not_explored(run: Run, seconds: float, command: CommandLine) -> Iterator[str]:
     """Yield that randomised testing was disabled, or skipped because it would be flaky."""
+    if run.status.side is Side.RM:
+        return
     if not seconds:
         yield "  randomised testing disabled (--explore SECONDS)"
     elif RACES[REMOVES_MEANWHILE] in run.left_out.values():
@@ -139,6 +142,8 @@ def next_steps(run: Run, command: CommandLine) -> Iterator[str]:
         yield f"Run one:      {command.again(failed[0].requirement.id)}"
     elif run.evaluation.exit_code is ExitCode.OK and not command.options:
         yield f"Test your scheduler:  {command.with_options('--target', 'HOST:PORT')}"
+    elif run.evaluation.exit_code is ExitCode.OK and command.options == (SIDE, Side.RM.value):
+        yield f"Test your RM:  {command.with_options(RM_COMMAND, '... {address} {driver}')}"
 
 
 def observed(run: Run, width: int = WIDTH) -> Iterator[str]:

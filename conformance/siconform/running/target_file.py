@@ -12,7 +12,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from siconform.running.option_list import IN_FILES, Option
+from siconform.catalogue import Side
+from siconform.running.option_list import (
+    FOR_SCHEDULERS,
+    IN_FILES,
+    LISTEN,
+    RM_COMMAND,
+    SIDE,
+    TARGETS,
+    Option,
+)
 from siconform.running.option_values import NONE, Kind
 from siconform.targets.address import is_address
 
@@ -34,7 +43,7 @@ _TYPES: Final[Mapping[type, tuple[str, str]]] = {
 _TEXT: Final = {"type": "string", "pattern": r"\S"}
 _TARGET: Final = "target"
 _TARGETS: Final = "targets"
-_WAYS: Final = ("address", "known", "command")
+_WAYS: Final = ("address", "known", "command", "rm_command", "listen")
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
 _KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
 
@@ -52,17 +61,25 @@ class TargetFile:
     targets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     run: Mapping[str, Value] = field(default_factory=dict)
 
-    def options(self, target: str | None, *, command: bool = False) -> dict[str, Value]:
+    def options(
+        self, target: str | None, *, command: bool = False, side: Side | None = None
+    ) -> dict[str, Value]:
         """Return the options to add for ``target`` (of --target) or a given command.
 
         A name selects a target of the file. An address or a command replaces that of the file and
-        keeps its other settings; NAME@VERSION uses no target of the file.
+        keeps its other settings; NAME@VERSION uses no target of the file, and neither does a
+        command line for the other ``side``.
         """
         named = self.targets.get(target or "")
         usual = self.target if target is None or is_address(target) else {}
-        found = {**(usual if named is None else named), **self.run}
+        chosen = usual if named is None else named
+        if side not in (None, _side(chosen)):
+            chosen = {}
+        is_rm = (_side(chosen) if chosen else side) is Side.RM
+        run = {flag: v for flag, v in self.run.items() if not (is_rm and flag in FOR_SCHEDULERS)}
+        found = {**chosen, **run}
         if command or (target is not None and named is None):
-            for flag in ("--target", "--target-command", "--target-folder"):
+            for flag in (*TARGETS, "--target-folder"):
                 found.pop(flag, None)
         return found
 
@@ -109,6 +126,12 @@ def table_of_keys() -> str:
     return table.replace("<", "&lt;")
 
 
+def _side(target: Mapping[str, Value]) -> Side:
+    """Return the side of a target."""
+    is_rm = target.keys() & {RM_COMMAND, LISTEN} or target.get(SIDE) == Side.RM
+    return Side.RM if is_rm else Side.SCHEDULER
+
+
 class _Reader:
     """Reads tables; collects problems with their dotted keys."""
 
@@ -142,7 +165,7 @@ class _Reader:
             problem = f"conflicts with {ways[0]}: a target has only one of them"
             self.problems.append((f"{place}.{way}", problem))
         found = dict(self._options(raw, _TREE[kind], place))
-        if "--target-command" in found:
+        if found.keys() & {"--target-command", RM_COMMAND}:
             found.setdefault("--target-folder", str(self._folder))
         return found
 

@@ -1,14 +1,23 @@
 """Finds the target file and adds its settings to the given options."""
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from siconform.catalogue import Side
 from siconform.running.command_line import value_of, without_option
-from siconform.running.option_list import OPTIONS, STARTED_AS
+from siconform.running.option_list import (
+    LISTEN,
+    OF_RMS,
+    OPTIONS,
+    RM_COMMAND,
+    SIDE,
+    STARTED_AS,
+    TARGETS,
+)
 from siconform.running.option_list import TARGET_FILE as FLAG
 from siconform.running.option_values import NONE, BadOption
 from siconform.running.options import assign, getter
@@ -20,6 +29,7 @@ from siconform.running.target_file import (
     read_target_file,
 )
 
+_OF_RMS: Final = tuple(one.flag for one in OF_RMS)
 _WORKERS: Final = ("-n", "--numprocesses", "--dist", "--tx", "--pdb")
 
 
@@ -47,7 +57,8 @@ def with_target_file(options: Sequence[str]) -> list[str]:
     if file is None:
         return list(options)
     target = value_of(options, "--target")
-    added = file.options(target, command=value_of(options, "--target-command") is not None)
+    given = {flag: value_of(options, flag) for flag in (*TARGETS, SIDE)}
+    added = _added(file, given)
     if target in file.targets:
         options = without_option(options, "--target")
     options = [FLAG, str(file.path), *without_option(options, FLAG)]
@@ -61,7 +72,14 @@ def fill_in(values: MutableMapping[str, Any]) -> None:
     if file is None:
         return
     target = values.get("--target")
-    added = file.options(target, command=bool(values.get("--target-command")))
+    added = _added(file, values)
+    if (of_rms := [flag for flag in _OF_RMS if flag in added and flag not in values]) and (
+        added.get(SIDE) != Side.SCHEDULER
+    ):
+        raise TargetFileError(
+            f"{file.path} describes a resource manager ({of_rms[0]}), which this command does not "
+            "test: give --target-file none, or --target"
+        )
     if target in file.targets:
         values["--target"] = None
     values[FLAG] = str(file.path)
@@ -85,6 +103,16 @@ def with_target_file_of(config: pytest.Config) -> None:
         raise BadOption(str(error)) from None
     for flag, value in values.items():
         assign(config, flag, value)
+
+
+def _added(file: TargetFile, given: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the options of the file that are added to these, of the same side."""
+    named = next((flag for flag in TARGETS if given.get(flag)), "")
+    target = given.get("--target")
+    side = Side(given[SIDE].casefold()) if given.get(SIDE) in [*Side] else None
+    if named and target not in file.targets:
+        side = Side.RM if named in (RM_COMMAND, LISTEN) else Side.SCHEDULER
+    return file.options(target, command=named not in ("", "--target"), side=side)
 
 
 def _words(flag: str, value: Value, options: Sequence[str]) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """The target of a worker: opened once, passed to the tests, given up when it is lost."""
 
+from siconform.catalogue import Side
 from siconform.running.open_target import open_target, prepare
 from siconform.running.options import Settings
 from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import check_listens
 from siconform.targets.process import ProcessTarget
+from siconform.targets.rm_target import RmTarget
 
 _LOSSES_AT_START = 2  # consecutive, before the target is given up
 _DEATH_TIMEOUT = 0.5  # seconds for a process to end after its connection broke
@@ -62,7 +64,9 @@ class TargetLease:
                     return f"the target died: {ended}"
                 if not target.listens():
                     return "the target died: nothing listens at its address any more"
-        if self._settings.address and self._targets:
+            elif isinstance(target, RmTarget) and not target.alive():
+                return f"the target died: {target.ended(_DEATH_TIMEOUT)}"
+        if self._settings.address and self._targets and self._settings.side is Side.SCHEDULER:
             if broken:
                 return f"the connection to the target broke: {broken}"
             return self._gone()
@@ -70,7 +74,7 @@ class TargetLease:
 
     def how_it_ended(self) -> str:
         """Return exit status and last output, as far as known; "" while it runs."""
-        ours = [t for t in self._targets.values() if isinstance(t, ProcessTarget)]
+        ours = [t for t in self._targets.values() if isinstance(t, ProcessTarget | RmTarget)]
         dead = next((target for target in ours if not target.alive()), None)
         chosen = dead or next(iter(ours), None)
         return chosen.ended(_DEATH_TIMEOUT) if chosen is not None else ""
@@ -104,6 +108,8 @@ class TargetLease:
             target.stop()
 
     def _gone(self) -> str:
+        if self._settings.side is Side.RM:
+            return ""  # it may connect again
         try:
             check_listens(self._settings.address)
         except TargetUnavailable as error:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from siconform import monitors
-from siconform.catalogue import known_requirements
+from siconform.catalogue import Side, known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.expecting.waits import listen
 from siconform.outcomes import (
@@ -82,7 +82,7 @@ class TestHooks:
         needed = {find_feature(name) for requirement in known for name in requirement.features}
         for feature in sorted(needed & self._settings.terms.without):
             demanded = FEATURES[feature].demanded_by
-            if demanded:
+            if demanded and self._settings.side is Side.SCHEDULER:
                 raise LacksMandatoryFeature(
                     f"--without {feature}, but the specification demands it", expected=demanded
                 )
@@ -151,7 +151,7 @@ class TestHooks:
         if exchange is None:
             return []
         try:
-            results = monitors.check(exchange, self._lacks(item))
+            results = monitors.check(exchange, self._lacks(item), self._settings.side)
         except Exception as error:  # noqa: BLE001  # any exception of a monitor is an error of the kit
             sentence = f"{item.nodeid}: error in a monitor: {type(error).__name__}: {error}"
             report_payload.put(report, Payload.KIT_ERROR, sentence)
@@ -251,7 +251,7 @@ class TestHooks:
             self._add_verdict(item, report, HistoryVerdict.of(received[0], result.outcome))
         lines = exchange_text.lines(exchange.records()) if exchange else []
         rows = side_by_side.rows(lines, None)
-        report.longrepr = text_of(about, rows, self._settings.command_line)
+        report.longrepr = text_of(about, rows, self._settings.command_line, self._settings.side)
         if unexplained:
             report.outcome = "failed"
         else:

@@ -52,13 +52,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def worker(pytestconfig: pytest.Config) -> str:
-    """Return the name of this test worker."""
-    received: dict[str, str] = getattr(pytestconfig, "workerinput", {})
-    return received.get("workerid", "master")
-
-
-@pytest.fixture(scope="session")
 def sessions(
     target: Target, target_on_real_clock: Callable[[], Target], worker: str
 ) -> Iterator[Callable[[Runs], Session]]:
@@ -150,19 +143,6 @@ def exploration(session: Session, request: pytest.FixtureRequest) -> "Exploratio
 def restart_scheduler(session: Session) -> Callable[[UnregisteredRM], None]:
     """Return a function that restarts the scheduler and reconnects an RM without registering."""
     return session.restarts_under
-
-
-@pytest.fixture
-def short_name(worker: str, numbers: Callable[[], int]) -> str:
-    """Return a prefix for ids, unique in the run."""
-    return f"{worker}-{numbers()}"
-
-
-@pytest.fixture(scope="session")
-def numbers() -> Callable[[], int]:
-    """Return a counter of the worker's tests."""
-    counter = iter(range(1, 1_000_000))
-    return lambda: next(counter)
 
 
 def _needs_features(rm: ResourceManager, request: pytest.FixtureRequest) -> None:

@@ -1,4 +1,4 @@
-"""Targets: schedulers under test, and how the kit can restart them."""
+"""Targets: schedulers and RMs under test, and how the kit can restart them."""
 
 from typing import Protocol
 
@@ -14,12 +14,12 @@ class TargetUnavailable(TargetLost):
 
 
 class Target(Protocol):
-    """A scheduler under test, for the lifetime of one worker."""
+    """A scheduler or RM under test, for the lifetime of one worker."""
 
     revision: Revision  # the revision in use
     time_scale: float  # factor on every deadline
-    traits: frozenset[str]  # peculiarities, such as "one-rm-per-process"
     restartable: bool  # whether the kit can restart it
+    traits: frozenset[str]  # peculiarities, such as "one-rm-per-process"
     timers: Timers  # known durations of its timers
     stated: Timers  # the same as stated by the user, which take precedence
     terms: Terms  # how to register with it, and what it does not offer
@@ -30,7 +30,7 @@ class Target(Protocol):
 
     @property
     def address(self) -> str:
-        """HOST:PORT for ``grpc.insecure_channel``; it may change on a restart."""
+        """HOST:PORT of the scheduler, also if the kit simulates it; it may change on a restart."""
 
     def alive(self) -> bool:
         """Return whether its process is running; True if the kit did not start it."""

@@ -11,9 +11,13 @@ from siwire import Capability, Revision
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.protocol.timers import SHORT, Timers
 from siconform.targets.launch import Launch
+from siconform.targets.process import ADDRESS
+from siconform.targets.rm_target import DRIVER, START_TIMEOUT
 
 NAME = "the embedded reference"
 MODULE: Final = "sireference"
+RM_MODULE: Final = "sirm"
+EMBEDDED_RM: Final = f"rm: {RM_MODULE}"
 _TIMEOUT = 10.0  # seconds until it listens
 
 TIMERS: Final = SHORT
@@ -30,11 +34,17 @@ def embedded(revision: Revision, timers: Timers, *, real_clock: bool) -> Launch:
     return Launch(NAME, words, _TIMEOUT)
 
 
-def code() -> tuple[list[Path], Path]:
-    """Return its source files, found without running them, and their root."""
-    spec = find_spec(MODULE)
+def embedded_rm(revision: Revision) -> Launch:
+    """Return how to start the embedded RM for this revision."""
+    run = ["run", "--scheduler", ADDRESS, "--driver", DRIVER, "--revision", revision.name]
+    return Launch(EMBEDDED_RM, (sys.executable, "-P", "-m", RM_MODULE, *run), START_TIMEOUT)
+
+
+def code(module: str = MODULE) -> tuple[list[Path], Path]:
+    """Return the source files of the reference or the RM, without running them, and their root."""
+    spec = find_spec(module)
     root = Path(spec.origin).parent if spec is not None and spec.origin else Path()
-    return (sorted(root.rglob("*.py")), root) if root.name == MODULE else ([], root)
+    return (sorted(root.rglob("*.py")), root) if root.name == module else ([], root)
 
 
 def embedded_version() -> str:

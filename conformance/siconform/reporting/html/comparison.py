@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
 from siconform.reporting.classify import Row
-from siconform.reporting.page import Section, counts, occurring, of_the_scheduler
+from siconform.reporting.page import Section, counts, occurring, of_the_target
 from siconform.targets.embedded import NAME as REFERENCE
-from siconform.verdicts import Verdict
+from siconform.verdicts import OF_ONE_SIDE, Verdict
 
 _FIXED = "fixed"
 _BROKEN = "broken"
@@ -132,11 +132,11 @@ def _are_alike(before: Section, after: Section) -> bool:
 
 
 def _binds(row: Row | None) -> bool:
-    return row is not None and row.outcome is not Verdict.OF_THE_RM
+    return row is not None and row.outcome not in OF_ONE_SIDE
 
 
 def _column(name: str, section: Section) -> Column:
-    received = counts(of_the_scheduler(section.rows))
+    received = counts(of_the_target(section.rows))
     return Column(
         name,
         section.record.revision,

@@ -32,7 +32,8 @@ from siconform.reporting.html.views import (
     SideBySide,
     TestView,
 )
-from siconform.verdicts import LISTED, Verdict
+from siconform.reporting.stored import side_in
+from siconform.verdicts import LISTED, OF_ONE_SIDE, Verdict
 
 _SAME_TIME: Final = 0.001  # seconds; both are rounded
 _OPEN_AT_FIRST: Final = 2  # failures; more would fill the screen
@@ -54,6 +55,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     covered = coverage_in(results)
     return RunPage(
         target=results["target"]["name"],
+        side=side_in(results),
         revision=results["revision"],
         verdict=results["verdict"],
         partial=results.get("partial", False),
@@ -234,9 +236,7 @@ def _areas(requirements: Sequence[RequirementView]) -> Iterator[AreaView]:
     known = {name: about[name] for name in AREAS}
     known |= {one.area: "" for one in requirements if one.area not in known}
     for area, subject in known.items():
-        here = [
-            one for one in requirements if one.area == area and one.verdict is not Verdict.OF_THE_RM
-        ]
+        here = [one for one in requirements if one.area == area and one.verdict not in OF_ONE_SIDE]
         if here:
             cells = (
                 Cell(level.value, _counts(one.verdict for one in here if one.level == level))

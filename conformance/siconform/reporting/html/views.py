@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from siconform.catalogue import Side
 from siconform.policy import heading
 from siconform.reporting.html.drawings import Drawing
 from siconform.verdicts import LISTED, Verdict
@@ -135,6 +136,7 @@ class RunPage:
     """The page of one run."""
 
     target: str
+    side: Side
     revision: str
     verdict: str
     partial: bool

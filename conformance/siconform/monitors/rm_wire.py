@@ -1,0 +1,95 @@
+"""Rules about the wire format of an RM's messages, where the kit is the scheduler."""
+
+from functools import cache
+from typing import Final
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor_pb2 import DescriptorProto
+from google.protobuf.message import Message
+
+from siconform.catalogue import Side
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
+from siconform.monitors.wire import (
+    a_priority_is_sent_in_one_way,
+    every_field_is_declared,
+    of_messages,
+    parts,
+    unknown_numbers,
+)
+from siconform.protocol.notifications import Released, Termination
+from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest
+from siconform.protocol.subjects import AllOf, OneAllocation
+from siconform.recording.history import Entry
+
+_GAP: Final = ("si.v1.Allocation", 4)  # not declared, and not reserved in words either
+
+
+def every_field_of_the_rm_is_declared() -> Evaluator:
+    """What the RM sends decodes as its type, without unknown fields or enum numbers."""
+    return every_field_is_declared(Side.RM)
+
+
+def the_rm_uses_no_reserved_number() -> Evaluator:
+    """No message of the RM uses a field number that its definition reserves."""
+
+    def evaluate_message(message: Message) -> EntryFinding:
+        reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
+        if not any(reserved.values()):
+            return NOTHING_TO_EVALUATE
+        used = (f"{name} {n}" for name, n in unknown_numbers(message) if n in reserved[name])
+        found = next(used, "")
+        return violated_if(found, f"reserved number: {found}")
+
+    return of_messages(evaluate_message, Side.RM)
+
+
+def what_the_rm_means_is_set() -> Evaluator:
+    """A release that the RM starts has a type, and a node that it sends an action.
+
+    The echo of a release that the scheduler sent without a type does not count.
+    """
+    unset: set[str] = set()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        match entry.content:
+            case Released(identity=identity, application=name, termination=Termination.UNKNOWN):
+                unset.add(identity or name)
+            case ReleaseRequest(
+                OneAllocation(identity=name) | AllOf(application=name), termination
+            ) if name not in unset:
+                missing = termination is Termination.UNKNOWN
+                return violated_if(missing, f"release of {name} has no type")
+            case NodeRequest(node=name, action=action):
+                return violated_if(action is Action.UNSET, f"node {name} has no action")
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+def the_rm_sends_a_priority_in_one_way() -> Evaluator:
+    """No message of an RM of 2021-02 carries both members of the priority."""
+    return a_priority_is_sent_in_one_way(Side.RM)
+
+
+@cache
+def _reserved(descriptor: Descriptor) -> frozenset[int]:
+    """Return the field numbers that this message reserves, and its undeclared gap."""
+    declared = DescriptorProto()
+    descriptor.CopyToProto(declared)
+    numbers = {n for one in declared.reserved_range for n in range(one.start, one.end)}
+    name, gap = _GAP
+    return frozenset(numbers | ({gap} if descriptor.full_name == name else set()))
+
+
+MONITORS: Final = (
+    Monitor(every_field_of_the_rm_is_declared, ("SI-WIRE-006",)),
+    Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",)),
+    Monitor(what_the_rm_means_is_set, ("SI-WIRE-010",)),
+    Monitor(the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",)),
+)
