@@ -123,8 +123,12 @@ def test_requirements_of_the_other_side_have_their_verdict() -> None:
 @pytest.mark.parametrize(
     ("given", "identifier", "reason"),
     [
-        ({}, "SI-REL-008", "applies to resource managers, not to schedulers"),
-        ({"--side": "rm"}, "SI-NODE-002", "applies to schedulers, not to resource managers"),
+        (
+            {},
+            "SI-REL-008",
+            "applies to resource managers, not to schedulers; --side rm tests a resource manager",
+        ),
+        ({"--side": "rm"}, "SI-NODE-002", "applies to schedulers, not to resource managers; "),
     ],
 )
 def test_selection_of_the_other_side_is_refused(

@@ -8,7 +8,7 @@ from mutation.known import load
 from mutation.mutant import CHANGES
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
-from siconform.running.index import cited
+from siconform.running.index import citations
 from siconform.spec.changes import Change, Kind, compare
 from siconform.spec.citations import Citation, kit_names, read_citations
 from siconform.spec.impact import Impact, impact
@@ -255,12 +255,17 @@ def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
 
 def test_tests_monitors_and_mutants_are_those_that_run_and_break_it() -> None:
     load()
-    citations = read_citations(mutants=PROTOS.parents[1] / "conformance" / "mutation")
+    read = read_citations(mutants=PROTOS.parents[1] / "conformance" / "mutation")
 
-    found = {(id_, one.name) for one in citations for id_ in one.requirements}
+    found = {(id_, one.name) for one in read for id_ in one.requirements}
 
     assert found == {
-        *((id_, name) for id_, names in cited().items() for name in names),
+        *(
+            (id_, name)
+            for by in citations().values()
+            for id_, names in by.items()
+            for name in names
+        ),
         *((id_, change.name) for change in CHANGES.values() for id_ in change.breaks),
     }
 

@@ -77,7 +77,7 @@ main.add_command(verify)
 @main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, shell_complete=complete_run)
 def run(options: Sequence[str]) -> None:
-    """Run the conformance suite against a scheduler."""
+    """Run the conformance suite against a scheduler or a resource manager."""
     if {"-h", "--help"} & set(options):
         click.echo(_run_help())
         return
@@ -168,8 +168,9 @@ def _run_help() -> str:
     formatter.write_usage("siconform run", "[OPTIONS] [PYTEST OPTIONS] [ID|AREA|TEST]...")
     formatter.write_paragraph()
     formatter.write_text(
-        "Run the conformance suite against a scheduler (default: the embedded reference), or only "
-        "the tests of the given requirements: siconform run SI-NODE-002 rel-3 APP."
+        "Run the conformance suite against a scheduler (default: the embedded reference), or with "
+        "--side rm, --rm-command or --listen against a resource manager (RM); or only the tests of "
+        "the given requirements: siconform run SI-NODE-002 rel-3 APP."
     )
     with formatter.section("Options"):
         formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])

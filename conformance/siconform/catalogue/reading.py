@@ -185,6 +185,7 @@ def requirement_of(
         upstream=entry.upstream.strip(),
         not_tested=entry.not_tested.strip(),
         no_mutant=entry.no_mutant.strip(),
+        not_tested_on_rms=entry.not_tested_on_rms.strip(),
         retired=entry.retired.strip(),
         challenged=_challenge(entry.challenged),
     )

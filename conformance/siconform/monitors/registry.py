@@ -13,6 +13,7 @@ from siconform.monitors import (
     nodes,
     recovery,
     releases,
+    rm_connections,
     rm_wire,
     updates,
     wire,
@@ -34,6 +35,6 @@ MONITORS: Final[tuple[Monitor, ...]] = (
 
 MONITORS_OF: Final[Mapping[Side, tuple[Monitor, ...]]] = {
     Side.SCHEDULER: MONITORS,
-    Side.RM: rm_wire.MONITORS,
+    Side.RM: (*rm_connections.MONITORS, *rm_wire.MONITORS),
 }
 """The monitors of the peer that is tested."""

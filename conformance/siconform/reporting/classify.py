@@ -22,6 +22,7 @@ class Row:
     evaluated: RequirementRecord
     entries: tuple[KnownDeviation, ...] = ()  # of the baseline
     is_recorded: bool = True  # False if the requirement is newer than the record
+    side: Side = Side.SCHEDULER  # that was tested
 
     @property
     def outcome(self) -> Verdict:
@@ -52,7 +53,7 @@ class Row:
         """Return the reason by which a page groups rows."""
         if self.entries:
             return " ".join(entry.reason for entry in self.entries)
-        return self.evaluated.reason or self.requirement.not_tested
+        return self.evaluated.reason or self.requirement.not_tested_on(self.side)
 
 
 def rows(record: Record, baseline: Baseline) -> list[Row]:
@@ -62,7 +63,7 @@ def rows(record: Record, baseline: Baseline) -> list[Row]:
     """
     recorded = dict(_known(record))
     return [
-        _row(one.id, recorded[one.id], baseline)
+        _row(one.id, recorded[one.id], baseline, record.side)
         if one.id in recorded
         else _unrecorded(one, record.side)
         for one in catalogue().values()
@@ -89,9 +90,9 @@ def _unrecorded(requirement: Requirement, side: Side) -> Row:
     """Return the row of a requirement that is newer than the record."""
     verdict = Verdict.NOT_SELECTED if side in requirement.sides else OTHER_SIDE[side]
     reason = "it is newer than the record of this run"
-    return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False)
+    return Row(requirement, RequirementRecord(verdict, reason), is_recorded=False, side=side)
 
 
-def _row(identifier: str, evaluated: RequirementRecord, baseline: Baseline) -> Row:
+def _row(identifier: str, evaluated: RequirementRecord, baseline: Baseline, side: Side) -> Row:
     known = baseline.about(identifier) if evaluated.verdict is Verdict.BASELINED else ()
-    return Row(catalogue()[identifier], evaluated, known)
+    return Row(catalogue()[identifier], evaluated, known, side=side)

@@ -8,7 +8,7 @@ from siconform.catalogue import Requirement, Side, catalogue
 from siconform.filters import names_requirements
 from siconform.running.command_line import RUN
 from siconform.running.index import cited
-from siconform.running.option_list import MEANT, STARTED_AS
+from siconform.running.option_list import MEANT, SIDE, STARTED_AS
 from siconform.running.options import Settings
 from siconform.verdicts import OTHER_SIDE, Verdict
 
@@ -45,7 +45,8 @@ def check_chosen(settings: Settings) -> None:
     if not any(covered.get(identifier) for identifier in chosen) and _of_the_suite(settings):
         reasons = [f"{i} {_why_not(catalogue()[i], settings.side)}" for i in sorted(chosen)]
         more = f", and {len(reasons) - _AT_MOST} more" if len(reasons) > _AT_MOST else ""
-        raise NothingChosen(f"nothing to run: {'; '.join(reasons[:_AT_MOST])}{more}")
+        hint = _hint(settings) if all(_is_apart(i, settings.side) for i in chosen) else ""
+        raise NothingChosen(f"nothing to run: {'; '.join(reasons[:_AT_MOST])}{more}{hint}")
 
 
 def _is_named(config: pytest.Config, word: str) -> bool:
@@ -61,6 +62,17 @@ def _is_named(config: pytest.Config, word: str) -> bool:
 def _of_the_suite(settings: Settings) -> bool:
     """Return whether the kit's own suite runs."""
     return settings.command_line.started == RUN
+
+
+def _is_apart(identifier: str, side: Side) -> bool:
+    return side not in catalogue()[identifier].sides
+
+
+def _hint(settings: Settings) -> str:
+    """Return how to test what applies to the other side only."""
+    if settings.side is Side.RM:
+        return f"; without {SIDE} rm the run tests a scheduler"
+    return f"; {SIDE} rm tests a resource manager"
 
 
 def _why_not(requirement: Requirement, side: Side) -> str:

@@ -50,7 +50,7 @@ def read_citations(package: Path = _PACKAGE, mutants: Path | None = None) -> tup
     """
     folders = [package / "doctor", *([mutants] if mutants is not None else [])]
     return (
-        *_read([package / "suite"], _tests, _of_monitor_or_test),
+        *_read([package / "suite", package / "suite_rm"], _tests, _of_monitor_or_test),
         *_read([package / "monitors"], _monitors, _of_monitor_or_test),
         *_read(folders, _mutants, _of_mutants),
     )

@@ -23,7 +23,7 @@ START_TIMEOUT: Final = 30.0  # seconds until an RM must register
 class RmTarget:
     """An RM under test. It connects to the kit's scheduler, which serves at ``serve_at``.
 
-    ``connect_to`` starts it if the kit has a command; ``driver`` is then its address of the driver.
+    ``connect_to`` starts it if the kit has a command, with an address for its driver.
     """
 
     name: str
@@ -44,6 +44,8 @@ class RmTarget:
 
     def __post_init__(self) -> None:
         self.restartable = self.launch is not None
+        if self.launch is not None and any(DRIVER in word for word in self.launch.command):
+            self.driver = free_address()
 
     def connect_to(self, scheduler: str) -> None:
         """Let it use the scheduler at this address: start it, if the kit can."""
@@ -52,8 +54,6 @@ class RmTarget:
             return
         self.stop()
         words = self.launch.command
-        if any(DRIVER in word for word in words):
-            self.driver = free_address()
         command = [word.replace(ADDRESS, scheduler).replace(DRIVER, self.driver) for word in words]
         self._process = LoggedProcess(command, self.log, self.launch.folder)
 
@@ -75,9 +75,11 @@ class RmTarget:
             self._process.stop()
             self._process = None
 
-    def did_not_register(self) -> TargetUnavailable:
-        """Return the error that it did not register in time."""
+    def did_not_register(self, *, again: bool = False) -> TargetUnavailable:
+        """Return the error that it did not register in time, or not ``again``."""
         where = f"{self.address} within {self.patience:g} s"
+        if self.launch is None and again:
+            return TargetUnavailable(f"the RM did not register again at {where}")
         if self.launch is None:
             return TargetUnavailable(f"no RM connected to {where}")
         if ended := self.ended(0.0):

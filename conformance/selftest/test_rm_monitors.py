@@ -1,0 +1,135 @@
+"""Monitors over what an RM sends, where the kit is the scheduler."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from siconform import monitors
+from siconform.catalogue import Side
+from siconform.monitors import MonitorResult
+from siconform.protocol.notifications import Released, Termination, Unreadable, UpdateKind
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
+    Action,
+    ApplicationRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+    Request,
+)
+from siconform.protocol.subjects import AllOf, Identity, OneAllocation
+from siconform.recording.history import Exchange, History
+from siconform.transport.dialects import dialect_for
+from siwire import find_revision
+
+REVISION = find_revision("2024-10")
+NODE = NodeRequest("n", Action.CREATE, {"memory": 4})
+APP = ApplicationRequest("a", "root.default", "default", "somebody")
+ASK = AskRequest("k", "a", "default", {"memory": 1})
+ONE = OneAllocation("a", "k", "k")
+
+
+def released(termination: Termination, **of: Any) -> Released:
+    return Released(application="a", termination=termination, **{"identity": "k", **of})
+
+
+def stops(termination: Termination, subject: OneAllocation | AllOf = ONE) -> ReleaseRequest:
+    return ReleaseRequest(subject, termination)
+
+
+def sent_by_rm(history: History, request: Request, rm: str = "rm", extra: bytes = b"") -> None:
+    """Record a request with its message, to which an RM may add undeclared fields."""
+    message = dialect_for(REVISION).request(request.kind, rm, [request])
+    message.MergeFromString(extra)
+    history.add(rm, [request], sent_by_rm=True, message=message)
+
+
+def history_of(*parts: Any) -> Exchange:
+    """Return an exchange after a registration; bytes belong to the request before them."""
+    history = History(identity=Identity.KEY_OF_THE_ASK)
+    history.add("rm", [RegistrationRequested("rm")], sent_by_rm=True)
+    history.add("rm", [RegistrationAnswered("rm", "OK", "")], sent_by_rm=False)
+    for part, following in zip(parts, [*parts[1:], b""], strict=True):
+        if isinstance(part, Released):
+            history.add("rm", [part], sent_by_rm=False)
+        elif not isinstance(part, bytes):
+            extra = following if isinstance(following, bytes) else b""
+            sent_by_rm(history, part, extra=extra)
+    return Exchange(history, start=0)
+
+
+def result(name: str, exchange: Exchange) -> MonitorResult:
+    return next(one for one in monitors.check(exchange, side=Side.RM) if one.monitor == name)
+
+
+UNDECLARED = b"\xba\x3e\x00"  # field 999, empty
+RESERVED = b"\x0a\x00"  # field 1 of AllocationRequest, empty
+
+
+@pytest.mark.parametrize(
+    ("name", "parts", "violation"),
+    [
+        ("every_field_of_the_rm_is_declared", [NODE, APP, ASK], None),
+        (
+            "every_field_of_the_rm_is_declared",
+            [NODE, UNDECLARED],
+            "undeclared field 999 in si.v1.NodeRequest",
+        ),
+        ("the_rm_uses_no_reserved_number", [ASK, UNDECLARED], None),
+        (
+            "the_rm_uses_no_reserved_number",
+            [ASK, RESERVED],
+            "reserved number: si.v1.AllocationRequest 1",
+        ),
+        ("what_the_rm_means_is_set", [NODE, stops(Termination.STOPPED_BY_RM)], None),
+        ("what_the_rm_means_is_set", [stops(Termination.UNKNOWN)], "release of k has no type"),
+        (
+            "what_the_rm_means_is_set",
+            [stops(Termination.UNKNOWN, AllOf("a"))],
+            "release of a has no type",
+        ),
+        (
+            "what_the_rm_means_is_set",
+            [NodeRequest("n", Action.UNSET, {"memory": 4})],
+            "node n has no action",
+        ),
+        (
+            "what_the_rm_means_is_set",
+            [NODE, released(Termination.UNKNOWN), stops(Termination.UNKNOWN)],
+            None,
+        ),
+    ],
+)
+def test_monitor_of_rms(name: str, parts: Sequence[Any], violation: str | None) -> None:
+    found = result(name, history_of(*parts))
+    assert found.violation == violation
+    assert found.held
+
+
+@pytest.mark.parametrize("rm", ["another", ""])
+def test_request_of_an_rm_that_did_not_register_is_a_violation(rm: str) -> None:
+    exchange = history_of(NODE)
+    name = "every_request_names_the_registered_rm"
+    assert result(name, exchange).violation is None
+
+    exchange = history_of(NODE)
+    sent_by_rm(exchange.history, APP, rm)
+
+    assert result(name, exchange).violation == f'the rmID "{rm}" did not register'
+
+
+def test_bytes_of_the_rm_that_are_no_message_are_a_violation() -> None:
+    exchange = history_of(NODE)
+    unreadable = Unreadable(UpdateKind.NODES, "truncated")
+    exchange.history.add("rm", [unreadable], sent_by_rm=True)
+    found = result("every_field_of_the_rm_is_declared", exchange)
+    assert found.violation == "undecodable bytes: truncated"
+
+
+def test_monitors_of_rms_ignore_the_scheduler() -> None:
+    exchange = history_of(NODE)
+    message = REVISION.si.NodeResponse()
+    message.MergeFromString(UNDECLARED)
+    fact = Unreadable(UpdateKind.NODES, "of the kit")
+    exchange.history.add("rm", [fact], sent_by_rm=False, message=message)
+    assert [one for one in monitors.check(exchange, side=Side.RM) if one.violation] == []

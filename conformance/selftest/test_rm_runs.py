@@ -1,0 +1,75 @@
+"""Whole runs against resource managers that the kit starts or waits for."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from siconform.policy import ExitCode
+from siconform.targets.process import free_address
+
+pytestmark = pytest.mark.end_to_end
+
+WITHOUT_DRIVER = """
+import sys, time
+from siconform.protocol.requests import Registration
+from siconform.recording.history import History
+from siconform.transport.connection import Connection
+from siwire import DEFAULT_REVISION
+connection = Connection(sys.argv[1], DEFAULT_REVISION, "small", History())
+connection.connects(5.0)
+connection.registers(Registration("small", "1", "", ""), 5.0)
+connection.opens_all()
+time.sleep(60)
+"""
+
+
+def run(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+    """Run the suite for RMs; return exit code, results and output."""
+    command = [sys.executable, "-m", "siconform", "run", *words, "-n", "0"]
+    command += ["--target-file", "none", "--results", str(folder / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)  # noqa: S603
+    results = json.loads((folder / "out" / "results.json").read_text("utf-8"))
+    return done.returncode, results, done.stdout
+
+
+def program(text: str, folder: Path) -> str:
+    """Return the command line of an RM with this source."""
+    file = folder / "rm.py"
+    file.write_text(text)
+    return shlex.join([sys.executable, str(file), "{address}"])
+
+
+def test_requirements_that_need_a_driver_are_inconclusive_without_one(tmp_path: Path) -> None:
+    code, results, shown = run(tmp_path, "--rm-command", program(WITHOUT_DRIVER, tmp_path))
+
+    verdicts = {one["id"]: (one["verdict"], one["reason"]) for one in results["requirements"]}
+    assert code == ExitCode.INCOMPLETE
+    assert results["side"] == "rm"
+    assert verdicts["SI-REL-008"][0] == "could-not-run"
+    assert "needs a driver of the RM" in verdicts["SI-REL-008"][1]
+    assert verdicts["SI-WIRE-006"][0] == "pass"
+    assert verdicts["SI-NODE-002"][0] == "of-the-scheduler"
+    assert "needs a driver of the RM" in shown
+
+
+def test_rm_that_dies_at_its_start_is_reported_with_its_output(tmp_path: Path) -> None:
+    dies = "import sys\nsys.exit('no licence')"
+    code, results, shown = run(tmp_path, "--rm-command", program(dies, tmp_path), "SI-REG-011")
+
+    sentence = "did not register: it ended with exit status 1: no licence"
+    assert code == ExitCode.NOTHING_RAN
+    assert sentence in results["sentence"]
+    assert sentence in shown
+    assert "no licence" in (tmp_path / "out" / "logs" / "target-main.log").read_text("utf-8")
+
+
+def test_run_waits_for_an_rm_for_a_stated_time(tmp_path: Path) -> None:
+    address = free_address()
+    code, results, _ = run(tmp_path, "--listen", address, "--wait", "0.5", "SI-REG-011")
+
+    assert code == ExitCode.NOTHING_RAN
+    assert results["sentence"] == f"siconform: no RM connected to {address} within 0.5 s"
