@@ -138,7 +138,7 @@ def end_to_end(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Measure coverage of all tests and of runs in the oldest and newest revision."""
     reference = ["--cov", "--cov-report=term", "--hypothesis-profile=ci"]
-    dev(session, *PYTEST, "proto/tests", "reference/tests", *reference)
+    dev(session, *PYTEST, "proto/tests", "reference/tests", "reference/rm_tests", *reference)
     rules = f"--rcfile={KIT_COVERAGE}"
     measuring = ["--cov", f"--cov-config={KIT_COVERAGE}", "--cov-report=", "--cov-fail-under=0"]
     dev(session, *PYTEST, "conformance/selftest", *measuring)
