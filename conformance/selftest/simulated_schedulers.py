@@ -23,8 +23,8 @@ from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 from siconform.transport.connection import Connection
 from siwire import Revision
 
-DEADLINES = Deadlines().scaled(0.5)
-LIMIT = 5.0
+DEADLINES = Deadlines().scaled(5.0)
+LIMIT = 25.0
 
 
 @dataclass

@@ -352,7 +352,7 @@ def test_dropped_connections_are_detected_and_the_rm_can_come_back(both: Both) -
     rm.receives(StreamEnded(kind=UpdateKind.NODES))
     again = both.another_rm()
     assert scheduler.address == address
-    again.connection.connects(5.0)
+    again.connection.connects(25.0)
     again.connection.opens_all()
     again.adds_node("n2")
     again.receives(NodeAccepted("n2"))
@@ -367,7 +367,7 @@ def test_restarted_scheduler_has_forgotten_everything(both: Both) -> None:
     scheduler.restarts()
 
     again = both.another_rm()
-    again.connection.connects(5.0)
+    again.connection.connects(25.0)
     again.connection.opens(UpdateKind.NODES)
     assert again.receives(StreamEnded(kind=UpdateKind.NODES)).status == "FAILED_PRECONDITION"
     assert again.registers() == "OK"

@@ -4,17 +4,15 @@ Its messages are read and written laxly (``lax.py``); messages affected by that 
 Values without a field in this revision (a gang's style, say) are omitted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from google.protobuf.unknown_fields import UnknownFieldSet
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si
 
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.callbacks import Assumed, Forgotten
-from siconform.protocol.constraints import Affinity, Condition, Constraint, Operator
 from siconform.protocol.matchers import UNSAID
 from siconform.protocol.notifications import (
     Allocated,
@@ -48,6 +46,7 @@ from siconform.protocol.requests import (
 from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk, ask_subject
 from siconform.transport.dialects import elements
 from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
+from siconform.transport.dialects.constraints import read_constraint, write_constraint
 from siconform.transport.dialects.enums import read_enum, write_enum, write_undefined
 from siconform.transport.dialects.lax import lax_messages
 from siconform.transport.dialects.tables import (
@@ -60,7 +59,6 @@ from siconform.transport.dialects.tables import (
     Tables,
 )
 
-EMPTY_OPERATOR: Final = b"\x0a\x00"  # field 1 as in the published schema: a message, empty
 _UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # omitted: zero has a meaning
 
 
@@ -112,7 +110,7 @@ def ask(request: si.UpdateRequest, sent: AskRequest) -> None:
     elements.write_ask(message, sent)
     _prioritise(message, sent.priority, sent.priority_class)
     if sent.constraint is not None:
-        _constrain(message.placementConstraint.simpleConstraint, sent.constraint)
+        write_constraint(message.placementConstraint.simpleConstraint, sent.constraint)
 
 
 def _prioritise(message: Any, number: int, name: str) -> None:
@@ -120,33 +118,6 @@ def _prioritise(message: Any, number: int, name: str) -> None:
         message.priority.priorityValue = number
     if name:
         message.priority.priorityClassName = name
-
-
-def _constrain(simple: si.SimplePlacementConstraint, constraint: Constraint) -> None:
-    simple.SetInParent()
-    if constraint.node:
-        expressions = simple.nodeAffinityConstraint.targetExpressions
-        _write_conditions(expressions, constraint.node)
-    if constraint.others is not None:
-        _write_affinity(simple.allocationAffinityAttribute, constraint.others)
-
-
-def _write_affinity(message: si.AllocationAffinityConstraints, affinity: Affinity) -> None:
-    message.SetInParent()
-    message.scope = affinity.scope
-    message.minCardinality = affinity.at_least
-    message.maxCardinality = affinity.at_most
-    message.required = affinity.required
-    _write_conditions(message.tragetExpressions, affinity.tags)
-
-
-def _write_conditions(expressions: Any, conditions: Iterable[Condition]) -> None:
-    for condition in conditions:
-        expression = expressions.add(targetKey=condition.key, targetValues=condition.values)
-        if condition.operator is Operator.EMPTY:
-            expression.MergeFromString(EMPTY_OPERATOR)
-        else:
-            expression.targetOperator = condition.operator.name
 
 
 def _existing_allocation(message: si.Allocation, sent: Allocated) -> None:
@@ -263,42 +234,10 @@ def read_ask(received: si.AllocationAsk) -> AskRequest:
         elements.read_ask(received),
         priority=received.priority.priorityValue,
         priority_class=received.priority.priorityClassName,
-        constraint=_constraint(received.placementConstraint.simpleConstraint)
+        constraint=read_constraint(received.placementConstraint.simpleConstraint)
         if received.HasField("placementConstraint")
         else None,
     )
-
-
-def _constraint(simple: si.SimplePlacementConstraint) -> Constraint:
-    return Constraint(
-        _conditions(simple.nodeAffinityConstraint.targetExpressions),
-        _affinity(simple.allocationAffinityAttribute)
-        if simple.HasField("allocationAffinityAttribute")
-        else None,
-    )
-
-
-def _affinity(received: si.AllocationAffinityConstraints) -> Affinity:
-    return Affinity(
-        received.scope,
-        _conditions(received.tragetExpressions),
-        at_least=received.minCardinality,
-        at_most=received.maxCardinality,
-        required=received.required,
-    )
-
-
-def _conditions(expressions: Iterable[Any]) -> tuple[Condition, ...]:
-    return tuple(
-        Condition(one.targetKey, tuple(one.targetValues), _operator(one)) for one in expressions
-    )
-
-
-def _operator(expression: Any) -> Operator:
-    if len(UnknownFieldSet(expression)):
-        return Operator.EMPTY
-    names = expression.DESCRIPTOR.fields_by_name["targetOperator"].enum_type.values_by_number
-    return Operator[names[expression.targetOperator].name]
 
 
 def read_release(received: si.AllocationRelease) -> ReleaseRequest:
