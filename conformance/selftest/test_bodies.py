@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from selftest.bodies import Problem, cases_in, problems_in, problems_in_file
-from siconform.catalogue import catalogue
+from siconform.catalogue import Side, catalogue
 from siconform.running.index import suite_folder
 
 SUITE = sorted(suite_folder().glob("test_*.py"))
+SUITE_RM = sorted(suite_folder(Side.RM).glob("test_*.py"))
 
 GOOD = '''
 """A module of the suite may speak of 2023-12 in its docstring."""
@@ -35,7 +36,9 @@ def test_suite_files_exist() -> None:
     assert sum(len(cases_in(ast.parse(file.read_text("utf-8")))) for file in SUITE) >= 250
 
 
-@pytest.mark.parametrize("file", SUITE, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [*SUITE, *SUITE_RM], ids=lambda file: f"{file.parent.name}-{file.stem}"
+)
 def test_suite_bodies_have_no_problems(file: Path) -> None:
     found = problems_in_file(file, catalogue())
 

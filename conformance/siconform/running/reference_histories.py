@@ -12,7 +12,8 @@ from typing import Final
 
 from siconform import child_processes
 from siconform.running.history_files import FOLDER, safe_name
-from siconform.running.option_list import TARGET_FILE
+from siconform.running.index import suite_folder
+from siconform.running.option_list import SIDE, TARGET_FILE
 from siconform.running.option_values import NONE
 from siconform.running.options import Settings
 from siconform.running.results_dir import adds
@@ -22,19 +23,20 @@ KEPT: Final = "reference"
 
 _AT_MOST: Final = 40  # tests
 _LIMIT: Final = 60.0  # seconds for all of them
-_OF_THE_SUITE: Final = "suite/"
 
 
 def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, str]:
     """Run these tests against the reference; map them to history files in the results folder.
 
-    Tests beyond the limits on number and time are left out.
+    The reference of an RM is the embedded RM. Tests beyond the limits on number and time are left
+    out.
     """
-    chosen = [test for test in dict.fromkeys(tests) if test.startswith(_OF_THE_SUITE)][:_AT_MOST]
+    suite = f"{suite_folder(settings.side).name}/"
+    chosen = [test for test in dict.fromkeys(tests) if test.startswith(suite)][:_AT_MOST]
     if not chosen or settings.of_the_kit or settings.terms.edited or not settings.compare:
         return {}
     with tempfile.TemporaryDirectory(prefix="siconform-") as scratch:
-        _evaluate(settings.revision.name, chosen, Path(scratch))
+        _evaluate(settings, chosen, Path(scratch))
         found = {_scenario(file.stem): file for file in _histories(Path(scratch))}
         kept = {}
         for test in chosen:
@@ -44,9 +46,10 @@ def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, s
         return kept
 
 
-def _evaluate(revision: str, tests: Iterable[str], scratch: Path) -> None:
+def _evaluate(settings: Settings, tests: Iterable[str], scratch: Path) -> None:
     functions = dict.fromkeys(test.partition("[")[0] for test in tests)
-    command = [sys.executable, "-m", "siconform", "run", "--revision", revision, "--no-reference"]
+    command = [sys.executable, "-m", "siconform", "run", "--no-reference"]
+    command += ["--revision", settings.revision.name, SIDE, settings.side]
     command += [TARGET_FILE, NONE]
     command += ["--results", str(scratch), "-qq", *(["-n", "0"] if len(functions) == 1 else [])]
     with contextlib.suppress(subprocess.TimeoutExpired):
