@@ -43,7 +43,7 @@ requirements:
 """
 
 
-RM_TESTS_TO_COME = 52
+RM_TESTS_TO_COME = 50
 
 
 def test_catalogue_is_consistent() -> None:

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,46 @@ def program(text: str, folder: Path) -> str:
     file = folder / "rm.py"
     file.write_text(text)
     return shlex.join([sys.executable, str(file), "{address}"])
+
+
+SIRM = """
+from sirm.cli import main
+main(["run", "--scheduler", sys.argv[1], "--driver", sys.argv[2]], prog_name="sirm")
+"""
+STOPS_BY_ITSELF = """
+import sys
+from sirm.core import confirmations
+confirmations.confirmation = lambda container, began: confirmations.origination(container)
+"""
+NAMES_ANOTHER = """
+import sys
+from sirm.codec.codec import Codec
+request = Codec._request
+Codec._request = lambda codec, method, rm_id: request(codec, method, rm_id + "2")
+"""
+REQUIREMENTS = ("SI-REG-011", "SI-CONN-020", "SI-REL-008")
+
+
+@pytest.mark.skipif(find_spec("sirm") is None, reason="the embedded RM is not installed")
+def test_embedded_rm_passes(tmp_path: Path) -> None:
+    code, results, _ = run(tmp_path, "--side", "rm", *REQUIREMENTS)
+
+    assert code == ExitCode.OK
+    assert results["counts"]["pass"] == len(REQUIREMENTS)
+
+
+@pytest.mark.skipif(find_spec("sirm") is None, reason="the embedded RM is not installed")
+@pytest.mark.parametrize(
+    ("mutant", "requirement"), [(STOPS_BY_ITSELF, "SI-REL-008"), (NAMES_ANOTHER, "SI-CONN-020")]
+)
+def test_mutant_of_the_rm_is_detected(mutant: str, requirement: str, tmp_path: Path) -> None:
+    command = f"{program(mutant + SIRM, tmp_path)} {{driver}}"
+    code, results, shown = run(tmp_path, "--rm-command", command, requirement)
+
+    failed = [one["id"] for one in results["requirements"] if one["verdict"] == "fail"]
+    assert code == ExitCode.NON_CONFORMANT
+    assert failed == [requirement]
+    assert "this RM (indented: the kit" in shown
 
 
 def test_requirements_that_need_a_driver_are_inconclusive_without_one(tmp_path: Path) -> None:

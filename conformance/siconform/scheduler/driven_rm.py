@@ -24,6 +24,9 @@ _PHASES: Final = {
     ext.ContainerView.STARTED: STARTED,
     ext.ContainerView.STOPPING: STOPPING,
 }
+NEEDS_A_DRIVER: Final = (
+    "needs a driver of the RM: give {driver} in --rm-command, or --rm-driver with --listen"
+)
 _AGAIN: Final = 0.02  # seconds between two looks
 _MILLISECONDS: Final = 1000
 
@@ -243,9 +246,7 @@ class DrivenRM:
 
     def _drives(self, command: ext.DriveCommand) -> View:
         if self._driver is None:
-            raise PreconditionFailed(
-                f"{command.WhichOneof('action')} needs a driver of the RM (--rm-driver HOST:PORT)"
-            )
+            raise PreconditionFailed(f"{command.WhichOneof('action')} {NEEDS_A_DRIVER}")
         return _view(self._driver.drive(command))
 
 

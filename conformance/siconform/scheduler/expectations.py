@@ -25,7 +25,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
-from siconform.scheduler.driven_rm import DrivenRM
+from siconform.scheduler.driven_rm import NEEDS_A_DRIVER, DrivenRM
 from siconform.scheduler.endpoint import SchedulerSteps
 from siconform.scheduler.patterns import Sent, sent_like
 from siconform.transport.connection import BARRIER_PREFIX
@@ -239,7 +239,7 @@ class Expectations(SchedulerSteps):
 
     def _driven(self) -> DrivenRM:
         if self._rm is None:
-            raise PreconditionFailed("needs a driver of the RM (--rm-driver HOST:PORT)")
+            raise PreconditionFailed(f"a barrier {NEEDS_A_DRIVER}")
         return self._rm
 
     def _raise_problems(self) -> None:
