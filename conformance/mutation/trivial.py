@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 from siconform.catalogue import catalogue
-from siconform.doctor.examining import evaluated, idle, passed
+from siconform.doctor.examining import BRIEF, evaluated, idle, passed
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 
@@ -19,7 +19,6 @@ from mutation.main_revision import NAME
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "trivial"
-_BRIEF: Final = ("--time-scale", "0.1")  # they answer at once or never
 
 
 @click.command(help=__doc__)
@@ -32,7 +31,7 @@ def main(kinds: Sequence[str]) -> None:
 
 def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
     """Return the MUSTs that pass although the scheduler does not meet them; id to title."""
-    record = evaluated(idle(kind), folder, ("--revision", NAME, *_BRIEF, *options))
+    record = evaluated(idle(kind), folder, ("--revision", NAME, *BRIEF, *options))
     return {
         identifier: catalogue()[identifier].title
         for identifier in passed(record)

@@ -6,7 +6,7 @@ import pytest
 from mutation import trivial
 from mutation.trivial import passing
 from siconform.catalogue import Level, catalogue
-from siconform.doctor.examining import evaluated, idle, passed
+from siconform.doctor.examining import BRIEF, evaluated, idle, passed
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
 from siconform.verdicts import Verdict
@@ -14,7 +14,7 @@ from siconform.verdicts import Verdict
 pytestmark = pytest.mark.end_to_end
 
 AREA = "SI-RES"
-A_PART = ("-k", AREA, "-n", "0", "--time-scale", "0.1")
+A_PART = ("-k", AREA, "-n", "0", *BRIEF)
 """Monitors see too little of a part to speak for other areas."""
 
 

@@ -26,7 +26,8 @@ from siconform.running.results_dir import ResultsDir
 from siconform.verdicts import FAILED, Verdict
 
 _LIMIT: Final = 900.0  # seconds for one run
-_BRIEF: Final = ("--time-scale", "0.1")  # an idle scheduler answers at once or never
+BRIEF: Final = ("--time-scale", "0.1", "--no-reference")
+"""Options for an idle scheduler: it answers at once or never, and fails nearly everything."""
 _NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
 _SHOWN: Final = 3
 _WATCHED: Final = "SI-ALLOC"  # the area in which monitors see most
@@ -134,7 +135,7 @@ def _mutant(change: Change) -> _Subject:
         record = evaluated(
             _behind_proxy(change),
             folder / change.name,
-            ("--revision", change.revision, "-k", selection([own]), "-n", "0"),
+            ("--revision", change.revision, "-k", selection([own]), "-n", "0", "--no-reference"),
         )
         verdict = record.requirements[own].verdict
         is_detected = verdict in FAILED
@@ -157,7 +158,7 @@ def _variant(change: Change) -> _Subject:
 
 def _idle(kind: Idle) -> _Subject:
     def subject(folder: Path) -> Examined:
-        record = evaluated(idle(kind), folder / kind.value, ("--revision", NAME, *_BRIEF))
+        record = evaluated(idle(kind), folder / kind.value, ("--revision", NAME, *BRIEF))
         wrong = [identifier for identifier in passed(record) if identifier not in KEPT[kind]]
         found = "passes no MUST that it violates"
         if wrong:
