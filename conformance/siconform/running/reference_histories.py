@@ -23,6 +23,7 @@ KEPT: Final = "reference"
 
 _AT_MOST: Final = 40  # tests
 _LIMIT: Final = 60.0  # seconds for all of them
+_IN_ONE_PROCESS: Final = 8  # so few functions take less time than the start of workers
 
 
 def of_the_reference(settings: Settings, tests: Sequence[str]) -> Mapping[str, str]:
@@ -51,7 +52,12 @@ def _evaluate(settings: Settings, tests: Iterable[str], scratch: Path) -> None:
     command = [sys.executable, "-m", "siconform", "run", "--no-reference"]
     command += ["--revision", settings.revision.name, SIDE, settings.side]
     command += [TARGET_FILE, NONE]
-    command += ["--results", str(scratch), "-qq", *(["-n", "0"] if len(functions) == 1 else [])]
+    command += [
+        "--results",
+        str(scratch),
+        "-qq",
+        *(["-n", "0"] if len(functions) <= _IN_ONE_PROCESS else []),
+    ]
     with contextlib.suppress(subprocess.TimeoutExpired):
         child_processes.run([*command, *functions], limit=_LIMIT)
 
