@@ -1,7 +1,6 @@
 """The reported command reproduces the run, and the next one does not spoil its results."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,18 +95,3 @@ def test_partial_run_keeps_results_of_whole_run(
     part = json.loads((tmp_path / "build/conformance-selected/results.json").read_text("utf-8"))
     assert whole["command"] == "python -m pytest -p siconform.suite_plugin"
     assert part["command"].endswith("test_it.py::test_it")
-
-
-def test_replay_hint_has_every_option(tmp_path: Path) -> None:
-    careless = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
-    done = subprocess.run(  # noqa: S603  # ourselves
-        [str(SICONFORM), "explore", "--time", "30", "--seed", "1", "--time-scale", "0.1",
-         "--target-command", careless, "--waiting-timeout", "3"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PATH": f"{SICONFORM.parent}:/usr/bin"},
-    )  # fmt: skip
-    again = next(line for line in done.stdout.splitlines() if line.startswith("  again"))
-
-    assert "siconform replay build/exploring/histories/" in again
-    assert "--time-scale 0.1" in again
-    assert "--waiting-timeout 3" in again

@@ -167,16 +167,25 @@ def test_explore_and_replay_report_failure_and_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    target = ["--target-command", CARELESS, "--time-scale", str(FAST)]
+    given = ["--time-scale", str(FAST), "--waiting-timeout", "3"]
+    target = ["--target-command", CARELESS, *given]
 
     found = command(monkeypatch, "explore", "--time", "4", "--seed", "1", *target)
     received = capsys.readouterr().out
-    again = command(monkeypatch, "replay", the_file_named_in(received), *target)
+    file = the_file_named_in(received)
+    again = command(monkeypatch, "replay", file, *target)
+    replayed = capsys.readouterr().out
 
     assert found == again == ExitCode.NON_CONFORMANT
     assert "nodes are not overfilled" in received
     assert "reproduced" in received
-    assert "nodes are not overfilled" in capsys.readouterr().out
+    suggested = next(line for line in received.splitlines() if line.startswith("  again"))
+    assert "siconform replay build/exploring/histories/" in suggested
+    assert " ".join(given[:2]) in suggested
+    assert " ".join(given[2:]) in suggested
+    assert "nodes are not overfilled" in replayed
+    assert "the same verdict is reproduced" in replayed
+    assert Path(file).exists()
 
 
 @pytest.mark.parametrize(

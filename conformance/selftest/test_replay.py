@@ -83,19 +83,6 @@ def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Pat
     assert done.returncode == 10
 
 
-def test_replay_keeps_exploration_results(tmp_path: Path) -> None:
-    explored = siconform(
-        tmp_path, "explore", "--target-command", CARELESS, "--time", "30", "--seed", "1"
-    )
-    assert explored.returncode == 1
-    file = tmp_path / "build" / "exploring" / "histories" / "nodes_are_not_overfilled.jsonl"
-    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
-
-    assert file.exists()
-    assert CAME_AGAIN in done.stdout
-    assert done.returncode == 1
-
-
 def siconform(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-m", "siconform", *words, "--time-scale", "0.5"],
