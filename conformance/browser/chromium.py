@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, sync_playwright
@@ -29,6 +29,9 @@ _PATIENCE_MS: Final = 15_000.0
 
 WIDTHS: Final = (360, 800, 1400)
 """A phone, half a screen, a full screen: in CSS pixels."""
+
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+"""Colour schemes that a reader may prefer."""
 
 
 class NoBrowser(Exception):

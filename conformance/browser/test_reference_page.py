@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
 
 import pytest
-from browser.chromium import WIDTHS, Watched, overflow
+from browser.chromium import SCHEMES, WIDTHS, Watched, overflow
 from browser.served_state import HOSTILE, Reference, ResourceManager, fill, reference
 from playwright.sync_api import Locator, Page, expect
 
@@ -29,22 +28,22 @@ def application(page: Page, name: str) -> Locator:
     return page.locator(".applications > .list > li").filter(has_text=name)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [*product(WIDTHS, ("light", "dark"))])
 def test_the_state_is_there_for_everybody(
-    width: int, scheme: Any, page: Page, axe: Callable[[Page], None], rm: ResourceManager
+    page: Page, axe: Callable[[Page], None], rm: ResourceManager
 ) -> None:
     fill(rm)
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 900})
+    for width, scheme in product(WIDTHS, SCHEMES):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
 
-    page.goto(rm.page)
-    for line in page.locator("summary").all():
-        if line.locator("xpath=..").get_attribute("open") is None:
-            line.click()
+        page.goto(rm.page)
+        for line in page.locator("summary").all():
+            if line.locator("xpath=..").get_attribute("open") is None:
+                line.click()
 
+        assert overflow(page) == 0, width
+        axe(page)
     assert page.title() == "State of the scheduler"
-    assert overflow(page) == 0
-    axe(page)
     expect(page.get_by_role("heading", name="rm-1")).to_contain_text("Running")
     research = page.locator(".queue").filter(has_text="research").first
     expect(research).to_contain_text("56 of 80")
