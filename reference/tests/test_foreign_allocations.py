@@ -1,5 +1,7 @@
 """Foreign allocations: node usage by other schedulers, as the RM reports it."""
 
+from dataclasses import replace
+
 import pytest
 from sireference.core.model import (
     Callback,
@@ -44,6 +46,12 @@ def test_foreign_allocation_takes_capacity_and_is_not_announced(rm: Keyed) -> No
     assert keys(rm.wants("k1", memory=5)) == []
     assert keys(rm.wants("k2", memory=4)) == ["k2"]
     accounting_balances(rm.partition)
+
+
+def test_foreign_allocation_needs_a_known_partition(rm: Keyed) -> None:
+    (rejected,) = of(rm.lists(replace(foreign("f1"), partition="gone")), RejectedAllocation)
+
+    assert rejected.reason == "there is no partition 'gone'"
 
 
 # requirement: SI-FOR-002

@@ -184,6 +184,15 @@ def test_user_without_submit_permission_is_rejected() -> None:
     assert queue_of(rm, "a6", "root.default") == ""
 
 
+@pytest.mark.parametrize("name", ["root.made..leaf", "root.q1.below", f"root.made{'.deep' * 100}"])
+def test_queue_that_cannot_exist_is_not_created(name: str) -> None:
+    rm = with_rules("      - {name: provided, create: true}\n")
+
+    (rejected,) = of(rm.submits("a1", name), RejectedApplication)
+
+    assert rejected.reason.endswith("cannot be created")
+
+
 def test_number_of_created_queues_is_bounded() -> None:
     rm = with_rules("      - {name: provided, create: true}\n")
 

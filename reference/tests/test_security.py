@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -23,6 +24,7 @@ from sireference.cli.security import access, security_options
 from sireference.codec import codec_for
 from sireference.core.model import Settings
 from sireference.shell.addresses import is_public
+from sireference.shell.certificates import UnfitFileError, check_pair
 from sireference.shell.http_page import HttpPage
 from sireference.shell.options import Access, Tls
 from sireference.shell.permissions import ClientRM, Permissions
@@ -326,6 +328,23 @@ def test_settings_of_an_rm_are_logged_on_request(
 )
 def test_publicly_reachable_addresses(listen: str, *, public: bool) -> None:
     assert is_public(listen) is public
+
+
+def test_unresolvable_host_counts_as_public(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+
+    assert is_public("nowhere.example:9080")
+
+
+def test_key_that_cannot_be_read_is_named(tls: tuple[trustme.CA, Tls], tmp_path: Path) -> None:
+    certificate = tmp_path / "certificate.pem"
+    certificate.write_bytes(tls[0].issue_cert("localhost").cert_chain_pems[0].bytes())
+
+    with pytest.raises(UnfitFileError, match=r"gone\.pem cannot be read: No such file"):
+        check_pair(certificate, tmp_path / "gone.pem")
 
 
 def test_public_address_without_tls_is_a_warning(

@@ -24,6 +24,16 @@ def seen(rm: RM) -> Snapshot:
     return rm.scheduler.snapshot(rm.rm_id)
 
 
+def test_snapshot_of_many_applications_is_complete_and_taken_in_chunks() -> None:
+    rm = RM()
+    few = len(list(rm.scheduler.taking_snapshot(rm.rm_id)))
+    for number in range(1_000):
+        rm.submits(f"a{number}")
+
+    assert len(seen(rm).applications) == 1_000
+    assert len(list(rm.scheduler.taking_snapshot(rm.rm_id))) == few + 1
+
+
 def test_unknown_rm_has_no_snapshot() -> None:
     assert RM().scheduler.snapshot("stranger") == Snapshot("stranger", None)
 

@@ -10,12 +10,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
+import click
 import grpc
 import pytest
 import trustme
 from click.testing import CliRunner
 from patience import patient
 from sireference.cli import main
+from sireference.cli.ending import INTERRUPTED
 from sireference.shell.addresses import check, reason
 from sireference.shell.engine import Engine
 from siwire import DEFAULT_REVISION, rpc
@@ -212,6 +214,17 @@ def test_without_arguments_usage_is_printed() -> None:
 
     assert result.exit_code == 0
     assert "serve" in result.output
+
+
+def test_aborted_command_has_the_exit_code_of_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def aborts(*_: object) -> None:
+        raise click.Abort
+
+    monkeypatch.setattr(Engine, "__init__", aborts)
+
+    assert CliRunner().invoke(main, ["serve", "--listen", "127.0.0.1:0"]).exit_code == INTERRUPTED
 
 
 def test_internal_error_has_its_own_exit_code(

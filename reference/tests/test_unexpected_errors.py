@@ -204,6 +204,15 @@ def test_extension_call_fails_internally(
     assert about(only(received)) == {"method": "Snapshot", "rm": "mine"}
 
 
+def test_warning_of_the_event_loop_without_an_error_is_logged(received: Received) -> None:
+    loop = asyncio.new_event_loop()
+    in_event_loop(loop, {"message": "Task was destroyed but it is pending!"})
+    loop.close()
+
+    (record,) = received()
+    assert record.getMessage() == "asyncio: Task was destroyed but it is pending!"
+
+
 def test_disconnecting_client_is_not_an_error(received: Received) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")

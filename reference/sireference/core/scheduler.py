@@ -20,7 +20,6 @@ from sireference.core import (
 )
 from sireference.core.auto_scaling import OutstandingRequest, outstanding
 from sireference.core.chunks import chunks
-from sireference.core.counts import Counts, count
 from sireference.core.gang import turns
 from sireference.core.model import (
     AllocationRecord,
@@ -126,10 +125,6 @@ class Scheduler:
     def taking_snapshot(self, rm_id: str) -> Generator[None, None, Snapshot]:
         """Return the same as ``snapshot``, in chunks; this RM must not change in between."""
         return snapshot_chunks(rm_id, self.rms.known(rm_id))
-
-    def all_counts(self) -> list[Counts]:
-        """Return object counts for every known RM."""
-        return [count(rm) for rm in self.rms.all()]
 
     def outstanding(self, rm_id: str) -> list[OutstandingRequest]:
         """Return the demand of this RM that only additional nodes could meet."""
