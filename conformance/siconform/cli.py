@@ -18,6 +18,7 @@ from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
+from siconform.commands.trace_commands import check_trace, record
 from siconform.policy import EXIT_CODES, ExitCode
 from siconform.running.click_options import RunCommand, complete_run, of_the_target
 from siconform.running.option_list import OPTIONS
@@ -72,6 +73,8 @@ main.add_command(queues)
 main.add_command(target_file)
 main.add_command(certify)
 main.add_command(verify)
+main.add_command(record)
+main.add_command(check_trace)
 
 
 @main.command(cls=RunCommand, context_settings=_PASS_ON, add_help_option=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -27,7 +27,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 Content = Fact | Request | RegistrationRequested
 
 
-def _kind(content: Content) -> UpdateKind | None:
+def kind_of_content(content: Content) -> UpdateKind | None:
     """Return the conversation of an element; None for the registration."""
     match content:
         case RegistrationRequested():
@@ -106,6 +106,13 @@ class History:
         self._messages = 0
         self.changed = threading.Condition()
 
+    @classmethod
+    def of(cls, entries: Sequence[Entry], identity: Identity) -> Self:
+        """Return a history that was recorded earlier."""
+        history = cls(identity=identity)
+        history._entries = list(entries)
+        return history
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -148,7 +155,7 @@ class History:
                     self.now(),
                     rm,
                     sent_by_rm,
-                    _kind(content),
+                    kind_of_content(content),
                     content,
                     message,
                     self._messages,

@@ -1,0 +1,210 @@
+"""The recording proxy: forwards every byte and every end, and writes what passes."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from patience import wait_for
+from selftest.serving import served
+from siconform.transport.channels import OPTIONS
+from siconform.transport.recorder import Recorder
+from siwire import DEFAULT_REVISION
+
+NODES = "/si.v1.Scheduler/UpdateNode"
+REGISTER = "/si.v1.Scheduler/RegisterResourceManager"
+OPENING = b"\x12\x01a"  # rmID = "a"
+ODD = b"\xa2\x1f\x03new\x12\x01a"  # an unknown field first, which no encoder writes so
+ANSWER = b"\xa2\x1f\x03old\x12\x04\x0a\x02n1"
+
+Behave = Callable[[Iterator[bytes], Any], Iterator[bytes]]
+
+
+class Scheduler(grpc.GenericRpcHandler):
+    """Serves every method with one behaviour on raw bytes, and notes what it received."""
+
+    def __init__(self, behave: Behave) -> None:
+        self.received: list[bytes] = []
+        self.metadata: dict[str, Any] = {}
+        self.peers: set[str] = set()
+        self.was_cancelled = threading.Event()
+        self.was_half_closed = threading.Event()
+        self._behave = behave
+
+    def service(self, handler_call_details: Any) -> Any:
+        self.metadata |= dict(handler_call_details.invocation_metadata)
+        return grpc.stream_stream_rpc_method_handler(self._serve)
+
+    def _serve(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        self.peers.add(context.peer())
+        context.add_callback(self._end)
+        yield from self._behave(self._noting(requests), context)
+
+    def _end(self) -> None:
+        if not self.was_half_closed.is_set():
+            self.was_cancelled.set()
+
+    def _noting(self, requests: Iterator[bytes]) -> Iterator[bytes]:
+        for data in requests:
+            self.received.append(data)
+            yield data
+        if not self.was_cancelled.wait(0.1):  # gRPC reports a cancellation a moment later
+            self.was_half_closed.set()
+
+
+def answers_each(requests: Iterator[bytes], _: Any) -> Iterator[bytes]:
+    for _ in requests:
+        yield ANSWER
+
+
+def channel(address: str) -> Any:
+    return grpc.insecure_channel(address, options=OPTIONS)
+
+
+@contextmanager
+def recorded(output: Path, behave: Behave = answers_each) -> Iterator[Any]:
+    """Yield a scheduler, an RM's channel to it, the recorder between them, and its reports."""
+    scheduler, reports = Scheduler(behave), list[str]()
+    with served(lambda server: server.add_generic_rpc_handlers((scheduler,)), workers=8) as address:
+        recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, output, reports.append)
+        try:
+            with channel(recorder.address) as rm:
+                yield scheduler, rm, recorder, reports
+        finally:
+            recorder.close()
+
+
+def records(output: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "trace.jsonl"
+
+
+def test_messages_are_forwarded_and_recorded_byte_for_byte(output: Path) -> None:
+    with recorded(output) as (scheduler, rm, _, _reports):
+        assert list(rm.stream_stream(NODES)(iter([OPENING, ODD]))) == [ANSWER, ANSWER]
+
+    assert scheduler.received == [OPENING, ODD]
+    written = [(r["from"], r["rm"], r["hex"]) for r in records(output) if r["hex"] is not None]
+    assert sorted(written) == sorted(
+        [
+            ("rm", "a", OPENING.hex()),
+            ("rm", "a", ODD.hex()),
+            *[("scheduler", "a", ANSWER.hex())] * 2,
+        ]
+    )
+    assert {r["stream"] for r in records(output)} == {"nodes"}
+
+
+def test_half_close_reaches_the_scheduler_which_may_send_on(output: Path) -> None:
+    def answers_at_the_end(requests: Iterator[bytes], _: Any) -> Iterator[bytes]:
+        list(requests)
+        yield ANSWER
+
+    with recorded(output, answers_at_the_end) as (scheduler, rm, _, _reports):
+        assert list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
+
+    assert scheduler.was_half_closed.is_set()
+    assert [r["says"] for r in records(output) if r["hex"] is None] == [
+        "half-closes the nodes stream",
+        "stream ended nodes, status OK",
+    ]
+
+
+def test_aborted_stream_is_aborted_at_the_scheduler(output: Path) -> None:
+    go_on = threading.Event()
+
+    def sent() -> Iterator[bytes]:
+        yield OPENING
+        go_on.wait(10)
+
+    with recorded(output) as (scheduler, rm, _, _reports):
+        call = rm.stream_stream(NODES)(sent())
+        assert next(call) == ANSWER
+        call.cancel()
+        wait_for(scheduler.was_cancelled.is_set, 10)
+        go_on.set()
+
+    assert not scheduler.was_half_closed.is_set()
+    assert records(output)[-1]["says"] == "cancels the nodes stream"
+
+
+def test_status_details_and_metadata_are_forwarded(output: Path) -> None:
+    def refuses(requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        next(requests)
+        context.set_trailing_metadata((("why", "full"),))
+        context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "no more RMs")
+        yield b""
+
+    with (
+        recorded(output, refuses) as (scheduler, rm, _, _reports),
+        pytest.raises(grpc.RpcError) as refused,
+    ):
+        rm.unary_unary(REGISTER)(b"\x0a\x01a", metadata=(("shard", "3"),))
+
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert refused.value.details() == "no more RMs"
+    assert ("why", "full") in list[object](refused.value.trailing_metadata())
+    assert scheduler.metadata["shard"] == "3"
+    assert records(output)[-1]["says"] == "registration of a failed: RESOURCE_EXHAUSTED no more RMs"
+
+
+def test_each_rm_has_its_own_connection(output: Path) -> None:
+    with recorded(output) as (scheduler, rm, recorder, _reports):
+        list(rm.stream_stream(NODES)(iter([OPENING])))
+        with channel(recorder.address) as other:
+            list(other.stream_stream(NODES)(iter([b"\x12\x01b"])))
+
+    assert len(scheduler.peers) == 2
+    assert {r["rm"] for r in records(output) if r["hex"] is not None} == {"a", "b"}
+
+
+def test_other_services_are_forwarded_and_not_recorded(output: Path) -> None:
+    with recorded(output) as (_, rm, _recorder, _reports):
+        assert rm.unary_unary("/grpc.health.v1.Health/Check")(b"") == ANSWER
+
+    assert records(output) == []
+
+
+def test_full_disk_does_not_stop_the_exchange() -> None:
+    with recorded(Path("/dev/full")) as (_, rm, recorder, reports):
+        list(rm.stream_stream(NODES)(iter([OPENING])))
+        wait_for(lambda: bool(recorder.problem), 10)
+        assert list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
+
+    why = "/dev/full cannot be written: No space left on device"
+    assert reports == [f"{why}; the exchange continues and is not recorded"]
+
+
+def test_dead_scheduler_is_reported_once(output: Path) -> None:
+    reports: list[str] = []
+    recorder = Recorder("127.0.0.1:0", "127.0.0.1:1", DEFAULT_REVISION, output, reports.append)
+    try:
+        with channel(recorder.address) as rm:
+            for _ in range(2):
+                with pytest.raises(grpc.RpcError) as refused:
+                    rm.unary_unary(REGISTER)(b"\x0a\x01a")
+                assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
+    finally:
+        recorder.close()
+
+    assert len(reports) == 1
+    assert reports[0].startswith("the scheduler at 127.0.0.1:1 cannot be reached: ")
+
+
+def test_used_port_leaves_the_file_alone(output: Path) -> None:
+    output.write_text("kept")
+    with (
+        recorded(output.with_name("first")) as (_, _rm, recorder, _reports),
+        pytest.raises(OSError, match="nothing can listen on"),
+    ):
+        Recorder(recorder.address, "127.0.0.1:1", DEFAULT_REVISION, output, print)
+
+    assert output.read_text() == "kept"
