@@ -101,6 +101,9 @@ def test_messages_are_forwarded_and_recorded_byte_for_byte(output: Path) -> None
         ]
     )
     assert {r["stream"] for r in records(output)} == {"nodes"}
+    texts = [r["says"] for r in records(output)]
+    assert texts[0] == "opens the nodes stream"
+    assert "node accepted node n1" in texts
 
 
 def test_half_close_reaches_the_scheduler_which_may_send_on(output: Path) -> None:

@@ -1,27 +1,19 @@
 """What passes between RMs and a scheduler, as records of a history."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from google.protobuf import json_format
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 from siwire import Revision, rpc
 
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.history import Content, Entry, kind_of_content
-from siconform.transport.dialects import dialect_for
+from siconform.transport.dialects import Dialect, dialect_for
+from siconform.transport.dialects.decoding import decode
 from siconform.transport.forwarding import Passed
-
-Decode = Callable[[UpdateKind, bool, Message], Sequence[Content]]
-"""Returns the elements of a message of a stream; the flag states whether the RM sent it."""
-
-
-def not_decoded(_: Revision) -> Decode:
-    """Decode nothing."""
-    return lambda _kind, _by_rm, _message: ()
-
 
 _ENDS_OF_THE_RM: Final = {"OK": "half-closes", "CANCELLED": "cancels"}
 
@@ -36,14 +28,11 @@ class _Call:
 class TraceRecords:
     """Turns what passes into records; calls of other services give none."""
 
-    def __init__(
-        self, revision: Revision, decoder: Callable[[Revision], Decode] = not_decoded
-    ) -> None:
+    def __init__(self, revision: Revision) -> None:
         self._revision = revision
         self._dialect = dialect_for(revision)
         self._methods = {method.path: method for method in rpc.methods(revision).values()}
-        self._decoder = decoder
-        self._decoders: dict[str, Decode] = {}  # by RM: the meaning of a key depends on the RM
+        self._registrations: dict[str, Dialect] = {}  # of each RM, the last one
         self._calls: dict[int, _Call] = {}
         self._number = 0
 
@@ -61,32 +50,37 @@ class TraceRecords:
 
     def _of_message(self, passed: Passed, data: bytes, call: _Call) -> Iterator[Mapping[str, Any]]:
         kind = call.method.request if passed.by_rm else call.method.response
+        name = kind.DESCRIPTOR.full_name
         try:
             message = self._dialect.schema.read(kind.DESCRIPTOR.name, data)
         except DecodeError as error:
-            yield {**self._plain(passed, call, f"unreadable: {error}"), "hex": data.hex()}
+            unreadable = self._plain(passed, call, f"unreadable: {error}")
+            yield {**unreadable, "message": name, "hex": data.hex()}
             return
-        if passed.by_rm:
-            call.rm = call.rm or getattr(message, "rmID", "")
-        contents = self._contents(passed, call, message)
-        for content in contents:
-            yield {**self._entry(passed, call, content), **_shown(message, data)}
-        if not contents:
-            yield {**self._plain(passed, call, ""), **_shown(message, data)}
+        opens = not call.rm
+        call.rm = call.rm or getattr(message, "rmID", "")
+        shown = {"message": name, "json": json_format.MessageToDict(message), "hex": data.hex()}
+        for content in self._contents(passed, data, call, opens=opens):
+            yield {**self._entry(passed, call, content), **shown}
 
-    def _contents(self, passed: Passed, call: _Call, message: Message) -> Sequence[Content]:
+    def _contents(
+        self, passed: Passed, data: bytes, call: _Call, *, opens: bool
+    ) -> Sequence[Content]:
         if call.kinds:
-            decode = self._decoders.setdefault(call.rm, self._decoder(self._revision))
-            return decode(call.kinds[0], passed.by_rm, message)
+            dialect = self._registrations.get(call.rm, self._dialect)
+            return decode(
+                dialect, call.kinds[0], data, sent_by_rm=passed.by_rm, opens=opens
+            ).contents
         if passed.by_rm:
             return [RegistrationRequested(call.rm)]
+        self._registrations[call.rm] = dialect_for(self._revision)
         return [RegistrationAnswered(call.rm, "OK", "")]
 
     def _of_end(self, passed: Passed, call: _Call) -> Iterator[Mapping[str, Any]]:
         if passed.by_rm:
             for kind in call.kinds[:1]:
-                says = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
-                yield self._plain(passed, call, says)
+                text = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
+                yield self._plain(passed, call, text)
         elif not call.rm:
             yield self._plain(passed, call, f"ends a call without messages: {passed.status}")
         elif call.kinds:
@@ -109,7 +103,7 @@ class TraceRecords:
         )
         return {**entry.record(), "aside": False, "call": passed.call}
 
-    def _plain(self, passed: Passed, call: _Call, says: str) -> dict[str, Any]:
+    def _plain(self, passed: Passed, call: _Call, text: str) -> dict[str, Any]:
         """Return a record without an element."""
         at = round(passed.at, 6)
         return {
@@ -118,9 +112,9 @@ class TraceRecords:
             "rm": call.rm,
             "from": "rm" if passed.by_rm else "scheduler",
             "stream": call.kinds[0].value if call.kinds else None,
-            "says": says,
-            "brief": says,
-            "same": says,
+            "says": text,
+            "brief": text,
+            "same": text,
             "fence": False,
             "number": self._number,
             "element": None,
@@ -130,12 +124,3 @@ class TraceRecords:
             "aside": False,
             "call": passed.call,
         }
-
-
-def _shown(message: Message, data: bytes) -> dict[str, Any]:
-    """Return the message of a record, with its bytes as they were sent."""
-    return {
-        "message": message.DESCRIPTOR.full_name,
-        "json": json_format.MessageToDict(message),
-        "hex": data.hex(),
-    }
