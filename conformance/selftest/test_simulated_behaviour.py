@@ -72,6 +72,18 @@ def test_what_an_rm_sends_on_another_stream_first_is_kept() -> None:
     assert placed(behaviour) == [("k", "n")]
 
 
+def test_nothing_is_placed_for_a_barrier_or_before_a_verdict() -> None:
+    barrier = ApplicationRequest("fence-a", "root.default", "default", "somebody")
+    behaviour = after(NODE, barrier, ask("k1", application="fence-a"))
+    assert placed(behaviour) == []
+
+    with behaviour.switches.off("gives_verdicts"):
+        assert behaviour.receive([APP, ask("k2")], 0.0) == []
+    assert placed(behaviour) == []
+    assert behaviour.gives_held_verdicts()[0] == ApplicationAccepted("a")
+    assert placed(behaviour) == [("k2", "n")]
+
+
 def test_request_of_a_removed_application_is_rejected() -> None:
     behaviour = after(NODE, APP, ask("k"))
     behaviour.places(0.0)

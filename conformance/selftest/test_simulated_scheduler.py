@@ -350,6 +350,9 @@ def test_dropped_connections_are_detected_and_the_rm_can_come_back(both: Both) -
     scheduler.drops_connections()
 
     rm.receives(StreamEnded(kind=UpdateKind.NODES))
+    ended = [entry.content.kind for entry in scheduler.sent(StreamEnded)]  # type: ignore[union-attr]
+    assert ended == list(EVERY_KIND)
+    assert not scheduler.observed(StreamEnded)  # it was not the RM
     again = both.another_rm()
     assert scheduler.address == address
     again.connection.connects(25.0)
@@ -357,6 +360,18 @@ def test_dropped_connections_are_detected_and_the_rm_can_come_back(both: Both) -
     again.adds_node("n2")
     again.receives(NodeAccepted("n2"))
     again.connection.close(1.0)
+
+
+def test_registering_again_begins_with_empty_state(keyed: Both) -> None:
+    rm = keyed.rm
+    rm.adds_node()
+    rm.receives(NodeAccepted("n"))
+
+    assert rm.registers() == "OK"
+    rm.adds_node()
+
+    assert becomes(lambda: len(rm.received(NodeAccepted("n"))) == 2)
+    assert not rm.received(NodeRejected())
 
 
 def test_restarted_scheduler_has_forgotten_everything(both: Both) -> None:

@@ -254,7 +254,7 @@ class NodeRecommended(Fact):
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded(Fact):
-    """The scheduler ended a stream; ``status`` is the gRPC status name (OK, UNIMPLEMENTED, ...).
+    """The sender ended a stream; ``status`` is the gRPC status name (OK, UNIMPLEMENTED, ...).
 
     If conversations share the stream, each of them has ended.
     """

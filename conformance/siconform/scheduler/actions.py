@@ -76,7 +76,7 @@ class Actions(Expectations):
 
     def drops_connections(self) -> None:
         """Drop every connection and listen again at once; what is known stays known."""
-        self.engine.server.drops_connections()
+        self.engine.drops_connections()
 
     def stops(self) -> None:
         """Stop listening and forget everything, as a process that ends."""

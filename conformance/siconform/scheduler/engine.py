@@ -88,10 +88,16 @@ class Engine:
 
     def stops(self) -> None:
         """Stop listening and forget everything, as a scheduler process that ends."""
+        self._records_drop()
         self.server.stops()
         with self.acting:
             self.registration = None
             self._forgets()
+
+    def drops_connections(self) -> None:
+        """Drop every connection and listen again at once; what is known stays known."""
+        self._records_drop()
+        self.server.drops_connections()
 
     def close(self) -> None:
         """Stop for good."""
@@ -250,6 +256,16 @@ class Engine:
         self._unsent = [one for one in self._unsent if one[0] != method]
         for facts in due:
             self._send(method, facts)
+
+    def _records_drop(self) -> None:
+        with self.acting:
+            ends = [
+                StreamEnded(kind, "UNAVAILABLE", "connection dropped")
+                for kind in UpdateKind
+                if self.is_open(kind)
+            ]
+            if ends and not self._closing:
+                self.history.add(self.rm_id, ends, sent_by_rm=False)
 
     def _forgets(self) -> None:
         self.behaviour = self._new_behaviour()

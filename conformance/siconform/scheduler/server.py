@@ -29,6 +29,7 @@ class ServedStream:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.dropped = False  # with its connection, by the server
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._ended = threading.Event()
 
@@ -119,6 +120,8 @@ class SchedulerServer:
         """End all streams and connections, and listen no more."""
         if self._server is None:
             return
+        for stream in self._streams:
+            stream.dropped = True
         stopped = self._server.stop(grace=_UNSENT)
         for stream in self._streams:
             stream.end()
@@ -164,7 +167,8 @@ class SchedulerServer:
                     for data in requests:
                         self._served.received(stream, data)
                     status = "OK"
-                self._served.ended(stream, status)
+                if not stream.dropped:
+                    self._served.ended(stream, status)
 
             threading.Thread(target=listen, name=f"hears {name}", daemon=True).start()
             return stream.outgoing(context)
