@@ -12,7 +12,7 @@ from siwire import Revision
 from siconform.catalogue import Requirement, catalogue
 from siconform.monitors.monitor import MonitorResult
 from siconform.monitors.reading import Reading
-from siconform.monitors.registry import MONITORS
+from siconform.monitors.registry import MONITORS_OF
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.elements import fact_of, request_of
 from siconform.recording.history import Content, Entry, History, kind_of_content
@@ -72,13 +72,14 @@ def read_trace(path: Path, revision: Revision) -> Trace:
 def check_trace(trace: Trace, revision: Revision, lacks: Collection[str] = ()) -> list[Checked]:
     """Return the result of every monitored requirement of the revision, in catalogue order."""
     history = trace.history
-    reading = Reading(history.identity)
-    reading.reads(history, len(history))
     found: dict[str, list[MonitorResult]] = {}
-    for monitor, result in zip(MONITORS, reading.results(0, len(history)), strict=True):
-        if monitor.presupposes not in lacks and monitor.identity in (None, history.identity):
-            for identifier in result.requirements:
-                found.setdefault(identifier, []).append(result)
+    for monitors in MONITORS_OF.values():
+        reading = Reading(history.identity, monitors)
+        reading.reads(history, len(history))
+        for monitor, result in zip(monitors, reading.results(0, len(history)), strict=True):
+            if monitor.presupposes not in lacks and monitor.identity in (None, history.identity):
+                for identifier in result.requirements:
+                    found.setdefault(identifier, []).append(result)
     return [
         _checked(requirement, found[identifier], trace.lines)
         for identifier, requirement in catalogue().items()
