@@ -1,6 +1,8 @@
 """Start-up failures: one line on standard error, with the reason."""
 
+import asyncio
 import errno
+import os
 import socket
 import subprocess
 import sys
@@ -18,7 +20,10 @@ from click.testing import CliRunner
 from patience import patient
 from sireference.cli import main
 from sireference.cli.ending import INTERRUPTED
-from sireference.shell.addresses import check, reason
+from sireference.codec import codec_for
+from sireference.core.model import Settings
+from sireference.shell import server
+from sireference.shell.addresses import CannotListenError, check, reason
 from sireference.shell.engine import Engine
 from siwire import DEFAULT_REVISION, rpc
 
@@ -91,6 +96,36 @@ def test_unusable_address_gives_one_line(places: dict[str, str], where: str, mes
     assert errors.startswith(f"sireference: cannot listen on {listen}: {message}")
     assert len(errors.splitlines()) == 1
     assert code == WRONG
+
+
+def test_abandoned_socket_is_replaced_if_its_folder_is_writable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "si.sock"
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(path))
+
+    check(f"unix:{path}")
+
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(CannotListenError, match="its directory is not writable"):
+        check(f"unix:{path}")
+
+
+def test_address_taken_after_the_check_is_named(
+    taken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "check", lambda _: None)
+
+    async def start() -> None:
+        starting = server.Server(codec_for(DEFAULT_REVISION), Settings())
+        try:
+            await starting.start(taken)
+        finally:
+            await starting.stop()
+
+    with pytest.raises(CannotListenError, match=f"cannot listen on {taken}: gRPC failed"):
+        asyncio.run(start())
 
 
 def test_pages_cannot_use_an_address_in_use(taken: str) -> None:
