@@ -35,7 +35,7 @@ AXE = "axe-core@4.14.1"
 """The accessibility checker for our pages, from npm."""
 
 KIT_COVERAGE = "conformance/coverage.toml"
-PYTEST = ("pytest", "-n", "4", "--dist", "worksteal")  # for two cores: tests wait half of the time
+PYTEST = ("pytest", "-n", "4", "--dist", "worksteal")  # for two cores: tests often wait
 WHOLE_RUNS = "end_to_end"  # the marker of tests that start whole runs
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 GROUPS = {
