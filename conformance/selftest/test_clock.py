@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from patience import patient
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, ConformanceFailure
 from siconform.protocol.notifications import Fact, Released, UpdateKind
@@ -67,7 +68,7 @@ def test_virtual_clock_does_not_sleep_until_timer(target: Target, rm: ResourceMa
 
     rm.expect_when_due(DUE, seconds=900.0, since=rm.now())
 
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < patient(30)
     assert 900.0 <= target.now < 901.0
 
 
@@ -100,7 +101,7 @@ def test_missing_timer_fails_quickly(rm: ResourceManager) -> None:
     with pytest.raises(ConformanceFailure, match="never received"):
         rm.expect(DUE, timeout=900.0)
 
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < patient(30)
 
 
 def test_quiet_window_needs_no_real_time(target: Target, rm: ResourceManager) -> None:
@@ -111,7 +112,7 @@ def test_quiet_window_needs_no_real_time(target: Target, rm: ResourceManager) ->
     began = time.monotonic()
     rm.stays_quiet(DUE, window=60.0)
 
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < patient(30)
     assert target.now >= 119.0
 
 
