@@ -6,26 +6,33 @@ Run as ``python -m mutation.altered [NAME][+VARIANT] [OPTION ...]``, with the op
 import sys
 from collections.abc import Sequence
 
+from siconform.catalogue import Side
 from sireference.cli import main as serve
 
 from mutation.altering import Inside
 from mutation.known import load
-from mutation.mutant import CHANGES
+from mutation.mutant import of_side
 
 
 def main(arguments: Sequence[str]) -> None:
     """Apply the changes, then serve until the process ends."""
     names, *options = arguments
+    inside = Inside()
+    apply(names, Side.SCHEDULER, inside)
+    serve(["serve", *options, *inside.options])
+
+
+def apply(names: str, side: Side, inside: Inside) -> None:
+    """Apply a change and, after a plus sign, a permitted variant to combine it with."""
     name, _, variant = names.partition("+")
     load()
-    inside = Inside()
+    changes = of_side(side)
     if variant:
-        CHANGES[variant].alter(inside.quietly())
+        changes[variant].alter(inside.quietly())
     if name:
-        CHANGES[name].alter(inside)
+        changes[name].alter(inside)
         if not inside.replaces:
             inside.fires()  # a change of options only takes effect at once
-    serve(["serve", *options, *inside.options])
 
 
 if __name__ == "__main__":

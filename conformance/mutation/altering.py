@@ -1,4 +1,4 @@
-"""Replaces functions and methods of the reference in this process, wherever they are used."""
+"""Replaces functions and methods of the reference, or of the RM, wherever they are used."""
 
 import functools
 import inspect
@@ -6,27 +6,26 @@ import sys
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import fields, is_dataclass
+from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import sireference
 
 from mutation import fired
 
-_PACKAGE: Final = sireference.__name__
-
 
 class Inside:
-    """What a change inside the reference can do before it serves."""
+    """What a change inside a package can do before it runs: the reference or ``sirm``."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: ModuleType = sireference) -> None:
         self.options: list[str] = []
         self._is_quiet = False
         self.replaces = False  # anything; the replacement calls fires()
         self._now: dict[Any, Any] = {}  # the current replacement of a function
-        self._modules = list(_modules())
+        self._modules = list(_modules(package))
 
     def instead_of(self, target: Any, replacement: Callable[..., Any]) -> None:
         """Call ``replacement(original, ...)`` instead of a function, a method or a property.
@@ -52,7 +51,7 @@ class Inside:
                 setattr(one, name, value)
 
     def serves_with(self, *options: str) -> None:
-        """Add options to those that ``sireference serve`` is started with."""
+        """Add options to those that ``sireference serve`` or ``sirm run`` is started with."""
         self.options.extend(options)
 
     def fires(self) -> None:
@@ -68,26 +67,43 @@ class Inside:
 
     def _everywhere(self, first: Any, now: Any, replacement: Callable[..., Any]) -> None:
         altered = self._now[first] = self._now[now] = _wrapped(now, replacement)
-        places = 0
+        is_named = False
         for module in self._modules:
             for name, value in list(vars(module).items()):
                 if value is now:
                     setattr(module, name, altered)
-                    places += 1
-                elif isinstance(value, dict):
-                    for key in [key for key, one in value.items() if one is now]:
-                        value[key] = altered
-                elif is_dataclass(value) and not isinstance(value, type):
-                    for one in fields(value):
-                        if getattr(value, one.name) is now:
-                            object.__setattr__(value, one.name, altered)  # it may be frozen
-        if not places:
-            raise LookupError(f"nothing in {_PACKAGE} is called {first.__qualname__}")
+                    is_named = True
+                else:
+                    _put(altered, value, now)
+        if not is_named:
+            package = self._modules[0].__name__
+            raise LookupError(f"nothing in {package} is called {first.__qualname__}")
 
 
-def _modules() -> Iterator[ModuleType]:
-    yield sireference
-    for found in walk_packages(sireference.__path__, f"{_PACKAGE}."):
+def _put(altered: Any, holder: Any, now: Any) -> None:
+    """Replace a function in tables, in dataclasses and in partial functions, and in their parts."""
+    if isinstance(holder, dict):
+        for key, one in list(holder.items()):
+            if one is now:
+                holder[key] = altered
+            else:
+                _put(altered, one, now)
+    elif isinstance(holder, partial):
+        if holder.func is now:
+            state = (altered, holder.args, holder.keywords, vars(holder))
+            holder.__setstate__(state)  # type: ignore[attr-defined]  # missing in typeshed
+    elif is_dataclass(holder) and not isinstance(holder, type):
+        for field in fields(holder):
+            one = getattr(holder, field.name)
+            if one is now:
+                object.__setattr__(holder, field.name, altered)  # it may be frozen
+            else:
+                _put(altered, one, now)
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    yield package
+    for found in walk_packages(package.__path__, f"{package.__name__}."):
         if not found.name.endswith("__main__"):
             yield import_module(found.name)
 

@@ -9,18 +9,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from siconform.doctor.change import Change
+from siconform.catalogue import Side
 from siconform.doctor.examining import selection
 from siconform.verdicts import Verdict
 
 from mutation import fired
+from mutation.mutant import Change
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "build" / "mutation"
@@ -28,18 +29,46 @@ BAD: Final = frozenset({Verdict.FAIL, Verdict.LATE, Verdict.CHALLENGED})
 _LIMIT: Final = 2400.0  # seconds for one run
 _ENDING: Final = 30.0  # seconds for a run to end after SIGINT
 _SCALE: Final = "0.4"  # missing messages are waited for again and again; enough on virtual time
-_MATTERS: Final = ("conformance/siconform", "reference/sireference", "proto/siwire")
+_MATTERS: Final = ("conformance/siconform", "proto/siwire")
 _ASIDE: Final = (
     *("conformance/siconform/spec", "conformance/siconform/trying"),
     *("conformance/siconform/cli.py", "conformance/siconform/commands"),
     "conformance/siconform/generated.py",
 )
 """Files that affect no evaluation: changes to them keep every cached result."""
-_MAKES: Final = (
-    *("mutant", "main_revision", "parts", "lists", "held_keys"),
-    *("altering", "altered", "proxy", "evaluating"),
-)
+_MAKES: Final = ("mutant", "main_revision", "altering", "altered", "evaluating")
 
+
+class _Side(NamedTuple):
+    """What affects the evaluations of one side only, or none of them."""
+
+    package: str
+    aside: tuple[str, ...]
+    makes: tuple[str, ...]
+
+
+_SIDES: Final[Mapping[Side, _Side]] = {
+    Side.SCHEDULER: _Side(
+        "reference/sireference",
+        (
+            *("conformance/siconform/scheduler", "conformance/siconform/suite_rm"),
+            *("conformance/siconform/monitors/rm_connections.py",),
+            *("conformance/siconform/monitors/rm_wire.py",),
+            *("conformance/siconform/running/rm_session.py",),
+            *("conformance/siconform/targets/rm_target.py",),
+            *("conformance/siconform/transport/rm_driver.py",),
+        ),
+        ("parts", "lists", "held_keys", "proxy"),
+    ),
+    Side.RM: _Side(
+        "reference/sirm",
+        (
+            *("conformance/siconform/rm", "conformance/siconform/suite"),
+            *("conformance/siconform/doctor", "conformance/siconform/exploring"),
+        ),
+        ("altered_rm",),
+    ),
+}
 
 _running: Final[set["subprocess.Popen[bytes]"]] = set()
 _is_over: Final = threading.Event()
@@ -154,7 +183,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _folder(change: Change, options: str = "") -> Path:
-    return FOLDER / change.revision / (change.name + options)
+    folder = FOLDER if change.side is Side.SCHEDULER else FOLDER / change.side
+    return folder / change.revision / (change.name + options)
 
 
 def _run(change: Change, options: RunOptions, folder: Path) -> Evaluation:
@@ -182,10 +212,8 @@ def _run(change: Change, options: RunOptions, folder: Path) -> Evaluation:
 
 
 def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
-    serve = [sys.executable, "-P", "-m", "mutation.proxy", change.name]
-    serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
-    serve += ["--variant", options.variant] if options.variant else []
-    command = [sys.executable, "-m", "siconform", "run", "--target-command", shlex.join(serve)]
+    of_side = _rm if change.side is Side.RM else _scheduler
+    command = [sys.executable, "-m", "siconform", "run", *of_side(change, options)]
     command += ["--revision", change.revision, "--results", str(results)]
     workers = options.workers if options.workers is not None or not change.areas else 0
     command += [
@@ -194,14 +222,32 @@ def _command(change: Change, options: RunOptions, results: Path) -> list[str]:
         *([] if workers is None else ["-n", str(workers)]),
         *change.received,
     ]
-    scale = options.scale or ("" if change.is_variant or not change.areas else _SCALE)
+    is_brief = bool(change.areas) and not change.is_variant and change.side is Side.SCHEDULER
+    scale = options.scale or _SCALE * is_brief
     command += ["--time-scale", scale] if scale else []
-    if change.areas and not change.is_variant:
+    if is_brief:
         command += ["--explore", "0"]  # the broken requirement has tests itself
     chosen = " or ".join(f"SI-{area}" for area in change.areas)
     if options.own and change.breaks:
-        chosen = selection(change.breaks, [f"SI-{area}" for area in change.more_areas])
+        areas = [f"SI-{area}" for area in change.more_areas]
+        chosen = selection(change.breaks, areas, change.side)
     return [*command, "-k", chosen] if chosen else command
+
+
+def _scheduler(change: Change, options: RunOptions) -> list[str]:
+    """Return the option of a run that starts a changed scheduler."""
+    serve = [sys.executable, "-P", "-m", "mutation.proxy", change.name]
+    serve += ["--revision", change.revision, *["--real-clock"] * options.real_clock]
+    serve += ["--variant", options.variant] if options.variant else []
+    return ["--target-command", shlex.join(serve)]
+
+
+def _rm(change: Change, options: RunOptions) -> list[str]:
+    """Return the option of a run that starts a changed RM."""
+    names = f"{change.name if change.is_inside else ''}+{options.variant}"
+    run = [sys.executable, "-P", "-m", "mutation.altered_rm", names, "run"]
+    run += ["--scheduler", "{address}", "--driver", "{driver}", "--revision", change.revision]
+    return ["--rm-command", shlex.join(run)]
 
 
 def _read(results: Path) -> tuple[dict[str, RequirementVerdict], str]:
@@ -217,7 +263,7 @@ def _read(results: Path) -> tuple[dict[str, RequirementVerdict], str]:
 
 def _state(change: Change) -> str:
     """Return a digest that changes whenever the result may."""
-    digest = hashlib.sha256(state_of_the_rest().encode())
+    digest = hashlib.sha256(state_of_the_rest(change.side).encode())
     for source in change.sources:
         digest.update(source.read_bytes())
     digest.update(repr((change.name, change.areas, change.received, change.revision)).encode())
@@ -225,22 +271,23 @@ def _state(change: Change) -> str:
 
 
 @cache
-def state_of_the_rest() -> str:
-    """Return a digest of the kit and the reference, the same for every scheduler."""
+def state_of_the_rest(side: Side) -> str:
+    """Return a digest of the kit and the reference or the RM, the same for every change of it."""
     digest = hashlib.sha256()
-    for file in _files():
+    for file in _files(side):
         digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
-def _files() -> Iterator[Path]:
-    for folder in _MATTERS:
+def _files(side: Side) -> Iterator[Path]:
+    package, aside, makes = _SIDES[side]
+    for folder in (*_MATTERS, package):
         for file in sorted((ROOT / folder).rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts and not _is_aside(file):
+            if file.is_file() and "__pycache__" not in file.parts and not _is_in(file, aside):
                 yield file
-    for name in _MAKES:
+    for name in (*_MAKES, *makes):
         yield Path(__file__).with_name(f"{name}.py")
 
 
-def _is_aside(file: Path) -> bool:
-    return any(file.is_relative_to(ROOT / name) for name in _ASIDE)
+def _is_in(file: Path, aside: Iterable[str]) -> bool:
+    return any(file.is_relative_to(ROOT / name) for name in (*_ASIDE, *aside))

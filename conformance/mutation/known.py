@@ -6,7 +6,7 @@ from pkgutil import iter_modules
 
 from siconform.doctor import changes
 
-from mutation import inside, mutants, variants
+from mutation import inside, mutants, rm, variants
 from mutation.mutant import CHANGES, Change
 
 
@@ -15,6 +15,6 @@ def load() -> None:
     for name, change in changes.CHANGES.items():
         values = {field.name: getattr(change, field.name) for field in fields(change)}
         CHANGES.setdefault(name, Change(**values))
-    for package in (mutants, inside, variants):
+    for package in (mutants, inside, variants, rm):
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import click
+from siconform.catalogue import Side
 from siconform.verdicts import Verdict
 
 from mutation import choosing, outcomes
@@ -72,12 +73,14 @@ def main(
     if unknown:
         raise click.UsageError(f"unknown mutant or permitted variant: {', '.join(unknown)}")
     there = [one for one in CHANGES.values() if not revisions or one.revision in revisions]
+    if variant := options["variant"]:
+        there = [one for one in there if one.side is CHANGES[variant].side]
     chosen = [CHANGES[name] for name in names] or there
     if sample is not None:
         chosen, options["own"] = choosing.sample(chosen, sample, since), True
     began = time.monotonic()
     is_right = _evaluate(chosen, jobs, RunOptions(**options))
-    click.echo(f"{len(chosen)} schedulers in {time.monotonic() - began:.0f} s")
+    click.echo(f"{len(chosen)} tested in {time.monotonic() - began:.0f} s")
     if RunOptions(**options).name in _RECORDED:
         outcomes.record(is_right)
     sys.exit(not all(is_right.values()))
@@ -85,14 +88,16 @@ def main(
 
 def _evaluate(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[str, bool]:
     """Return for each of them, by name, whether the suite is right about it."""
-    sound = {revision: _sound(revision, options) for revision in {c.revision for c in chosen}}
+    kinds = {(change.side, change.revision) for change in chosen}
+    sound = {kind: _sound(*kind, options) for kind in kinds}
     is_right = {}
     with ThreadPoolExecutor(jobs) as pool:
         try:
             evaluations = pool.map(lambda change: evaluate(change, options), chosen)
             for change, evaluation in zip(chosen, evaluations, strict=True):
-                wrong = list(complaints(change, evaluation, sound[change.revision]))
-                _report(change, evaluation, sound[change.revision], wrong)
+                unchanged = sound[change.side, change.revision]
+                wrong = list(complaints(change, evaluation, unchanged))
+                _report(change, evaluation, unchanged, wrong)
                 is_right[change.name] = not wrong
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -120,13 +125,13 @@ def complaints(change: Change, evaluation: Evaluation, sound: Evaluation) -> Ite
         yield f"the verdict of the run is {evaluation.verdict}"
 
 
-def _sound(revision: str, options: RunOptions) -> Evaluation:
-    """Return the result for the unchanged reference; empty with ``--own``."""
+def _sound(side: Side, revision: str, options: RunOptions) -> Evaluation:
+    """Return the result for the unchanged reference or RM; empty with ``--own``."""
     if options.own:
         return Evaluation({})
-    evaluation = evaluate(replace(NONE, revision=revision), options)
+    evaluation = evaluate(replace(NONE, revision=revision, side=side), options)
     if not evaluation.requirements:
-        raise click.ClickException(f"the unchanged reference of {revision} has no results")
+        raise click.ClickException(f"the unchanged {side.noun} of {revision} has no results")
     return evaluation
 
 

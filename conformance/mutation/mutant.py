@@ -1,8 +1,8 @@
-"""Mutants and permitted variants of the reference, and how they are registered.
+"""Mutants and permitted variants of the reference and of the RM, and how they are registered.
 
 A change is made on the wire (a proxy changes messages) or inside the process (functions of the
 reference are replaced). The first argument of the function that makes it decides: a message type,
-or ``Inside``. Changes of messages name their revision.
+or ``Inside``. Changes of messages name their revision. An RM is changed inside only.
 """
 
 import inspect
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from siconform.catalogue import Side
 from siconform.doctor import change as wire
 from siconform.doctor.change import Wire, keep
 
@@ -18,16 +19,18 @@ from mutation.altering import Inside
 from mutation.main_revision import NAME
 from mutation.parts import Edit
 
-__all__ = ["CHANGES", "Change", "Wire", "keep", "mutant", "row", "variant"]
+__all__ = ["CHANGES", "Change", "Wire", "keep", "mutant", "of_side"]
+__all__ += ["rm_mutant", "rm_variant", "row", "variant"]
 
 
 @dataclass
 class Change(wire.Change):
-    """A change on the wire or inside the reference."""
+    """A change on the wire or inside the reference, or inside the RM."""
 
     inside: list[Callable[[Inside], None]] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)  # files with a table that has it as a row
     is_slow: bool = False  # a whole run takes minutes, up to fifteen
+    side: Side = Side.SCHEDULER
 
     @property
     def makers(self) -> tuple[Callable[..., None], ...]:
@@ -41,11 +44,11 @@ class Change(wire.Change):
 
     @property
     def is_inside(self) -> bool:
-        """Whether functions of the reference are replaced."""
+        """Whether functions of the reference or of the RM are replaced."""
         return bool(self.inside)
 
     def alter(self, inside: Inside) -> None:
-        """Apply the change to the reference in this process."""
+        """Apply the change in this process."""
         for change in self.inside:
             change(inside)
 
@@ -54,7 +57,8 @@ class Change(wire.Change):
         """The message for a run in which the change had no effect."""
         of = f"{self.name} of SI {self.revision} never fired"
         if not self.is_on_the_wire:
-            return f"{of}: no replaced function of the reference behaved differently"
+            of_it = "reference" if self.side is Side.SCHEDULER else "RM"
+            return f"{of}: no replaced function of the {of_it} behaved differently"
         awaited = " or ".join(kind.DESCRIPTOR.name for kind in self.messages)
         return f"{of}: no {awaited} to change was sent"
 
@@ -77,6 +81,11 @@ CHANGES: Final[dict[str, Change]] = {}
 Makes = Callable[[Callable[..., None]], Change]
 
 
+def of_side(side: Side) -> dict[str, Change]:
+    """Return the changes of the reference, or of the RM, by name."""
+    return {name: change for name, change in CHANGES.items() if change.side is side}
+
+
 def mutant(
     name: str,
     summary: str,
@@ -90,6 +99,18 @@ def mutant(
     Without a ``revision`` the mutant is made inside, in the main one.
     """
     made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision))
+    return _makes(made, revision)
+
+
+def rm_mutant(
+    name: str,
+    summary: str,
+    *areas: str,
+    breaks: Iterable[str] = (),
+    revision: str = "",
+) -> Makes:
+    """Decorate a function that makes a mutant of the RM, as ``mutant`` does."""
+    made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision), side=Side.RM)
     return _makes(made, revision)
 
 
@@ -144,6 +165,31 @@ def variant(
     return _makes(made, revision)
 
 
+def rm_variant(
+    name: str,
+    summary: str,
+    *,
+    misjudged_by: Iterable[str] = (),
+    areas: Iterable[str] = (),
+    received: Iterable[str] = (),
+    departs_from: Iterable[str] = (),
+    revision: str = "",
+) -> Makes:
+    """Decorate a function that makes a permitted variant of the RM, as ``variant`` does."""
+    made = Change(
+        name,
+        summary,
+        more_areas=tuple(areas),
+        misjudged_by=tuple(misjudged_by),
+        received=tuple(received),
+        departs_from=tuple(departs_from),
+        revision=_or_main(revision),
+        is_variant=True,
+        side=Side.RM,
+    )
+    return _makes(made, revision)
+
+
 def _or_main(revision: str) -> str:
     return revision or NAME
 
@@ -151,6 +197,8 @@ def _or_main(revision: str) -> str:
 def _makes(made: Change, revision: str) -> Makes:
     def makes(change: Callable[..., None]) -> Change:
         made.also(change)
+        if made.is_on_the_wire and made.side is Side.RM:
+            raise ValueError(f"{made.name} changes messages: change the codec of the RM instead")
         if made.is_on_the_wire and not revision:
             raise ValueError(f"{made.name} changes messages: name their revision")
         _register(made)

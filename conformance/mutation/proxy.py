@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from siconform.catalogue import Side
 from siconform.doctor.proxy import ANYWHERE, serve
 from siconform.protocol.timers import SHORT
 from siconform.targets.embedded import embedded
@@ -19,7 +20,7 @@ from siwire import Revision, find_revision
 
 from mutation import fired
 from mutation.known import load
-from mutation.mutant import CHANGES, Change
+from mutation.mutant import Change, of_side
 
 NONE: Final = Change("none", "Nothing is different.")
 
@@ -27,22 +28,23 @@ NONE: Final = Change("none", "Nothing is different.")
 def main() -> None:
     """Serve until the process ends."""
     load()
+    changes = of_side(Side.SCHEDULER)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=[NONE.name, *CHANGES])
+    parser.add_argument("name", choices=[NONE.name, *changes])
     parser.add_argument("--listen", default=ANYWHERE, metavar="HOST:PORT")
     parser.add_argument("--revision", help="Revision of the SI (default: that of the mutant).")
     parser.add_argument(
         "--variant",
-        choices=list(CHANGES),
+        choices=list(changes),
         help="A permitted variant to combine with it: inside only.",
     )
     parser.add_argument("--real-clock", action="store_true")
     given = parser.parse_args()
-    change = CHANGES.get(given.name, NONE)
+    change = changes.get(given.name, NONE)
     revision = find_revision(given.revision or change.revision)
     if change.is_on_the_wire and revision.name != change.revision:
         parser.error(f"{change.name} changes messages of SI {change.revision}, not of {revision}")
-    variant = CHANGES.get(given.variant, NONE)
+    variant = changes.get(given.variant, NONE)
     if variant.is_on_the_wire:
         parser.error(f"{variant.name} changes messages and cannot be combined")
     command = reference(change, revision, variant=variant, real_clock=given.real_clock)

@@ -6,13 +6,17 @@ import sys
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+import sireference
+import sirm
 from mutation.altering import Inside, function_of
 from mutation.known import load
 from mutation.mutant import CHANGES
 from patience import patient
+from siconform.catalogue import Side
 
 PREAMBLE = """
 import json
@@ -57,6 +61,24 @@ print(json.dumps(found))
 """
 
     assert _message(script, tmp_path) == [["another"], ["another"]]
+
+
+def test_function_of_the_rm_is_replaced_in_tables_and_partial_functions(tmp_path: Path) -> None:
+    script = """
+import sirm
+from sirm.codec import codec_for, parts, r2023_04
+from sirm.core.model import Release, RemoveApplication, Termination
+from siwire import REVISIONS
+inside = Inside(sirm)
+inside.instead_of(parts.removed, lambda original, update, request: None)
+inside.instead_of(r2023_04.release, lambda original, identity, update, request: None)
+codec = codec_for(REVISIONS["2023-12"])
+updates = [RemoveApplication("app"), Release("app", "key", "id", Termination.STOPPED_BY_RM)]
+found = [len(message.ListFields()) for _, message in codec.requests(updates, "rm")]
+print(json.dumps(found))
+"""
+
+    assert _message(script, tmp_path) == [1, 1]  # only the rmID
 
 
 def test_a_second_replacement_gets_the_first(tmp_path: Path) -> None:
@@ -162,8 +184,8 @@ print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 class Fitted(Inside):
     """Records replacements whose parameters do not match the calls."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, package: ModuleType = sireference) -> None:
+        super().__init__(package)
         self.misfits: list[str] = []
 
     def instead_of(self, target: Any, replacement: Callable[..., Any]) -> None:
@@ -181,11 +203,11 @@ class Fitted(Inside):
 
 def test_replacements_accept_original_arguments() -> None:
     load()
-    fitted = Fitted()
+    fitted = {Side.SCHEDULER: Fitted(), Side.RM: Fitted(sirm)}
     for change in CHANGES.values():
-        change.alter(fitted)
+        change.alter(fitted[change.side])
 
-    assert fitted.misfits == []
+    assert [one.misfits for one in fitted.values()] == [[], []]
 
 
 def test_replacement_with_wrong_signature_is_found() -> None:

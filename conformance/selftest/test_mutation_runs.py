@@ -163,7 +163,7 @@ def test_cache_is_invalidated_by_kit_and_reference(
 ) -> None:
     evaluate(MUTANT, RunOptions())
 
-    monkeypatch.setattr(evaluating, "state_of_the_rest", lambda: "another tree")
+    monkeypatch.setattr(evaluating, "state_of_the_rest", lambda _side: "another tree")
     evaluate(MUTANT, RunOptions())
 
     assert runs == ["a-mutant"] * 2
@@ -199,7 +199,7 @@ def test_sample_is_deterministic(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (choosing.sample(CHANGES.values(), 9, "main") for _ in range(2))
 
     assert [change.name for change in first] == [change.name for change in second]
-    monkeypatch.setattr(choosing, "state_of_the_rest", lambda: "another tree")
+    monkeypatch.setattr(choosing, "state_of_the_rest", lambda _side: "another tree")
     assert first != choosing.sample(CHANGES.values(), 9, "main")
 
 

@@ -30,7 +30,7 @@ BRIEF: Final = ("--time-scale", "0.1", "--no-reference")
 """Options for an idle scheduler: it answers at once or never, and fails nearly everything."""
 _NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
 _SHOWN: Final = 3
-_WATCHED: Final = "SI-ALLOC"  # the area in which monitors see most
+_WATCHED: Final = {Side.SCHEDULER: "SI-ALLOC", Side.RM: "SI-REL"}  # where monitors see most
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,16 @@ def passed(record: Record) -> list[str]:
     ]
 
 
-def selection(identifiers: Iterable[str], more: Iterable[str] = ()) -> str:
-    """Return the ``-k`` expression for the tests that cover these requirements.
+def selection(
+    identifiers: Iterable[str], more: Iterable[str] = (), side: Side = Side.SCHEDULER
+) -> str:
+    """Return the ``-k`` expression for the tests that cover these requirements on this side.
 
     Monitors cover theirs in other tests, too; requirements with monitors only need ``more``.
     """
     chosen = list(identifiers)
-    watching = [[by.startswith("monitor") for by in cited()[one]] for one in chosen]
-    watched = [_WATCHED] if any(map(any, watching)) else []
+    watching = [[by.startswith("monitor") for by in cited(side)[one]] for one in chosen]
+    watched = [_WATCHED[side]] if any(map(any, watching)) else []
     unseen = more if any(by and all(by) for by in watching) else ()
     return " or ".join([*chosen, *watched, *unseen])
 

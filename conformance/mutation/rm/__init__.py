@@ -1,0 +1,1 @@
+"""Mutants and permitted variants of the RM, by subject."""
