@@ -10,9 +10,13 @@ from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import PreconditionFailed
 from siconform.protocol.notifications import (
     Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
     AskReleased,
     Fact,
+    NodeAccepted,
     NodeRecommended,
+    NodeRejected,
     RegistrationWanted,
     Released,
     Termination,
@@ -31,6 +35,7 @@ from siconform.scheduler.model import Live, Pending
 from siconform.scheduler.patterns import Sent
 
 _BY_TEST: Final = "by the test"
+_VERDICTS: Final = (NodeAccepted, NodeRejected, ApplicationAccepted, ApplicationRejected)
 
 
 class Actions(Expectations):
@@ -105,13 +110,16 @@ class Actions(Expectations):
         self.engine.act(list)  # nothing but to place
 
     @contextmanager
-    def delaying_verdicts(self) -> Iterator[None]:
-        """Hold back verdicts on nodes and applications; they are sent at the end of the block.
+    def delaying_verdicts(self, *kinds: type[Fact]) -> Iterator[None]:
+        """Hold back verdicts of these kinds, by default all; they are sent at the end of the block.
 
         What has no verdict is not used: nothing is placed there.
         """
-        with self.switches.off("gives_verdicts"):
+        self.switches.delayed = kinds or _VERDICTS
+        try:
             yield
+        finally:
+            self.switches.delayed = ()
         self.gives_verdicts()
 
     def gives_verdicts(self) -> None:

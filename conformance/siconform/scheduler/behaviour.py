@@ -99,7 +99,7 @@ class Behaviour(Decisions):
             sent.capacity or {},
             sent.occupied or {},
             schedulable=sent.action is Action.CREATE,
-            accepted=self.switches.gives_verdicts,
+            accepted=NodeAccepted not in self.switches.delayed,
         )
         for allocation in sent.existing:
             self._recovers(allocation)
@@ -118,13 +118,14 @@ class Behaviour(Decisions):
             return [ApplicationRejected(name, _BY_TEST)]
         if not name or (known is not None and known.state not in OVER):
             return self._verdict(ApplicationRejected(name, f"application {name!r} exists already"))
-        app = Application(name, sent.partition, sent.queue, accepted=self.switches.gives_verdicts)
+        accepted = ApplicationAccepted not in self.switches.delayed
+        app = Application(name, sent.partition, sent.queue, accepted=accepted)
         self.model.applications[name] = app
         self.model.gone.discard(name)
         return [*self._verdict(ApplicationAccepted(name)), *self.settles(name)]
 
     def _verdict(self, verdict: Fact) -> Sequence[Fact]:
-        if self.switches.gives_verdicts:
+        if not isinstance(verdict, self.switches.delayed):
             return [verdict]
         self.held.append(verdict)
         return ()

@@ -101,6 +101,7 @@ class DrivenRM:
         resources: Amounts | None = None,
         attributes: Mapping[str, str] | None = None,
         cordoned: bool = False,
+        partition: str = "",
     ) -> Node:
         """Add a node with these resources, by default 10 of memory and vcore."""
         node = Node(name or self.new_name("node"), resources or {"memory": memory, "vcore": vcore})
@@ -109,6 +110,7 @@ class DrivenRM:
             schedulable=not cordoned,
             attributes=dict(attributes or {}),
             capacity=dict(node.capacity),
+            partition=partition,
         )
         self._drives(ext.DriveCommand(add_node=view))
         return node
@@ -230,6 +232,10 @@ class DrivenRM:
     def running(self) -> tuple[str, ...]:
         """Return the allocation keys of the containers that the RM runs now."""
         return self.looks().running
+
+    def awaits_running(self, *keys: str) -> None:
+        """Wait until the RM runs these containers; PreconditionFailed if it does not."""
+        self.waits_until(lambda view: {*keys} <= {*view.running}, f"{', '.join(keys)} run")
 
     def waits_until(
         self, holds: Callable[[View], bool], what: str, *, timeout: float | None = None

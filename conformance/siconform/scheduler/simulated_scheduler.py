@@ -1,9 +1,9 @@
 """The simulated scheduler of a test: one class with all steps."""
 
-from siconform.scheduler.callback_steps import CallbackSteps
+from siconform.scheduler.recovery_steps import RecoverySteps
 
 
-class SimulatedScheduler(CallbackSteps):
+class SimulatedScheduler(RecoverySteps):
     """What the ``scheduler`` fixture returns: the engine with empty state, for one test.
 
     It is correct by default. A test switches parts of it off in blocks, and decides by hand:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from siconform.protocol.notifications import Fact
 from siconform.scheduler.patterns import Sent
 
 
@@ -13,10 +14,10 @@ class Switches:
     """What the simulated scheduler does by itself; everything is on by default."""
 
     places: bool = True
-    gives_verdicts: bool = True  # on nodes and applications
     confirms: bool = True  # releases of the RM
     replaces_placeholders: bool = True
     states: bool = True  # reports states of applications
+    delayed: tuple[type[Fact], ...] = ()  # kinds of verdicts that are held back
     rejected: list[Sent[Any]] = field(default_factory=list)
     refuses_registration: str = ""  # a gRPC status name
 

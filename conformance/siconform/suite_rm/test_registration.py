@@ -1,13 +1,60 @@
-"""SI-REG: an RM registers first, and again after each start."""
+"""SI-REG: an RM registers first, and again after each start, and then reports everything."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import pytest
 
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure
 from siconform.protocol.notifications import StreamEnded
 from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import ApplicationRequest, AskRequest
 from siconform.scheduler.driven_rm import DrivenRM
+from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
+
+
+@requirement("SI-REG-009")
+@pytest.mark.parametrize(
+    "cause", [DrivenRM.cuts_connection, DrivenRM.restarts], ids=["cut", "restart"]
+)
+def test_an_rm_reports_its_complete_state_after_every_registration(
+    rm: DrivenRM, scheduler: SimulatedScheduler, cause: Callable[[DrivenRM], None]
+) -> None:
+    app = rm.runs(containers=2)
+    running = scheduler.allocations_of(app, at_least=2)
+    spare = rm.adds_node()
+    with scheduler.placing_nothing():
+        waiting = rm.submits()
+        scheduler.pending_of(waiting)
+
+        scheduler.lets_register(lambda: cause(rm))
+
+        for node in (running[0].node, spare):
+            scheduler.expects_node(node)
+        for application in (app, waiting):
+            scheduler.expects(Sent(ApplicationRequest, application=application))
+        scheduler.expects_existing(*(one.key for one in running))
+        scheduler.expects(Sent(AskRequest, application=waiting))
+        scheduler.expects_none(*(Sent(AskRequest, key=one.key) for one in running))
+
+
+@requirement("SI-REG-010")
+def test_another_instance_of_the_rm_registers_under_the_same_rm_id(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    before = scheduler.engine.registration
+
+    scheduler.lets_register(rm.fails_over)
+
+    after = scheduler.engine.registration
+    for name in ("rm", "policy_group"):
+        first, second = getattr(before, name), getattr(after, name)
+        if first != second:
+            raise ConformanceFailure(
+                f"the second instance registers with {name} {second!r}",
+                expected=f"{first!r}, as the first instance",
+            )
 
 
 @requirement("SI-REG-011")

@@ -1,0 +1,77 @@
+"""Steps about what an RM reports once it has registered again."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from siconform.expecting.checks import precondition
+from siconform.expecting.waits import WaitClass, waiting
+from siconform.outcomes import ConformanceFailure
+from siconform.protocol.notifications import Allocated
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    ExistingAllocationRequest,
+    NodeRequest,
+)
+from siconform.recording.history import Entry
+from siconform.scheduler.callback_steps import CallbackSteps
+from siconform.scheduler.patterns import Sent
+
+
+class RecoverySteps(CallbackSteps):
+    """Registering again, and the report that follows."""
+
+    def lets_register(self, action: Callable[[], None]) -> None:
+        """Do what makes the RM register; what is observed begins with that registration."""
+        before = len(self.exchange.history)
+        action()
+        with precondition("the RM registers again"):
+            self.expects_registration(after=before)
+        self._begun = max(
+            i for i, e in self.received() if isinstance(e.content, RegistrationRequested)
+        )
+
+    def expects_node(self, node: str) -> NodeRequest:
+        """Wait until the RM creates a node, draining or not."""
+        ways = (Action.CREATE, Action.CREATE_DRAINING)
+        created: NodeRequest = self.expects(
+            *(Sent(NodeRequest, node=node, action=action) for action in ways)
+        )
+        return created
+
+    def expects_existing(self, *keys: str) -> list[tuple[Entry, Allocated]]:
+        """Wait until the RM reports existing allocations; return them with their entries.
+
+        The wait allows for verdicts on their nodes and applications.
+        """
+        limit = self.deadlines.ack + self.deadlines.place
+
+        def find() -> list[tuple[Entry, Allocated]] | None:
+            reported = {one.key: (entry, one) for entry, one in self.existing()}
+            return [reported[key] for key in keys] if {*keys} <= {*reported} else None
+
+        with waiting("existing allocations", limit, WaitClass.PLACE):
+            found = self.exchange.history.look(find, limit)
+        self._raise_problems()
+        if found is None:
+            missing = {*keys} - {one.key for _, one in self.existing()}
+            raise ConformanceFailure(
+                f"never received: existing allocations {', '.join(sorted(missing))}",
+                expected=f"existing allocations {', '.join(keys)} within {limit:g} s",
+            )
+        return found
+
+    def waits_for_any(self, pattern: Sent[Any], *, window: float) -> None:
+        """Give the RM time to send what it need not send."""
+        with waiting(f"{pattern}, if it comes", window, WaitClass.QUIET):
+            self.exchange.history.look(lambda: self.observed(pattern) or None, window)
+
+    def existing(self) -> Iterator[tuple[Entry, Allocated]]:
+        """Yield the existing allocations received so far: by themselves, or with their node."""
+        for _, entry in self.received():
+            match entry.content:
+                case NodeRequest(existing=allocations):
+                    yield from ((entry, one) for one in allocations)
+                case ExistingAllocationRequest(allocation=one) | AllocationUpdate(allocation=one):
+                    yield entry, one
