@@ -1,0 +1,182 @@
+"""SI-REC: an RM that has registered again reports what runs, complete and in order."""
+
+from dataclasses import replace
+
+import pytest
+
+from siconform.expecting.checks import precondition
+from siconform.marks import requirement
+from siconform.outcomes import ConformanceFailure, NotOffered
+from siconform.protocol.matchers import ANY
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    Fact,
+    NodeAccepted,
+)
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    ApplicationRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+)
+from siconform.recording.history import Entry
+from siconform.scheduler.driven_rm import DrivenRM, Group
+from siconform.scheduler.patterns import Sent
+from siconform.scheduler.simulated_scheduler import SimulatedScheduler
+
+
+@requirement("SI-REC-005")
+def test_applications_are_added_before_their_existing_allocations(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    apps = [rm.runs(containers=2), rm.runs()]
+    keys = [one.key for app in apps for one in scheduler.allocations_of(app)]
+
+    scheduler.lets_register(rm.restarts)
+
+    with precondition("the RM reports what runs"):
+        reported = scheduler.expects_existing(*keys)
+    for app in apps:
+        added = scheduler.expects_entry(Sent(ApplicationRequest, application=app))
+        for entry, allocation in reported:
+            if allocation.application == app:
+                comes_first(scheduler, added, entry)
+
+
+@requirement("SI-REC-009")
+def test_a_node_that_is_created_draining_is_filled_and_then_undrained(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    running = scheduler.allocation_of(rm.runs())
+    undrain = Sent(NodeRequest, node=running.node, action=Action.UNDRAIN)
+
+    with scheduler.delaying_verdicts(ApplicationAccepted):
+        scheduler.lets_register(rm.restarts)
+        with precondition("the RM reports its node"):
+            created = scheduler.expects_node(running.node)
+        if created.action is not Action.CREATE_DRAINING:
+            raise NotOffered("the RM does not create nodes draining when it registers again")
+        scheduler.waits_for_any(undrain, window=scheduler.deadlines.ack)
+
+    with precondition("the RM reports what runs"):
+        ((filled, _),) = scheduler.expects_existing(running.key)
+    comes_first(scheduler, filled, scheduler.expects_entry(undrain))
+
+
+@requirement("SI-REC-010")
+def test_recovered_placeholders_keep_their_group(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    rm.adds_node(memory=2)
+    with scheduler.replacing_nothing():
+        app = rm.submits_gang(members=2)
+        placeholders = scheduler.allocations_of(app, at_least=2)
+        rm.awaits_running(*(one.key for one in placeholders))
+
+        scheduler.lets_register(rm.restarts)
+
+        agree_on_gang(scheduler, placeholders)
+
+
+@requirement("SI-REC-010")
+def test_a_recovered_member_that_has_replaced_a_placeholder_is_no_placeholder(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    rm.adds_node(memory=2)
+    app = rm.submits_gang(members=2, real_containers=1)
+    rm.waits_until(
+        lambda view: any(not one.placeholder and one.key in view.running for one in view.of(app)),
+        "a placeholder is replaced",
+    )
+    members = scheduler.allocations_of(app, at_least=2)
+
+    scheduler.lets_register(rm.restarts)
+
+    agree_on_gang(scheduler, members)
+
+
+@requirement("SI-REC-018")
+def test_recovered_allocations_repeat_the_fields_of_the_original(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    rm.adds_node(memory=5, vcore=5)
+    rm.adds_node(memory=4, vcore=4)
+    app = rm.submits(
+        Group(1, {"memory": 5, "vcore": 2}, priority=7, labels={"colour": "blue"}),
+        Group(2, {"memory": 2, "vcore": 1}, labels={"colour": "red"}),
+    )
+    originals = scheduler.allocations_of(app, at_least=3)
+    rm.awaits_running(*(one.key for one in originals))
+
+    scheduler.lets_register(rm.restarts)
+
+    repeats(scheduler, [as_before(one) for one in originals])
+
+
+@requirement("SI-REC-024")
+@pytest.mark.parametrize(
+    ("verdict", "awaited"),
+    [(NodeAccepted, NodeRequest), (ApplicationAccepted, ApplicationRequest)],
+    ids=["node", "application"],
+)
+def test_existing_allocations_wait_for_the_verdicts_they_depend_on(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    verdict: type[Fact],
+    awaited: type[NodeRequest | ApplicationRequest],
+) -> None:
+    running = scheduler.allocation_of(rm.runs())
+
+    with scheduler.delaying_verdicts(verdict):
+        scheduler.lets_register(rm.restarts)
+
+        with precondition("the RM reports what the verdict is about"):
+            scheduler.expects(Sent(awaited))
+        reported = (ExistingAllocationRequest, AllocationUpdate)
+        scheduler.stays_quiet(*(Sent(kind, key=running.key) for kind in reported))
+
+    with precondition("the RM reports what runs"):
+        scheduler.expects_existing(running.key)
+
+
+def comes_first(scheduler: SimulatedScheduler, first: Entry, second: Entry) -> None:
+    """Check that one was sent no later than the other; in a message, lists have no order.
+
+    Nothing orders two streams: what was sent on them in a row may arrive the other way round.
+    """
+    late = first.at - second.at
+    if late > (0 if first.kind is second.kind else scheduler.deadlines.quiet):
+        raise ConformanceFailure(
+            f"{second.content} came {late:.3f} s before: {first.content}",
+            expected=f"{first.content}, then {second.content}",
+        )
+
+
+def agree_on_gang(scheduler: SimulatedScheduler, originals: list[Allocated]) -> None:
+    """Check the task groups and placeholder flags of recovered allocations."""
+    repeats(
+        scheduler,
+        [
+            Allocated(one.key, task_group=one.task_group, placeholder=one.placeholder)
+            for one in originals
+        ],
+    )
+
+
+def as_before(original: Allocated) -> Allocated:
+    """Return the pattern of an allocation that repeats this one."""
+    free = {"identity", "task_group", "placeholder", "partition", "queue"}
+    if original.originator is None:  # the revision has no field for it
+        free.add("originator")
+    return replace(original, **dict.fromkeys(free, ANY))
+
+
+def repeats(scheduler: SimulatedScheduler, expected: list[Allocated]) -> None:
+    """Check recovered allocations against patterns, one for each key."""
+    with precondition("the RM reports what runs"):
+        reported = scheduler.expects_existing(*(one.key for one in expected))
+    for pattern, (_, allocation) in zip(expected, reported, strict=True):
+        if not pattern.matches(allocation):
+            raise ConformanceFailure(f"reported {allocation}", expected=str(pattern))
