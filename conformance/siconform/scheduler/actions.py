@@ -199,7 +199,7 @@ class Actions(Expectations):
     def times_out(
         self, application: str, *, state: str = "Failing", separately: bool = False
     ) -> Sequence[Fact]:
-        """Time out a gang: release its placeholders, requested and allocated, report the state.
+        """Time out a gang: release its placeholders, requested and allocated, report any state.
 
         In one message of each stream, in 2021-02 in one for all; or everything in its own one.
         """
@@ -208,11 +208,14 @@ class Actions(Expectations):
         def time_out() -> list[Fact]:
             pending = [one for one in model.pending_of(application) if one.ask.placeholder]
             live = [one for one in model.live_of(application) if one.allocation.placeholder]
-            return [
+            facts = [
                 *behaviour.releases_requests(pending, Termination.TIMEOUT),
                 *behaviour.releases(live, Termination.TIMEOUT),
-                *behaviour.changes_state(application, state, "placeholder timeout", self._now()),
             ]
+            if state:
+                why = "placeholder timeout"
+                facts += behaviour.changes_state(application, state, why, self._now())
+            return facts
 
         return self.engine.act(time_out, separately=separately)
 

@@ -18,11 +18,11 @@ from siconform.protocol.callbacks import (
     StateDumpWanted,
 )
 from siconform.protocol.notifications import Fact
-from siconform.scheduler.actions import Actions
+from siconform.scheduler.gang_steps import GangSteps
 from siconform.transport.dialects.callback_calls import kind_of_call
 
 
-class CallbackSteps(Actions):
+class CallbackSteps(GangSteps):
     """Calls of the RM. Each raises NotOffered if the RM does not take that callback."""
 
     def offers(self, call: Fact) -> bool:

@@ -10,7 +10,7 @@ from siwire.ext import extension_pb2 as ext
 
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.waits import WaitClass, waiting
-from siconform.outcomes import PreconditionFailed
+from siconform.outcomes import ConformanceFailure, PreconditionFailed
 from siconform.protocol.handles import Application, Node
 from siconform.protocol.requests import Amounts
 from siconform.transport.rm_driver import RmDriver
@@ -249,6 +249,15 @@ class DrivenRM:
                     raise PreconditionFailed(f"{what}: not within {limit:g} s")
                 sleep(_AGAIN)
         return view
+
+    def stays(self, holds: Callable[[View], bool], what: str) -> None:
+        """Look for the quiet window; fail if it does not hold at one of the looks."""
+        until = monotonic() + self.deadlines.quiet
+        with waiting(what, self.deadlines.quiet, WaitClass.QUIET):
+            while monotonic() < until:
+                if not holds(self.looks()):
+                    raise ConformanceFailure(f"it does not hold that {what}", expected=what)
+                sleep(_AGAIN)
 
     def _drives(self, command: ext.DriveCommand) -> View:
         if self._driver is None:

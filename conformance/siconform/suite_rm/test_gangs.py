@@ -1,0 +1,178 @@
+"""SI-GANG: an RM requests its gangs placeholders first, and starts them when they are complete."""
+
+from collections import Counter
+
+from siconform.expecting.checks import precondition
+from siconform.marks import requirement
+from siconform.outcomes import ConformanceFailure
+from siconform.protocol.notifications import Termination
+from siconform.protocol.requests import ApplicationRequest, AskRequest
+from siconform.recording.history import Exchange
+from siconform.scheduler.driven_rm import STARTED, DrivenRM, Group, View
+from siconform.scheduler.gang_steps import keys_of, latest, members
+from siconform.scheduler.patterns import Sent
+from siconform.scheduler.simulated_scheduler import SimulatedScheduler
+
+KILLED = "Killed"  # as the design names the state after a placeholder timeout
+
+
+@requirement("SI-GANG-001")
+def test_placeholder_ask_is_the_sum_over_all_task_groups(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    groups = (
+        Group(3, {"memory": 2}, name=rm.new_name("group"), real_containers=3),
+        Group(2, {"memory": 1, "vcore": 1}, name=rm.new_name("group"), real_containers=2),
+    )
+
+    with scheduler.placing_nothing():
+        app = rm.submits(*groups)
+        total = scheduler.expects(Sent(ApplicationRequest, application=app)).placeholder_ask
+        with precondition("the RM asks for the placeholders of both groups"):
+            asks = scheduler.expects_members(app, 5, placeholder=True)
+
+    # an RM may give each member an amount of a further type, as one of pods
+    expected = {**_sum_of(asks), "memory": 8, "vcore": 2}
+    if {name: amount for name, amount in (total or {}).items() if amount} != expected:
+        raise ConformanceFailure(
+            f"placeholderAsk is {dict(total or {})}", expected=f"placeholderAsk {expected}"
+        )
+
+
+@requirement("SI-GANG-013")
+def test_every_member_gets_a_placeholder_before_any_real_ask(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    with scheduler.placing_nothing():
+        app = rm.submits_gang(members=3)
+        scheduler.expects_members(app, 3, placeholder=True)
+
+    asks = scheduler.requests_of(app)
+    before = next((i for i, ask in enumerate(asks) if not ask.placeholder), len(asks))
+    if len(keys_of(latest(asks[:before]))) < 3:
+        raise ConformanceFailure(
+            f"a real ask came before the placeholders: {asks[before]}",
+            expected="3 placeholder asks before any real one",
+        )
+
+
+@requirement("SI-GANG-014")
+def test_real_members_are_requested_when_all_placeholders_are_allocated(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    scheduler.awaits_node(rm.adds_node())
+    with scheduler.placing_nothing():
+        app = rm.submits(
+            Group(2, name=rm.new_name("group"), real_containers=2),
+            Group(1, name=rm.new_name("group"), real_containers=1),
+        )
+        with precondition("the RM asks for a placeholder for each member"):
+            placeholders = scheduler.expects_members(app, 3, placeholder=True)
+        *others, last = keys_of(placeholders)
+
+        for key in others:
+            scheduler.allocates(key)
+        scheduler.expects_none(Sent(AskRequest, application=app, placeholder=False))
+
+        scheduler.allocates(last)
+        with precondition("the RM asks for real members of a complete gang"):
+            scheduler.expects_members(app, 1, placeholder=False)
+
+
+@requirement("SI-GANG-029")
+def test_each_member_of_a_task_group_has_its_own_ask(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    with scheduler.placing_nothing():
+        app = rm.submits_gang(members=3)
+        scheduler.expects_members(app, 3, placeholder=True)
+        scheduler.raises_barrier()
+
+    asks = scheduler.members_of(app, placeholder=True)
+    if len(asks) != 3 or len(keys_of(asks)) != 3:
+        raise ConformanceFailure(
+            f"{len(asks)} placeholder asks for {len(keys_of(asks))} allocations",
+            expected="one ask for one allocation for each of 3 members",
+        )
+
+
+@requirement("SI-GANG-040")
+def test_released_asks_and_allocations_of_a_gang_are_confirmed_before_it_is_over(
+    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+) -> None:
+    scheduler.awaits_node(rm.adds_node())
+    with scheduler.placing_nothing():
+        app = rm.submits_gang(members=3)
+        with precondition("the RM asks for a placeholder for each member"):
+            first, *pending = scheduler.expects_members(app, 3, placeholder=True)
+        allocation = scheduler.allocates(first.key)
+
+        scheduler.times_out(app, state=KILLED if scheduler.has_one_stream else "")
+
+        of_allocation = scheduler.expects_confirmation(allocation, Termination.TIMEOUT)
+        of_asks = [scheduler.expects_confirmation_of_ask(app, one.key) for one in pending]
+        scheduler.changes_state(app, KILLED)
+    first_of_asks = min(entry.at for entry in of_asks)
+    came_first = "the asks" if first_of_asks <= of_allocation.at else "the allocation"
+    exchange.recorded.append(f"order of the confirmations: first {came_first}")
+
+
+@requirement("SI-GANG-049")
+def test_asks_of_a_gang_name_their_group_and_whether_they_are_placeholders(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    small, large = rm.new_name("small"), rm.new_name("large")
+    rm.adds_node(memory=20)
+
+    app = rm.submits(
+        Group(2, {"memory": 1, "vcore": 1}, name=small, real_containers=2),
+        Group(1, {"memory": 3, "vcore": 1}, name=large, real_containers=1),
+    )
+
+    with precondition("the RM asks for each placeholder and each real member"):
+        asks = scheduler.expects_members(app, 6)
+    sent = Counter(_shape(ask) for ask in asks for _ in range(members(ask)))
+    expected = {(small, flag, 1): 2 for flag in (True, False)}
+    expected |= {(large, flag, 3): 1 for flag in (True, False)}
+    if sent != expected:
+        raise ConformanceFailure(
+            f"asks by task group, placeholder flag and memory: {dict(sent)}",
+            expected=f"{expected}",
+        )
+
+
+@requirement("SI-GANG-050")
+def test_no_real_container_starts_before_its_own_allocation(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    scheduler.awaits_node(rm.adds_node())
+    with scheduler.placing_nothing():
+        app = rm.submits_gang(members=3)
+        with precondition("the RM asks for a placeholder for each member"):
+            placeholders = scheduler.expects_members(app, 3, placeholder=True)
+
+        for key in keys_of(placeholders):
+            scheduler.allocates(key)
+        with precondition("the RM asks for real members of a complete gang"):
+            scheduler.expects_members(app, 1, placeholder=False)
+
+        rm.stays(lambda view: not _real_ones(view, app), "no real container runs")
+    rm.waits_until(lambda view: bool(_real_ones(view, app)), "a real container runs")
+
+
+def _sum_of(asks: list[AskRequest]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for ask in asks:
+        for name, amount in (ask.resource or {}).items():
+            total[name] += amount * members(ask)
+    return total
+
+
+def _shape(ask: AskRequest) -> tuple[str, bool, int]:
+    return ask.task_group, ask.placeholder, (ask.resource or {}).get("memory", 0)
+
+
+def _real_ones(view: View, application: str) -> list[str]:
+    """Return the keys of the real containers that run."""
+    started = [one for one in view.of(application) if one.phase == STARTED]
+    return [one.key for one in started if not one.placeholder]
