@@ -1,0 +1,143 @@
+"""SI-CB: an RM answers the callbacks that it offers."""
+
+import json
+
+from siconform.expecting.checks import precondition
+from siconform.marks import requirement
+from siconform.outcomes import ConformanceFailure
+from siconform.protocol.callbacks import Answered, Assumed, Forgotten, Scheduling
+from siconform.protocol.requests import Amounts, AskRequest
+from siconform.recording.history import Entry, Exchange
+from siconform.scheduler.driven_rm import DrivenRM, Group
+from siconform.scheduler.patterns import Sent
+from siconform.scheduler.simulated_scheduler import SimulatedScheduler
+
+REPORTS = 100
+THREADS = 10
+
+
+@requirement("SI-CB-006")
+def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    app = rm.runs(containers=3)
+    victims = tuple(one.key for one in scheduler.allocations_of(app, at_least=3))
+    node = scheduler.allocation_of(app).node
+    needs_all = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
+    too_large = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3})
+    with precondition("it does not fit once two victims of three are gone"):
+        does_not_fit(scheduler.asks_for_eviction(needs_all, node, victims[:2], 1))
+
+    answer = scheduler.asks_for_eviction(needs_all, node, victims, 1)
+    if not (answer.fits and answer.index == 2):
+        raise ConformanceFailure(_shown(answer), expected="fits once victims 0 to 2 are gone")
+    does_not_fit(scheduler.asks_for_eviction(too_large, node, victims, 1))
+
+
+@requirement("SI-CB-008")
+def test_repeated_and_concurrent_container_states_have_no_repeated_effects(
+    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+) -> None:
+    with scheduler.placing_nothing():
+        app = rm.submits()
+        key = scheduler.pending_of(app)[0].key
+        before = len(exchange.entries())
+
+        scheduler.reports_scheduling(
+            key, app, Scheduling.FAILED, reason="no node fits", times=REPORTS, threads=THREADS
+        )
+        scheduler.expects(Sent(AskRequest, application=rm.submits()))
+
+    effects = sent_about(app, exchange.entries()[before:])
+    # an RM may react to a report, or repeat a request for reasons of its own, but not for each one
+    if len(effects) > REPORTS // THREADS:
+        raise ConformanceFailure(
+            f"{len(effects)} requests after {REPORTS} equal reports, such as: {effects[-1]}",
+            expected="no effect of a repeated report",
+        )
+    exchange.recorded.append(f"requests after {REPORTS} equal reports: {len(effects)}")
+    scheduler.stays_connected()
+
+
+@requirement("SI-CB-010")
+def test_a_state_dump_is_json_or_an_error(scheduler: SimulatedScheduler) -> None:
+    dumped = scheduler.asks_for_state_dump()
+
+    if dumped.ok:
+        is_json(dumped.text)
+
+
+@requirement("SI-CB-011")
+def test_allocations_to_assume_and_to_forget_are_taken(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    node = rm.adds_node()
+    scheduler.awaits_node(node)
+    with scheduler.placing_nothing():
+        key = waiting_ask(rm, scheduler)
+
+        for change in (Assumed(key, node), Forgotten(key)):
+            answer = scheduler.synchronises_cache(change)
+            if not answer.fits:
+                raise ConformanceFailure(_shown(answer), expected=f"no error for: {change}")
+
+
+@requirement("SI-CB-014")
+def test_a_predicate_is_answered_by_where_the_container_may_run(
+    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+) -> None:
+    allowed, other = rm.adds_node(), rm.adds_node()
+    scheduler.awaits_node(allowed)
+    scheduler.awaits_node(other)
+    with scheduler.placing_nothing():
+        key = waiting_ask(rm, scheduler, allowed_nodes=(allowed,))
+
+        there = scheduler.asks_for_placement(key, allowed)
+        elsewhere = scheduler.asks_for_placement(key, other)
+        for what, node in (("allowed", allowed), ("other", other)):
+            reserved = scheduler.asks_for_placement(key, node, allocate=False)
+            exchange.recorded.append(f"a reservation of the {what} node: {_shown(reserved)}")
+
+    if not there.fits:
+        raise ConformanceFailure(_shown(there), expected="no error for the allowed node")
+    does_not_fit(elsewhere)
+
+
+def waiting_ask(
+    rm: DrivenRM,
+    scheduler: SimulatedScheduler,
+    resource: Amounts | None = None,
+    allowed_nodes: tuple[str, ...] = (),
+) -> str:
+    """Submit one container, which is not placed; return its key."""
+    resource = resource or {"memory": 1, "vcore": 1}
+    app = rm.submits(Group(resource=resource, allowed_nodes=allowed_nodes))
+    return scheduler.pending_of(app)[0].key
+
+
+def sent_about(application: str, entries: list[Entry]) -> list[object]:
+    """Return what the RM sent about an application."""
+    sent = [entry.content for entry in entries if entry.sent_by_rm]
+    about = [(one, getattr(one, "subject", one)) for one in sent]
+    return [one for one, subject in about if getattr(subject, "application", "") == application]
+
+
+def does_not_fit(answer: Answered) -> None:
+    """Check that the RM refuses."""
+    if answer.fits:
+        raise ConformanceFailure(_shown(answer), expected="an error, or no success")
+
+
+def is_json(text: str) -> None:
+    """Check that a text is a JSON document."""
+    try:
+        json.loads(text)
+    except ValueError as error:
+        message = f"the state dump is not JSON: {error}"
+        raise ConformanceFailure(message, happened=text) from None
+
+
+def _shown(answer: Answered) -> str:
+    if answer.fits:
+        return f"answered: yes, index {answer.index}"
+    return f"answered: no {answer.reason}".rstrip()
