@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from itertools import product
 from pathlib import Path
 
 import nox
@@ -100,11 +101,11 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(name="every-revision")
 def every_revision(session: nox.Session) -> None:
-    """Run the conformance suite against the reference in every revision of the SI."""
-    for revision in REVISIONS:
-        results = f"build/reference-{revision}"
-        run = ["python", "-m", "siconform", "run", "--revision", revision, "--results", results]
-        kit(session, *run, *session.posargs)
+    """Run the conformance suite against the reference and its RM in every revision of the SI."""
+    for side, revision in product(("scheduler", "rm"), REVISIONS):
+        results = f"build/reference-{side}-{revision}"
+        run = ["python", "-m", "siconform", "run", "--side", side, "--revision", revision]
+        kit(session, *run, "--results", results, *session.posargs)
 
 
 @nox.session
