@@ -6,7 +6,7 @@ import pytest
 
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure
-from siconform.protocol.notifications import StreamEnded
+from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import ApplicationRequest, AskRequest
 from siconform.scheduler.driven_rm import DrivenRM
@@ -76,7 +76,13 @@ def test_an_rm_registers_before_it_sends_updates(
 
 
 def before_registration(sent: Sequence[object]) -> Sequence[object]:
-    """Return what a restarted RM sent before it registered, without what its old streams sent."""
+    """Return what a restarted RM sent before it registered, without what its old streams sent.
+
+    Of each kind the first stream that ends is the old one.
+    """
     first = next(i for i, one in enumerate(sent) if isinstance(one, RegistrationRequested))
-    ends = [i for i, one in enumerate(sent[:first]) if isinstance(one, StreamEnded)]
-    return sent[max(ends, default=-1) + 1 : first]
+    ends: dict[UpdateKind, int] = {}
+    for i, one in enumerate(sent[:first]):
+        if isinstance(one, StreamEnded):
+            ends.setdefault(one.kind, i)
+    return sent[max(ends.values(), default=-1) + 1 : first]
