@@ -2,29 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from siconform.catalogue import Level, Requirement, Side, catalogue
-from siconform.doctor.change import Change
 from siconform.reporting.published import records
+from siconform.running.index import cited
 from siconform.targets.embedded import NAME as REFERENCE
 from siconform.verdicts import Verdict
 
 from mutation.known import load
 from mutation.main_revision import NAME
-from mutation.mutant import CHANGES
+from mutation.mutant import CHANGES, Change
 from mutation.outcomes import KILLED, Outcome, read_outcomes
 
 _MISJUDGED: Final = Path(__file__).with_name("misjudged.yaml")
 _HEAD: Final = """# Mutation testing
 
 Mutants are schedulers with one fault, made from the reference (`conformance/mutation`): on the
-wire, by a proxy that changes messages, or in the process, by replacing functions. A mutant names
-the requirements it **breaks**. A requirement **kills** a mutant if it fails, or is late, because of
-it.
+wire, by a proxy that changes messages, or in the process, by replacing functions. Mutants of
+resource managers (RMs) are made from `sirm`, in the process. A mutant names the requirements it
+**breaks**. A requirement **kills** a mutant if it fails, or is late, because of it.
 
 A **permitted variant** behaves differently from the reference and keeps the interface. No
 requirement may fail for it, no MUST may become inconclusive, and the run must end CONFORMANT.
@@ -32,6 +32,20 @@ requirement may fail for it, no MUST may become inconclusive, and the run must e
 `nox -s mutation` tests them and records the outcomes in `fixtures/mutation/killed.jsonl`.
 [The report of a run against a mutant](results/a-faulty-scheduler.html) shows what the kit says.
 """
+
+
+class _Words(NamedTuple):
+    """What the page calls one side."""
+
+    heading: str
+    in_brackets: str
+    passes: str
+
+
+_WORDS: Final[Mapping[Side, _Words]] = {
+    Side.SCHEDULER: _Words("##", "", "the reference passes"),
+    Side.RM: _Words("###", " (RMs)", "that the RMs' suite tests"),
+}
 
 
 class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -57,26 +71,42 @@ class Proof:
     changes: Mapping[str, Change]
     outcomes: Mapping[str, Outcome]
     passing: Mapping[str, Collection[str]]  # what the reference passes, by revision
+    side: Side = Side.SCHEDULER
+
+    def of_rms(self) -> "Proof":
+        """Return the same for RMs: the RM passes all that is tested."""
+        passing = {name: cited(Side.RM).keys() for name in self.passing}
+        return replace(self, passing=passing, side=Side.RM)
+
+    @property
+    def own(self) -> list[Change]:
+        """The mutants and permitted variants of this side."""
+        return [one for one in self.changes.values() if one.side is self.side]
+
+    @property
+    def revisions(self) -> list[str]:
+        """The revisions used, the main one first, then from new to old."""
+        used = {change.revision for change in self.own}
+        return sorted(used, key=lambda name: (name == NAME, name), reverse=True)
 
     def mutants(self, revision: str) -> list[Change]:
         """Return the mutants of a revision."""
-        return [
-            one for one in self.changes.values() if one.revision == revision and not one.is_variant
-        ]
+        return [one for one in self.own if one.revision == revision and not one.is_variant]
 
     def tested(self, revision: str) -> list[Requirement]:
-        """Return the requirements that the reference passes in this revision."""
+        """Return the requirements that the reference, or the RM, passes in this revision."""
         return [
             requirement
             for requirement in catalogue().values()
-            if Side.SCHEDULER in requirement.sides and requirement.id in self.passing[revision]
+            if self.side in requirement.sides and requirement.id in self.passing[revision]
         ]
 
     def killed(self, revision: str) -> dict[str, list[str]]:
         """Map each requirement to the mutants of a revision that it kills."""
         found: defaultdict[str, list[str]] = defaultdict(list)
+        names = {change.name for change in self.mutants(revision)}
         for outcome in self.outcomes.values():
-            if outcome.revision == revision:
+            if outcome.name in names:
                 for identifier in outcome.killed_by:
                     found[identifier].append(outcome.name)
         return found
@@ -95,18 +125,14 @@ def committed() -> Proof:
 
 def page(mutation: Proof) -> str:
     """Return the whole page."""
-    used = {change.revision for change in mutation.changes.values()}
-    revisions = sorted(used, key=lambda name: (name == NAME, name), reverse=True)
-    lines = [_HEAD, *_untested(mutation)]
-    for revision in revisions:
-        lines += _summary(mutation, revision, revisions)
-    lines += _variants(mutation)
+    lines = [_HEAD, *_untested(mutation), *_summaries(mutation), *_variants(mutation)]
     misjudged = read_misjudged()
     lines += _misjudged("Legal schedulers that once failed", misjudged.legal, mutation)
     lines += _misjudged("Illegal schedulers that once passed", misjudged.illegal, mutation)
-    for revision in revisions:
-        lines += _requirements(mutation, revision)
-        lines += _mutants(mutation, revision)
+    lines += _tables(mutation)
+    of_rms = mutation.of_rms()
+    lines += ["## Resource managers", "", *_summaries(of_rms), *_variants(of_rms)]
+    lines += _tables(of_rms)
     return "\n".join(lines)
 
 
@@ -122,14 +148,25 @@ def read_misjudged() -> MisjudgedSchedulers:
     return msgspec.yaml.decode(_MISJUDGED.read_bytes(), type=MisjudgedSchedulers)
 
 
-def _summary(mutation: Proof, revision: str, revisions: Iterable[str]) -> Iterator[str]:
+def _summaries(mutation: Proof) -> Iterator[str]:
+    for revision in mutation.revisions:
+        yield from _summary(mutation, revision)
+
+
+def _tables(mutation: Proof) -> Iterator[str]:
+    for revision in mutation.revisions:
+        yield from _requirements(mutation, revision)
+        yield from _mutants(mutation, revision)
+
+
+def _summary(mutation: Proof, revision: str) -> Iterator[str]:
     killed = mutation.killed(revision)
-    tested = [one for one in _own(mutation, revision, revisions) if one.level is not Level.MAY]
+    tested = [one for one in _own(mutation, revision) if one.level is not Level.MAY]
     unarmed = [one for one in tested if one.id not in killed]
     which = "" if revision == NAME else " that no revision above has and"
     yield (
         f"SI {revision}: {len(mutation.mutants(revision))} mutants; of the {len(tested)} MUSTs and "
-        f"SHOULDs{which} the reference passes {len(tested) - len(unarmed)} kill a mutant."
+        f"SHOULDs{which} {_WORDS[mutation.side].passes} {len(tested) - len(unarmed)} kill a mutant."
     )
     yield ""
     for one in unarmed:
@@ -138,9 +175,9 @@ def _summary(mutation: Proof, revision: str, revisions: Iterable[str]) -> Iterat
     yield ""
 
 
-def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requirement]:
+def _own(mutation: Proof, revision: str) -> list[Requirement]:
     """Return all requirements of the main revision; of others only those that no newer one has."""
-    others = {NAME, *(name for name in revisions if name > revision)}
+    others = {NAME, *(name for name in mutation.revisions if name > revision)}
     return [
         one
         for one in mutation.tested(revision)
@@ -149,11 +186,12 @@ def _own(mutation: Proof, revision: str, revisions: Iterable[str]) -> list[Requi
 
 
 def _variants(mutation: Proof) -> Iterator[str]:
-    yield "## Permitted variants"
+    words = _WORDS[mutation.side]
+    yield f"{words.heading} Permitted variants{words.in_brackets}"
     yield ""
-    yield "| variant | what the scheduler does | once failed | outcome | departs from |"
+    yield f"| variant | what the {mutation.side.noun} does | once failed | outcome | departs from |"
     yield "|---|---|---|---|---|"
-    for one in mutation.changes.values():
+    for one in mutation.own:
         if one.is_variant:
             received = f" (`{' '.join(one.received)}`)" if one.received else ""
             once, departs = ", ".join(one.misjudged_by), ", ".join(one.departs_from)
@@ -185,7 +223,8 @@ def _misjudged(title: str, schedulers: Iterable[Misjudged], mutation: Proof) -> 
 
 def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
     killed = mutation.killed(revision)
-    yield f"## Requirements of {revision}"
+    words = _WORDS[mutation.side]
+    yield f"{words.heading} Requirements of {revision}{words.in_brackets}"
     yield ""
     yield "| requirement | mutants it kills |"
     yield "|---|---|"
@@ -196,7 +235,8 @@ def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
 
 
 def _mutants(mutation: Proof, revision: str) -> Iterator[str]:
-    yield f"## Mutants of {revision}"
+    words = _WORDS[mutation.side]
+    yield f"{words.heading} Mutants of {revision}{words.in_brackets}"
     yield ""
     yield "| mutant | what it does wrong | made | outcome |"
     yield "|---|---|---|---|"

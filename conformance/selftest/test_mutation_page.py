@@ -40,6 +40,7 @@ def test_broken_requirements_are_in_catalogue() -> None:
         for one in CHANGES.values()
         for identifier in one.breaks
         if identifier not in catalogue()
+        or one.side not in catalogue()[identifier].sides
         or one.revision not in {str(name) for name in catalogue()[identifier].revisions}
     ]
 

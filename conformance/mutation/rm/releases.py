@@ -4,14 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from sirm.core import confirmations
+from sirm.core import confirmations, releases
 from sirm.core.cluster import Container
-from sirm.core.model import Release, Termination
+from sirm.core.model import Effect, Release, Termination
 from sirm.core.state import State
 
 from mutation.altering import Inside
 from mutation.mutant import rm_mutant
 
+CarryOut: TypeAlias = Callable[[State, Container, Termination, float], list[Effect]]
 LastRelease: TypeAlias = Callable[[State, Container], list[Release]]
 
 
@@ -23,11 +24,11 @@ LastRelease: TypeAlias = Callable[[State, Container], list[Release]]
 def _(inside: Inside) -> None:
     def last_release(original: LastRelease, state: State, container: Container) -> list[Release]:
         was_begun = container.key in state.knowledge.releases
-        releases = original(state, container)
+        sent = original(state, container)
         if was_begun:
             inside.fires()
             return []
-        return releases
+        return sent
 
     inside.instead_of(confirmations.last_release, last_release)
 
@@ -47,3 +48,35 @@ def _(inside: Inside) -> None:
         return replace(original(container, began), termination=Termination.STOPPED_BY_RM)
 
     inside.instead_of(confirmations.confirmation, confirmation)
+
+
+@rm_mutant(
+    "rm-confirms-and-keeps-running",
+    "A release of the scheduler is confirmed, and the container keeps running.",
+    breaks=("SI-REL-008",),
+)
+def _(inside: Inside) -> None:
+    def carry_out(
+        _original: CarryOut, _state: State, container: Container, began: Termination, _now: float
+    ) -> list[Effect]:
+        inside.fires()
+        return [confirmations.confirmation(container, began)]
+
+    inside.instead_of(releases.carry_out, carry_out)
+
+
+@rm_mutant(
+    "rm-replaced-placeholder-stays",
+    "A release of a placeholder for a real container is neither carried out nor confirmed.",
+    breaks=("SI-REL-008",),
+)
+def _(inside: Inside) -> None:
+    def carry_out(
+        original: CarryOut, state: State, container: Container, began: Termination, now: float
+    ) -> list[Effect]:
+        if began is Termination.PLACEHOLDER_REPLACED:
+            inside.fires()
+            return []
+        return original(state, container, began, now)
+
+    inside.instead_of(releases.carry_out, carry_out)

@@ -30,7 +30,7 @@ BRIEF: Final = ("--time-scale", "0.1", "--no-reference")
 """Options for an idle scheduler: it answers at once or never, and fails nearly everything."""
 _NOTHING_RAN: Final = (ExitCode.USAGE, ExitCode.NOTHING_RAN)
 _SHOWN: Final = 3
-_WATCHED: Final = {Side.SCHEDULER: "SI-ALLOC", Side.RM: "SI-REL"}  # where monitors see most
+_WATCHED: Final = {Side.SCHEDULER: "SI-ALLOC", Side.RM: "SI-CONN"}  # where monitors see most
 
 
 @dataclass(frozen=True, slots=True)

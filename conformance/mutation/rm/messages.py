@@ -1,0 +1,29 @@
+"""Changes of the messages that an RM sends, by stream."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from google.protobuf.message import Message
+from sirm.codec.codec import Codec
+from sirm.core.model import Update
+
+from mutation.altering import Inside
+
+Requests: TypeAlias = Callable[[Codec, Iterable[Update], str], Iterator[tuple[str, Message]]]
+
+
+def edit(inside: Inside, edits: Callable[[str, Any], bool]) -> None:
+    """Edit each message on an update stream, except for the first.
+
+    ``edits`` gets the method and the message, and returns whether it changed something.
+    """
+
+    def requests(
+        original: Requests, codec: Codec, updates: Iterable[Update], rm_id: str
+    ) -> Iterator[tuple[str, Message]]:
+        for method, message in original(codec, updates, rm_id):
+            if edits(method, message):
+                inside.fires()
+            yield method, message
+
+    inside.instead_of(Codec.requests, requests)

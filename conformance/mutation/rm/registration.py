@@ -1,0 +1,33 @@
+"""Mutants: the registration comes first."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeAlias
+
+import grpc
+from sirm.core.model import NodeAction, ReportNode
+from sirm.shell.connection import Connection
+from siwire import rpc
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant
+
+Register: TypeAlias = Callable[[Connection], Awaitable[None]]
+
+
+@rm_mutant(
+    "rm-updates-before-it-registers",
+    "An RM reports a node before it registers, and does not mind that the stream is aborted.",
+    breaks=("SI-REG-011",),
+)
+def _(inside: Inside) -> None:
+    async def register(original: Register, self: Connection) -> None:
+        early = ReportNode("early", NodeAction.CREATE, {}, {"memory": 1})
+        ((name, message),) = self._codec.requests([early], self._identity.rm_id)
+        method = rpc.methods(self._codec.revision)[name]
+        with suppress(grpc.aio.AioRpcError):
+            await rpc.callable_for(self._channel, method)(iter([message])).read()
+        inside.fires()
+        await original(self)
+
+    inside.instead_of(Connection._register, register)  # noqa: SLF001  # mutants do that

@@ -1,0 +1,89 @@
+"""Mutants: the wire format of what an RM sends."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from sirm.core import confirmations
+from sirm.core.cluster import Container
+from sirm.core.model import Release, Termination
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant
+from mutation.rm.messages import edit
+
+_FIELD_7: Final = b"\x3a\x02id"  # the identity of an allocation up to 2023-12
+_FIELD_100: Final = b"\xa0\x06\x01"
+
+
+@rm_mutant(
+    "rm-sends-an-undeclared-field",
+    "Nodes have a field that no revision declares.",
+    breaks=("SI-WIRE-006",),
+)
+def _(inside: Inside) -> None:
+    def extended(method: str, message: Any) -> bool:
+        nodes = message.nodes if method == "UpdateNode" else ()
+        for node in nodes:
+            node.MergeFromString(_FIELD_100)
+        return bool(nodes)
+
+    edit(inside, extended)
+
+
+@rm_mutant(
+    "rm-sends-an-undeclared-enum-number",
+    "A release of the RM has a type that no revision declares.",
+    breaks=("SI-WIRE-006",),
+)
+def _(inside: Inside) -> None:
+    def undeclared(method: str, message: Any) -> bool:
+        releases = message.releases.allocationsToRelease if method == "UpdateAllocation" else ()
+        for release in releases:
+            release.terminationType = 17
+        return bool(releases)
+
+    edit(inside, undeclared)
+
+
+@rm_mutant(
+    "rm-sends-a-reserved-number",
+    "Requests have the identity of an older revision, whose number is reserved now.",
+    breaks=("SI-WIRE-008",),
+)
+def _(inside: Inside) -> None:
+    def reserved(method: str, message: Any) -> bool:
+        asks = message.allocations if method == "UpdateAllocation" else ()
+        for ask in asks:
+            ask.MergeFromString(_FIELD_7)
+        return bool(asks)
+
+    edit(inside, reserved)
+
+
+@rm_mutant(
+    "rm-releases-without-type",
+    "A release that the RM starts has no type.",
+    breaks=("SI-WIRE-010",),
+)
+def _(inside: Inside) -> None:
+    def origination(original: Callable[[Container], Release], container: Container) -> Release:
+        inside.fires()
+        return replace(original(container), termination=Termination.UNSET)
+
+    inside.instead_of(confirmations.origination, origination)
+
+
+@rm_mutant(
+    "rm-reports-nodes-without-action",
+    "A node is reported without an action.",
+    breaks=("SI-WIRE-010",),
+)
+def _(inside: Inside) -> None:
+    def unset(method: str, message: Any) -> bool:
+        nodes = message.nodes if method == "UpdateNode" else ()
+        for node in nodes:
+            node.ClearField("action")
+        return bool(nodes)
+
+    edit(inside, unset)
