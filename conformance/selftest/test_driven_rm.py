@@ -70,9 +70,10 @@ def test_actions_are_sent_with_unique_ids(driver: Driver, rm: DrivenRM) -> None:
     node = rm.adds_node(memory=3, vcore=2, cordoned=True)
     app = rm.submits(Group(2, {"memory": 1}, allowed_nodes=(node,), stopping=0.5), queue="root.q")
     gang = rm.submits_gang(4, gang_style="Hard")
+    rm.resizes_node(node, memory=4, vcore=2, attributes={"rack": "r"})
     rm.restarts()
 
-    added, submitted, gang_sent, restarted = driver.commands
+    added, submitted, gang_sent, resized, restarted = driver.commands
     assert added.add_node == ext.NodeView(node_id=node, capacity={"memory": 3, "vcore": 2})
     assert submitted.submit.application_id == app
     assert submitted.submit.groups[0] == ext.Workload.Group(
@@ -81,6 +82,9 @@ def test_actions_are_sent_with_unique_ids(driver: Driver, rm: DrivenRM) -> None:
     group = gang_sent.submit.groups[0]
     assert (group.members, group.real_containers) == (4, 4)
     assert gang_sent.submit.gang_style == "Hard"
+    assert resized.resize_node == ext.NodeView(
+        node_id=node, capacity={"memory": 4, "vcore": 2}, attributes={"rack": "r"}
+    )
     assert restarted.restart_rm
     assert len({node, app, gang, group.task_group}) == 4
     assert all(name.startswith("t1-") for name in (node, app, gang))
@@ -121,6 +125,17 @@ def test_undone_actions_are_failed_preconditions_with_the_reason(
     without = DrivenRM(None, "t1", DEADLINES)
     with pytest.raises(PreconditionFailed, match="cordon_node needs a driver of the RM"):
         without.cordons("n")
+
+
+def test_missing_start_is_a_failure_or_a_failed_precondition(driver: Driver) -> None:
+    rm = DrivenRM(RmDriver(driver.address, 25.0), "t1", Deadlines().scaled(0.01))
+    waiting = ext.ContainerView(application_id="a", phase=ext.ContainerView.WAITING)
+    driver.answer = lambda _command: ext.DriveOutcome(done=True, containers=[waiting])
+
+    with pytest.raises(ConformanceFailure, match="not so: a starts"):
+        rm.expects(lambda view: bool(view.started("a")), "a starts")
+    with pytest.raises(PreconditionFailed, match="1 containers of a start"):
+        rm.awaits_started("a")
 
 
 def test_driver_that_does_not_answer_costs_a_limited_time() -> None:

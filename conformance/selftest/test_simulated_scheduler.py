@@ -177,6 +177,24 @@ def test_delayed_verdicts_come_at_the_end_of_the_block(both: Both) -> None:
     rm.is_allocated("k")
 
 
+def test_application_is_rejected_while_its_verdict_is_held_back(both: Both) -> None:
+    rm, scheduler = both.rm, both.scheduler
+    with scheduler.delaying_verdicts():
+        rm.adds_node()
+        rm.submits()
+        rm.asks("k")
+        assert scheduler.expects_pending("a").key == "k"
+
+        scheduler.rejects_application("a", "no queue")
+
+    rm.receives(ApplicationRejected("a", "no queue"))
+    rm.receives(AskRejected("k", "a", "no queue"))
+    rm.receives(NodeAccepted("n"))
+    rm.asks("l")
+    rm.receives(AskRejected("l", "a"))
+    assert not rm.received(ApplicationAccepted())
+
+
 def test_rejections_on_arrival_and_later(both: Both) -> None:
     rm, scheduler = both.rm, both.scheduler
     with scheduler.rejecting_nodes(node="bad"), scheduler.rejecting_applications(application="b"):
@@ -445,6 +463,16 @@ def test_missing_and_unwanted_are_distinguished() -> None:
         with pytest.raises(ConformanceFailure, match="received: node other create"):
             scheduler.stays_quiet(Sent(NodeRequest))
         scheduler.stays_quiet(Sent(NodeRequest, node="n"))
+
+
+def test_what_comes_is_not_consumed(keyed: Both) -> None:
+    scheduler = keyed.scheduler
+    assert not scheduler.comes(Sent(NodeRequest), within=0.0)
+
+    keyed.rm.adds_node()
+
+    scheduler.expects(Sent(NodeRequest))
+    assert scheduler.comes(Sent(NodeRequest), within=0.0)
 
 
 def test_what_comes_after_its_deadline_is_late() -> None:

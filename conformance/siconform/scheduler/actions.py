@@ -7,7 +7,7 @@ from typing import Any, Final
 import grpc
 
 from siconform.expecting.waits import WaitClass, waiting
-from siconform.outcomes import PreconditionFailed
+from siconform.outcomes import ConformanceFailure, PreconditionFailed
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -134,6 +134,10 @@ class Actions(Expectations):
         """Return a block in which no real request replaces a placeholder; it is placed freely."""
         return self.switches.off("replaces_placeholders")
 
+    def reporting_no_states(self) -> AbstractContextManager[None]:
+        """Return a block in which no state of an application is reported."""
+        return self.switches.off("states")
+
     def rejecting(self, *patterns: Pattern) -> AbstractContextManager[None]:
         """Return a block in which requests that match are rejected on arrival."""
         return self.switches.rejecting(*map(pattern_of, patterns))
@@ -167,6 +171,10 @@ class Actions(Expectations):
     def rejects(self, key: str, reason: str = _BY_TEST) -> None:
         """Reject a pending request, however long it has been pending."""
         self.engine.act(lambda: self.engine.behaviour.rejects(self._pending(key), reason))
+
+    def rejects_application(self, application: str, reason: str = _BY_TEST) -> None:
+        """Reject an application whose verdict is held back, and its requests."""
+        self.engine.act(lambda: self.engine.behaviour.rejects_application(application, reason))
 
     # releases
 
@@ -265,6 +273,14 @@ class Actions(Expectations):
         what = f"{at_least} pending requests of {application}"
         found: list[AskRequest] = self._waits_for(find, what)
         return found
+
+    def expects_pending(self, application: str) -> AskRequest:
+        """Wait like ``pending_of`` for one request; ConformanceFailure if none is pending."""
+        try:
+            return self.pending_of(application)[0]
+        except PreconditionFailed as failure:
+            expected = f"{application} has a pending request"
+            raise ConformanceFailure(failure.message, expected=expected) from None
 
     def knows_node(self, node: str) -> bool:
         """Return whether the RM has added the node and not removed it."""

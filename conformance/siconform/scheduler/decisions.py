@@ -12,6 +12,7 @@ from siconform.protocol.availability import omitting
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
+    ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
     AskReleased,
@@ -183,6 +184,18 @@ class Decisions:
         """Reject a pending request."""
         del self.model.pending[pending.name]
         return [AskRejected(pending.ask.key, pending.ask.application, reason)]
+
+    def rejects_application(self, application: str, reason: str) -> list[Fact]:
+        """Reject an application whose verdict is held back, and its pending requests."""
+        self.held.remove(ApplicationAccepted(application))
+        del self.model.applications[application]
+        self.model.gone.add(application)
+        asks = [
+            fact
+            for pending in self.model.pending_of(application)
+            for fact in self.rejects(pending, reason)
+        ]
+        return [ApplicationRejected(application, reason), *asks]
 
     def changes_state(self, application: str, state: str, message: str, now: float) -> list[Fact]:
         """Report a state of an application, known or not."""

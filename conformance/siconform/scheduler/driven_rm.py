@@ -70,6 +70,10 @@ class View:
         """Return the containers of an application that are not over."""
         return tuple(one for one in self.containers if one.application == application)
 
+    def started(self, application: str) -> tuple[str, ...]:
+        """Return the keys of the containers of an application that have started."""
+        return tuple(one.key for one in self.of(application) if one.phase == STARTED)
+
 
 class DrivenRM:
     """The RM under test. Each action raises PreconditionFailed where the driver cannot do it.
@@ -127,10 +131,19 @@ class DrivenRM:
         """Remove a node."""
         self._drives(ext.DriveCommand(remove_node=node))
 
-    def resizes_node(self, node: str, *, memory: int, vcore: int) -> Node:
-        """Change the capacity of a node."""
+    def resizes_node(
+        self,
+        node: str,
+        *,
+        memory: int,
+        vcore: int,
+        attributes: Mapping[str, str] | None = None,
+    ) -> Node:
+        """Change the capacity of a node, and its attributes if some are given."""
         resized = Node(str(node), {"memory": memory, "vcore": vcore})
-        view = ext.NodeView(node_id=resized, capacity=dict(resized.capacity))
+        view = ext.NodeView(
+            node_id=resized, capacity=dict(resized.capacity), attributes=dict(attributes or {})
+        )
         self._drives(ext.DriveCommand(resize_node=view))
         return resized
 
@@ -178,7 +191,7 @@ class DrivenRM:
         """Add a node for an application and run its containers there."""
         self.adds_node(memory=containers * memory, vcore=containers * vcore)
         app = self.submits(Group(containers, {"memory": memory, "vcore": vcore}))
-        self.waits_until(lambda view: _started(view, app) >= containers, f"{app} runs")
+        self.awaits_started(app, containers)
         return app
 
     def stops_container(self, key: str) -> None:
@@ -259,6 +272,21 @@ class DrivenRM:
                     raise ConformanceFailure(f"it does not hold that {what}", expected=what)
                 sleep(_AGAIN)
 
+    def awaits_started(self, application: str, containers: int = 1) -> tuple[str, ...]:
+        """Wait until so many containers of an application have started; return their keys."""
+        what = f"{containers} containers of {application} start"
+        view = self.waits_until(lambda view: len(view.started(application)) >= containers, what)
+        return view.started(application)
+
+    def expects(self, holds: Callable[[View], bool], what: str) -> View:
+        """Look until ``holds``; ConformanceFailure if it does not within the limit."""
+        try:
+            return self.waits_until(holds, what)
+        except PreconditionFailed:
+            if holds(view := self.looks()):
+                return view
+            raise ConformanceFailure(f"not so: {what}", expected=what) from None
+
     def _drives(self, command: ext.DriveCommand) -> View:
         if self._driver is None:
             raise PreconditionFailed(f"{command.WhichOneof('action')} {NEEDS_A_DRIVER}")
@@ -296,7 +324,3 @@ def _view(outcome: ext.DriveOutcome) -> View:
         {one.application_id: one.over for one in outcome.applications},
         {one.application_id: one.state for one in outcome.applications},
     )
-
-
-def _started(view: View, application: str) -> int:
-    return sum(one.phase == STARTED for one in view.of(application))

@@ -133,6 +133,14 @@ class Expectations(SchedulerSteps):
                 f"received: {what}", expected=f"no {_either(wanted)}", happened=str(what)
             )
 
+    def comes(self, pattern: Pattern, *, within: float) -> bool:
+        """Return whether a match has come, consumed or not, or comes within these seconds."""
+        wanted = pattern_of(pattern)
+        with waiting(str(wanted), within, WaitClass.QUIET):
+            found = self.exchange.history.look(lambda: self.entries(wanted) or None, within)
+        self._raise_problems()
+        return found is not None
+
     def raises_barrier(self) -> None:
         """Drive the RM to send a node, an application and a request, and wait for them.
 
@@ -161,9 +169,16 @@ class Expectations(SchedulerSteps):
             raise PreconditionFailed(f"the RM did not send a node and a request in {limit:g} s")
 
     def stays_connected(self) -> None:
-        """Fail if a stream that the RM had opened has ended, or the RM registered again."""
+        """Fail if a stream that the RM had opened has ended, or the RM registered again.
+
+        The streams of the registration before may end after this one has begun.
+        """
+        opened: set[str] = set()
         for _, entry in self.received():
-            if isinstance(entry.content, StreamEnded):
+            stream = "" if entry.kind is None else self.engine.dialect.method(entry.kind)
+            if not isinstance(entry.content, StreamEnded):
+                opened.add(stream)
+            elif stream in opened:
                 raise ConformanceFailure(
                     f"the {entry.content.kind.value} stream ended: {entry.content.status}",
                     expected="the streams stay open",

@@ -1,7 +1,6 @@
 """Steps about what an RM reports once it has registered again."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from siconform.expecting.checks import precondition
 from siconform.expecting.waits import WaitClass, waiting
@@ -61,11 +60,6 @@ class RecoverySteps(CallbackSteps):
                 expected=f"existing allocations {', '.join(keys)} within {limit:g} s",
             )
         return found
-
-    def waits_for_any(self, pattern: Sent[Any], *, window: float) -> None:
-        """Give the RM time to send what it need not send."""
-        with waiting(f"{pattern}, if it comes", window, WaitClass.QUIET):
-            self.exchange.history.look(lambda: self.observed(pattern) or None, window)
 
     def existing(self) -> Iterator[tuple[Entry, Allocated]]:
         """Yield the existing allocations received so far: by themselves, or with their node."""

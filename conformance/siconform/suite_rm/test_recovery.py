@@ -58,7 +58,7 @@ def test_a_node_that_is_created_draining_is_filled_and_then_undrained(
             created = scheduler.expects_node(running.node)
         if created.action is not Action.CREATE_DRAINING:
             raise NotOffered("the RM does not create nodes draining when it registers again")
-        scheduler.waits_for_any(undrain, window=scheduler.deadlines.ack)
+        scheduler.comes(undrain, within=scheduler.deadlines.ack)
 
     with precondition("the RM reports what runs"):
         ((filled, _),) = scheduler.expects_existing(running.key)
