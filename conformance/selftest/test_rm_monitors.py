@@ -1,18 +1,31 @@
 """Monitors over what an RM sends, where the kit is the scheduler."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from siconform import monitors
 from siconform.catalogue import Side
 from siconform.monitors import MonitorResult
-from siconform.protocol.notifications import Released, Termination, Unreadable, UpdateKind
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    Fact,
+    Released,
+    Termination,
+    Unreadable,
+    UpdateKind,
+)
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
     Action,
+    ApplicationRemoval,
     ApplicationRequest,
     AskRequest,
+    ForeignAllocationRequest,
     NodeRequest,
     ReleaseRequest,
     Request,
@@ -50,8 +63,8 @@ def history_of(*parts: Any) -> Exchange:
     history.add("rm", [RegistrationRequested("rm")], sent_by_rm=True)
     history.add("rm", [RegistrationAnswered("rm", "OK", "")], sent_by_rm=False)
     for part, following in zip(parts, [*parts[1:], b""], strict=True):
-        if isinstance(part, Released):
-            history.add("rm", [part], sent_by_rm=False)
+        if isinstance(part, (Fact, RegistrationRequested)):
+            history.add("rm", [part], sent_by_rm=isinstance(part, RegistrationRequested))
         elif not isinstance(part, bytes):
             extra = following if isinstance(following, bytes) else b""
             sent_by_rm(history, part, extra=extra)
@@ -64,6 +77,14 @@ def result(name: str, exchange: Exchange) -> MonitorResult:
 
 UNDECLARED = b"\xba\x3e\x00"  # field 999, empty
 RESERVED = b"\x0a\x00"  # field 1 of AllocationRequest, empty
+
+TYPES, KEYS = "other_types_of_the_rm_confirm", "no_key_names_two_things"
+TIMEOUT = Termination.TIMEOUT
+NOT_SENT = "which the scheduler had not sent"
+OTHER = replace(ASK, application="b")
+FOREIGN = ForeignAllocationRequest("k", "n", "default", {"memory": 1}, {"foreign": "default"})
+PLACED = Allocated("k", "a", "n", "k", {"memory": 1})
+REGISTERED = (RegistrationRequested("rm"), RegistrationAnswered("rm", "OK", ""))
 
 
 @pytest.mark.parametrize(
@@ -97,6 +118,42 @@ RESERVED = b"\x0a\x00"  # field 1 of AllocationRequest, empty
             "what_the_rm_means_is_set",
             [NODE, released(Termination.UNKNOWN), stops(Termination.UNKNOWN)],
             None,
+        ),
+        (TYPES, [ASK, PLACED, stops(Termination.STOPPED_BY_RM)], None),
+        (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT)], None),
+        (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT), stops(TIMEOUT)], None),
+        (TYPES, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT, AllOf("a"))], None),
+        (TYPES, [ASK, PLACED, released(TIMEOUT, identity="", key=""), stops(TIMEOUT)], None),
+        (TYPES, [ASK, AskReleased("k", "a", TIMEOUT, "", "default"), stops(TIMEOUT)], None),
+        (TYPES, [ASK, PLACED, released(TIMEOUT), *REGISTERED, stops(TIMEOUT)], None),
+        (TYPES, [ASK, PLACED, stops(TIMEOUT)], f"release k TIMEOUT, {NOT_SENT}"),
+        (
+            TYPES,
+            [ASK, PLACED, released(TIMEOUT), stops(Termination.PREEMPTED_BY_SCHEDULER)],
+            f"release k PREEMPTED_BY_SCHEDULER, {NOT_SENT}",
+        ),
+        (
+            TYPES,
+            [ASK, released(TIMEOUT, identity="other"), stops(TIMEOUT)],
+            f"release k TIMEOUT, {NOT_SENT}",
+        ),
+        (KEYS, [ASK, replace(ASK, key="k2", application="b")], None),
+        (KEYS, [ASK, PLACED, ASK], None),
+        (KEYS, [ASK, OTHER], "key k is given to b, and in use for a"),
+        (KEYS, [ASK, FOREIGN], "key k is given to a foreign allocation, and in use for a"),
+        (KEYS, [FOREIGN, ASK], "key k is given to a, and in use for a foreign allocation"),
+        (KEYS, [ASK, stops(Termination.STOPPED_BY_RM), OTHER], None),
+        (KEYS, [ASK, PLACED, released(TIMEOUT), OTHER], "key k is given to b, and in use for a"),
+        (KEYS, [ASK, PLACED, released(TIMEOUT), stops(TIMEOUT), OTHER], None),
+        (KEYS, [ASK, AskRejected("k", "a", "none"), OTHER], None),
+        (KEYS, [ASK, ApplicationRemoval("a", "default"), OTHER], None),
+        (KEYS, [ASK, ApplicationUpdated("a", "Failed", 0, ""), OTHER], None),
+        (KEYS, [ASK, PLACED, NodeRequest("n", Action.DECOMMISSION), OTHER], None),
+        (KEYS, [ASK, *REGISTERED, OTHER], None),
+        (
+            KEYS,
+            [ASK, stops(Termination.STOPPED_BY_RM), ASK, PLACED, OTHER],
+            "key k is given to b, and in use for a",
         ),
     ],
 )

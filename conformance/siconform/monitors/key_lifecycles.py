@@ -12,6 +12,7 @@ when its end has been received, or certainly should have been.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.restated import (
@@ -49,6 +50,8 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
+
+_LATER: Final = " (life "  # after the key, in the identity of its second and later lifecycles
 
 
 @dataclass(slots=True, eq=False)
@@ -281,7 +284,7 @@ class Lives:
 
     def _begins(self, key: str, application: str) -> _Life:
         number = len(self._lives[key]) + 1
-        name = key if number == 1 else f"{key} (life {number})"
+        name = key if number == 1 else f"{key}{_LATER}{number})"
         life = _Life(key, application, name)
         self._lives[key].append(life)
         return life
@@ -303,6 +306,11 @@ class Lives:
     def _all(self) -> Iterator[_Life]:
         """Yield those that are not over."""
         return (life for lives in self._lives.values() for life in lives if not life.over)
+
+
+def key_of(identity: str) -> str:
+    """Return the key of a lifecycle by its identity."""
+    return identity.partition(_LATER)[0]
 
 
 def _as_ask(allocation: Allocated) -> AskRequest:

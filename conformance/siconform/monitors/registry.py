@@ -14,6 +14,8 @@ from siconform.monitors import (
     recovery,
     releases,
     rm_connections,
+    rm_keys,
+    rm_releases,
     rm_wire,
     updates,
     wire,
@@ -35,6 +37,11 @@ MONITORS: Final[tuple[Monitor, ...]] = (
 
 MONITORS_OF: Final[Mapping[Side, tuple[Monitor, ...]]] = {
     Side.SCHEDULER: MONITORS,
-    Side.RM: (*rm_connections.MONITORS, *rm_wire.MONITORS),
+    Side.RM: (
+        *rm_connections.MONITORS,
+        *rm_keys.MONITORS,
+        *rm_releases.MONITORS,
+        *rm_wire.MONITORS,
+    ),
 }
 """The monitors of the peer that is tested."""
