@@ -37,9 +37,14 @@ class CallbackCalls:
         self._answers: dict[int, Fact] = {}
         self._changed = threading.Condition()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the RM has offered callbacks and not ended that stream."""
+        return self._stream is not None and self._stream.open
+
     def offers(self, kind: ext.CallbackKind.ValueType) -> bool:
         """Return whether the RM takes this callback now."""
-        return kind in self._kinds and self._stream is not None and self._stream.open
+        return kind in self._kinds and self.is_open
 
     def received(self, stream: ServedStream, message: ext.FromRm) -> None:
         """Handle an offer or an answer."""

@@ -26,8 +26,13 @@ class CallbackSteps(GangSteps):
     """Calls of the RM. Each raises NotOffered if the RM does not take that callback."""
 
     def offers(self, call: Fact) -> bool:
-        """Return whether the RM takes the callback with which this is sent."""
-        return self.engine.callbacks.offers(kind_of_call(call))
+        """Return whether the RM takes the callback with which this is sent.
+
+        An RM may offer callbacks a while after it has registered.
+        """
+        callbacks = self.engine.callbacks
+        self.exchange.history.look(lambda: callbacks.is_open or None, self.deadlines.ack)
+        return callbacks.offers(kind_of_call(call))
 
     def asks_for_placement(self, key: str, node: str, *, allocate: bool = True) -> Answered:
         """Ask whether a request may go on a node."""
@@ -51,12 +56,19 @@ class CallbackSteps(GangSteps):
         times: int = 1,
         threads: int = 1,
     ) -> None:
-        """Report the progress of scheduling a request, several times and from several threads."""
+        """Report the progress of scheduling a request, several times and from several threads.
+
+        It fails if the RM ends its callback stream meanwhile.
+        """
         report = SchedulingReported(key, application, state, reason)
         if not self.offers(report):
             raise NotOffered("the RM does not offer the callback container states")
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda _: self._call(report), range(times)))
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(lambda _: self._call(report), range(times)))
+        except NotOffered:
+            message = f"the RM ended its callbacks after: {report}"
+            raise ConformanceFailure(message, expected="callbacks that stay open") from None
 
     def asks_for_state_dump(self) -> StateDumped:
         """Ask for a dump of the RM's state."""
@@ -76,6 +88,7 @@ class CallbackSteps(GangSteps):
         return stored
 
     def _answer(self, call: Fact, kind: type[Fact], *more: Fact) -> Any:
+        self.offers(call)
         answer = self._call(call, *more)
         if not isinstance(answer, kind):
             raise ConformanceFailure(

@@ -2,7 +2,6 @@
 
 import json
 
-from siconform.expecting.checks import precondition
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure
 from siconform.protocol.callbacks import Answered, Assumed, Forgotten, Scheduling
@@ -18,20 +17,24 @@ THREADS = 10
 
 @requirement("SI-CB-006")
 def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
 ) -> None:
     app = rm.runs(containers=3)
     victims = tuple(one.key for one in scheduler.allocations_of(app, at_least=3))
     node = scheduler.allocation_of(app).node
-    needs_all = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
-    too_large = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3})
-    with precondition("it does not fit once two victims of three are gone"):
-        does_not_fit(scheduler.asks_for_eviction(needs_all, node, victims[:2], 1))
+    with scheduler.placing_nothing():
+        key = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
+        never, fitting = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3}), [2]
+        if scheduler.asks_for_eviction(key, node, victims[:2], 1).fits:
+            exchange.recorded.append("an eviction check ignores the capacity of the node")
+            never, fitting = waiting_ask(rm, scheduler, allowed_nodes=(rm.adds_node(),)), [1, 2]
 
-    answer = scheduler.asks_for_eviction(needs_all, node, victims, 1)
-    if not (answer.fits and answer.index == 2):
-        raise ConformanceFailure(_shown(answer), expected="fits once victims 0 to 2 are gone")
-    does_not_fit(scheduler.asks_for_eviction(too_large, node, victims, 1))
+        answer = scheduler.asks_for_eviction(key, node, victims, 1)
+        refused = scheduler.asks_for_eviction(never, node, victims, 1)
+
+    if not answer.fits or answer.index not in fitting:
+        raise ConformanceFailure(_shown(answer), expected=f"yes, index {fitting[-1]}")
+    does_not_fit(refused)
 
 
 @requirement("SI-CB-008")

@@ -1,0 +1,231 @@
+"""Mutants: the callbacks that the RM offers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from sirm.codec import callbacks as codec
+from sirm.core import callbacks
+from sirm.core.model import Resource
+from sirm.core.state import State
+from sirm.core.states import ContainerState
+from sirm.shell.instance import Instance
+from siwire.ext import extension_pb2 as ext
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant, rm_variant
+
+Called: TypeAlias = Callable[[Instance, ext.ToRm], ext.FromRm.Answer]
+Read: TypeAlias = Callable[[codec.CallbackCodec, State, ext.ToRm], codec.Reply]
+
+
+@rm_mutant(
+    "rm-first-attempt-is-the-answer",
+    "The index of an eviction check is that of the first attempt, whatever has to go.",
+    breaks=("SI-CB-006",),
+)
+def _(inside: Inside) -> None:
+    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
+        index, start = original(*args), args[-1]
+        if index is None or index == start:
+            return index
+        inside.fires()
+        return int(start)
+
+    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+
+
+@rm_mutant(
+    "rm-eviction-checks-stop-early",
+    "An eviction check is refused if the first attempt does not suffice.",
+    breaks=("SI-CB-006",),
+)
+def _(inside: Inside) -> None:
+    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
+        index, start = original(*args), args[-1]
+        if index is None or index == start:
+            return index
+        inside.fires()
+        return None
+
+    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+
+
+@rm_variant(
+    "rm-eviction-checks-without-capacity",
+    "An eviction check leaves the capacity of the node to the scheduler.",
+    areas=("CB",),
+)
+def _(inside: Inside) -> None:
+    def fits(
+        original: Callable[[Resource, Resource], bool], need: Resource, available: Resource
+    ) -> bool:
+        if not original(need, available):
+            inside.fires()
+        return True
+
+    inside.instead_of(callbacks.fits, fits)
+
+
+@rm_mutant(
+    "rm-requests-again-for-each-container-state",
+    "Each report of a container state has its ask sent again.",
+    breaks=("SI-CB-008",),
+)
+def _(inside: Inside) -> None:
+    def reported(instance: Instance, call: ext.ToRm) -> None:
+        del call
+        inside.fires()
+        state = instance.rm.state
+        for one in state.cluster.containers.values():
+            if one.state is ContainerState.WAITING and one.key in state.knowledge.sent:
+                state.knowledge.report(one)
+        instance.handle([])
+
+    _on_container_state(inside, reported)
+
+
+@rm_mutant(
+    "rm-repeated-container-state-is-an-error",
+    "A container state that repeats the last one ends the connection.",
+    breaks=("SI-CB-008",),
+)
+def _(inside: Inside) -> None:
+    known: set[bytes] = set()
+
+    def reported(instance: Instance, call: ext.ToRm) -> None:
+        del instance
+        (payload,) = call.payloads
+        if payload.data in known:
+            inside.fires()
+            raise ValueError("the container state has not changed")
+        known.add(payload.data)
+
+    _on_container_state(inside, reported)
+
+
+def _on_container_state(inside: Inside, react: Callable[[Instance, ext.ToRm], None]) -> None:
+    def called(original: Called, instance: Instance, call: ext.ToRm) -> ext.FromRm.Answer:
+        if call.kind == ext.CONTAINER_STATE:
+            react(instance, call)
+        return original(instance, call)
+
+    inside.instead_of(Instance._called, called)  # noqa: SLF001  # mutants alter private functions
+
+
+@rm_mutant(
+    "rm-cache-is-not-synchronised",
+    "Allocations to assume or to forget are refused.",
+    breaks=("SI-CB-011",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def reply(state: State, made: codec.Reply) -> codec.Reply:
+        del state, made
+        inside.fires()
+        return codec.Reply(ok=False, text="there is no cache")
+
+    _answers(inside, ext.CACHE_SYNC, reply)
+
+
+@rm_mutant(
+    "rm-any-node-will-do",
+    "A predicate call is answered without an error for each node.",
+    breaks=("SI-CB-014",),
+)
+def _(inside: Inside) -> None:
+    def predicate(original: Callable[[State, str, str], str], *args: Any) -> str:
+        if original(*args):
+            inside.fires()
+        return ""
+
+    inside.instead_of(callbacks.predicate, predicate)
+
+
+@rm_mutant(
+    "rm-no-node-will-do",
+    "A predicate call is answered with an error for each node.",
+    breaks=("SI-CB-014",),
+)
+def _(inside: Inside) -> None:
+    def predicate(original: Callable[[State, str, str], str], *args: Any) -> str:
+        inside.fires()
+        return original(*args) or "the predicates failed"
+
+    inside.instead_of(callbacks.predicate, predicate)
+
+
+@rm_variant(
+    "rm-offers-no-callbacks",
+    "The RM offers no callbacks.",
+    areas=("CB", "CFG"),
+)
+def _(inside: Inside) -> None:
+    def kinds(original: Any, callback_codec: codec.CallbackCodec) -> Sequence[Any]:
+        del original, callback_codec
+        inside.fires()
+        return ()
+
+    inside.instead_of(codec.CallbackCodec.kinds, kinds)
+
+
+@rm_mutant(
+    "rm-former-configuration-unknown",
+    "The former configuration is not in the answer to a new one.",
+    breaks=("SI-CFG-007",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    _changes_configuration_answer(inside, "oldConfig")
+
+
+@rm_mutant(
+    "rm-configuration-refused-without-reason",
+    "A configuration is refused without a reason.",
+    breaks=("SI-CFG-007",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    _changes_configuration_answer(inside, "reason")
+
+
+def _changes_configuration_answer(inside: Inside, field: str) -> None:
+    """Leave a field of the answer empty."""
+
+    def reply(state: State, made: codec.Reply) -> codec.Reply:
+        del state
+        if made.payload is not None and getattr(made.payload, field):
+            inside.fires()
+            made.payload.ClearField(field)
+        return made
+
+    _answers(inside, ext.STORE_CONFIGURATION, reply)
+
+
+@rm_mutant(
+    "rm-refused-configuration-is-saved",
+    "A configuration that is answered with a failure is saved all the same.",
+    breaks=("SI-CFG-007",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def reply(state: State, made: Any) -> codec.Reply:
+        if not made.payload.success:
+            inside.fires()
+            state.cluster.configuration = "saved all the same"
+        return made  # type: ignore[no-any-return]  # its payload has no type
+
+    _answers(inside, ext.STORE_CONFIGURATION, reply)
+
+
+def _answers(
+    inside: Inside, kind: codec.Kind, change: Callable[[State, codec.Reply], codec.Reply]
+) -> None:
+    """Change the answers to one kind of callback."""
+
+    def reply(
+        original: Read, callback_codec: codec.CallbackCodec, state: State, call: ext.ToRm
+    ) -> codec.Reply:
+        made = original(callback_codec, state, call)
+        return change(state, made) if call.kind == kind else made
+
+    inside.instead_of(codec.CallbackCodec._reply, reply)  # noqa: SLF001  # as above

@@ -1,0 +1,261 @@
+"""Mutants: gangs, from their placeholders to their real containers."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from sirm.codec import parts, r2021_02
+from sirm.core import confirmations, gangs, reporting, requests
+from sirm.core import containers as members
+from sirm.core.cluster import Application, Cluster, Container
+from sirm.core.model import (
+    ContainerRecord,
+    Effect,
+    FromScheduler,
+    Group,
+    Release,
+    Resource,
+    Update,
+    UpdatedApplication,
+)
+from sirm.core.state import State
+from sirm.core.states import ContainerState, ContainerTrigger
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant, rm_variant
+
+Sum: TypeAlias = Callable[[Iterable[Group]], Resource | None]
+CreateMembers: TypeAlias = Callable[[Cluster, Application], None]
+NewRequests: TypeAlias = Callable[[State], Iterator[Update]]
+Record: TypeAlias = Callable[[Container], ContainerRecord]
+
+
+@rm_mutant(
+    "rm-placeholder-ask-of-one-member",
+    "placeholderAsk has each task group once, whatever its number of members.",
+    breaks=("SI-GANG-001",),
+)
+def _(inside: Inside) -> None:
+    def placeholder_sum(original: Sum, groups: Iterable[Group]) -> Resource | None:
+        inside.fires()
+        return original([replace(one, members=1) for one in groups])
+
+    inside.instead_of(gangs.placeholder_sum, placeholder_sum)
+
+
+@rm_mutant(
+    "rm-placeholder-ask-of-the-first-group",
+    "placeholderAsk is that of the first task group.",
+    breaks=("SI-GANG-001",),
+)
+def _(inside: Inside) -> None:
+    def placeholder_sum(original: Sum, groups: Iterable[Group]) -> Resource | None:
+        inside.fires()
+        return original([one for one in groups if one.task_group][:1])
+
+    inside.instead_of(gangs.placeholder_sum, placeholder_sum)
+
+
+@rm_mutant(
+    "rm-real-asks-before-placeholders",
+    "The real members of a gang are requested before its placeholders.",
+    breaks=("SI-GANG-013",),
+)
+def _(inside: Inside) -> None:
+    def may_request(original: Callable[..., bool], *args: Any, **kwargs: Any) -> bool:
+        del original, args, kwargs
+        return True
+
+    def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
+        sent = list(original(state))
+        if len(sent) > 1:
+            inside.fires()
+        yield from reversed(sent)
+
+    inside.instead_of(gangs.may_request, may_request)
+    inside.instead_of(reporting.new_requests, new_requests)
+
+
+@rm_mutant(
+    "rm-no-placeholder-for-the-first-member",
+    "The container that opens a gang has no placeholder.",
+    breaks=("SI-GANG-013",),
+)
+def _(inside: Inside) -> None:
+    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count - 1))
+
+
+@rm_mutant(
+    "rm-real-asks-before-the-last-placeholder",
+    "The real members of a gang are requested when one placeholder is missing.",
+    breaks=("SI-GANG-014",),
+)
+def _(inside: Inside) -> None:
+    def is_complete(original: Callable[[Application], bool], application: Application) -> bool:
+        if application.missing_placeholders == 1:
+            inside.fires()
+            return True
+        return original(application)
+
+    inside.instead_of(gangs.is_complete, is_complete)
+
+
+@rm_mutant(
+    "rm-one-ask-for-a-group",
+    "The placeholders of a group of three are requested by one ask with maxAllocations 3.",
+    breaks=("SI-GANG-029",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def ask(original: Callable[..., None], record: ContainerRecord, message: Any) -> None:
+        original(record, message)
+        if record.placeholder:
+            message.maxAllocations = 3
+
+    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count // 3))
+    inside.instead_of(parts.ask, ask)
+
+
+@rm_mutant(
+    "rm-one-placeholder-too-many",
+    "A task group has one placeholder more than members.",
+    breaks=("SI-GANG-029",),
+)
+def _(inside: Inside) -> None:
+    inside.instead_of(gangs.create_members, _with_members(inside, lambda count: count + 1))
+
+
+def _with_members(inside: Inside, changed: Callable[[int], int]) -> Callable[..., None]:
+    def create_members(original: CreateMembers, cluster: Cluster, application: Application) -> None:
+        workload = application.workload
+        groups = [
+            replace(one, members=changed(one.members)) if one.task_group else one
+            for one in workload.groups
+        ]
+        if tuple(groups) != workload.groups:
+            inside.fires()
+        application.workload = replace(workload, groups=tuple(groups))
+        original(cluster, application)
+        application.workload = workload
+
+    return create_members
+
+
+@rm_mutant(
+    "rm-released-asks-unconfirmed",
+    "The release of a pending ask is carried out without a confirmation.",
+    breaks=("SI-GANG-040",),
+)
+def _(inside: Inside) -> None:
+    def last_release(
+        original: Callable[[State, Container], list[Release]], state: State, container: Container
+    ) -> list[Release]:
+        was_begun = container.key in state.knowledge.releases
+        sent = original(state, container)
+        if was_begun and not container.identity:
+            inside.fires()
+            return []
+        return sent
+
+    inside.instead_of(confirmations.last_release, last_release)
+
+
+@rm_mutant(
+    "rm-application-before-its-releases",
+    "The end of an application is handled before the releases of the same message.",
+    breaks=("SI-GANG-040",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def events(original: Callable[[Any], Iterator[FromScheduler]], message: Any) -> Any:
+        read = list(original(message))
+        in_order = sorted(read, key=lambda one: not isinstance(one, UpdatedApplication))
+        if in_order != read:
+            inside.fires()
+        return iter(in_order)
+
+    inside.instead_of(r2021_02.events, events)
+
+
+@rm_mutant(
+    "rm-real-asks-without-task-group",
+    "The real asks of a gang name no task group.",
+    breaks=("SI-GANG-049",),
+)
+def _(inside: Inside) -> None:
+    def record(original: Record, container: Container) -> ContainerRecord:
+        sent = original(container)
+        if not sent.task_group or sent.placeholder:
+            return sent
+        inside.fires()
+        return replace(sent, task_group="")
+
+    inside.instead_of(requests.record, record)
+
+
+@rm_mutant(
+    "rm-real-asks-as-placeholders",
+    "The real asks of a gang have the placeholder flag.",
+    breaks=("SI-GANG-049",),
+)
+def _(inside: Inside) -> None:
+    def record(original: Record, container: Container) -> ContainerRecord:
+        sent = original(container)
+        if not sent.task_group or sent.placeholder:
+            return sent
+        inside.fires()
+        return replace(sent, placeholder=True)
+
+    inside.instead_of(requests.record, record)
+
+
+@rm_mutant(
+    "rm-placeholders-of-one-group",
+    "Every placeholder names the first task group of its application.",
+    breaks=("SI-GANG-049",),
+)
+def _(inside: Inside) -> None:
+    def record(original: Record, container: Container) -> ContainerRecord:
+        sent = original(container)
+        first = container.application.workload.groups[0].task_group
+        if not sent.placeholder or sent.task_group == first:
+            return sent
+        inside.fires()
+        return replace(sent, task_group=first)
+
+    inside.instead_of(requests.record, record)
+
+
+@rm_mutant(
+    "rm-real-containers-start-with-the-gang",
+    "The first real container starts with the last placeholder, not with its own allocation.",
+    breaks=("SI-GANG-050",),
+)
+def _(inside: Inside) -> None:
+    def start(original: Callable[..., list[Effect]], state: State, *args: Any) -> list[Effect]:
+        effects = original(state, *args)
+        container, node_id = args[:2]
+        if container.placeholder and gangs.is_complete(container.application):
+            inside.fires()
+            for one in container.application.containers.values():
+                if one.state is ContainerState.WAITING and not one.placeholder:
+                    one.move(ContainerTrigger.ALLOCATED)
+                    one.node_id = node_id
+                    break
+        return effects
+
+    inside.instead_of(members.start, start)
+
+
+@rm_variant(
+    "rm-repeats-its-asks",
+    "Every new ask is sent twice, which updates it.",
+    areas=("GANG", "CB"),
+)
+def _(inside: Inside) -> None:
+    def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
+        for one in original(state):
+            inside.fires()
+            yield from (one, one)
+
+    inside.instead_of(reporting.new_requests, new_requests)
