@@ -158,6 +158,41 @@ def test_recovered_allocation_is_not_allocated_again(busy: RM) -> None:
     assert keys(busy.releases("old-1")) == []
 
 
+@pytest.fixture
+def echoing() -> RM:
+    """Return an RM like ``busy`` whose scheduler sends recovered allocations back."""
+    rm = RM(settings=Settings(echo_recovered_allocations=True))
+    rm.creates("n1", memory=10)
+    rm.submits("a1")
+    return rm
+
+
+# requirement: SI-REC-007, SI-REC-002
+def test_recovered_allocation_is_sent_back_as_new_where_configured(echoing: RM) -> None:
+    record = existing()
+
+    effects = echoing.reports(record)
+
+    assert states(effects) == ["Accepted", "Starting"]
+    assert effects[-1] == NewAllocation("rm", record, "root.default")
+    assert keys(echoing.waits(Settings().retention)) == []
+
+
+# requirement: SI-REC-001, SI-REC-002
+def test_allocation_of_a_node_is_sent_back_after_the_node_is_accepted(echoing: RM) -> None:
+    effects = with_node(echoing, existing(node="n2"))
+
+    assert effects[0] == AcceptedNode("rm", "n2")
+    assert effects[-1] == NewAllocation("rm", existing(node="n2"), "root.default")
+
+
+# requirement: SI-REC-008
+def test_rejected_allocation_is_not_sent_back(echoing: RM) -> None:
+    (verdict,) = echoing.reports(existing(node="nX"))
+
+    assert isinstance(verdict, RejectedAllocation)
+
+
 # requirement: SI-REC-008
 def test_rejected_allocation_holds_no_capacity(busy: RM) -> None:
     whole = Resource({"memory": 10})

@@ -1,4 +1,4 @@
-"""Options for names in 2021-02 registrations: policy groups and priority classes."""
+"""Options for policies: queues of a policy group, priority classes, what is sent back."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -73,6 +73,11 @@ policy_options: Final = group(
         default=MOST_CONFIGURATION_BYTES,
         show_default=True,
         help="Maximum size of a configuration sent by a resource manager.",
+    ),
+    click.option(
+        "--echo-recovered-allocations",
+        is_flag=True,
+        help="Send existing allocations that are taken over back as new, as in yunikorn-core.",
     ),
 )
 

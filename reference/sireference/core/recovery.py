@@ -8,6 +8,7 @@ from sireference.core.model import (
     AllocationRecord,
     Ask,
     Effect,
+    NewAllocation,
     RejectedAllocation,
     partition_name,
     quoted,
@@ -96,7 +97,7 @@ def objections_to_node(
 
 
 def recover(partition: Partition, record: AllocationRecord, now: float) -> list[Effect]:
-    """Add the allocation; it needs no ask and is not reported as new (C-32, C-33)."""
+    """Add the allocation; it needs no ask, and is sent back only if so configured (C-32, C-33)."""
     application = partition.applications[record.ask.application_id]
     allocation = Allocation(record, application, partition.nodes[record.node_id])
     partition.book(allocation)
@@ -108,4 +109,6 @@ def recover(partition: Partition, record: AllocationRecord, now: float) -> list[
     else:
         effects += application_lifecycle.has_allocation(partition, application, now)
     allocations.watch(partition, allocation, now)
+    if partition.settings.echo_recovered_allocations:
+        effects.append(NewAllocation(partition.rm_id, record, application.leaf.name))
     return effects

@@ -39,6 +39,8 @@ class Settings:
     # As in yunikorn-core (C-10): an application's execution timeout is that of its placeholders and
     # does not limit its running time
     placeholder_timeout_from_application: bool = False
+    # As in yunikorn-core (C-33): each existing allocation that is taken over is sent back as new
+    echo_recovered_allocations: bool = False
     empty_queue_timeout: float = 10.0  # an empty dynamic queue is removed after this
     retention: float = 3 * 24 * 3600.0  # a finished application is remembered this long
     max_finished: int = 10_000  # finished applications of a partition that are remembered
