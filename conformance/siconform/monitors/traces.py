@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.message import Message
 from siwire import Revision
@@ -13,10 +13,14 @@ from siconform.catalogue import Requirement, catalogue
 from siconform.monitors.monitor import MonitorResult
 from siconform.monitors.reading import Reading
 from siconform.monitors.registry import MONITORS_OF
+from siconform.protocol.notifications import CONNECTION_FACTS
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.elements import fact_of, request_of
 from siconform.recording.history import Content, Entry, History, kind_of_content
 from siconform.transport.dialects import Dialect, dialect_for
+
+
+_ABOUT_MESSAGES: Final = frozenset(kind.__name__ for kind in CONNECTION_FACTS)
 
 
 class UnusableTrace(ValueError):
@@ -128,10 +132,10 @@ def _entry(record: Mapping[str, Any], dialect: Dialect) -> Entry | None:
 def _content(record: Mapping[str, Any]) -> Content | None:
     of_rm, sent = record["from"] == "rm", record["element"]
     if sent is not None:
-        if record["stream"] is None:
-            return None  # about a callback
+        if record["stream"] is None or (of_rm and sent["is"] in _ABOUT_MESSAGES):
+            return None  # about a callback, or a message of an RM without requests
         return request_of(sent) if of_rm else fact_of(sent)
-    if record["stream"] is not None:
+    if record["stream"] is not None or not record["rm"]:
         return None
     rm = record["rm"]
     if of_rm:
