@@ -19,7 +19,6 @@ from siconform.recording.elements import fact_of, request_of
 from siconform.recording.history import Content, Entry, History, kind_of_content
 from siconform.transport.dialects import Dialect, dialect_for
 
-
 _ABOUT_MESSAGES: Final = frozenset(kind.__name__ for kind in CONNECTION_FACTS)
 
 
