@@ -40,7 +40,7 @@ def test_violation_is_reported_with_its_line(trace: Path) -> None:
 def test_legal_exchange_is_never_called_conformant(trace: Path) -> None:
     done = check(trace, NODE, ASK, new(), end(), ended())
 
-    assert "SI-NODE-006  MUST    held 1 times" in done.stdout
+    assert "SI-NODE-006  MUST    held 1 time\n" in done.stdout
     assert "not exercised" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("0 violated, ")
     assert "CONFORMANT" not in done.stdout.upper()
@@ -63,6 +63,14 @@ def test_record_that_begins_in_the_middle_is_refused(trace: Path) -> None:
 
     assert "line 1: RM rm has not registered before" in done.stderr
     assert done.exit_code == 4
+
+
+def test_call_without_messages_is_ignored(trace: Path) -> None:
+    check(trace, NODE, ASK, new())
+    failed = {"from": "scheduler", "rm": "", "stream": None, "element": None, "hex": None}
+    trace.write_text(json.dumps(failed) + "\n" + trace.read_text("utf-8"))
+
+    assert check(trace).exit_code == 0
 
 
 @pytest.mark.parametrize(

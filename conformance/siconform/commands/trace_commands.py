@@ -99,7 +99,8 @@ def _line(one: "Checked") -> str:
     requirement = f"{one.requirement.id:<12} {one.requirement.level:<6} "
     if one.violation:
         return f"{requirement} violated, line {one.line}: {one.violation}"
-    return f"{requirement} " + (f"held {one.held} times" if one.held else "not exercised")
+    times = f"{one.held} time{'s' * (one.held > 1)}"
+    return f"{requirement} " + (f"held {times}" if one.held else "not exercised")
 
 
 def _revision(name: str) -> Revision:
