@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from siconform import child_processes
 from siconform.running import reference_histories
+from siconform.running.options import settings_from
 
 
 @pytest.mark.parametrize(("functions", "in_one_process"), [(1, True), (8, True), (9, False)])
@@ -16,7 +17,7 @@ def test_few_failed_tests_are_compared_without_workers(
     monkeypatch.setattr(child_processes, "run", lambda words, **_: commands.append(words))
     tests = [f"suite/test_a.py::test_{number}[x]" for number in range(functions)]
 
-    reference_histories._evaluate("2024-10", tests * 2, tmp_path)
+    reference_histories._evaluate(settings_from({}.get), tests * 2, tmp_path)
 
     (command,) = commands
     assert ("-n 0" in " ".join(command)) is in_one_process
