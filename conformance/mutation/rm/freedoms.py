@@ -1,0 +1,119 @@
+# ruff: noqa: SLF001 - variants alter private functions
+"""Permitted variants: order, repetition and names of what an RM sends; parts it lacks."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from google.protobuf.message import Message
+from sirm.codec import Codec, codec_for
+from sirm.core import nodes, reporting
+from sirm.core.cluster import Cluster, Node
+from sirm.core.model import NodeAction, RefusedError, ReportNode, Update, Workload
+from sirm.core.state import State
+from sirm.shell import driver
+from sirm.shell.connection import Connection
+from siwire import Revision, rpc
+from siwire.ext import extension_pb2 as ext
+
+from mutation.altering import Inside
+from mutation.mutant import rm_variant
+
+OfConnection: TypeAlias = Callable[[Connection], Awaitable[None]]
+Send: TypeAlias = Callable[[Connection, str, Message], None]
+
+
+@rm_variant("rm-reports-nodes-first", "Nodes are reported before applications, on other streams.")
+def _(inside: Inside) -> None:
+    def due(original: Callable[[State], list[Update]], state: State) -> list[Update]:
+        inside.fires()
+        return sorted(original(state), key=lambda one: not isinstance(one, ReportNode))
+
+    def codec(original: Callable[[Revision], Codec], revision: Revision) -> Codec:
+        usual = original(revision)
+        return replace(usual, readers=dict(reversed(list(usual.readers.items()))))
+
+    inside.instead_of(reporting.due, due)
+    inside.instead_of(codec_for, codec)
+
+
+@rm_variant("rm-updates-each-new-node", "Each node is created and then updated to what it is.")
+def _(inside: Inside) -> None:
+    def creation(
+        original: Callable[[State, Node], list[ReportNode]], state: State, node: Node
+    ) -> list[ReportNode]:
+        inside.fires()
+        update = ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, node.capacity)
+        return [*original(state, node), update]
+
+    inside.instead_of(nodes.creation, creation)
+
+
+@rm_variant("rm-repeats-requests", "Each message with a request is sent twice.")
+def _(inside: Inside) -> None:
+    def send(original: Send, self: Connection, method: str, message: Any) -> None:
+        original(self, method, message)
+        asked = message.allocations if method == "UpdateAllocation" else ()
+        if asked and not any(one.nodeID for one in asked):
+            inside.fires()
+            original(self, method, message)
+
+    inside.instead_of(Connection.send, send)
+
+
+@rm_variant("rm-keys-say-nothing", "Keys are random; they contain no name of an application.")
+def _(inside: Inside) -> None:
+    def new_key(_original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
+        inside.fires()
+        return str(uuid4())
+
+    inside.instead_of(Cluster.new_key, new_key)
+
+
+@rm_variant("rm-old-streams-end-late", "The streams of an RM that restarts end after 0.5 s.")
+def _(inside: Inside) -> None:
+    ending = set()
+
+    async def close(original: OfConnection, self: Connection) -> None:
+        async def later() -> None:
+            await asyncio.sleep(0.5)
+            await original(self)
+
+        self._is_over = True
+        inside.fires()
+        ending.add(asyncio.create_task(later()))
+
+    inside.instead_of(Connection.close, close)
+
+
+@rm_variant("rm-registers-twice", "Every registration is repeated before the streams are opened.")
+def _(inside: Inside) -> None:
+    async def register(original: OfConnection, self: Connection) -> None:
+        method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
+        call = rpc.callable_for(self._channel, method)
+        await call(self._codec.register(self._identity))
+        inside.fires()
+        await original(self)
+
+    inside.instead_of(Connection._register, register)
+
+
+@rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")
+def _(inside: Inside) -> None:
+    async def offer(_original: OfConnection, _self: Connection) -> None:
+        inside.fires()
+
+    inside.instead_of(Connection._offer_callbacks, offer)
+
+
+@rm_variant("rm-without-gangs", "An RM runs no gangs.", received=("--without", "gang"))
+def _(inside: Inside) -> None:
+    def workload(original: Callable[[ext.Workload], Workload], message: ext.Workload) -> Workload:
+        inside.fires()
+        if any(group.task_group for group in message.groups):
+            raise RefusedError("this RM runs no gangs")
+        return original(message)
+
+    inside.instead_of(driver.workload, workload)
