@@ -23,10 +23,14 @@ class RecoverySteps(CallbackSteps):
 
     def lets_register(self, action: Callable[[], None]) -> None:
         """Do what makes the RM register; what is observed begins with that registration."""
+        with precondition("the RM registers again"):
+            self.expects_registration_after(action)
+
+    def expects_registration_after(self, action: Callable[[], None]) -> None:
+        """Do what has to make the RM register; what is observed begins with that registration."""
         before = len(self.exchange.history)
         action()
-        with precondition("the RM registers again"):
-            self.expects_registration(after=before)
+        self.expects_registration(after=before)
         self._begun = max(
             i for i, e in self.received() if isinstance(e.content, RegistrationRequested)
         )
@@ -45,20 +49,25 @@ class RecoverySteps(CallbackSteps):
         The wait allows for verdicts on their nodes and applications.
         """
         limit = self.deadlines.ack + self.deadlines.place
-
-        def find() -> list[tuple[Entry, Allocated]] | None:
-            reported = {one.key: (entry, one) for entry, one in self.existing()}
-            return [reported[key] for key in keys] if {*keys} <= {*reported} else None
-
-        with waiting("existing allocations", limit, WaitClass.PLACE):
-            found = self.exchange.history.look(find, limit)
-        self._raise_problems()
+        found = self.existing_within(limit, *keys)
         if found is None:
             missing = {*keys} - {one.key for _, one in self.existing()}
             raise ConformanceFailure(
                 f"never received: existing allocations {', '.join(sorted(missing))}",
                 expected=f"existing allocations {', '.join(keys)} within {limit:g} s",
             )
+        return found
+
+    def existing_within(self, seconds: float, *keys: str) -> list[tuple[Entry, Allocated]] | None:
+        """Wait like ``expects_existing``; None if some do not come."""
+
+        def find() -> list[tuple[Entry, Allocated]] | None:
+            reported = {one.key: (entry, one) for entry, one in self.existing()}
+            return [reported[key] for key in keys] if {*keys} <= {*reported} else None
+
+        with waiting("existing allocations", seconds, WaitClass.PLACE):
+            found = self.exchange.history.look(find, seconds)
+        self._raise_problems()
         return found
 
     def existing(self) -> Iterator[tuple[Entry, Allocated]]:

@@ -32,7 +32,7 @@ def test_an_rm_that_is_asked_to_resync_registers_and_reports_everything(
     rm.awaits_running(running)
     waiting = scheduler.pending_of(app)[0].key
 
-    scheduler.lets_register(scheduler.demands_registration)
+    scheduler.expects_registration_after(scheduler.demands_registration)
 
     if scheduler.engine.rm_id != registered:
         raise ConformanceFailure(
@@ -53,7 +53,7 @@ def test_an_aborted_stream_makes_an_rm_register_before_it_opens_streams(
     running = scheduler.allocation_of(app)
     before = len(scheduler.exchange.history)
 
-    scheduler.lets_register(lambda: scheduler.aborts_stream(kind))
+    scheduler.expects_registration_after(lambda: scheduler.aborts_stream(kind))
 
     scheduler.expects_node(running.node)
     scheduler.expects(Sent(ApplicationRequest, application=app))

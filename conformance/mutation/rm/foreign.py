@@ -1,0 +1,80 @@
+"""Mutants: what others hold on the nodes of the RM."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from sirm.codec import r2024_10
+from sirm.core import foreign, nodes
+from sirm.core.cluster import Node
+from sirm.core.model import ReportForeign, ReportNode
+from sirm.core.state import State
+from siwire.constants import FOREIGN
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant
+
+_Original = Callable[..., Any]
+
+
+@rm_mutant(
+    "rm-reports-smaller-nodes",
+    "Nodes are reported without what others hold there, in place of foreign allocations.",
+    breaks=("SI-FOR-011",),
+)
+def _(inside: Inside) -> None:
+    def creation(original: _Original, state: State, node: Node) -> list[ReportNode]:
+        reports: list[ReportNode] = original(state, node)
+        free = dict(node.capacity)
+        for one in state.cluster.foreign_on(node.node_id):
+            for name, amount in one.resource.items():
+                free[name] = free.get(name, 0) - amount
+        if free == node.capacity:
+            return reports
+        inside.fires()
+        return [replace(reports[0], capacity=free), *reports[1:]]
+
+    inside.instead_of(nodes.creation, creation)
+
+
+@rm_mutant(
+    "rm-keeps-foreign-containers-to-itself",
+    "What others hold on a node is not reported.",
+    breaks=("SI-FOR-011",),
+)
+def _(inside: Inside) -> None:
+    def due(original: _Original, state: State) -> Iterator[ReportForeign]:
+        for _ in original(state):
+            inside.fires()
+        yield from ()
+
+    inside.instead_of(foreign.due, due)
+
+
+@rm_mutant(
+    "rm-every-foreign-container-moves",
+    "Foreign allocations that cannot be moved are not marked as static.",
+    breaks=("SI-FOR-011",),
+)
+def _(inside: Inside) -> None:
+    def due(original: _Original, state: State) -> Iterator[ReportForeign]:
+        for one in original(state):
+            if one.is_static:
+                inside.fires()
+            yield replace(one, is_static=False)
+
+    inside.instead_of(foreign.due, due)
+
+
+@rm_mutant(
+    "rm-foreign-without-tag",
+    "Foreign allocations do not have the tag that marks them.",
+    breaks=("SI-FOR-011",),
+)
+def _(inside: Inside) -> None:
+    def write(original: _Original, update: ReportForeign, request: Any) -> None:
+        original(update, request)
+        inside.fires()
+        del request.allocations[-1].allocationTags[FOREIGN]
+
+    inside.instead_of(r2024_10.foreign, write)

@@ -1,0 +1,395 @@
+"""Mutants: registering again, and what is reported then."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import grpc
+from sirm.codec import parts
+from sirm.codec.codec import Identity
+from sirm.core import knowledge, nodes, registration, reporting, requests
+from sirm.core.cluster import Cluster, Container, Node
+from sirm.core.knowledge import Knowledge
+from sirm.core.model import (
+    ContainerRecord,
+    Effect,
+    NodeAction,
+    ReportAllocation,
+    ReportNode,
+    Rules,
+    Update,
+)
+from sirm.core.state import State
+from sirm.shell.connection import Connection
+from sirm.shell.machine import Machine
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant, rm_variant
+
+_AREAS: Final = ("CONN", "REG", "REC", "FOR", "CONST")
+_MOMENT: Final = 0.05  # seconds until a message has been sent
+
+_Original = Callable[..., Any]
+
+
+@rm_mutant(
+    "rm-resync-ignored",
+    "An RM that is asked to resync goes on as before.",
+    breaks=("SI-CONN-011",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def resync(_original: _Original, _state: State, _now: float) -> list[Effect]:
+        inside.fires()
+        return []
+
+    inside.instead_of(registration.resync, resync)
+
+
+@rm_mutant(
+    "rm-resync-under-another-id",
+    "An RM that is asked to resync registers under another rmID.",
+    breaks=("SI-CONN-011",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    resyncs: list[float] = []
+
+    def resync(original: _Original, state: State, now: float) -> Any:
+        resyncs.append(now)
+        return original(state, now)
+
+    def register(original: _Original, identity: Identity, message: Any) -> None:
+        original(identity, message)
+        if resyncs:
+            inside.fires()
+            message.rmID += "-again"
+
+    inside.instead_of(registration.resync, resync)
+    inside.instead_of(parts.plain_registration, register)
+
+
+@rm_mutant(
+    "rm-reopens-an-aborted-stream",
+    "An RM opens an aborted stream again and does not register.",
+    breaks=("SI-CONN-013",),
+)
+def _(inside: Inside) -> None:
+    async def read(original: _Original, connection: Connection, name: str, call: Any) -> None:
+        try:
+            await original(connection, name, call)
+        except grpc.aio.AioRpcError:
+            inside.fires()
+            connection._open(name)  # noqa: SLF001  # as it does after a registration
+
+    inside.instead_of(Connection._read, read)  # noqa: SLF001  # mutants do that
+
+
+@rm_mutant(
+    "rm-opens-streams-before-it-registers-again",
+    "An RM opens an aborted stream again, and then registers.",
+    breaks=("SI-CONN-013",),
+)
+def _(inside: Inside) -> None:
+    async def read(original: _Original, connection: Connection, name: str, call: Any) -> None:
+        try:
+            await original(connection, name, call)
+        except grpc.aio.AioRpcError:
+            inside.fires()
+            connection._open(name)  # noqa: SLF001  # as it does after a registration
+            await asyncio.sleep(_MOMENT)
+            raise
+
+    inside.instead_of(Connection._read, read)  # noqa: SLF001  # mutants do that
+
+
+@rm_mutant(
+    "rm-forgets-what-waits",
+    "After a registration, nothing is requested for containers that waited before.",
+    breaks=("SI-REG-009",),
+)
+def _(inside: Inside) -> None:
+    def report(original: _Original, cluster: Cluster) -> Any:
+        known = original(cluster)
+        if known.waiting:
+            inside.fires()
+            known.waiting.clear()
+        return known
+
+    inside.instead_of(knowledge.complete_report, report)
+
+
+@rm_mutant(
+    "rm-requests-what-runs",
+    "After a registration, running containers are requested as if they waited.",
+    breaks=("SI-REG-009",),
+)
+def _(inside: Inside) -> None:
+    def existing(original: _Original, state: State) -> Iterator[Update]:
+        for update in original(state):
+            inside.fires()
+            yield requests.request(state.cluster.containers[update.container.key])
+            yield update
+
+    inside.instead_of(reporting.existing_allocations, existing)
+
+
+@rm_mutant(
+    "rm-leaves-out-what-runs",
+    "After a registration, running containers are not reported.",
+    breaks=("SI-REG-009",),
+)
+def _(inside: Inside) -> None:
+    def existing(original: _Original, state: State) -> Iterator[Update]:
+        for _ in original(state):
+            inside.fires()
+        yield from ()
+
+    inside.instead_of(reporting.existing_allocations, existing)
+
+
+@rm_mutant(
+    "rm-instances-with-their-own-ids",
+    "Each instance of the RM registers under an rmID of its own.",
+    breaks=("SI-REG-010",),
+)
+def _(inside: Inside) -> None:
+    async def fail_over(original: _Original, machine: Machine) -> None:
+        inside.fires()
+        identity = machine._identity  # noqa: SLF001  # no caller can set it later
+        machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")  # noqa: SLF001
+        await original(machine)
+
+    inside.instead_of(Machine.fail_over, fail_over)
+
+
+def _reports_if(inside: Inside, may_be: Callable[[State, Container], bool]) -> None:
+    """Report existing allocations under this condition."""
+
+    def reported(original: _Original, state: State, container: Container) -> bool:
+        it_may = may_be(state, container)
+        if it_may and not original(state, container):
+            inside.fires()
+        return it_may
+
+    inside.instead_of(reporting.may_be_reported, reported)
+
+
+@rm_mutant(
+    "rm-applications-after-their-allocations",
+    "Applications are added once their existing allocations have been reported.",
+    breaks=("SI-REC-005",),
+)
+def _(inside: Inside) -> None:
+    def new_applications(original: _Original, state: State) -> Any:
+        return () if state.knowledge.existing else original(state)
+
+    inside.instead_of(reporting.new_applications, new_applications)
+    _reports_if(inside, lambda state, one: state.accepts_node(one.node_id))
+
+
+def _created_draining(inside: Inside, may_undrain: Callable[[State, str], bool]) -> None:
+    """Create each node draining, and undrain it under this condition."""
+    draining: set[str] = set()
+
+    def actions(original: _Original, rules: Rules, node: Node) -> Any:
+        if node.cordoned:
+            return original(rules, node)
+        inside.fires()
+        draining.add(node.node_id)
+        return (NodeAction.CREATE_DRAIN,)
+
+    def due(original: _Original, state: State) -> list[Update]:
+        ready = [one for one in sorted(draining) if state.accepts_node(one)]
+        updates: list[Update] = original(state)
+        for node_id in ready:
+            if may_undrain(state, node_id):
+                draining.discard(node_id)
+                updates.append(ReportNode(node_id, NodeAction.DRAIN_TO_SCHEDULABLE))
+        return updates
+
+    inside.instead_of(nodes.creation_actions, actions)
+    inside.instead_of(reporting.due, due)
+
+
+def _is_filled(state: State, node_id: str) -> bool:
+    return all(one.node_id != node_id for one in state.knowledge.existing.values())
+
+
+@rm_variant(
+    "rm-creates-nodes-draining",
+    "Nodes are created draining, filled with what runs there, and undrained.",
+    areas=_AREAS,
+)
+def _(inside: Inside) -> None:
+    _created_draining(inside, _is_filled)
+
+
+@rm_mutant(
+    "rm-never-undrains",
+    "Nodes with containers are created draining, and stay so.",
+    breaks=("SI-REC-009",),
+)
+def _(inside: Inside) -> None:
+    _created_draining(inside, lambda state, node_id: not state.cluster.on_node(node_id))
+
+
+@rm_mutant(
+    "rm-undrains-before-it-fills",
+    "Nodes are created draining, and undrained before what runs there is reported.",
+    breaks=("SI-REC-009",),
+)
+def _(inside: Inside) -> None:
+    _created_draining(inside, lambda _state, _node_id: True)
+
+
+def _recovers_with(inside: Inside, alter: Callable[[ContainerRecord], ContainerRecord]) -> None:
+    """Report existing allocations with other values."""
+
+    def allocation(original: _Original, container: Container) -> ReportAllocation:
+        reported: ReportAllocation = original(container)
+        altered = alter(reported.container)
+        if altered != reported.container:
+            inside.fires()
+        return replace(reported, container=altered)
+
+    inside.instead_of(requests.allocation, allocation)
+
+
+@rm_mutant(
+    "rm-recovers-without-placeholder-flag",
+    "Existing allocations of placeholders are reported as real ones.",
+    breaks=("SI-REC-010",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, placeholder=False))
+
+
+@rm_mutant(
+    "rm-recovers-without-task-group",
+    "Existing allocations of a gang are reported without their task group.",
+    breaks=("SI-REC-010",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, task_group=""))
+
+
+@rm_mutant(
+    "rm-recovers-members-as-placeholders",
+    "Every existing allocation of a task group is reported as a placeholder.",
+    breaks=("SI-REC-010",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, placeholder=bool(record.task_group)))
+
+
+@rm_mutant(
+    "rm-recovers-without-tags",
+    "Existing allocations are reported without the tags of their requests.",
+    breaks=("SI-REC-018",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, tags={}))
+
+
+@rm_mutant(
+    "rm-recovers-without-priority",
+    "Existing allocations are reported without the priority of their requests.",
+    breaks=("SI-REC-018",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, priority=0))
+
+
+@rm_mutant(
+    "rm-recovers-without-originator",
+    "The existing allocation of an originator is reported without that flag.",
+    breaks=("SI-REC-018",),
+)
+def _(inside: Inside) -> None:
+    _recovers_with(inside, lambda record: replace(record, originator=False))
+
+
+@rm_mutant(
+    "rm-recovers-another-amount",
+    "Existing allocations are reported with one more of memory.",
+    breaks=("SI-REC-018",),
+)
+def _(inside: Inside) -> None:
+    def more(record: ContainerRecord) -> ContainerRecord:
+        memory = record.resource.get("memory", 0) + 1
+        return replace(record, resource={**record.resource, "memory": memory})
+
+    _recovers_with(inside, more)
+
+
+@rm_mutant(
+    "rm-allocations-before-their-node",
+    "Existing allocations do not wait for the verdict on their node.",
+    breaks=("SI-REC-024",),
+)
+def _(inside: Inside) -> None:
+    _reports_if(
+        inside, lambda state, one: state.accepts_application(one.application.application_id)
+    )
+
+
+@rm_mutant(
+    "rm-allocations-before-their-application",
+    "Existing allocations do not wait for the verdict on their application.",
+    breaks=("SI-REC-024",),
+)
+def _(inside: Inside) -> None:
+    _reports_if(inside, lambda state, one: state.accepts_node(one.node_id))
+
+
+@rm_variant(
+    "rm-waits-for-no-verdict",
+    "Existing allocations are reported right after their nodes and applications.",
+    areas=_AREAS,
+    departs_from=("SI-REC-024",),
+)
+def _(inside: Inside) -> None:
+    _reports_if(inside, lambda state, one: one.node_id in state.knowledge.nodes)
+
+
+@rm_variant(
+    "rm-adds-applications-after-nodes",
+    "Applications are added once every node has its verdict.",
+    areas=_AREAS,
+)
+def _(inside: Inside) -> None:
+    def new_applications(original: _Original, state: State) -> Any:
+        known = state.knowledge
+        if known.new_nodes or not all(map(state.accepts_node, known.nodes)):
+            inside.fires()
+            return ()
+        return original(state)
+
+    inside.instead_of(reporting.new_applications, new_applications)
+
+
+@rm_variant(
+    "rm-requests-under-new-keys",
+    "After a registration, containers that wait are requested under new keys.",
+    areas=_AREAS,
+)
+def _(inside: Inside) -> None:
+    def report(original: _Original, cluster: Cluster) -> Knowledge:
+        for container in list(cluster.containers.values()):
+            if not container.is_allocated and not container.application.is_over:
+                inside.fires()
+                _rename(cluster, container)
+        return original(cluster)  # type: ignore[no-any-return]  # the function it replaces
+
+    inside.instead_of(knowledge.complete_report, report)
+
+
+def _rename(cluster: Cluster, container: Container) -> None:
+    held = (cluster.containers, container.application.containers)
+    for by_key in held:
+        del by_key[container.key]
+    container.key = cluster.new_key(container.application.application_id)
+    for by_key in held:
+        by_key[container.key] = container
