@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from contextlib import contextmanager
 
 import grpc
 import pytest
@@ -178,24 +179,29 @@ def carried_out(rm: PlainRm, command: ext.DriveCommand) -> ext.DriveOutcome:
 @pytest.fixture
 def offered() -> Iterator[Both]:
     """Both ends, where the RM takes callbacks and allows only the node n2."""
-    with connected(find_revision("2024-10")) as both:
-        connection = both.rm.connection
-        extension = Extension(both.scheduler.address, 25.0)
-        stream = CallbackStream(
-            extension,
-            connection.dialect,
-            connection.history,
-            rm_id="rm",
-            facets=(Facet.PLACEMENT_CHECKS, Facet.EVICTION_CHECKS, Facet.CONTAINER_STATES),
-            offer=1,
-            answers=answers,
-        )
-        assert stream.holds(25.0)
-        assert becomes(lambda: both.scheduler.offers(PlacementCheck()))
-        assert Facet.PLACEMENT_CHECKS in extension.facets.offered
+    with connected(find_revision("2024-10")) as both, taking_callbacks(both):
         yield both
-        stream.cut()
-        extension.close()
+
+
+@contextmanager
+def taking_callbacks(both: Both) -> Iterator[None]:
+    connection = both.rm.connection
+    extension = Extension(both.scheduler.address, 25.0)
+    stream = CallbackStream(
+        extension,
+        connection.dialect,
+        connection.history,
+        rm_id="rm",
+        facets=(Facet.PLACEMENT_CHECKS, Facet.EVICTION_CHECKS, Facet.CONTAINER_STATES),
+        offer=1,
+        answers=answers,
+    )
+    assert stream.holds(25.0)
+    assert both.scheduler.offers(PlacementCheck())
+    assert Facet.PLACEMENT_CHECKS in extension.facets.offered
+    yield
+    stream.cut()
+    extension.close()
 
 
 def answers(check: Fact) -> Answered:
@@ -233,3 +239,22 @@ def test_callbacks_by_hand(offered: Both) -> None:
     assert becomes(lambda: len(offered.rm.received(reports)) == 20)
     with pytest.raises(NotOffered, match="does not offer the callback state dump"):
         scheduler.asks_for_state_dump()
+
+
+def test_offer_that_comes_after_the_registration_is_awaited() -> None:
+    with connected(find_revision("2024-10")) as both, futures.ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(both.scheduler.asks_for_placement, "k", "n1")
+
+        with taking_callbacks(both):
+            assert not refused.result(25.0).fits
+
+
+def test_view_that_changes_in_the_quiet_window_is_a_failure(driver: Driver, rm: DrivenRM) -> None:
+    rm.stays(lambda view: not view.running, "nothing runs")
+    before = len(driver.commands)
+    driver.answer = lambda _: ext.DriveOutcome(
+        done=True, running_keys=["k"] if len(driver.commands) > before + 3 else []
+    )
+
+    with pytest.raises(ConformanceFailure, match="it does not hold that nothing runs"):
+        rm.stays(lambda view: not view.running, "nothing runs")

@@ -3,7 +3,7 @@
 import json
 
 from siconform.marks import requirement
-from siconform.outcomes import ConformanceFailure
+from siconform.outcomes import ConformanceFailure, in_short
 from siconform.protocol.callbacks import Answered, Assumed, Forgotten, Scheduling
 from siconform.protocol.requests import Amounts, AskRequest
 from siconform.recording.history import Entry, Exchange
@@ -99,7 +99,8 @@ def test_a_predicate_is_answered_by_where_the_container_may_run(
         elsewhere = scheduler.asks_for_placement(key, other)
         for what, node in (("allowed", allowed), ("other", other)):
             reserved = scheduler.asks_for_placement(key, node, allocate=False)
-            exchange.recorded.append(f"a reservation of the {what} node: {_shown(reserved)}")
+            outcome = "no error" if reserved.fits else "an error"
+            exchange.recorded.append(f"a reservation of the {what} node: {outcome}")
 
     if not there.fits:
         raise ConformanceFailure(_shown(there), expected="no error for the allowed node")
@@ -143,4 +144,4 @@ def is_json(text: str) -> None:
 def _shown(answer: Answered) -> str:
     if answer.fits:
         return f"answered: yes, index {answer.index}"
-    return f"answered: no {answer.reason}".rstrip()
+    return f"answered: no {in_short(answer.reason)}".rstrip()

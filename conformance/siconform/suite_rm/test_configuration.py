@@ -21,7 +21,8 @@ def test_a_configuration_is_saved_and_answered_with_the_former_one(
     is_stored_instead_of(first, scheduler.hands_over(second))
 
     refused = scheduler.hands_over(UNUSABLE)
-    exchange.recorded.append(f"a configuration that is not YAML: {refused}")
+    outcome = "stored" if refused.stored else "refused"
+    exchange.recorded.append(f"an unusable configuration is {outcome}")
     if not refused.stored and not refused.reason.strip():
         raise ConformanceFailure("it is not stored, without a reason", expected="a reason")
     is_stored_instead_of(UNUSABLE if refused.stored else second, scheduler.hands_over(third))
