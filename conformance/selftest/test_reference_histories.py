@@ -17,7 +17,7 @@ def test_few_failed_tests_are_compared_without_workers(
     monkeypatch.setattr(child_processes, "run", lambda words, **_: commands.append(words))
     tests = [f"suite/test_a.py::test_{number}[x]" for number in range(functions)]
 
-    reference_histories._evaluate(settings_from({}.get), tests * 2, tmp_path)
+    reference_histories._evaluate(settings_from({"--revision": "2024-10"}.get), tests * 2, tmp_path)
 
     (command,) = commands
     assert ("-n 0" in " ".join(command)) is in_one_process
