@@ -177,6 +177,18 @@ def test_delayed_verdicts_come_at_the_end_of_the_block(both: Both) -> None:
     rm.is_allocated("k")
 
 
+def test_verdicts_of_one_kind_are_delayed_alone(both: Both) -> None:
+    rm, scheduler = both.rm, both.scheduler
+
+    with scheduler.delaying_verdicts(ApplicationAccepted):
+        rm.submits()
+        rm.adds_node()
+        rm.receives(NodeAccepted("n"))
+        assert not rm.received(ApplicationAccepted())
+
+    rm.receives(ApplicationAccepted("a"))
+
+
 def test_application_is_rejected_while_its_verdict_is_held_back(both: Both) -> None:
     rm, scheduler = both.rm, both.scheduler
     with scheduler.delaying_verdicts():
