@@ -57,7 +57,7 @@ def test_missing_members_are_counted() -> None:
         both.scheduler.pending_of("a")
 
         both.scheduler.deadlines = SHORT
-        with pytest.raises(ConformanceFailure, match="1 of 2 placeholders of a were requested"):
+        with pytest.raises(ConformanceFailure, match="1 of 2 members were requested"):
             both.scheduler.expects_members("a", 2, placeholder=True)
 
 

@@ -1,6 +1,7 @@
 """Mutants: the callbacks that the RM offers."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias
 
 from sirm.codec import callbacks as codec
@@ -8,6 +9,7 @@ from sirm.core import callbacks
 from sirm.core.model import Resource
 from sirm.core.state import State
 from sirm.core.states import ContainerState
+from sirm.shell.connection import Connection
 from sirm.shell.instance import Instance
 from siwire.ext import extension_pb2 as ext
 
@@ -166,6 +168,26 @@ def _(inside: Inside) -> None:
         return ()
 
     inside.instead_of(codec.CallbackCodec.kinds, kinds)
+
+
+@rm_variant(
+    "rm-offers-callbacks-late",
+    "Callbacks are offered three tenths of a second after the registration.",
+    areas=("CB",),
+)
+def _(inside: Inside) -> None:
+    async def offer(
+        original: Callable[[Connection], Coroutine[Any, Any, None]], connection: Connection
+    ) -> None:
+        async def offer_late() -> None:
+            await asyncio.sleep(0.3)
+            inside.fires()
+            await original(connection)
+
+        tasks.add(asyncio.get_running_loop().create_task(offer_late()))
+
+    tasks: set[asyncio.Task[None]] = set()
+    inside.instead_of(Connection._offer_callbacks, offer)  # noqa: SLF001  # as above
 
 
 @rm_mutant(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from sirm.codec import parts, r2021_02
+from sirm.codec.codec import Codec
 from sirm.core import confirmations, gangs, reporting, requests
 from sirm.core import containers as members
 from sirm.core.cluster import Application, Cluster, Container
@@ -14,7 +15,9 @@ from sirm.core.model import (
     FromScheduler,
     Group,
     Release,
+    RequestAllocation,
     Resource,
+    Termination,
     Update,
     UpdatedApplication,
 )
@@ -259,3 +262,61 @@ def _(inside: Inside) -> None:
             yield from (one, one)
 
     inside.instead_of(reporting.new_requests, new_requests)
+
+
+@rm_variant(
+    "rm-requests-real-members-one-by-one",
+    "A real member is requested with the next event after the one before.",
+    areas=("GANG", "CB"),
+)
+def _(inside: Inside) -> None:
+    def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
+        for one in original(state):
+            yield one
+            if isinstance(one, RequestAllocation) and not one.container.placeholder:
+                inside.fires()
+                return
+
+    inside.instead_of(reporting.new_requests, new_requests)
+
+
+@rm_variant(
+    "rm-confirms-a-timeout-at-once",
+    "The releases of a gang that timed out are confirmed by one, for all of the application.",
+    areas=("GANG",),
+)
+def _(inside: Inside) -> None:
+    def messages(
+        original: Callable[..., Iterator[Any]], codec: Codec, updates: Iterable[Update], rm_id: str
+    ) -> Iterator[Any]:
+        sent = list(updates)
+        timed_out = [
+            one
+            for one in sent
+            if isinstance(one, Release) and one.termination is Termination.TIMEOUT
+        ]
+        if not timed_out[1:]:
+            return original(codec, sent, rm_id)
+        inside.fires()
+        everything = replace(timed_out[0], key="", identity="")
+        others = [one for one in sent if one not in timed_out]
+        return original(codec, [*others, everything], rm_id)
+
+    inside.instead_of(Codec.requests, messages)
+
+
+@rm_variant(
+    "rm-confirms-allocations-before-asks",
+    "Of the releases of one message, those of allocations are confirmed first.",
+    areas=("GANG",),
+    revision="2023-12",
+)
+def _(inside: Inside) -> None:
+    def messages(
+        original: Callable[..., Iterator[Any]], codec: Codec, updates: Iterable[Update], rm_id: str
+    ) -> Iterator[Any]:
+        for one in sorted(updates, key=lambda one: isinstance(one, Release) and not one.identity):
+            inside.fires()
+            yield from original(codec, [one], rm_id)
+
+    inside.instead_of(Codec.requests, messages)

@@ -30,31 +30,24 @@ class GangSteps(Actions):
         """Whether one stream, and so one message, has everything (2021-02)."""
         return len({self.engine.dialect.method(kind) for kind in UpdateKind}) == 1
 
-    def expects_members(
-        self, application: str, count: int, *, placeholder: bool | None = None
-    ) -> list[AskRequest]:
-        """Wait until asks for so many members have come, by default of both kinds."""
-        kind = {True: "placeholders", False: "real members", None: "members"}[placeholder]
-        what = f"asks for {count} {kind} of {application}"
+    def expects_members(self, application: str, count: int, **wanted: Any) -> list[AskRequest]:
+        """Wait until so many members are requested, by asks with these fields; return the asks."""
+        pattern = Sent(AskRequest, application=application, **wanted)
         limit = self.deadlines.ack + self.deadlines.place
 
         def find() -> list[AskRequest] | None:
-            asks = self.members_of(application, placeholder=placeholder)
+            asks = latest(self.observed(pattern))
             return asks if len(keys_of(asks)) >= count else None
 
+        what = f"{count} members by: {pattern}"
         with waiting(what, limit, WaitClass.ACK):
             found = self.exchange.history.look(find, limit)
         self._raise_problems()
         if found is None:
-            came = len(keys_of(self.members_of(application, placeholder=placeholder)))
-            message = f"{came} of {count} {kind} of {application} were requested"
+            came = len(keys_of(latest(self.observed(pattern))))
+            message = f"{came} of {count} members were requested by: {pattern}"
             raise ConformanceFailure(message, expected=f"{what} within {limit:g} s")
         return found
-
-    def members_of(self, application: str, *, placeholder: bool | None = None) -> list[AskRequest]:
-        """Return the asks for placeholders, for real members, or for both so far."""
-        sent = self.requests_of(application)
-        return latest(ask for ask in sent if placeholder in (None, ask.placeholder))
 
     def expects_confirmation_of_ask(self, application: str, key: str) -> Entry:
         """Wait for the confirmation that an ask is released, by its key or for all of them.
