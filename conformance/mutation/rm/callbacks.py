@@ -1,7 +1,7 @@
 """Mutants: the callbacks that the RM offers."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
 from sirm.codec import callbacks as codec
@@ -48,6 +48,21 @@ def _(inside: Inside) -> None:
             return index
         inside.fires()
         return None
+
+    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+
+
+@rm_mutant(
+    "rm-any-eviction-will-do",
+    "An eviction check succeeds with the first attempt, wherever and whatever it is.",
+    breaks=("SI-CB-006",),
+)
+def _(inside: Inside) -> None:
+    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
+        start = int(args[-1])
+        if original(*args) != start:
+            inside.fires()
+        return start
 
     inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
 
@@ -154,20 +169,6 @@ def _(inside: Inside) -> None:
         return original(*args) or "the predicates failed"
 
     inside.instead_of(callbacks.predicate, predicate)
-
-
-@rm_variant(
-    "rm-offers-no-callbacks",
-    "The RM offers no callbacks.",
-    areas=("CB", "CFG"),
-)
-def _(inside: Inside) -> None:
-    def kinds(original: Any, callback_codec: codec.CallbackCodec) -> Sequence[Any]:
-        del original, callback_codec
-        inside.fires()
-        return ()
-
-    inside.instead_of(codec.CallbackCodec.kinds, kinds)
 
 
 @rm_variant(

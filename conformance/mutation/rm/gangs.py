@@ -251,20 +251,6 @@ def _(inside: Inside) -> None:
 
 
 @rm_variant(
-    "rm-repeats-its-asks",
-    "Every new ask is sent twice, which updates it.",
-    areas=("GANG", "CB"),
-)
-def _(inside: Inside) -> None:
-    def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
-        for one in original(state):
-            inside.fires()
-            yield from (one, one)
-
-    inside.instead_of(reporting.new_requests, new_requests)
-
-
-@rm_variant(
     "rm-requests-real-members-one-by-one",
     "A real member is requested with the next event after the one before.",
     areas=("GANG", "CB"),
