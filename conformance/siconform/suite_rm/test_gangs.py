@@ -105,13 +105,13 @@ def test_released_asks_and_allocations_of_a_gang_are_confirmed_before_it_is_over
     with scheduler.placing_nothing():
         app = rm.submits_gang(members=3)
         with precondition("the RM asks for a placeholder for each member"):
-            first, *pending = scheduler.expects_members(app, 3, placeholder=True)
-        allocation = scheduler.allocates(first.key)
+            first, *pending = keys_of(scheduler.expects_members(app, 3, placeholder=True))
+        allocation = scheduler.allocates(first)
 
         scheduler.times_out(app, state=KILLED if scheduler.has_one_stream else "")
 
         of_allocation = scheduler.expects_confirmation(allocation, Termination.TIMEOUT)
-        of_asks = [scheduler.expects_confirmation_of_ask(app, one.key) for one in pending]
+        of_asks = [scheduler.expects_confirmation_of_ask(app, key) for key in set(pending)]
         scheduler.changes_state(app, KILLED)
     first_of_asks = min(entry.at for entry in of_asks)
     came_first = "the asks" if first_of_asks <= of_allocation.at else "the allocation"
