@@ -110,7 +110,7 @@ def test_cached_results_depend_on_files_of_their_side(
 def test_page_shows_mutants_of_rms_in_their_own_section() -> None:
     scheduler = Change("a-mutant", "Wrong.", breaks=("SI-WIRE-006",))
     rm = replace(scheduler, name="an-rm", side=Side.RM)
-    variant = Change("a-manner", "Free.", is_variant=True, side=Side.RM)
+    variant = Change("a-variant", "Free.", is_variant=True, side=Side.RM)
     mutation = Proof(
         {one.name: one for one in (scheduler, rm, variant)},
         {one.name: outcome_of(one) for one in (scheduler, rm, variant)},
@@ -123,6 +123,6 @@ def test_page_shows_mutants_of_rms_in_their_own_section() -> None:
     assert "1 mutants; of the 1 MUSTs and SHOULDs the reference passes 1 kill" in of_schedulers
     assert "an-rm" not in of_schedulers
     assert "| an-rm | Wrong. | inside | killed by SI-WIRE-006 |" in of_rms
-    assert "| a-manner | Free. |  | accepted |  |" in of_rms
+    assert "| a-variant | Free. |  | accepted |  |" in of_rms
     assert "SI-REG-011 MUST An RM registers before it sends any update: no mutant yet" in of_rms
     assert "a-mutant" not in of_rms

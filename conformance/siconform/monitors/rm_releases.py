@@ -48,7 +48,7 @@ def other_types_of_the_rm_confirm() -> Evaluator:
 
 
 def ask_releases_of_the_rm_name_a_partition() -> Evaluator:
-    """The release of an ask names a partition, whoever began it."""
+    """The release of an ask names a partition, in whichever direction."""
 
     def evaluate(entry: Entry) -> EntryFinding:
         if not isinstance(entry.content, AskReleaseRequest):
