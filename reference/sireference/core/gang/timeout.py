@@ -10,7 +10,8 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationTrigger
 
 _HARD: Final = "hard"
-_REASON: Final = "not all placeholders were allocated in time"
+_REASON: Final = "ResourceReservationTimeout: not all placeholders were allocated in time"
+"""It begins with the word by which Apache YuniKorn's RM for Kubernetes recognises this reason."""
 
 
 def watch(partition: Partition, application: Application, now: float) -> None:
