@@ -35,6 +35,10 @@ def test_ids_are_offered_with_their_titles(words: str) -> None:
     assert found[0].help == catalogue()[nodes[0]].title
 
 
+def test_known_rms_are_offered() -> None:
+    assert values("run --rm", "") == ["k8shim@1.8.0"]
+
+
 @pytest.mark.parametrize("words", ["run --target", "run -n 2 --target", "explore --target"])
 def test_targets_are_offered_by_name_and_version(words: str) -> None:
     assert values(words, "") == [target.full_name for target in all_named()]

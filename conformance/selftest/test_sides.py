@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from siconform.catalogue import Side, find_requirement
+from siconform.catalogue.features import Feature
 from siconform.cli import main
 from siconform.policy import RunStatus
 from siconform.reporting.certificate import evaluated_in
@@ -15,16 +16,18 @@ from siconform.running.evidence_store import EvidenceStore
 from siconform.running.index import cited, suite_folder
 from siconform.running.launching import arguments, preloaded, run
 from siconform.running.naming import NothingChosen, check_chosen
-from siconform.running.open_target import artifacts, describe
+from siconform.running.open_target import artifacts, describe, open_target
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings, settings_from
 from siconform.running.target_file import read_target_file
 from siconform.running.target_file_options import fill_in, with_target_file
+from siconform.targets.rm_target import RmTarget
 from siconform.verdicts import Verdict
 
 from .stored_runs import document, folder_of, requirement
 
 AN_RM = "rm {address} {driver}"
+KNOWN_RM = "k8shim@1.8.0"
 
 
 def settings(given: Mapping[str, Any]) -> Settings:
@@ -40,6 +43,7 @@ def settings(given: Mapping[str, Any]) -> Settings:
         ({"--rm-command": AN_RM}, Side.RM, AN_RM, ""),
         ({"--side": "rm", "--rm-command": AN_RM}, Side.RM, AN_RM, ""),
         ({"--listen": "127.0.0.1:9080"}, Side.RM, "", "127.0.0.1:9080"),
+        ({"--rm": KNOWN_RM}, Side.RM, "", ""),
     ],
 )
 def test_options_name_side_and_target(
@@ -68,6 +72,19 @@ def test_options_name_side_and_target(
             {"--side": "scheduler", "--listen": "h:1"},
             "--listen does not name a scheduler: omit it, or --side scheduler",
         ),
+        (
+            {"--rm": KNOWN_RM, "--listen": "h:1"},
+            "--rm and --listen are mutually exclusive: give one",
+        ),
+        (
+            {"--rm": "k8sshim"},
+            'unknown resource manager "k8sshim": give NAME@VERSION. Did you mean k8shim? '
+            f"Known: {KNOWN_RM}.",
+        ),
+        (
+            {"--target": KNOWN_RM},
+            f'unknown target "{KNOWN_RM}": give HOST:PORT or NAME@VERSION.',
+        ),
         ({"--side": "r"}, '--side "r" must be scheduler or rm; did you mean rm?'),
         ({"--listen": "here"}, '--listen "here" has no port: give here:PORT'),
         (
@@ -87,6 +104,20 @@ def test_options_that_exclude_each_other_are_refused(given: dict[str, Any], sent
     assert str(refused.value).startswith(sentence)
 
 
+def test_known_rm_is_started_as_its_file_states(tmp_path: Path) -> None:
+    found = settings({"--rm": KNOWN_RM, "--results": str(tmp_path), "--start-timeout": "7"})
+
+    (tmp_path / "logs").mkdir()
+    target = open_target(found, "gw0")
+
+    assert isinstance(target, RmTarget)
+    assert (target.name, target.patience) == (f"rm: {KNOWN_RM}", 7.0)
+    assert target.driver
+    assert target.launch is not None
+    assert {"{address}", "{driver}"} <= {*target.launch.command}
+    assert found.terms.without == {Feature.RM_INSTANCES}
+
+
 def test_listening_needs_one_worker() -> None:
     with pytest.raises(BadOption, match="--listen serves one RM, so it needs one worker: omit -n"):
         run(["--listen", "127.0.0.1:9080", "-n", "2", "--target-file", "none"])
@@ -104,6 +135,7 @@ def test_target_is_named_with_its_side() -> None:
     assert describe(settings({"--side": "rm"}))[0] == "rm: sirm"
     assert describe(settings({"--rm-command": AN_RM}))[0] == f"rm: {AN_RM}"
     assert describe(settings({"--listen": "127.0.0.1:9080"}))[0] == "rm: 127.0.0.1:9080"
+    assert describe(settings({"--rm": KNOWN_RM})) == (f"rm: {KNOWN_RM}", "1.8.0")
     assert artifacts(settings({"--listen": "127.0.0.1:9080"})) == {}
 
 
@@ -164,6 +196,9 @@ start_timeout = 5
 [targets.old]
 listen = "127.0.0.1:9080"
 
+[targets.known]
+rm = "k8shim@1.8.0"
+
 [run]
 explore = 3
 workers = 2
@@ -175,6 +210,8 @@ workers = 2
     [
         ([], {"--rm-command": "./rm '{address}'", "--start-timeout": "5", "-n": "2"}),
         (["--rm-command", "x"], {"--start-timeout": "5", "-n": "2"}),
+        (["--target", "known"], {"--rm": KNOWN_RM, "-n": "2"}),
+        (["--rm", KNOWN_RM], {"-n": "2"}),
         (["--target", "old"], {"--listen": "127.0.0.1:9080", "-n": "2"}),
         (["--target", "127.0.0.1:1"], {"--explore": "3", "-n": "2"}),
         (["--side", "scheduler"], {"--explore": "3", "-n": "2"}),
@@ -185,7 +222,7 @@ def test_target_file_describes_rm(given: list[str], added: dict[str, str], tmp_p
     words = with_target_file([*given, "--target-file", str(file)])
     found = dict(zip(words[::2], words[1::2], strict=True))
     expected = dict(zip(given[::2], given[1::2], strict=True)) | added
-    expected.pop("--target" if given[1:] == ["old"] else "", None)
+    expected.pop("--target" if given[1:] in (["old"], ["known"]) else "", None)
     folder = {"--target-folder": str(tmp_path)} if expected.get("--rm-command", "x") != "x" else {}
     assert found == {**expected, **folder, "--target-file": str(file)}
 

@@ -4,6 +4,7 @@ import click
 
 from siconform import shipped
 from siconform.baseline import BaselineError, read_baseline
+from siconform.catalogue import Side
 from siconform.commands.ending import wrong
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.targets import TargetUnavailable
@@ -13,9 +14,9 @@ from siconform.verdicts import Verdict
 
 @click.command(name="targets")
 def list_targets() -> None:
-    """List the schedulers that --target NAME@VERSION can build and start."""
+    """List the schedulers (--target) and RMs (--rm) that the kit can build and start."""
     try:
-        known = list(all_named())
+        known = [one for side in Side for one in all_named(side)]
         rows = [(t.full_name, str(t.revision), _deviations(t), t.title) for t in known]
     except (TargetUnavailable, BaselineError) as error:
         wrong(str(error))

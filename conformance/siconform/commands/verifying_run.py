@@ -14,7 +14,7 @@ from siconform.reporting.evaluated_run import EvaluatedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
 from siconform.running.click_options import by_flag, words_of
-from siconform.running.option_list import LISTEN, RM_COMMAND, SIDE, TARGET_FILE, TARGETS
+from siconform.running.option_list import RMS, SIDE, TARGET_FILE, TARGETS
 from siconform.running.option_values import NONE
 from siconform.running.results_dir import ResultsDir
 from siconform.running.target_file_options import fill_in
@@ -24,7 +24,7 @@ from siconform.targets.embedded import NAME as REFERENCE
 _OF_THE_KIT: Final = (REFERENCE, EMBEDDED_RM)
 _WAYS: Final = {
     Side.SCHEDULER: "--target or --target-command",
-    Side.RM: f"{RM_COMMAND} or {LISTEN}",
+    Side.RM: " or ".join(RMS),
 }
 _LIMIT: Final = 7200.0  # seconds; the run has its own limit, which grows with its deadlines
 

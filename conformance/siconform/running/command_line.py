@@ -8,7 +8,7 @@ from typing import Final
 
 from siconform.catalogue import Side
 from siconform.filters import FLAGS, names_requirements
-from siconform.running.option_list import LISTEN, OPTIONS, RESULTS, RM_COMMAND, SELECTED, SIDE
+from siconform.running.option_list import OPTIONS, RESULTS, RMS, SELECTED, SIDE
 
 PROGRAM: Final = "siconform"
 RUN: Final = (PROGRAM, "run")
@@ -96,7 +96,7 @@ def value_of(options: Sequence[str], flag: str) -> str | None:
 
 def side_of(options: Sequence[str]) -> Side:
     """Return the side that these options of a run test."""
-    of_an_rm = any(value_of(options, flag) is not None for flag in (RM_COMMAND, LISTEN))
+    of_an_rm = any(value_of(options, flag) is not None for flag in RMS)
     named = (value_of(options, SIDE) or "").casefold()
     return Side.RM if of_an_rm or named == Side.RM else Side.SCHEDULER
 

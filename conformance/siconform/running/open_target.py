@@ -49,6 +49,8 @@ def _prepare_for_rm(settings: Settings) -> None:
     if settings.address:
         check_can_serve(settings.address)
         _report(f"waits up to {_patience(settings):g} s for an RM at {settings.address}")
+    elif settings.named is not None:
+        settings.named.build()
     elif settings.of_the_kit and not code(RM_MODULE)[0]:
         raise TargetUnavailable(f"the embedded RM, {RM_MODULE}, is not installed")
 
@@ -106,7 +108,8 @@ def _rm_target(settings: Settings, worker: str) -> RmTarget:
 
 def _patience(settings: Settings) -> float:
     """Return the seconds until an RM must register."""
-    return settings.start_timeout or (settings.address and settings.wait) or START_TIMEOUT
+    usual = START_TIMEOUT if settings.named is None else settings.named.listen_within
+    return settings.start_timeout or (settings.address and settings.wait) or usual
 
 
 def check_command(settings: Settings) -> None:
@@ -120,17 +123,12 @@ def check_command(settings: Settings) -> None:
 
 def describe(settings: Settings) -> tuple[str, str]:
     """Return name and version of the target for display; the version may be unknown ("")."""
-    if settings.side is Side.RM:
-        if settings.of_the_kit:
-            return EMBEDDED_RM, embedded_version()
-        return f"rm: {settings.address or settings.command}", ""
-    if settings.address:
-        return settings.address, ""
-    if settings.named is not None:
-        return settings.named.full_name, settings.named.version
-    if settings.command:
-        return settings.command, ""
-    return NAME, embedded_version()
+    is_rm = settings.side is Side.RM
+    if settings.of_the_kit:
+        return EMBEDDED_RM if is_rm else NAME, embedded_version()
+    known = settings.named
+    name = settings.address or settings.command if known is None else known.full_name
+    return f"rm: {name}" if is_rm else name, known.version if known is not None else ""
 
 
 def artifacts(settings: Settings) -> dict[str, str]:

@@ -145,19 +145,25 @@ ABOUT: Final = (
 )
 
 SIDE: Final = "--side"
+RM: Final = "--rm"
 RM_COMMAND: Final = "--rm-command"
 LISTEN: Final = "--listen"
 RM_DRIVER: Final = "--rm-driver"
-TARGETS: Final = ("--target", "--target-command", RM_COMMAND, LISTEN)
+RMS: Final = (RM, RM_COMMAND, LISTEN)
+"""Options that name an RM to test."""
+
+TARGETS: Final = ("--target", "--target-command", *RMS)
 """Options that name what to test; they exclude each other."""
 
 OF_RMS: Final = (
     Option(SIDE, "SIDE", "Side to test, scheduler or rm (resource manager, RM); implied by the "
         "options that name a target (default: scheduler)", kind=kinds.SIDE),
+    Option(RM, "NAME@VERSION", "RM to test, one that the kit can build ('siconform targets' lists "
+        "them; default with --side rm: the embedded RM)", kind=kinds.NAMED_RM),
     Option(RM_COMMAND, "COMMAND",
         "Command that starts the RM to test, once per worker; {address} becomes the HOST:PORT of "
-        "the kit's scheduler, {driver} that on which the driver of the RM must listen (default "
-        "with --side rm: the embedded RM)", kind=kinds.COMMAND),
+        "the kit's scheduler, {driver} that on which the driver of the RM must listen",
+        kind=kinds.COMMAND),
     Option(LISTEN, "HOST:PORT", "Address on which the kit's scheduler waits for an RM to test that "
         "somebody else starts (--wait: for how long, default 30 s)", kind=kinds.ADDRESS),
     Option(RM_DRIVER, "HOST:PORT", "Address of the driver of the RM of --listen",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -156,9 +157,9 @@ def _address(text: str) -> str:
     return text
 
 
-def _named(text: str) -> NamedTarget:
+def _named(text: str, side: Side = Side.SCHEDULER) -> NamedTarget:
     try:
-        return find_named(text)
+        return find_named(text, side)
     except TargetUnavailable as error:
         raise LookupError(str(error)) from None
 
@@ -168,9 +169,10 @@ def _target(text: str) -> str | NamedTarget:
     return _address(text) if is_one else _named(text)
 
 
-def _known_targets() -> Offered:
+def _known_targets(side: Side = Side.SCHEDULER) -> Offered:
     try:
-        return [(known.full_name, f"{known.title}, SI {known.revision}") for known in all_named()]
+        known = all_named(side)
+        return [(one.full_name, f"{one.title}, SI {one.revision}") for one in known]
     except TargetUnavailable:
         return ()  # a run reports the error
 
@@ -222,6 +224,7 @@ CONTACT: Final = Kind(
 TARGET: Final = Kind(_target, offers=_known_targets)
 ADDRESS: Final = Kind(_address)
 NAMED: Final = Kind(_named, offers=_known_targets)
+NAMED_RM: Final = Kind(partial(_named, side=Side.RM), offers=partial(_known_targets, Side.RM))
 REVISION: Final = Kind(
     find_revision, schema={"examples": [*REVISIONS]}, offers=_offering(*REVISIONS)
 )

@@ -32,8 +32,10 @@ from siconform.running.option_list import (
     MEANT,
     OPTIONS,
     RESULTS,
+    RM,
     RM_COMMAND,
     RM_DRIVER,
+    RMS,
     SELECTION,
     SIDE,
     STARTED_AS,
@@ -186,7 +188,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
         return BY_FLAG[flag].read(get(flag))
 
     target = read("--target")
-    named = target if isinstance(target, NamedTarget) else None
+    named = target if isinstance(target, NamedTarget) else read(RM)
     of_target = named.revision if named is not None else DEFAULT_REVISION
     revision: Revision = read("--revision") or of_target
     filters = _filters(get, revision)
@@ -195,7 +197,7 @@ def settings_from(get: Callable[[str], Any]) -> Settings:
     return Settings(
         revision=revision,
         revision_given=get("--revision") is not None,
-        address=target if target and named is None else read(LISTEN) or "",
+        address=target if isinstance(target, str) else read(LISTEN) or "",
         command=get("--target-command") or get(RM_COMMAND) or "",
         named=named,
         time_scale=read("--time-scale") or 1.0,
@@ -233,7 +235,7 @@ def _side(get: Callable[[str], Any]) -> Side:
     if len(given) > 1:
         raise BadOption(f"{given[0]} and {given[1]} are mutually exclusive: give one")
     stated = BY_FLAG[SIDE].read(get(SIDE))
-    implied = {Side.RM if flag in (RM_COMMAND, LISTEN) else Side.SCHEDULER for flag in given}
+    implied = {Side.RM if flag in RMS else Side.SCHEDULER for flag in given}
     side = Side(stated or next(iter(implied), Side.SCHEDULER))
     if side not in (implied or {side}):
         raise BadOption(f"{given[0]} does not name a {side.noun}: omit it, or {SIDE} {side}")

@@ -16,8 +16,8 @@ from siconform.catalogue import Side
 from siconform.running.option_list import (
     FOR_SCHEDULERS,
     IN_FILES,
-    LISTEN,
     RM_COMMAND,
+    RMS,
     SIDE,
     TARGETS,
     Option,
@@ -43,7 +43,7 @@ _TYPES: Final[Mapping[type, tuple[str, str]]] = {
 _TEXT: Final = {"type": "string", "pattern": r"\S"}
 _TARGET: Final = "target"
 _TARGETS: Final = "targets"
-_WAYS: Final = ("address", "known", "command", "rm_command", "listen")
+_WAYS: Final = ("address", "known", "command", "rm", "rm_command", "listen")
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]")
 _KEY: Final = re.compile(r"\s*([\w\".-]+)\s*=")
 
@@ -128,7 +128,7 @@ def table_of_keys() -> str:
 
 def _side(target: Mapping[str, Value]) -> Side:
     """Return the side of a target."""
-    is_rm = target.keys() & {RM_COMMAND, LISTEN} or target.get(SIDE) == Side.RM
+    is_rm = target.keys() & {*RMS} or target.get(SIDE) == Side.RM
     return Side.RM if is_rm else Side.SCHEDULER
 
 

@@ -10,10 +10,10 @@ import pytest
 from siconform.catalogue import Side
 from siconform.running.command_line import value_of, without_option
 from siconform.running.option_list import (
-    LISTEN,
     OF_RMS,
     OPTIONS,
-    RM_COMMAND,
+    RM,
+    RMS,
     SIDE,
     STARTED_AS,
     TARGETS,
@@ -108,10 +108,10 @@ def with_target_file_of(config: pytest.Config) -> None:
 def _added(file: TargetFile, given: Mapping[str, Any]) -> dict[str, Value]:
     """Return the options of the file that are added to these, of the same side."""
     named = next((flag for flag in TARGETS if given.get(flag)), "")
-    target = given.get("--target")
+    target = given.get("--target") or given.get(RM)
     side = Side(given[SIDE].casefold()) if given.get(SIDE) in [*Side] else None
     if named and target not in file.targets:
-        side = Side.RM if named in (RM_COMMAND, LISTEN) else Side.SCHEDULER
+        side = Side.RM if named in RMS else Side.SCHEDULER
     return file.options(target, command=named not in ("", "--target"), side=side)
 
 

@@ -45,10 +45,10 @@ def test_well_known_names_have_exactly_the_strings_of_the_revision(
     app = rm.submits(Group(labels={"colour": "blue"}))
     scheduler.allocation_of(app)
 
-    used = [(name, known & constants) for name, constants in names_sent(scheduler)]
+    used = {name: known & constants for name, constants in names_sent(scheduler)}
 
-    well_known = {name for name, constants in used if name in constants}
-    for name, constants in used:
+    well_known = {name for name, constants in used.items() if name in constants}
+    for name, constants in sorted(used.items()):
         meant = [one for one in constants if looks_like(name, one)]
         if meant and name not in constants:
             raise ConformanceFailure(f"the RM sends {name!r}", expected=repr(meant[0]))

@@ -102,7 +102,7 @@ def test_recovered_allocations_repeat_the_fields_of_the_original(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     rm.adds_node(memory=5, vcore=5)
-    rm.adds_node(memory=4, vcore=4)
+    rm.adds_node(memory=9, vcore=4)  # with room for the first group, if the others come before it
     app = rm.submits(
         Group(1, {"memory": 5, "vcore": 2}, priority=7, labels={"colour": "blue"}),
         Group(2, {"memory": 2, "vcore": 1}, labels={"colour": "red"}),

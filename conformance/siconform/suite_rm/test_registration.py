@@ -39,6 +39,24 @@ def test_an_rm_reports_its_complete_state_after_every_registration(
         scheduler.expects_none(*(Sent(AskRequest, key=one.key) for one in running))
 
 
+@requirement("SI-REG-009")
+@pytest.mark.usefixtures("gang")
+def test_a_member_that_has_replaced_a_placeholder_is_reported_too(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    rm.adds_node(memory=2)
+    app = rm.submits_gang(members=2, real_containers=1)
+    rm.waits_until(
+        lambda view: any(not one.placeholder and one.key in view.running for one in view.of(app)),
+        "a placeholder is replaced",
+    )
+    running = scheduler.allocations_of(app, at_least=2)
+
+    scheduler.lets_register(rm.restarts)
+
+    scheduler.expects_existing(*(one.key for one in running))
+
+
 @requirement("SI-REG-010")
 def test_another_instance_of_the_rm_registers_under_the_same_rm_id(
     rm: DrivenRM, scheduler: SimulatedScheduler

@@ -1,4 +1,7 @@
-"""Targets known by name and version; fixtures/targets/NAME describes building and serving."""
+"""Targets known by name and version, which the kit can build and start.
+
+fixtures/targets/NAME describes a scheduler, fixtures/rms/NAME a resource manager (RM).
+"""
 
 import difflib
 import shlex
@@ -14,13 +17,14 @@ import yaml
 from siwire import Revision, find_revision
 
 from siconform import plain_yaml, shipped
+from siconform.catalogue import Side
 from siconform.catalogue.features import find_feature
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.launch import Launch
 from siconform.targets.terms import Terms, read_config
 
-_FILE = "target.yaml"
+_FILES = {Side.SCHEDULER: ("targets", "target.yaml"), Side.RM: ("rms", "rm.yaml")}
 _WHY = "error: "  # prefix of the line in which a build reports its failure
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
@@ -37,15 +41,16 @@ class _Version(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The file target.yaml.
+    """The file target.yaml, or rm.yaml.
 
     Commands run in its folder. {python}, {version}, {builds} (the build directory) and, in serve,
-    {address} are substituted.
+    {address} are substituted; {driver} too, for an RM, whose {address} is that of the kit.
     """
 
     title: Text
     serve: Text
     versions: Mapping[str, _Version]
+    name: str = ""  # if different from that of the folder
     build: str = ""  # cheap without changes; its stderr is shown, "error: WHY" reported
     traits: tuple[str, ...] = ()
     timers: Timers = UNKNOWN
@@ -53,7 +58,7 @@ class _Description(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rm_version: str | None = None  # required from an RM
     config: str | None = None  # the file an RM sends, relative to this one; "none" for none
     proposes_timers: bool = True  # whether an RM may ask for timers in extraConfig
-    listen_within: float = 30.0  # seconds
+    listen_within: float = 30.0  # seconds; an RM has to register within them
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class NamedTarget:
 
     @property
     def full_name(self) -> str:
-        """NAME@VERSION, as in --target."""
+        """NAME@VERSION, as in --target or --rm."""
         return f"{self.name}@{self.version}"
 
     def launch(self) -> Launch:
@@ -102,15 +107,17 @@ class NamedTarget:
             raise TargetUnavailable(f"{self.full_name} cannot be built: {why}")
 
 
-def find_named(target: str) -> NamedTarget:
+def find_named(target: str, side: Side = Side.SCHEDULER) -> NamedTarget:
     """Return the target NAME@VERSION; TargetUnavailable with the known ones otherwise."""
-    known = _known()
+    known = _known(side)
     name, _, version = target.partition("@")
     if name not in known:
-        there_are = _list([f"{n}@{v}" for n, (_, d) in known.items() for v in d.versions])
+        there_are = _list([f"{n}@{v}" for n, (_, d) in known.items() for v in d.versions], side)
         close = difflib.get_close_matches(name, known, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
-        message = f'unknown target "{target}": give HOST:PORT or NAME@VERSION.{hint} {there_are}'
+        what = "target" if side is Side.SCHEDULER else side.noun
+        give = "HOST:PORT or NAME@VERSION" if side is Side.SCHEDULER else "NAME@VERSION"
+        message = f'unknown {what} "{target}": give {give}.{hint} {there_are}'
         raise TargetUnavailable(message)
     folder, description = known[name]
     if version not in description.versions:
@@ -120,9 +127,9 @@ def find_named(target: str) -> NamedTarget:
     return _named(name, version, folder, description)
 
 
-def all_named() -> Iterator[NamedTarget]:
+def all_named(side: Side = Side.SCHEDULER) -> Iterator[NamedTarget]:
     """Yield every version of every known target."""
-    for name, (folder, description) in _known().items():
+    for name, (folder, description) in _known(side).items():
         for version in description.versions:
             yield _named(name, version, folder, description)
 
@@ -150,15 +157,19 @@ def _built(words: Sequence[str], folder: Path) -> tuple[int, str]:
     return status, why
 
 
-def _list(names: list[str]) -> str:
+def _list(names: list[str], side: Side) -> str:
     if names:
         return f"Known: {', '.join(names)}."
-    return f"There is none in {shipped.fixtures('targets')}: the installation is incomplete."
+    folder, _ = _FILES[side]
+    return f"There is none in {shipped.fixtures(folder)}: the installation is incomplete."
 
 
-def _known() -> dict[str, tuple[Path, _Description]]:
-    files = sorted(shipped.fixtures("targets").glob(f"*/{_FILE}"))
-    return {file.parent.name: (file.parent, _read(file)) for file in files}
+def _known(side: Side) -> dict[str, tuple[Path, _Description]]:
+    folder, name = _FILES[side]
+    read = [
+        (file.parent, _read(file)) for file in sorted(shipped.fixtures(folder).glob(f"*/{name}"))
+    ]
+    return {known.name or folder.name: (folder, known) for folder, known in read}
 
 
 def _read(file: Path) -> _Description:
@@ -175,7 +186,7 @@ def _named(name: str, version: str, folder: Path, description: _Description) -> 
         revision = find_revision(particular.revision)
         recorded = {find_revision(n).name: file for n, file in particular.baselines.items()}
     except LookupError as error:
-        raise TargetUnavailable(f"{folder / _FILE}: {error}") from None
+        raise TargetUnavailable(f"{folder}: {error}") from None
     if particular.baseline:
         recorded[revision.name] = particular.baseline
     return NamedTarget(
@@ -205,7 +216,7 @@ def _terms(folder: Path, description: _Description, particular: _Version) -> Ter
             frozenset(without),
         )
     except LookupError as error:
-        raise TargetUnavailable(f"{folder / _FILE}: {error}") from None
+        raise TargetUnavailable(f"{folder}: {error}") from None
 
 
 def _filled_in(command: str, version: str) -> str:
