@@ -1,45 +1,57 @@
-"""Runs the suite against schedulers that do nothing: almost no MUST may pass.
+"""Runs the suites against schedulers and RMs that do nothing: almost no MUST may pass.
 
-Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.kept`` lists the MUSTs that
-such a scheduler really meets, with reasons. The exit code is 1 if another one passes.
+Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.kept`` and ``mutation.idle_rm``
+list the MUSTs that such a peer really meets, with reasons. The exit code is 1 if another one
+passes.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
-from siconform.catalogue import catalogue
+from siconform.catalogue import Side, catalogue
 from siconform.doctor.examining import BRIEF, evaluated, idle, passed
 from siconform.doctor.idle import Idle
 from siconform.doctor.kept import KEPT
+from siconform.reporting.record import Record
 
+from mutation import idle_rm
+from mutation.idle_rm import IdleRm
 from mutation.main_revision import NAME
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "trivial"
+_KINDS: Final[Mapping[str, Idle | IdleRm]] = {kind.value: kind for kind in (*KEPT, *idle_rm.KEPT)}
 
 
 @click.command(help=__doc__)
-@click.argument("kinds", nargs=-1, type=click.Choice([kind.value for kind in Idle]))
+@click.argument("kinds", nargs=-1, type=click.Choice(list(_KINDS)))
 def main(kinds: Sequence[str]) -> None:
     """Run the suite against each kind in turn."""
-    found = [_report(kind) for kind in map(Idle, kinds or [kind.value for kind in Idle])]
+    found = [_report(_KINDS[kind]) for kind in kinds or _KINDS]
     sys.exit(any(found))
 
 
-def passing(kind: Idle, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
-    """Return the MUSTs that pass although the scheduler does not meet them; id to title."""
-    record = evaluated(idle(kind), folder, ("--revision", NAME, *BRIEF, *options))
+def passing(kind: Idle | IdleRm, folder: Path, options: Sequence[str] = ()) -> dict[str, str]:
+    """Return the MUSTs that pass although the peer does not meet them; id to title."""
+    kept = KEPT[kind] if isinstance(kind, Idle) else idle_rm.KEPT[kind]
     return {
         identifier: catalogue()[identifier].title
-        for identifier in passed(record)
-        if identifier not in KEPT[kind]
+        for identifier in passed(_record(kind, folder, options))
+        if identifier not in kept
     }
 
 
-def _report(kind: Idle) -> bool:
+def _record(kind: Idle | IdleRm, folder: Path, options: Sequence[str]) -> Record:
+    options = ("--revision", NAME, *BRIEF, *options)
+    if isinstance(kind, Idle):
+        return evaluated(idle(kind), folder, options)
+    return evaluated(idle_rm.command(kind), folder, options, Side.RM)
+
+
+def _report(kind: Idle | IdleRm) -> bool:
     """Print the result for one kind; return whether a MUST passes wrongly."""
     wrong = passing(kind, _FOLDER / kind.value)
     click.echo(f"{kind.value:<10} {len(wrong) or 'no'} MUSTs pass that it does not meet")

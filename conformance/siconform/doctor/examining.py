@@ -52,20 +52,15 @@ def examine(folder: Path, jobs: int) -> Iterator[Examined]:
         pool.shutdown(wait=False, cancel_futures=True)  # an interrupt does not wait for them
 
 
-def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Record:
-    """Run the kit against the scheduler that this command starts; return the record.
+def evaluated(
+    words: Sequence[str], folder: Path, options: Sequence[str], side: Side = Side.SCHEDULER
+) -> Record:
+    """Run the kit against the peer that this command starts; return the record.
 
     RecordError if there is none.
     """
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "siconform",
-        "run",
-        "--target-command",
-        shlex.join(words),
-    ]
+    target = "--target-command" if side is Side.SCHEDULER else "--rm-command"
+    command = [sys.executable, "-P", "-m", "siconform", "run", target, shlex.join(words)]
     command += ["--results", str(folder), "--target-file", "none", *options]
     ResultsDir(folder).forget()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -77,13 +72,13 @@ def evaluated(words: Sequence[str], folder: Path, options: Sequence[str]) -> Rec
 
 
 def passed(record: Record) -> list[str]:
-    """Return the MUSTs on the scheduler's side that a run passed."""
+    """Return the MUSTs on the side under test that a run passed."""
     return [
         identifier
         for identifier, one in record.requirements.items()
         if one.verdict is Verdict.PASS
         and catalogue()[identifier].level is Level.MUST
-        and Side.SCHEDULER in catalogue()[identifier].sides
+        and record.side in catalogue()[identifier].sides
     ]
 
 

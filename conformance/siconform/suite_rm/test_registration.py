@@ -79,7 +79,7 @@ def test_another_instance_of_the_rm_registers_under_the_same_rm_id(
 def test_an_rm_registers_before_it_sends_updates(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    rm.runs()
+    scheduler.allocation_of(rm.runs())  # it sends updates at all
     before = scheduler.exchange.until()
 
     rm.restarts()
