@@ -23,7 +23,10 @@ from mutation.main_revision import NAME
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = _ROOT / "build" / "trivial"
-_KINDS: Final[Mapping[str, Idle | IdleRm]] = {kind.value: kind for kind in (*KEPT, *idle_rm.KEPT)}
+_KINDS: Final[Mapping[str, Idle | IdleRm]] = {
+    **{kind.value: kind for kind in KEPT},
+    **{kind.value: kind for kind in idle_rm.KEPT},
+}
 
 
 @click.command(help=__doc__)
