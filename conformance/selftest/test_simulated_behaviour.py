@@ -61,6 +61,15 @@ def test_higher_priority_is_placed_first_and_nothing_beyond_the_capacity() -> No
     assert placed(behaviour) == []
 
 
+def test_an_allocated_key_is_not_allocated_a_second_time() -> None:
+    behaviour = after(NODE, APP, ask("k"))
+    assert placed(behaviour) == [("k", "n")]
+
+    behaviour.receive([ask("k")], 0.0)
+
+    assert placed(behaviour) == []
+
+
 def test_what_an_rm_sends_on_another_stream_first_is_kept() -> None:
     behaviour = after(ask("k"))
     assert placed(behaviour) == []
@@ -77,8 +86,8 @@ def test_nothing_is_placed_for_a_barrier_or_before_a_verdict() -> None:
     behaviour = after(NODE, barrier, ask("k1", application="fence-a"))
     assert placed(behaviour) == []
 
-    with behaviour.switches.off("gives_verdicts"):
-        assert behaviour.receive([APP, ask("k2")], 0.0) == []
+    behaviour.switches.delayed = (ApplicationAccepted,)
+    assert behaviour.receive([APP, ask("k2")], 0.0) == []
     assert placed(behaviour) == []
     assert behaviour.gives_held_verdicts()[0] == ApplicationAccepted("a")
     assert placed(behaviour) == [("k2", "n")]

@@ -32,7 +32,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     ReleaseRequest,
 )
-from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
 from siconform.scheduler.decisions import OVER, Decisions, ask_release_of, release_of
 from siconform.scheduler.model import Application, Live, Node, Pending
 
@@ -147,6 +147,8 @@ class Behaviour(Decisions):
             return [AskRejected(sent.key, sent.application, reason)]
         if any(amount < 0 for amount in (sent.resource or {}).values()):
             return [AskRejected(sent.key, sent.application, "an amount is negative")]
+        if self._identity is Identity.KEY_OF_THE_ASK and sent.key in self.model.live:
+            return ()  # one key has at most one allocation (SI-ASK-027)
         name = (sent.application, sent.key)
         known = self.model.pending.get(name)
         self.model.pending[name] = Pending(
