@@ -57,6 +57,11 @@ _RECORDED: Final = ("", RunOptions(own=True).name)
 @click.option(
     "--revision", "revisions", multiple=True, help="Only mutants and variants of this revision."
 )
+@click.option(
+    "--side",
+    type=click.Choice([side.value for side in Side]),
+    help="Only mutants and variants of this side.",
+)
 def main(
     *,
     names: Sequence[str],
@@ -64,6 +69,7 @@ def main(
     sample: int | None,
     since: str,
     revisions: Sequence[str],
+    side: str | None,
     **options: Any,
 ) -> None:
     """Test the schedulers and print the result of each."""
@@ -74,7 +80,8 @@ def main(
         raise click.UsageError(f"unknown mutant or permitted variant: {', '.join(unknown)}")
     there = [one for one in CHANGES.values() if not revisions or one.revision in revisions]
     if variant := options["variant"]:
-        there = [one for one in there if one.side is CHANGES[variant].side]
+        side = CHANGES[variant].side
+    there = [one for one in there if side in (None, one.side)]
     chosen = [CHANGES[name] for name in names] or there
     if sample is not None:
         chosen, options["own"] = choosing.sample(chosen, sample, since), True
