@@ -9,7 +9,7 @@ from typing import Final
 
 from siconform.catalogue import Side, catalogue
 
-from mutation.evaluating import ROOT, state_of_the_rest
+from mutation.evaluating import ROOT, files_of, state_of_the_rest
 from mutation.mutant import Change
 
 _AN_ID: Final = re.compile(r"\bSI-([A-Z]+)-\d{3}\b")
@@ -21,17 +21,21 @@ def sample(changes: Iterable[Change], count: int, since: str) -> list[Change]:
     """Choose this many, permitted variants included: touched ones first, then at random.
 
     Slow ones are left out; a whole ``nox -s mutation`` tests them. One is touched if a changed
-    file makes it or is about one of its areas. The random choice depends only on the files, so
-    the same tree has the same sample.
+    file makes it or is about one of its areas; next come those of a side whose results depend on a
+    changed file. The random choice depends only on the files, so the same tree has the same sample.
     """
     touched = changed_files(since)
-    areas = areas_of(touched)
+    files = {side: set(files_of(side)) for side in Side}
+    others = {side: set.union(*files.values()) - files[side] for side in Side}
+    areas = {side: areas_of(touched - others[side]) for side in Side}
     tree = "".join(map(state_of_the_rest, Side))
     dice = random.Random(tree)  # noqa: S311  # no secret
 
-    def order(change: Change) -> tuple[bool, bool, float]:
+    def order(change: Change) -> tuple[bool, bool, bool, float]:
         is_made_there = bool(touched & set(change.sources))
-        return not is_made_there, not areas & set(change.areas), dice.random()
+        is_about_it = bool(areas[change.side] & set(change.areas))
+        depends = bool(touched & files[change.side])
+        return not is_made_there, not is_about_it, not depends, dice.random()
 
     ordered = sorted((change for change in changes if not change.is_slow), key=order)
     variants = [change for change in ordered if change.is_variant][: max(1, count // _SHARE)]

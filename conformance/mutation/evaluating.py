@@ -274,12 +274,13 @@ def _state(change: Change) -> str:
 def state_of_the_rest(side: Side) -> str:
     """Return a digest of the kit and the reference or the RM, the same for every change of it."""
     digest = hashlib.sha256()
-    for file in _files(side):
+    for file in files_of(side):
         digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
 
-def _files(side: Side) -> Iterator[Path]:
+def files_of(side: Side) -> Iterator[Path]:
+    """Yield the files on which every result of this side depends."""
     package, aside, makes = _SIDES[side]
     for folder in (*_MATTERS, package):
         for file in sorted((ROOT / folder).rglob("*")):

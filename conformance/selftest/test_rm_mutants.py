@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mutation import evaluating
-from mutation.evaluating import state_of_the_rest
+from mutation import choosing
+from mutation.evaluating import ROOT, state_of_the_rest
 from mutation.known import load
 from mutation.main_revision import NAME, si
-from mutation.mutant import Change, of_side, rm_mutant
+from mutation.mutant import CHANGES, Change, of_side, rm_mutant
 from mutation.outcomes import outcome_of
 from mutation.page import Proof, page
 from patience import patient
@@ -89,13 +89,33 @@ def test_cached_results_depend_on_files_of_their_side(
         return {side: state_of_the_rest(side) for side in Side}
 
     before, read = states(), Path.read_bytes
-    changed = evaluating.ROOT / file
+    changed = ROOT / file
     monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"x" * (path == changed))
     after = states()
     state_of_the_rest.cache_clear()
 
     assert changed.is_file()
     assert {side for side in Side if before[side] != after[side]} == affected
+
+
+@pytest.mark.parametrize(
+    ("file", "side"),
+    [
+        ("reference/sirm/shell/machine.py", Side.RM),
+        ("conformance/siconform/scheduler/engine.py", Side.RM),
+        ("conformance/siconform/suite_rm/conftest.py", Side.RM),
+        ("reference/sireference/core/nodes.py", Side.SCHEDULER),
+        ("conformance/siconform/suite/conftest.py", Side.SCHEDULER),
+    ],
+)
+def test_sample_is_of_the_side_that_depends_on_changed_files(
+    file: str, side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(choosing, "changed_files", lambda _since: {ROOT / file})
+
+    chosen = choosing.sample(CHANGES.values(), 12, "main")
+
+    assert {change.side for change in chosen} == {side}
 
 
 def test_page_shows_mutants_of_rms_in_their_own_section() -> None:
