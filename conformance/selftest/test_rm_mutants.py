@@ -72,6 +72,8 @@ def test_changed_rm_is_started_with_the_options_of_sirm() -> None:
         ("reference/sirm/core/rm.py", {Side.RM}),
         ("conformance/siconform/suite_rm/test_releases.py", {Side.RM}),
         ("conformance/siconform/scheduler/engine.py", {Side.RM}),
+        ("conformance/siconform/monitors/rm_keys.py", {Side.RM}),
+        ("conformance/siconform/running/rm_session.py", {Side.RM}),
         ("conformance/mutation/altered_rm.py", {Side.RM}),
         ("reference/sireference/core/nodes.py", {Side.SCHEDULER}),
         ("conformance/siconform/suite/test_nodes.py", {Side.SCHEDULER}),
