@@ -75,7 +75,11 @@ class Proof:
 
     def of_rms(self) -> "Proof":
         """Return the same for RMs: the RM passes all that is tested."""
-        passing = {name: cited(Side.RM).keys() for name in self.passing}
+        tested = [catalogue()[identifier] for identifier in cited(Side.RM)]
+        passing = {
+            name: [one.id for one in tested if name in map(str, one.revisions)]
+            for name in self.passing
+        }
         return replace(self, passing=passing, side=Side.RM)
 
     @property

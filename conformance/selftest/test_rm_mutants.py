@@ -139,3 +139,4 @@ def test_page_shows_mutants_of_rms_in_their_own_section() -> None:
     assert "| a-variant | Free. |  | accepted |  |" in of_rms
     assert "SI-REG-011 MUST An RM registers before it sends any update: no mutant yet" in of_rms
     assert "a-mutant" not in of_rms
+    assert "SI-CONN-011" not in of_rms  # of 2021-02
