@@ -1,12 +1,18 @@
+# ruff: noqa: SLF001 - mutants alter private functions
 """Mutants: the wire format of what an RM sends."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from google.protobuf.message import Message
+from siconform.transport.dialects.lax import lax_messages
 from sirm.core import confirmations
 from sirm.core.cluster import Container
 from sirm.core.model import Release, Termination
+from sirm.shell import connection
+from sirm.shell.connection import Connection
+from siwire import REVISIONS, rpc
 
 from mutation.altering import Inside
 from mutation.mutant import rm_mutant
@@ -87,3 +93,34 @@ def _(inside: Inside) -> None:
         return bool(nodes)
 
     edit(inside, unset)
+
+
+@rm_mutant(
+    "rm-sends-both-priorities",
+    "An ask has a priority by number and by the name of its class.",
+    breaks=("SI-WIRE-012",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def both(message: Message) -> bytes:
+        lax = lax_messages(REVISIONS["2021-02"]).UpdateRequest.FromString(
+            message.SerializeToString()
+        )
+        for ask in lax.asks:
+            ask.priority.priorityValue, ask.priority.priorityClassName = 1, "normal"
+            inside.fires()
+        written: bytes = lax.SerializeToString()
+        return written
+
+    def open_(_original: Callable[[Connection, str], None], self: Connection, name: str) -> None:
+        outbox = self._outboxes[name] = connection.Outbox()
+        outbox.put_nowait(self._codec.opening(name, self._identity.rm_id))
+        method = rpc.methods(self._codec.revision)[name]
+        stream = self._channel.stream_stream(
+            method.path,
+            request_serializer=both,
+            response_deserializer=method.response.FromString,
+        )
+        self._begin(self._read(name, stream(connection._messages(outbox))))
+
+    inside.instead_of(Connection._open, open_)
