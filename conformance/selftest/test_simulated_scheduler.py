@@ -181,10 +181,14 @@ def test_verdicts_of_one_kind_are_delayed_alone(both: Both) -> None:
     rm, scheduler = both.rm, both.scheduler
 
     with scheduler.delaying_verdicts(ApplicationAccepted):
-        rm.submits()
+        rm.submits("a")
+        rm.submits("b")
         rm.adds_node()
         rm.receives(NodeAccepted("n"))
-        assert not rm.received(ApplicationAccepted())
+        scheduler.expects(Sent(ApplicationRequest, application="b"))
+        scheduler.gives_verdicts("b")
+        rm.receives(ApplicationAccepted("b"))
+        assert not rm.received(ApplicationAccepted("a"))
 
     rm.receives(ApplicationAccepted("a"))
 

@@ -237,11 +237,32 @@ def _(inside: Inside) -> None:
 
 @rm_mutant(
     "rm-undrains-before-it-fills",
-    "Nodes are created draining, and undrained before what runs there is reported.",
+    "Nodes are created draining, and undrained before what runs there is reported; requests do not"
+    " wait for that.",
     breaks=("SI-REC-009",),
 )
 def _(inside: Inside) -> None:
     _created_draining(inside, lambda _state, _node_id: True)
+    inside.instead_of(reporting._will_be_reported, lambda _original, _state, _one: False)  # noqa: SLF001  # mutants do that
+
+
+@rm_variant(
+    "rm-undrains-and-then-fills",
+    "Nodes are created draining and undrained; what runs there is reported before any request.",
+    areas=_AREAS,
+)
+def _(inside: Inside) -> None:
+    _created_draining(inside, lambda _state, _node_id: True)
+
+
+@rm_variant(
+    "rm-requests-while-nodes-drain",
+    "Nodes are created draining and filled later; requests do not wait for that.",
+    areas=_AREAS,
+)
+def _(inside: Inside) -> None:
+    _created_draining(inside, _is_filled)
+    inside.instead_of(reporting._will_be_reported, lambda _original, _state, _one: False)  # noqa: SLF001  # variants do that
 
 
 def _recovers_with(inside: Inside, alter: Callable[[ContainerRecord], ContainerRecord]) -> None:

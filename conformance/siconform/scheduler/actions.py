@@ -122,9 +122,9 @@ class Actions(Expectations):
             self.switches.delayed = ()
         self.gives_verdicts()
 
-    def gives_verdicts(self) -> None:
-        """Send the verdicts held back so far."""
-        self.engine.act(self.engine.behaviour.gives_held_verdicts)
+    def gives_verdicts(self, application: str = "") -> None:
+        """Send the verdicts held back so far, or only the one on an application."""
+        self.engine.act(lambda: self.engine.behaviour.gives_held_verdicts(application))
 
     def confirming_nothing(self) -> AbstractContextManager[None]:
         """Return a block in which releases of the RM are carried out and not confirmed."""

@@ -59,9 +59,14 @@ class Decisions:
         self.held: list[Fact] = []
         self.now = 0.0
 
-    def gives_held_verdicts(self) -> list[Fact]:
-        """Return the verdicts held back so far; what they are about is accepted now."""
-        held, self.held = self.held, []
+    def gives_held_verdicts(self, application: str = "") -> list[Fact]:
+        """Return the verdicts held back so far; what they are about is accepted now.
+
+        With ``application`` only the one on it.
+        """
+        every = self.held
+        held = [one for one in every if application in ("", getattr(one, "application", None))]
+        self.held = [one for one in every if one not in held]
         for fact in list(held):
             if isinstance(fact, NodeAccepted) and fact.node in self.model.nodes:
                 self.model.nodes[fact.node].accepted = True

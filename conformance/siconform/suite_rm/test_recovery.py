@@ -18,6 +18,7 @@ from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
     ApplicationRequest,
+    AskRequest,
     ExistingAllocationRequest,
     NodeRequest,
 )
@@ -46,23 +47,31 @@ def test_applications_are_added_before_their_existing_allocations(
 
 
 @requirement("SI-REC-009")
-def test_a_node_that_is_created_draining_is_filled_and_then_undrained(
+def test_a_node_that_is_created_draining_is_undrained_and_filled_before_it_takes_work(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     running = scheduler.allocation_of(rm.runs())
-    undrain = Sent(NodeRequest, node=running.node, action=Action.UNDRAIN)
+    with scheduler.placing_nothing():
+        waiting = rm.submits()
+        scheduler.pending_of(waiting)
 
-    with scheduler.delaying_verdicts(ApplicationAccepted):
-        scheduler.lets_register(rm.restarts)
-        with precondition("the RM reports its node"):
-            created = scheduler.expects_node(running.node)
-        if created.action is not Action.CREATE_DRAINING:
-            raise NotOffered("the RM does not create nodes draining when it registers again")
-        scheduler.existing_within(scheduler.deadlines.ack, running.key)  # some do not wait
+        with scheduler.delaying_verdicts(ApplicationAccepted):
+            scheduler.lets_register(rm.restarts)
+            with precondition("the RM reports its node and applications"):
+                created = scheduler.expects_node(running.node)
+                scheduler.expects(Sent(ApplicationRequest, application=waiting))
+            if created.action is not Action.CREATE_DRAINING:
+                raise NotOffered("the RM does not create nodes draining when it registers again")
+            scheduler.gives_verdicts(waiting)
+            scheduler.existing_within(scheduler.deadlines.ack, running.key)  # some do not wait
 
-    with precondition("the RM reports what runs"):
-        ((filled, _),) = scheduler.expects_existing(running.key)
-    comes_first(scheduler, filled, scheduler.expects_entry(undrain))
+        with precondition("the RM reports what runs"):
+            ((filled, _),) = scheduler.expects_existing(running.key)
+        undrained = scheduler.expects_entry(
+            Sent(NodeRequest, node=running.node, action=Action.UNDRAIN)
+        )
+        if any(one.at < filled.at for one in scheduler.entries(AskRequest)):
+            comes_first(scheduler, filled, undrained)
 
 
 @requirement("SI-REC-010")
