@@ -199,6 +199,8 @@ def test_application_is_rejected_while_its_verdict_is_held_back(both: Both) -> N
         rm.adds_node()
         rm.submits()
         rm.asks("k")
+        scheduler.expects(Sent(NodeRequest))
+        scheduler.expects(Sent(ApplicationRequest))
         assert scheduler.expects_pending("a").key == "k"
 
         scheduler.rejects_application("a", "no queue")
