@@ -190,3 +190,18 @@ def test_monitors_of_rms_ignore_the_scheduler() -> None:
     fact = Unreadable(UpdateKind.NODES, "of the kit")
     exchange.history.add("rm", [fact], sent_by_rm=False, message=message)
     assert [one for one in monitors.check(exchange, side=Side.RM) if one.violation] == []
+
+
+@pytest.mark.parametrize("is_simple", [True, False])
+def test_constraint_without_the_simple_variant_is_a_violation(*, is_simple: bool) -> None:
+    exchange = history_of(NODE)
+    message = find_revision("2021-02").si.UpdateRequest(rmID="rm")
+    constraint = message.asks.add().placementConstraint
+    (constraint.simpleConstraint if is_simple else constraint).SetInParent()
+    exchange.history.add("rm", [ASK], sent_by_rm=True, message=message)
+
+    found = result("a_constraint_of_the_rm_is_simple", exchange)
+
+    message_of_it = "a placement constraint without the simple variant"
+    assert found.violation == (None if is_simple else message_of_it)
+    assert found.held

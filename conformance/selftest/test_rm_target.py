@@ -113,6 +113,14 @@ def test_silent_rm_is_reported(start: Start) -> None:
     )
 
 
+def test_registration_with_another_service_is_reported(start: Start) -> None:
+    error = start(RUNS).did_not_register(called="/si.v2.Scheduler/RegisterResourceManager")
+    assert str(error) == (
+        'the RM called "/si.v2.Scheduler/RegisterResourceManager" '
+        'instead of "/si.v1.Scheduler/RegisterResourceManager"'
+    )
+
+
 def test_missing_rm_is_reported(tmp_path: Path) -> None:
     log = tmp_path / "rm.log"
     target = RmTarget("rm: h:1", DEFAULT_REVISION, 1.0, log, serve_at=SCHEDULER, patience=20.0)

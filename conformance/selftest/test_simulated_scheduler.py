@@ -7,6 +7,7 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 from siconform.expecting.deadlines import Deadlines
+from siconform.monitors.wire import unknown_numbers
 from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed
 from siconform.protocol.notifications import (
     Allocated,
@@ -465,7 +466,28 @@ def test_other_methods_are_unimplemented_and_noted(keyed: Both) -> None:
     status = keyed.rm.connection.calls_raw("/si.v1.Scheduler/Update", 2.0)
 
     assert status == "UNIMPLEMENTED"
-    assert keyed.scheduler.engine.server.unserved == ["/si.v1.Scheduler/Update"]
+    server = keyed.scheduler.engine.server
+    assert server.unserved == ["/si.v1.Scheduler/Update"]
+    assert server.unserved_registration() == ""
+
+    keyed.rm.connection.calls_raw("/si.v2.Scheduler/RegisterResourceManager", 2.0)
+    assert server.unserved_registration() == "/si.v2.Scheduler/RegisterResourceManager"
+
+
+def test_unknown_fields_are_added_to_messages_and_their_elements(both: Both) -> None:
+    rm, scheduler = both.rm, both.scheduler
+    with scheduler.adding_unknown_fields():
+        rm.adds_node()
+        rm.receives(NodeAccepted("n"))
+    rm.submits()
+    rm.receives(ApplicationAccepted("a"))
+
+    (extended,), (plain,) = scheduler.sent(NodeAccepted), scheduler.sent(ApplicationAccepted)
+    assert extended.message is not None
+    assert plain.message is not None
+    parts = {name.rpartition(".")[2] for name, _ in unknown_numbers(extended.message)}
+    assert parts == {extended.message.DESCRIPTOR.name, "AcceptedNode"}
+    assert not [*unknown_numbers(plain.message)]
 
 
 def test_missing_and_unwanted_are_distinguished() -> None:

@@ -77,6 +77,19 @@ def the_rm_sends_a_priority_in_one_way() -> Evaluator:
     return a_priority_is_sent_in_one_way(Side.RM)
 
 
+def a_constraint_of_the_rm_is_simple() -> Evaluator:
+    """A placement constraint of an RM of 2021-02 has the simple variant, the only one there is."""
+
+    def evaluate_message(message: Message) -> EntryFinding:
+        sent = [p for p in parts(message) if p.DESCRIPTOR.full_name == "si.v1.PlacementConstraint"]
+        if not sent:
+            return NOTHING_TO_EVALUATE
+        is_empty = any(not p.HasField("simpleConstraint") for p in sent)
+        return violated_if(is_empty, "a placement constraint without the simple variant")
+
+    return of_messages(evaluate_message, Side.RM)
+
+
 @cache
 def _reserved(descriptor: Descriptor) -> frozenset[int]:
     """Return the field numbers that this message reserves, and its undeclared gap."""
@@ -92,4 +105,5 @@ MONITORS: Final = (
     Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",)),
     Monitor(what_the_rm_means_is_set, ("SI-WIRE-010",)),
     Monitor(the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",)),
+    Monitor(a_constraint_of_the_rm_is_simple, ("SI-WIRE-012",)),
 )

@@ -103,6 +103,7 @@ class RmSession:
                 scheduler.awaits_rm(_LOOK_AGAIN)
             except PreconditionFailed:
                 if time.monotonic() > until or not self._target.alive():
-                    raise self._target.did_not_register(again=self._was_there) from None
+                    again, called = self._was_there, self._engine.server.unserved_registration()
+                    raise self._target.did_not_register(again=again, called=called) from None
             else:
                 return

@@ -30,6 +30,7 @@ from siconform.protocol.requests import (
     NodeRequest,
     Registration,
 )
+from siconform.scheduler.decisions import release_of
 from siconform.scheduler.expectations import Expectations, Pattern, pattern_of
 from siconform.scheduler.model import Live, Pending
 from siconform.scheduler.patterns import Sent
@@ -138,6 +139,15 @@ class Actions(Expectations):
         """Return a block in which no state of an application is reported."""
         return self.switches.off("states")
 
+    @contextmanager
+    def adding_unknown_fields(self) -> Iterator[None]:
+        """Add a field that no revision declares to all that is sent in this block."""
+        self.switches.unknown_fields = True
+        try:
+            yield
+        finally:
+            self.switches.unknown_fields = False
+
     def rejecting(self, *patterns: Pattern) -> AbstractContextManager[None]:
         """Return a block in which requests that match are rejected on arrival."""
         return self.switches.rejecting(*map(pattern_of, patterns))
@@ -203,6 +213,10 @@ class Actions(Expectations):
         behaviour = self.engine.behaviour
         (sent,) = self.engine.act(lambda: behaviour.releases_all_of(application, termination))
         return sent  # type: ignore[return-value]  # as it names an application
+
+    def confirms(self, *allocations: Allocated) -> None:
+        """Confirm releases of the RM by hand, in one message."""
+        self.sends(*(release_of(one, Termination.STOPPED_BY_RM) for one in allocations))
 
     def times_out(
         self, application: str, *, state: str = "Failing", separately: bool = False

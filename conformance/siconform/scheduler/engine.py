@@ -21,6 +21,7 @@ from siconform.scheduler.switches import Switches
 from siconform.transport.connection import is_barrier
 from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.dialects.decoding import decode
+from siconform.transport.dialects.elements import add_unknown_field
 from siconform.transport.extension_messages import MILLISECOND
 
 _ANSWER: Final = 2.0  # seconds for an answer to a placement check; none is a refusal
@@ -248,6 +249,8 @@ class Engine:
             return
         kind = next(k for k in UpdateKind if self.dialect.method(k) == method)
         message = self.dialect.response_with(kind, facts)
+        if self.switches.unknown_fields:
+            add_unknown_field(message)
         self.history.add(self.rm_id, facts, sent_by_rm=False, message=message, barrier=is_barrier)
         stream.send(message.SerializeToString())
 

@@ -78,7 +78,9 @@ class Expectations(SchedulerSteps):
         """Wait for a match of every pattern, in any order."""
         return [self.expects(pattern) for pattern in patterns]
 
-    def expects_confirmation(self, allocation: Allocated, termination: Termination) -> Entry:
+    def expects_confirmation(
+        self, allocation: Allocated, termination: Termination, *, timeout: float | None = None
+    ) -> Entry:
         """Wait for the confirmation of a release: by the identity, or for all of its application.
 
         One that covers all may confirm several, so it is not consumed.
@@ -88,7 +90,7 @@ class Expectations(SchedulerSteps):
             ReleaseRequest, subject=AllOf(allocation.application), termination=termination
         )
         by_itself = Sent(ReleaseRequest, subject=one, termination=termination)
-        entry = self.expects_entry(by_itself, everything)
+        entry = self.expects_entry(by_itself, everything, timeout=timeout)
         self._taken = {i for i in self._taken if not everything.matches(self._at(i).content)}
         return entry
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import ConformanceFailure
-from siconform.protocol.notifications import UpdateKind
+from siconform.protocol.matchers import ANY
+from siconform.protocol.notifications import Termination, UpdateKind
 from siconform.protocol.requests import AskReleaseRequest, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import AllOf, Identity, OneAllocation, OneAsk
 from siconform.recording.history import Entry
@@ -49,18 +50,24 @@ class GangSteps(Actions):
             raise ConformanceFailure(message, expected=f"{what} within {limit:g} s")
         return found
 
-    def expects_confirmation_of_ask(self, application: str, key: str) -> Entry:
+    def expects_confirmation_of_ask(
+        self, application: str, key: str, termination: Termination = ANY
+    ) -> Entry:
         """Wait for the confirmation that an ask is released, by its key or for all of them.
 
-        One for all may confirm several, so it is not consumed.
+        It has this type, if the revision has one for asks. One for all may confirm several, so it
+        is not consumed.
         """
+        kind = termination if self.engine.dialect.ask_releases_state_why else ANY
         by_itself = (
-            Sent(AskReleaseRequest, subject=OneAsk(application, key)),
-            Sent(ReleaseRequest, subject=OneAllocation(application, key)),
+            Sent(AskReleaseRequest, subject=OneAsk(application, key), termination=kind),
+            Sent(ReleaseRequest, subject=OneAllocation(application, key), termination=kind),
         )
-        everything: list[Sent[Any]] = [Sent(AskReleaseRequest, subject=AllOf(application))]
+        everything: list[Sent[Any]] = [
+            Sent(AskReleaseRequest, subject=AllOf(application), termination=kind)
+        ]
         if self.engine.dialect.identity is Identity.KEY_OF_THE_ASK:  # one release covers both
-            everything.append(Sent(ReleaseRequest, subject=AllOf(application)))
+            everything.append(Sent(ReleaseRequest, subject=AllOf(application), termination=kind))
         entry = self.expects_entry(*by_itself, *everything)
         self._taken = {
             i

@@ -19,6 +19,7 @@ from siwire.ext import extension_pb2 as ext
 from siconform.transport.channels import OPTIONS
 
 _EXTENSION: Final = ext.DESCRIPTOR.services_by_name["SchedulerExtension"]
+_REGISTERS: Final = "/RegisterResourceManager"
 _CALLS: Final = 64  # open at a time, streams included
 _UNSENT: Final = 0.2  # seconds for messages sent before the server stops
 _TO_STOP: Final = 5.0
@@ -133,6 +134,10 @@ class SchedulerServer:
         """Drop every connection and listen again at once."""
         self.stops()
         self.starts()
+
+    def unserved_registration(self) -> str:
+        """Return the path of a registration of another service that an RM called, or ""."""
+        return next((one for one in self.unserved if one.endswith(_REGISTERS)), "")
 
     def _scheduler(self) -> grpc.GenericRpcHandler:
         handlers: dict[str, Any] = {

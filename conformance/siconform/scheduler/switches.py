@@ -20,6 +20,7 @@ class Switches:
     delayed: tuple[type[Fact], ...] = ()  # kinds of verdicts that are held back
     rejected: list[Sent[Any]] = field(default_factory=list)
     refuses_registration: str = ""  # a gRPC status name
+    unknown_fields: bool = False  # adds a field that no revision declares to all it sends
 
     @contextmanager
     def off(self, name: str) -> Iterator[None]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from siwire import Revision
+from siwire import Revision, rpc
 
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
@@ -16,6 +16,7 @@ from siconform.targets.terms import PLAIN, Terms
 
 DRIVER: Final = "{driver}"  # in a command: the address on which the RM's driver listens
 ANY_PORT: Final = "127.0.0.1:0"
+REGISTRATION: Final = f"/{rpc.SERVICE}/RegisterResourceManager"
 START_TIMEOUT: Final = 30.0  # seconds until an RM must register
 
 
@@ -75,8 +76,13 @@ class RmTarget:
             self._process.stop()
             self._process = None
 
-    def did_not_register(self, *, again: bool = False) -> TargetUnavailable:
-        """Return the error that it did not register in time, or not ``again``."""
+    def did_not_register(self, *, again: bool = False, called: str = "") -> TargetUnavailable:
+        """Return the error that it did not register in time, or not ``again``.
+
+        ``called`` is the path of a registration that no revision has, if it called one.
+        """
+        if called:
+            return TargetUnavailable(f'the RM called "{called}" instead of "{REGISTRATION}"')
         where = f"{self.address} within {self.patience:g} s"
         if self.launch is None and again:
             return TargetUnavailable(f"the RM did not register again at {where}")

@@ -37,6 +37,14 @@ UNKNOWN_FIELD_500: Final = b"\xa2\x1f\x03new"  # field 500, length-delimited, "n
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
 
 
+def add_unknown_field(message: Message) -> None:
+    """Add a field that no revision declares to a message and to each element of its lists."""
+    for field, value in message.ListFields():
+        for element in value if field.is_repeated and field.message_type else ():
+            element.MergeFromString(UNKNOWN_FIELD_500)
+    message.MergeFromString(UNKNOWN_FIELD_500)
+
+
 def open_stream(_request: object, _sent: StreamOpening) -> None:
     """Write nothing but the rmID, which every request has."""
 
