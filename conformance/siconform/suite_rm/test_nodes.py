@@ -99,7 +99,7 @@ CHANGES: Final[Mapping[Action, Callable[[DrivenRM, Node], object]]] = {
 }
 
 
-@requirement("SI-NODE-024")
+@requirement("SI-NODE-024", "SI-WIRE-005")
 @pytest.mark.parametrize(
     "actions",
     [(Action.UPDATE, Action.UPDATE), (Action.DRAIN, Action.UNDRAIN), (Action.DECOMMISSION,)],

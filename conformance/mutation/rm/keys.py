@@ -1,0 +1,71 @@
+"""Mutants: the keys that an RM gives."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from sirm.codec import parts
+from sirm.core.cluster import Cluster, Container
+from sirm.core.model import ContainerRecord
+from sirm.shell import driver
+from siwire.ext import extension_pb2 as ext
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant
+
+NewKey: TypeAlias = Callable[[Cluster, str], str]
+
+
+@rm_mutant(
+    "rm-counts-keys-in-each-application",
+    "The containers of every application have the keys 1, 2 and so on.",
+    breaks=("SI-ALLOC-017",),
+)
+def _(inside: Inside) -> None:
+    numbers: Counter[str] = Counter()
+
+    def new_key(_original: NewKey, _self: Cluster, name: str) -> str:
+        numbers[name] += 1
+        inside.fires()
+        return str(numbers[name])
+
+    inside.instead_of(Cluster.new_key, new_key)
+
+
+@rm_mutant(
+    "rm-has-one-key-for-each-application",
+    "All containers of an application are requested under the same key.",
+    breaks=("SI-ALLOC-017",),
+)
+def _(inside: Inside) -> None:
+    def allocation(
+        original: Callable[[ContainerRecord, Any], None], record: ContainerRecord, message: Any
+    ) -> None:
+        original(record, message)
+        message.allocationKey = record.application_id
+        inside.fires()
+
+    def view(
+        original: Callable[[Container], ext.ContainerView], container: Container
+    ) -> ext.ContainerView:
+        shown = original(container)
+        shown.allocation_key = shown.application_id
+        return shown
+
+    inside.instead_of(parts.allocation, allocation)
+    inside.instead_of(driver.container_view, view)
+
+
+@rm_mutant(
+    "rm-takes-keys-for-foreign-containers",
+    "A foreign container gets the key of a container of the RM.",
+    breaks=("SI-ALLOC-017",),
+)
+def _(inside: Inside) -> None:
+    def new_key(original: NewKey, self: Cluster, name: str) -> str:
+        if name in self.applications or not self.containers:
+            return original(self, name)
+        inside.fires()
+        return next(iter(self.containers))
+
+    inside.instead_of(Cluster.new_key, new_key)

@@ -1,0 +1,101 @@
+"""Mutants: how an RM reads and writes its streams, and the messages on them."""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+from sirm.codec import r2021_02
+from sirm.core.model import RequestAllocation
+from sirm.shell.connection import Connection
+from sirm.shell.instance import Instance
+
+from mutation.altering import Inside
+from mutation.mutant import rm_mutant
+
+Send: TypeAlias = Callable[[Connection, str, Message], None]
+Receive: TypeAlias = Callable[[Instance, str, Any], None]
+
+
+@rm_mutant(
+    "rm-reads-one-response-for-each-request",
+    "On a stream no more responses are taken than messages were sent.",
+    breaks=("SI-WIRE-005",),
+)
+def _(inside: Inside) -> None:
+    left: Counter[tuple[Connection | None, str]] = Counter()
+
+    def send(original: Send, self: Connection, method: str, message: Message) -> None:
+        left[self, method] += 1
+        original(self, method, message)
+
+    def receive(original: Receive, self: Instance, method: str, message: Any) -> None:
+        if not left[self._connection, method]:
+            inside.fires()
+            return
+        left[self._connection, method] -= 1
+        original(self, method, message)
+
+    inside.instead_of(Connection.send, send)
+    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+
+
+@rm_mutant(
+    "rm-waits-for-each-response",
+    "The next message on a stream is sent after the response to the one before.",
+    breaks=("SI-WIRE-005",),
+)
+def _(inside: Inside) -> None:
+    waiting: dict[tuple[Connection, str], deque[Message]] = {}
+
+    def send(original: Send, self: Connection, method: str, message: Message) -> None:
+        if (self, method) in waiting:
+            inside.fires()
+            waiting[self, method].append(message)
+        else:
+            waiting[self, method] = deque()
+            original(self, method, message)
+
+    def receive(original: Receive, self: Instance, method: str, message: Any) -> None:
+        original(self, method, message)
+        connection = self._connection
+        if connection is not None and (due := waiting.pop((connection, method), None)):
+            connection.send(method, due.popleft())
+            waiting[connection, method].extend(due)
+
+    inside.instead_of(Connection.send, send)
+    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+
+
+@rm_mutant(
+    "rm-drops-what-has-unknown-fields",
+    "A message with a field that the revision does not declare is ignored.",
+    breaks=("SI-WIRE-007",),
+)
+def _(inside: Inside) -> None:
+    def receive(original: Receive, self: Instance, method: str, message: Any) -> None:
+        unknown: Any = UnknownFieldSet(message)
+        if len(unknown):
+            inside.fires()
+        else:
+            original(self, method, message)
+
+    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+
+
+@rm_mutant(
+    "rm-sends-an-empty-constraint",
+    "An ask has a placement constraint without the simple variant.",
+    breaks=("SI-WIRE-012",),
+    revision="2021-02",
+)
+def _(inside: Inside) -> None:
+    def ask(
+        original: Callable[[RequestAllocation, Any], None], update: RequestAllocation, request: Any
+    ) -> None:
+        original(update, request)
+        request.asks[-1].placementConstraint.SetInParent()
+        inside.fires()
+
+    inside.instead_of(r2021_02.ask, ask)
