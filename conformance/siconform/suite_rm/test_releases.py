@@ -72,8 +72,7 @@ def test_a_release_is_confirmed_once_the_container_is_gone(
 def test_several_releases_in_one_message_are_each_confirmed(
     rm: DrivenRM, scheduler: SimulatedScheduler, termination: Termination
 ) -> None:
-    app = rm.runs(containers=2)
-    allocations = scheduler.allocations_of(app, at_least=2)
+    allocations = [scheduler.allocation_of(rm.runs()) for _ in range(2)]
 
     scheduler.releases(*allocations, termination=termination)
 
@@ -122,15 +121,15 @@ def test_a_confirmation_of_the_scheduler_is_not_answered(
 def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    app = rm.runs(containers=3)
-    exited, preempted, _ = scheduler.allocations_of(app, at_least=3)
+    exited, preempted = (scheduler.allocation_of(rm.runs()) for _ in range(2))
+    ended = rm.runs()
 
     rm.stops_container(exited.key)
     with precondition("the RM releases a container that has ended"):
         scheduler.expects(Sent(ReleaseRequest))
     scheduler.releases(preempted, termination=Termination.PREEMPTED_BY_SCHEDULER)
     scheduler.expects_confirmation(preempted, Termination.PREEMPTED_BY_SCHEDULER)
-    rm.ends_application(app)
+    rm.ends_application(ended)
 
     scheduler.raises_barrier()  # what it has sent is checked by the monitor
 

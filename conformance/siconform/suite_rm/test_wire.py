@@ -9,6 +9,7 @@ from siconform.marks import requirement
 from siconform.protocol.notifications import Termination
 from siconform.protocol.requests import AskRequest
 from siconform.scheduler.driven_rm import DrivenRM, Group
+from siconform.scheduler.gang_steps import keys_of
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 
@@ -20,7 +21,8 @@ def test_an_rm_takes_decisions_that_answer_nothing(
     rm.adds_node()
     with scheduler.placing_nothing():
         app = rm.submits(Group(members=3))
-        keys = [ask.key for ask in scheduler.expects_members(app, 3)]
+        with precondition("the RM asks for all its containers"):
+            keys = keys_of(scheduler.expects_members(app, 3))
 
         allocations = [scheduler.allocates(key) for key in keys]
         rm.expects(lambda view: {*keys} <= {*view.running}, f"{', '.join(keys)} run")
