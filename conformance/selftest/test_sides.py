@@ -78,8 +78,10 @@ def test_options_name_side_and_target(
         ),
         (
             {"--rm": "k8sshim"},
-            'unknown resource manager "k8sshim": give NAME@VERSION. Did you mean k8shim? '
-            f"Known: {KNOWN_RM}.",
+            (
+                'unknown resource manager "k8sshim": give NAME@VERSION. Did you mean k8shim? '
+                f"Known: {KNOWN_RM}."
+            ),
         ),
         (
             {"--target": KNOWN_RM},
