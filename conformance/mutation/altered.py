@@ -27,6 +27,8 @@ def apply(names: str, side: Side, inside: Inside) -> None:
     name, _, variant = names.partition("+")
     load()
     changes = of_side(side)
+    for unknown in {name, variant} - {"", *changes}:
+        sys.exit(f'unknown change of the {side.noun}: "{unknown}"; fixtures/mutation lists them')
     if variant:
         changes[variant].alter(inside.quietly())
     if name:

@@ -6,7 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sirm
 from mutation import choosing
+from mutation.altered import apply
+from mutation.altering import Inside
 from mutation.evaluating import ROOT, state_of_the_rest
 from mutation.known import load
 from mutation.main_revision import NAME, si
@@ -61,6 +64,11 @@ def test_changed_rm_is_started_with_the_options_of_sirm() -> None:
 
     assert (done.returncode, done.stderr) == (1, "")
     assert "gave up the scheduler" in done.stdout
+
+
+def test_change_of_a_scheduler_is_unknown_to_the_rm() -> None:
+    with pytest.raises(SystemExit, match='unknown change of the resource manager: "drain-ignored"'):
+        apply("drain-ignored", Side.RM, Inside(sirm))
 
 
 @pytest.mark.parametrize(
