@@ -21,8 +21,8 @@ from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 def test_an_rm_reports_its_complete_state_after_every_registration(
     rm: DrivenRM, scheduler: SimulatedScheduler, cause: Callable[[DrivenRM], None]
 ) -> None:
-    app = rm.runs(containers=2)
-    running = scheduler.allocations_of(app, at_least=2)
+    apps = [rm.runs(), rm.runs()]
+    running = [scheduler.allocation_of(app) for app in apps]
     spare = rm.adds_node()
     with scheduler.placing_nothing():
         waiting = rm.submits()
@@ -30,9 +30,9 @@ def test_an_rm_reports_its_complete_state_after_every_registration(
 
         scheduler.lets_register(lambda: cause(rm))
 
-        for node in (running[0].node, spare):
+        for node in {spare, *(one.node for one in running)}:
             scheduler.expects_node(node)
-        for application in (app, waiting):
+        for application in (*apps, waiting):
             scheduler.expects(Sent(ApplicationRequest, application=application))
         scheduler.expects_existing(*(one.key for one in running))
         scheduler.expects(Sent(AskRequest, application=waiting))
