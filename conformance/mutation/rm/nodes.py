@@ -166,7 +166,7 @@ def _(inside: Inside) -> None:
 @rm_mutant(
     "rm-undrains-cordoned-nodes",
     "A cordoned node is created draining, and undrained at once.",
-    breaks=("SI-NODE-041", "SI-NODE-014"),
+    breaks=("SI-NODE-014",),
 )
 def _(inside: Inside) -> None:
     undrained = (NodeAction.CREATE_DRAIN, NodeAction.DRAIN_TO_SCHEDULABLE)
@@ -191,3 +191,23 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     drained = (NodeAction.CREATE, NodeAction.DRAIN_NODE)
     _creates(inside, usable=(NodeAction.CREATE,), cordoned=drained)
+
+
+@rm_variant(
+    "rm-refuses-cordoned-nodes",
+    "A cordoned node is undrained at once, and refused whenever a placement is asked for.",
+    areas=("NODE",),
+)
+def _(inside: Inside) -> None:
+    def may_run_on(
+        original: Callable[[State, Container, str], bool],
+        state: State,
+        container: Container,
+        node_id: str,
+    ) -> bool:
+        is_known = original(state, container, node_id)
+        return is_known and not state.cluster.nodes[node_id].cordoned
+
+    undrained = (NodeAction.CREATE_DRAIN, NodeAction.DRAIN_TO_SCHEDULABLE)
+    _creates(inside, usable=(NodeAction.CREATE,), cordoned=undrained)
+    inside.instead_of(containers.may_run_on, may_run_on)

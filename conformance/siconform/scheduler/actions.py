@@ -36,6 +36,7 @@ from siconform.scheduler.model import Live, Pending
 from siconform.scheduler.patterns import Sent
 
 _BY_TEST: Final = "by the test"
+PLACEHOLDERS_TIMED_OUT: Final = "ResourceReservationTimeout"  # as yunikorn-core states it
 _VERDICTS: Final = (NodeAccepted, NodeRejected, ApplicationAccepted, ApplicationRejected)
 
 
@@ -235,7 +236,7 @@ class Actions(Expectations):
                 *behaviour.releases(live, Termination.TIMEOUT),
             ]
             if state:
-                why = "placeholder timeout"
+                why = PLACEHOLDERS_TIMED_OUT
                 facts += behaviour.changes_state(application, state, why, self._now())
             return facts
 

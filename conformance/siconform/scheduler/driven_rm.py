@@ -285,7 +285,9 @@ class DrivenRM:
         except PreconditionFailed:
             if holds(view := self.looks()):
                 return view
-            raise ConformanceFailure(f"not so: {what}", expected=what) from None
+            has = ", ".join(f"{one.phase or 'other'} {one.key}" for one in view.containers)
+            happened = f"the RM has the containers: {has or 'none'}"
+            raise ConformanceFailure(f"not so: {what}", expected=what, happened=happened) from None
 
     def _drives(self, command: ext.DriveCommand) -> View:
         if self._driver is None:

@@ -15,6 +15,7 @@ from siconform.protocol.requests import (
     AskRequest,
 )
 from siconform.recording.history import Entry
+from siconform.scheduler.actions import PLACEHOLDERS_TIMED_OUT
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -162,7 +163,7 @@ def test_nothing_is_requested_for_a_failed_application(
             scheduler.expects_confirmation(placeholder, Termination.TIMEOUT)
     scheduler.expects_none()  # what was decided has come
     before = len(scheduler.exchange.entries())
-    scheduler.changes_state(app, "Failed", "placeholder timeout")
+    scheduler.changes_state(app, "Failed", PLACEHOLDERS_TIMED_OUT)
 
     rm.expects(lambda view: not view.of(app), f"no container of {app} is left")
     asks_no_more(scheduler, app, before)
