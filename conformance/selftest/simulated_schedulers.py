@@ -25,6 +25,7 @@ from siwire import Revision
 
 DEADLINES = Deadlines().scaled(5.0)
 LIMIT = 25.0
+REGISTRATION = Registration("rm", "1", "group", QueueConfiguration("queues: []", "group"))
 
 
 @dataclass
@@ -34,8 +35,7 @@ class PlainRm:
     connection: Connection
 
     def registers(self) -> str:
-        registration = Registration("rm", "1", "group", QueueConfiguration("queues: []", "group"))
-        answered = self.connection.registers(registration, LIMIT)
+        answered = self.connection.registers(REGISTRATION, LIMIT)
         if answered.status == "OK":
             self.connection.opens_all()
         return str(answered.status)

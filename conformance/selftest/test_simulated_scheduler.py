@@ -40,7 +40,7 @@ from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
 from siconform.scheduler.patterns import Sent
 from siwire import REVISIONS, find_revision
 
-from .simulated_schedulers import EVERY_KIND, Both, becomes, connected
+from .simulated_schedulers import EVERY_KIND, LIMIT, REGISTRATION, Both, becomes, connected
 
 KEYED = find_revision("2024-10")
 OLDEST = find_revision("2021-02")
@@ -529,5 +529,38 @@ def test_what_comes_after_its_deadline_is_late() -> None:
 
 def test_rm_that_does_not_come_is_a_failed_precondition(keyed: Both) -> None:
     keyed.scheduler._registrations = keyed.scheduler.engine.registrations
-    with pytest.raises(PreconditionFailed, match="the RM opened no streams at"):
+    with pytest.raises(PreconditionFailed, match="the RM did not register at"):
         keyed.scheduler.awaits_rm(timeout=0.1)
+
+
+def test_rm_may_open_its_streams_later(keyed: Both) -> None:
+    another, scheduler = keyed.another_rm(), keyed.scheduler
+    scheduler._registrations = scheduler.engine.registrations
+    keyed.rm.connection.close(1.0)
+
+    another.connection.registers(REGISTRATION, LIMIT)
+
+    assert scheduler.awaits_rm().rm == "rm"
+    another.connection.close(1.0)
+
+
+def test_half_closed_stream_ends_when_the_rm_opens_another(keyed: Both) -> None:
+    keyed.rm.connection.half_closes(UpdateKind.NODES)
+    assert becomes(lambda: bool(keyed.scheduler.entries(StreamEnded)))
+    keyed.scheduler.stays_connected()
+    assert not keyed.rm.received(StreamEnded())
+    another = keyed.another_rm()
+
+    another.connection.opens(UpdateKind.NODES)
+
+    assert keyed.rm.receives(StreamEnded(kind=UpdateKind.NODES)).status == "OK"
+    another.connection.close(1.0)
+
+
+def test_rm_that_registers_again_does_not_stay_connected(keyed: Both) -> None:
+    keyed.scheduler.stays_connected()
+
+    keyed.rm.registers()
+
+    with pytest.raises(ConformanceFailure, match="the RM registered again"):
+        keyed.scheduler.stays_connected()

@@ -203,7 +203,8 @@ class Engine:
         with self.acting:
             if self._streams.get(stream.name) is not stream or self._closing:
                 return
-            if status != "OK":
+            stream.half_closed = status == "OK"
+            if not stream.half_closed:
                 del self._streams[stream.name]
             kinds = [k for k in UpdateKind if self.dialect.method(k) == stream.name]
             ends = [StreamEnded(kind, status, "by the RM") for kind in kinds]
@@ -234,6 +235,9 @@ class Engine:
                 stream.abort(grpc.StatusCode.FAILED_PRECONDITION, f"{rm} is not registered")
                 return
             self._identified.add(stream)
+            former = self._streams.get(stream.name)
+            if former is not None and former is not stream and former.half_closed:
+                former.end()
             self._streams[stream.name] = stream
             if opens:
                 self._flush(stream.name)

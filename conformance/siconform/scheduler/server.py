@@ -31,6 +31,7 @@ class ServedStream:
     def __init__(self, name: str) -> None:
         self.name = name
         self.dropped = False  # with its connection, by the server
+        self.half_closed = False  # by the RM, which can still be sent to
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._ended = threading.Event()
 
