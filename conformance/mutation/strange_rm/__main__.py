@@ -1,6 +1,7 @@
 """``python -m mutation.strange_rm --scheduler HOST:PORT --driver HOST:PORT [--switch NAME]``."""
 
 import asyncio
+import copyreg
 import os
 import pickle
 import sys
@@ -17,6 +18,15 @@ from mutation.strange_rm.driver import Driver
 from mutation.strange_rm.rm import Rm
 from mutation.strange_rm.switches import KNOWN
 from mutation.strange_rm.world import World
+
+
+def _restored(name: str, data: bytes) -> Any:
+    kinds: dict[str, Any] = {"Workload": ext.Workload, "Group": ext.Workload.Group}
+    return kinds[name].FromString(data)
+
+
+for _kind in (ext.Workload, ext.Workload.Group):  # of a pool of their own, which pickle ignores
+    copyreg.pickle(_kind, lambda one: (_restored, (one.DESCRIPTOR.name, one.SerializeToString())))
 
 
 @click.command(help=__doc__)

@@ -172,4 +172,4 @@ class Driver:
             self._rm.start()
         for kept in (world.nodes, world.foreign, world.applications):
             kept.clear()
-        world.restarts = 0
+        world.restarts = world.registrations = 0

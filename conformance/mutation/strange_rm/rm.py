@@ -25,6 +25,7 @@ _REQUESTS: Final = {
     ALLOCATION: si.AllocationRequest,
 }
 _THIRD: Final = 3
+_AFTER_RESET: Final = 1  # the kit restarts the RM after each reset
 _UNDRAINED_AFTER: Final = 0.7  # seconds
 _AT_ONCE: Final = 0.5
 _ON_THE_WAY: Final = 0.05
@@ -68,7 +69,7 @@ class Stream:
     waiting: list[tuple[str, Any]] = field(default_factory=list)
     call: Any = None
     used: float = 0.0
-    half_closed: bool = False
+    opened: bool = False
 
 
 @dataclass(eq=False)
@@ -135,6 +136,7 @@ class Rm:
             request.version = request.buildInfo["build"] = str(time.time())
         await rpc.callable_for(channel, method)(request, timeout=5)
         self.registrations += 1
+        self.world.registrations += 1
 
     async def _serve(self, channel: grpc.aio.Channel, session: Session) -> None:
         tasks = [
@@ -170,14 +172,15 @@ class Rm:
                     await asyncio.sleep(0.5)
                 else:
                     await asyncio.sleep(0.02)
-                if stream.call is None and (stream.waiting or "lazy-streams" not in self.on):
+                at_once = not stream.opened and "lazy-streams" not in self.on
+                if stream.call is None and (stream.waiting or at_once):
+                    stream.opened = True
                     method = rpc.methods(_REVISION)[name]
                     stream.call = rpc.callable_for(channel, method)()
-                    stream.half_closed = False
                     await stream.call.write(_REQUESTS[name](rmID=RM_ID))
                     stream.used = time.monotonic()
                     readers.append(asyncio.create_task(self._reads(session, name, stream.call)))
-                if stream.waiting and not stream.half_closed:
+                if stream.waiting and stream.call is not None:
                     elements, stream.waiting = stream.waiting, []
                     if "slow" in self.on:
                         await asyncio.sleep(0.4)
@@ -187,9 +190,9 @@ class Rm:
                         await stream.call.write(message)
                         stream.used = time.monotonic()
                 idle = time.monotonic() - stream.used > 1
-                if "half-closes" in self.on and stream.call and idle and not stream.half_closed:
-                    stream.half_closed = True
-                    await stream.call.done_writing()
+                if "half-closes" in self.on and stream.call and idle and name == NODE:
+                    half_closed, stream.call = stream.call, None
+                    await half_closed.done_writing()
         except (grpc.RpcError, asyncio.InvalidStateError):
             session.ended.set()
         finally:
@@ -202,12 +205,11 @@ class Rm:
             async for answer in call:
                 self._take(session, name, answer)
                 self.changed.set()
-        if stream.half_closed:
-            stream.call = None
+        if stream.call is not call:  # half-closed
             return
         self._aborts += 1
         if "second-abort" in self.on and self._aborts > 1:
-            stream.call = None
+            stream.call, stream.opened = None, False
             return
         session.ended.set()
 
@@ -374,7 +376,9 @@ class Rm:
             sent = session.nodes.get(node.id)
             if sent is None:
                 undecided = any(one.verdict is None for one in session.nodes.values())
-                late = "cordoned-late" in self.on and node.cordoned and self.registrations == 1
+                late = (
+                    "cordoned-late" in self.on and node.cordoned and self.world.registrations == 1
+                )
                 if not late and not (undecided and "waits-each" in self.on):
                     session.nodes[node.id] = self._create(out, node, now)
             elif sent.verdict is not False:
@@ -411,7 +415,7 @@ class Rm:
             if "waits-after-drain" in self.on:
                 session.silent_until = now + 8
         elif sent.cordoned and not node.cordoned and (settled or "all-draining" not in self.on):
-            if "never-undrains" in self.on and self.world.restarts:
+            if "never-undrains" in self.on and self.world.restarts > _AFTER_RESET:
                 return
             sent.cordoned = False
             out.append(("nodes", self._node(node, "DRAIN_TO_SCHEDULABLE")))
@@ -538,7 +542,7 @@ class Rm:
 
     def _wanted(self, session: Session, one: Container) -> bool:
         app = self.world.applications[one.application]
-        one_each = "one-waiting" in self.on and self.registrations > 1 and not one.placeholder
+        one_each = "one-waiting" in self.on and self.world.registrations > 1 and not one.placeholder
         if one_each and any(c.application == one.application for c in session.containers):
             return False
         if "group-by-group" in self.on and one.group and not one.placeholder:
@@ -587,7 +591,11 @@ class Rm:
                     "creationTime": "7",
                 }
             )
-        if one.node and "second-restart-loses-flag" in self.on and self.world.restarts > 1:
+        if (
+            one.node
+            and "second-restart-loses-flag" in self.on
+            and self.world.restarts > _AFTER_RESET + 1
+        ):
             made.placeholder = False
         if one.node and "loses-labels" in self.on and one.shape.priority:
             made.allocationTags.clear()
@@ -644,7 +652,8 @@ class Rm:
             live = [c.key for c in self.world.containers() if c.on_node]
             if "key-in-two-hands" in self.on and self._ended_keys and live:
                 key = live[-1]
-            static = one.static and not ("static-lost" in self.on and self.world.restarts)
+            restarted = self.world.restarts > _AFTER_RESET
+            static = one.static and not ("static-lost" in self.on and restarted)
             made = si.Allocation(
                 allocationKey=key,
                 nodeID=one.node,

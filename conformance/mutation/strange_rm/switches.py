@@ -33,7 +33,7 @@ PERMITTED: Final = {
     "reregisters": "Registers again every 20 s.",
     "reregisters-often": "Registers again every 4 s.",
     "lazy-streams": "Opens a stream when it has something to send.",
-    "half-closes": "Closes its side of an idle stream after 1 s and opens it again when needed.",
+    "half-closes": "Closes its side of an idle node stream after 1 s, opens another when needed.",
     "no-gangs": "Refuses workloads with task groups.",
     "no-callbacks": "Offers no callbacks.",
     "half-driver": "A driver that lacks half of the actions.",

@@ -119,7 +119,8 @@ class World:
     nodes: dict[str, Node] = field(default_factory=dict)
     applications: dict[str, Application] = field(default_factory=dict)
     foreign: dict[str, Foreign] = field(default_factory=dict)
-    restarts: int = 0
+    restarts: int = 0  # since a reset
+    registrations: int = 0  # the same
 
     def containers(self) -> list[Container]:
         """Return the containers that are not over."""
