@@ -104,7 +104,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(made, partition="")
 
-    inside.instead_of(confirmations._release, release)  # noqa: SLF001  # nothing public does it
+    inside.instead_of(confirmations._release, release)  # nothing public does it
 
 
 @rm_mutant(

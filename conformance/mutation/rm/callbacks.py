@@ -126,7 +126,7 @@ def _on_container_state(inside: Inside, react: Callable[[Instance, ext.ToRm], No
             react(instance, call)
         return original(instance, call)
 
-    inside.instead_of(Instance._called, called)  # noqa: SLF001  # mutants alter private functions
+    inside.instead_of(Instance._called, called)  # mutants alter private functions
 
 
 @rm_mutant(
@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
         tasks.add(asyncio.get_running_loop().create_task(offer_late()))
 
     tasks: set[asyncio.Task[None]] = set()
-    inside.instead_of(Connection._offer_callbacks, offer)  # noqa: SLF001  # as above
+    inside.instead_of(Connection._offer_callbacks, offer)  # as above
 
 
 @rm_mutant(
@@ -251,4 +251,4 @@ def _answers(
         made = original(callback_codec, state, call)
         return change(state, made) if call.kind == kind else made
 
-    inside.instead_of(codec.CallbackCodec._reply, reply)  # noqa: SLF001  # as above
+    inside.instead_of(codec.CallbackCodec._reply, reply)  # as above

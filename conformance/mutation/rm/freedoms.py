@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001 - variants alter private functions
 """Permitted variants: order, repetition and names of what an RM sends; parts it lacks."""
 
 import asyncio

@@ -117,7 +117,7 @@ def _(inside: Inside) -> None:
             return []
         return original(state)
 
-    inside.instead_of(nodes._report, report)  # noqa: SLF001  # of the RM
+    inside.instead_of(nodes._report, report)  # of the RM
     inside.instead_of(reporting.due, due)
 
 

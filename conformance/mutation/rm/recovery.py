@@ -81,9 +81,9 @@ def _(inside: Inside) -> None:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
             inside.fires()
-            connection._open(name)  # noqa: SLF001  # as it does after a registration
+            connection._open(name)  # as it does after a registration
 
-    inside.instead_of(Connection._read, read)  # noqa: SLF001  # mutants do that
+    inside.instead_of(Connection._read, read)  # mutants do that
 
 
 @rm_mutant(
@@ -97,11 +97,11 @@ def _(inside: Inside) -> None:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
             inside.fires()
-            connection._open(name)  # noqa: SLF001  # as it does after a registration
+            connection._open(name)  # as it does after a registration
             await asyncio.sleep(_MOMENT)
             raise
 
-    inside.instead_of(Connection._read, read)  # noqa: SLF001  # mutants do that
+    inside.instead_of(Connection._read, read)  # mutants do that
 
 
 @rm_mutant(
@@ -157,8 +157,8 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     async def fail_over(original: _Original, machine: Machine) -> None:
         inside.fires()
-        identity = machine._identity  # noqa: SLF001  # no caller can set it later
-        machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")  # noqa: SLF001
+        identity = machine._identity  # no caller can set it later
+        machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")
         await original(machine)
 
     inside.instead_of(Machine.fail_over, fail_over)
@@ -243,7 +243,9 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     _created_draining(inside, lambda _state, _node_id: True)
-    inside.instead_of(reporting._will_be_reported, lambda _original, _state, _one: False)  # noqa: SLF001  # mutants do that
+    inside.instead_of(
+        reporting._will_be_reported, lambda _original, _state, _one: False
+    )  # mutants do that
 
 
 @rm_variant(
@@ -262,7 +264,9 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     _created_draining(inside, _is_filled)
-    inside.instead_of(reporting._will_be_reported, lambda _original, _state, _one: False)  # noqa: SLF001  # variants do that
+    inside.instead_of(
+        reporting._will_be_reported, lambda _original, _state, _one: False
+    )  # variants do that
 
 
 def _recovers_with(inside: Inside, alter: Callable[[ContainerRecord], ContainerRecord]) -> None:

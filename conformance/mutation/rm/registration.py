@@ -30,4 +30,4 @@ def _(inside: Inside) -> None:
         inside.fires()
         await original(self)
 
-    inside.instead_of(Connection._register, register)  # noqa: SLF001  # mutants do that
+    inside.instead_of(Connection._register, register)  # mutants do that

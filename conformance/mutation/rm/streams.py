@@ -38,7 +38,7 @@ def _(inside: Inside) -> None:
         original(self, method, message)
 
     inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+    inside.instead_of(Instance._received, receive)  # nothing public does it
 
 
 @rm_mutant(
@@ -65,7 +65,7 @@ def _(inside: Inside) -> None:
             waiting[connection, method].extend(due)
 
     inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+    inside.instead_of(Instance._received, receive)  # nothing public does it
 
 
 @rm_mutant(
@@ -81,7 +81,7 @@ def _(inside: Inside) -> None:
         else:
             original(self, method, message)
 
-    inside.instead_of(Instance._received, receive)  # noqa: SLF001  # nothing public does it
+    inside.instead_of(Instance._received, receive)  # nothing public does it
 
 
 @rm_mutant(

@@ -1,4 +1,3 @@
-# ruff: noqa: SLF001 - mutants alter private functions
 """Mutants: the wire format of what an RM sends."""
 
 from collections.abc import Callable
