@@ -12,6 +12,9 @@ FOREIGN: Final = frozenset(
 )
 """Packages a body has no use for: the wire, the other reading of the text, clocks and threads."""
 
+CONSTANTS: Final = "siwire.constants"
+"""The names of the SI, which are no messages."""
+
 KNOW_MESSAGES: Final = (
     "siconform.transport.dialects",
     "siconform.transport.connection",
@@ -79,7 +82,8 @@ def _in_imports(module: ast.Module) -> Found:
         else:
             continue
         for name in names:
-            if name.partition(".")[0] in FOREIGN or name.startswith(KNOW_MESSAGES):
+            is_foreign = name.partition(".")[0] in FOREIGN and name != CONSTANTS
+            if is_foreign or name.startswith(KNOW_MESSAGES):
                 yield node.lineno, f"imports {name}"
 
 

@@ -107,7 +107,7 @@ def rm(target, request):
     return history
 
 def says(monkeypatch, *results):
-    monkeypatch.setattr(test_hooks.monitors, "check", lambda exchange, lacks: list(results))
+    monkeypatch.setattr(test_hooks.monitors, "check", lambda exchange, lacks, side: list(results))
 """
 
 

@@ -26,8 +26,9 @@ from siconform.targets.embedded import (
     embedded_rm,
     embedded_version,
 )
+from siconform.targets.launch import START_TIMEOUT
 from siconform.targets.process import Launch, ProcessTarget
-from siconform.targets.rm_target import ANY_PORT, START_TIMEOUT, RmTarget, check_can_serve
+from siconform.targets.rm_target import ANY_PORT, RmTarget, check_can_serve
 
 _COMMAND_TIMEOUT = 30.0  # seconds until a --target-command must listen
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from siwire.constants import KNOWN_IN
+
 from siconform.expecting.deadlines import Deadlines
 from siconform.recording.history import Entry, Exchange
 from siconform.scheduler.driven_rm import DrivenRM
@@ -38,6 +40,15 @@ class SchedulerSteps:
     def address(self) -> str:
         """Where the scheduler listens."""
         return self.engine.address
+
+    @property
+    def well_known_names(self) -> frozenset[str]:
+        """The constants of the revision."""
+        return KNOWN_IN[self.engine.revision.name]
+
+    def records(self, what: str) -> None:
+        """Record what the specification leaves open and this RM does."""
+        self.exchange.recorded.append(what)
 
     def received(self) -> Iterator[tuple[int, Entry]]:
         """Yield all the RM sent in this test, except for barriers, in the order of arrival.

@@ -122,6 +122,10 @@ class Expectations(SchedulerSteps):
             self.raises_barrier()
         self.stays_quiet(*patterns, window=self.deadlines.quiet if has_barrier else None)
 
+    def waits(self) -> None:
+        """Send nothing for as long as any answer may take."""
+        self.stays_quiet()
+
     def stays_quiet(self, *patterns: Pattern, window: float | None = None) -> None:
         """Fail on a match so far or in the window, without a barrier; by default ``ack``."""
         wanted = [pattern_of(one) for one in patterns]

@@ -14,12 +14,12 @@ from siconform.protocol.requests import (
     ApplicationRequest,
     AskRequest,
 )
-from siconform.recording.history import Entry
 from siconform.scheduler.actions import PLACEHOLDERS_TIMED_OUT
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 from siconform.suite_rm.application_ids import added_under_a_taken_id
+from siconform.suite_rm.orders import was_sent_before
 
 
 @requirement("SI-APP-016")
@@ -35,7 +35,7 @@ def test_an_application_is_added_before_its_first_ask(
             scheduler.expects(added, asked)
         is_added = scheduler.comes(added, within=scheduler.deadlines.ack)
         asks_before = scheduler.comes(asked, within=scheduler.deadlines.quiet)
-    scheduler.exchange.recorded.append(
+    scheduler.records(
         f"requests {'do not ' if asks_before else ''}wait for the verdict on their application"
     )
 
@@ -46,13 +46,6 @@ def test_an_application_is_added_before_its_first_ask(
         raise ConformanceFailure(
             f"{first.content}, before {app} was added", expected=f"application {app} first"
         )
-
-
-def was_sent_before(scheduler: SimulatedScheduler, one: Entry, other: Entry) -> bool:
-    """Return whether this was certainly sent first; two streams are not ordered exactly."""
-    if scheduler.has_one_stream:
-        return one.number < other.number
-    return other.at - one.at > scheduler.deadlines.quiet
 
 
 @requirement("SI-APP-033")
@@ -82,7 +75,7 @@ def test_nothing_is_requested_for_a_rejected_application(
         app = rm.submits(Group(members=2))
         with precondition("the RM sends the application"):
             scheduler.expects(Sent(ApplicationRequest, application=app))
-        scheduler.stays_quiet()  # an RM that does not wait for the verdict has sent its requests
+        scheduler.waits()  # an RM that does not wait for the verdict has sent its requests
         before = len(scheduler.exchange.entries())
 
         scheduler.rejects_application(app)
@@ -96,7 +89,7 @@ def asks_no_more(scheduler: SimulatedScheduler, app: str, since: int) -> None:
     scheduler.expects_none()  # what was decided has come
     sent = [entry.content for entry in scheduler.exchange.entries()[since:] if entry.sent_by_rm]
     if any(map(Sent(ApplicationRequest, application=app).matches, sent)):
-        scheduler.exchange.recorded.append("an application that is over is submitted again")
+        scheduler.records("an application that is over is submitted again")
         return
     for ask in filter(Sent(AskRequest, application=app).matches, sent):
         raise ConformanceFailure(f"{ask}, which is over", expected=f"no ask of {app}")
@@ -136,7 +129,7 @@ def submits_if_possible(rm: DrivenRM, scheduler: SimulatedScheduler, name: str) 
     try:
         rm.submits(Group(2), application=name, queue="root.other", user="another")
     except PreconditionFailed as refused:
-        scheduler.exchange.recorded.append(f"a second application of a name: {refused.message}")
+        scheduler.records(f"a second application of a name: {refused.message}")
 
 
 def no_id_is_used_twice(scheduler: SimulatedScheduler) -> None:

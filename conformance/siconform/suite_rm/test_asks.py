@@ -14,14 +14,14 @@ def test_an_ask_is_answered_by_nothing_but_its_allocation(
     with scheduler.placing_nothing(), scheduler.reporting_no_states():
         app = rm.submits()
         first = scheduler.pending_of(app)[0]
-        scheduler.stays_quiet()  # longer than any answer to an ask would take
+        scheduler.waits()  # longer than any answer to an ask would take
         pending = scheduler.expects_pending(app)
         allocation = scheduler.allocates(pending.key)
 
     rm.expects(lambda view: allocation.key in view.running, f"{allocation.key} starts")
     repeated = len(scheduler.requests_of(app)) - 1
     under = "its key" if pending.key == first.key else "a new key"
-    scheduler.exchange.recorded.append(f"a pending ask is repeated {repeated} times, under {under}")
+    scheduler.records(f"a pending ask is repeated {repeated} times, under {under}")
 
 
 @requirement("SI-ASK-023")
@@ -37,7 +37,7 @@ def test_a_pending_ask_may_be_rejected(rm: DrivenRM, scheduler: SimulatedSchedul
         scheduler.expects_none()
         rm.stays(lambda view: not view.started(app), f"nothing of {app} starts")
         again = "again" if scheduler.requests_of(app)[1:] else "no more"
-        scheduler.exchange.recorded.append(f"what was rejected late is asked for {again}")
+        scheduler.records(f"what was rejected late is asked for {again}")
 
     another = rm.submits()
     rm.expects(lambda view: bool(view.started(another)), f"the container of {another} starts")

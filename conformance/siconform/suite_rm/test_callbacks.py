@@ -6,7 +6,6 @@ from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure, in_short
 from siconform.protocol.callbacks import Answered, Assumed, Forgotten, Scheduling
 from siconform.protocol.requests import Amounts, AskRequest
-from siconform.recording.history import Entry, Exchange
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -17,7 +16,7 @@ THREADS = 10
 
 @requirement("SI-CB-006")
 def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
-    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     app = rm.runs(containers=3)
     victims = tuple(one.key for one in scheduler.allocations_of(app, at_least=3))
@@ -26,7 +25,7 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
         key = waiting_ask(rm, scheduler, {"memory": 3, "vcore": 3})
         never, fitting = waiting_ask(rm, scheduler, {"memory": 4, "vcore": 3}), [2]
         if scheduler.asks_for_eviction(key, node, victims[:2], 1).fits:
-            exchange.recorded.append("an eviction check ignores the capacity of the node")
+            scheduler.records("an eviction check ignores the capacity of the node")
             never, fitting = waiting_ask(rm, scheduler, allowed_nodes=(rm.adds_node(),)), [1, 2]
 
         answer = scheduler.asks_for_eviction(key, node, victims, 1)
@@ -39,26 +38,26 @@ def test_an_eviction_check_is_answered_with_the_last_victim_that_has_to_go(
 
 @requirement("SI-CB-008")
 def test_repeated_and_concurrent_container_states_have_no_repeated_effects(
-    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     with scheduler.placing_nothing():
         app = rm.submits()
         key = scheduler.pending_of(app)[0].key
-        before = len(exchange.entries())
+        before = len(scheduler.exchange.entries())
 
         scheduler.reports_scheduling(
             key, app, Scheduling.FAILED, reason="no node fits", times=REPORTS, threads=THREADS
         )
         scheduler.expects(Sent(AskRequest, application=rm.submits()))
 
-    effects = sent_about(app, exchange.entries()[before:])
+    effects = sent_about(scheduler, app, since=before)
     # an RM may react to a report, or repeat a request for reasons of its own, but not for each one
     if len(effects) > REPORTS // THREADS:
         raise ConformanceFailure(
             f"{len(effects)} requests after {REPORTS} equal reports, such as: {effects[-1]}",
             expected="no effect of a repeated report",
         )
-    exchange.recorded.append(f"requests after {REPORTS} equal reports: {len(effects)}")
+    scheduler.records(f"requests after {REPORTS} equal reports: {len(effects)}")
     scheduler.stays_connected()
 
 
@@ -87,7 +86,7 @@ def test_allocations_to_assume_and_to_forget_are_taken(
 
 @requirement("SI-CB-014")
 def test_a_predicate_is_answered_by_where_the_container_may_run(
-    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     allowed, other = rm.adds_node(), rm.adds_node()
     scheduler.awaits_node(allowed)
@@ -100,7 +99,7 @@ def test_a_predicate_is_answered_by_where_the_container_may_run(
         for what, node in (("allowed", allowed), ("other", other)):
             reserved = scheduler.asks_for_placement(key, node, allocate=False)
             outcome = "no error" if reserved.fits else "an error"
-            exchange.recorded.append(f"a reservation of the {what} node: {outcome}")
+            scheduler.records(f"a reservation of the {what} node: {outcome}")
 
     if not there.fits:
         raise ConformanceFailure(_shown(there), expected="no error for the allowed node")
@@ -119,8 +118,9 @@ def waiting_ask(
     return scheduler.pending_of(app)[0].key
 
 
-def sent_about(application: str, entries: list[Entry]) -> list[object]:
-    """Return what the RM sent about an application."""
+def sent_about(scheduler: SimulatedScheduler, application: str, since: int) -> list[object]:
+    """Return what the RM sent about an application since then."""
+    entries = scheduler.exchange.entries()[since:]
     sent = [entry.content for entry in entries if entry.sent_by_rm]
     about = [(one, getattr(one, "subject", one)) for one in sent]
     return [one for one, subject in about if getattr(subject, "application", "") == application]

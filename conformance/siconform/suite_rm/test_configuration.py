@@ -7,13 +7,12 @@ from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure, in_short
 from siconform.protocol.callbacks import ConfigurationStored
 from siconform.protocol.queue_configurations import UNUSABLE, queues_without_limits
-from siconform.recording.history import Exchange
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
 
 
 @requirement("SI-CFG-007")
 def test_a_configuration_is_saved_and_answered_with_the_former_one(
-    scheduler: SimulatedScheduler, exchange: Exchange
+    scheduler: SimulatedScheduler,
 ) -> None:
     first, second, third = map(queues_without_limits, ("one", "two", "three"))
     is_stored_instead_of(None, scheduler.hands_over(first))
@@ -22,7 +21,7 @@ def test_a_configuration_is_saved_and_answered_with_the_former_one(
 
     refused = scheduler.hands_over(UNUSABLE)
     outcome = "stored" if refused.stored else "refused"
-    exchange.recorded.append(f"an unusable configuration is {outcome}")
+    scheduler.records(f"an unusable configuration is {outcome}")
     if not refused.stored and not refused.reason.strip():
         raise ConformanceFailure("it is not stored, without a reason", expected="a reason")
     is_stored_instead_of(UNUSABLE if refused.stored else second, scheduler.hands_over(third))

@@ -40,7 +40,7 @@ TAG_DOMAINS = {one for one in EVERY if one.endswith("/")} - TAG_GROUPS
 def test_well_known_names_have_exactly_the_strings_of_the_revision(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    known = KNOWN_IN[scheduler.engine.revision.name]
+    known = scheduler.well_known_names
     rm.adds_node(partition="default")
     app = rm.submits(Group(labels={"colour": "blue"}))
     scheduler.allocation_of(app)
@@ -54,14 +54,14 @@ def test_well_known_names_have_exactly_the_strings_of_the_revision(
             raise ConformanceFailure(f"the RM sends {name!r}", expected=repr(meant[0]))
     if not well_known:
         raise NotOffered("the RM sends none of the well-known names")
-    scheduler.exchange.recorded.append(f"well-known names: {', '.join(sorted(well_known))}")
+    scheduler.records(f"well-known names: {', '.join(sorted(well_known))}")
 
 
 @requirement("SI-CONST-002")
 def test_tag_keys_are_domain_optional_group_and_name(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    without_domain = KNOWN_IN[scheduler.engine.revision.name] & TAGS
+    without_domain = scheduler.well_known_names & TAGS
     rm.adds_node()
 
     app = rm.submits(Group(labels={"colour": "blue"}))

@@ -8,7 +8,6 @@ from siconform.outcomes import ConformanceFailure
 from siconform.protocol.matchers import Including
 from siconform.protocol.notifications import Termination
 from siconform.protocol.requests import ApplicationRequest, AskRequest
-from siconform.recording.history import Exchange
 from siconform.scheduler.driven_rm import STARTED, DrivenRM, Group, View
 from siconform.scheduler.gang_steps import keys_of, latest, members
 from siconform.scheduler.patterns import Sent
@@ -99,7 +98,7 @@ def test_each_member_of_a_task_group_has_its_own_ask(
 
 @requirement("SI-GANG-040")
 def test_released_asks_and_allocations_of_a_gang_are_confirmed_before_it_is_over(
-    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     scheduler.awaits_node(rm.adds_node())
     with scheduler.placing_nothing():
@@ -115,7 +114,7 @@ def test_released_asks_and_allocations_of_a_gang_are_confirmed_before_it_is_over
         scheduler.changes_state(app, KILLED)
     first_of_asks = min(entry.at for entry in of_asks)
     came_first = "the asks" if first_of_asks <= of_allocation.at else "the allocation"
-    exchange.recorded.append(f"order of the confirmations: first {came_first}")
+    scheduler.records(f"order of the confirmations: first {came_first}")
 
 
 @requirement("SI-GANG-049")

@@ -20,7 +20,7 @@ def test_a_recommendation_may_be_followed_or_ignored(
     updates: list[NodeRequest] = scheduler.observed(
         Sent(NodeRequest, node=node, action=Action.UPDATE)
     )
-    scheduler.exchange.recorded.append(
+    scheduler.records(
         f"a recommendation is followed: {updates[-1]}" if updates else "a recommendation is ignored"
     )
     app = rm.submits()

@@ -53,7 +53,7 @@ def is_reported_and_not_used(rm: DrivenRM, scheduler: SimulatedScheduler, node: 
     is_drained = created.action is Action.CREATE and scheduler.comes(
         drained, within=scheduler.deadlines.ack
     )
-    scheduler.exchange.recorded.append(
+    scheduler.records(
         f"a cordoned node is reported by {created.action.name}{' and DRAIN' * is_drained}"
     )
 
@@ -185,6 +185,6 @@ def are_undrained_when_usable(
         undrained = Sent(NodeRequest, node=cordoned, action=Action.UNDRAIN)
         scheduler.expects_none()  # what was decided has come
         if scheduler.comes(undrained, within=0.0):
-            scheduler.exchange.recorded.append("a cordoned node is undrained all the same")
+            scheduler.records("a cordoned node is undrained all the same")
         rm.uncordons(cordoned)
         scheduler.expects(undrained)

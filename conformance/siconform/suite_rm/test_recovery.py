@@ -22,10 +22,10 @@ from siconform.protocol.requests import (
     ExistingAllocationRequest,
     NodeRequest,
 )
-from siconform.recording.history import Entry
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
+from siconform.suite_rm.orders import comes_first
 
 
 @requirement("SI-REC-005")
@@ -149,19 +149,6 @@ def test_existing_allocations_wait_for_the_verdicts_they_depend_on(
 
     with precondition("the RM reports what runs"):
         scheduler.expects_existing(running.key)
-
-
-def comes_first(scheduler: SimulatedScheduler, first: Entry, second: Entry) -> None:
-    """Check that one was sent no later than the other; in a message, lists have no order.
-
-    Nothing orders two streams: what was sent on them in a row may arrive the other way round.
-    """
-    late = first.at - second.at
-    if late > (0 if first.kind is second.kind else scheduler.deadlines.quiet):
-        raise ConformanceFailure(
-            f"{second.content} came {late:.3f} s before: {first.content}",
-            expected=f"{first.content}, then {second.content}",
-        )
 
 
 def agree_on_gang(scheduler: SimulatedScheduler, originals: list[Allocated]) -> None:

@@ -10,9 +10,7 @@ from siwire import Capability, Revision
 
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.protocol.timers import SHORT, Timers
-from siconform.targets.launch import Launch
-from siconform.targets.process import ADDRESS
-from siconform.targets.rm_target import DRIVER, START_TIMEOUT
+from siconform.targets.launch import ADDRESS, DRIVER, START_TIMEOUT, Launch
 
 NAME = "the embedded reference"
 MODULE: Final = "sireference"

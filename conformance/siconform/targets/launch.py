@@ -3,6 +3,11 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+ADDRESS: Final = "{address}"  # in a command: the address to listen on; that of the RM's scheduler
+DRIVER: Final = "{driver}"  # in a command: the address on which the RM's driver listens
+START_TIMEOUT: Final = 30.0  # seconds until an RM must register
 
 
 @dataclass(frozen=True, slots=True)

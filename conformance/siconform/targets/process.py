@@ -12,14 +12,13 @@ from siwire import Revision
 
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
-from siconform.targets.launch import Launch
+from siconform.targets.launch import ADDRESS, Launch
 from siconform.targets.listeners import Before, Whose
 from siconform.targets.logged_process import LoggedProcess
 from siconform.targets.terms import PLAIN, Terms
 
 __all__ = ["Launch", "ProcessTarget"]
 
-ADDRESS = "{address}"  # in a command: the address to listen on
 _LISTENING = re.compile(r"listening on (\S+:(\d{1,5}))(?!\d)")
 _REPORTED_PORT = re.compile(r":(\d{1,5})(?![\d.])")
 _PORT_FLAG = re.compile(r"--?(?:[\w-]*port|p)(?:=(\d{1,5}))?", re.IGNORECASE)

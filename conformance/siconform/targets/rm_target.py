@@ -9,15 +9,13 @@ from siwire import Revision, rpc
 
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
-from siconform.targets.launch import Launch
+from siconform.targets.launch import ADDRESS, DRIVER, START_TIMEOUT, Launch
 from siconform.targets.logged_process import LoggedProcess
-from siconform.targets.process import ADDRESS, free_address
+from siconform.targets.process import free_address
 from siconform.targets.terms import PLAIN, Terms
 
-DRIVER: Final = "{driver}"  # in a command: the address on which the RM's driver listens
 ANY_PORT: Final = "127.0.0.1:0"
 REGISTRATION: Final = f"/{rpc.SERVICE}/RegisterResourceManager"
-START_TIMEOUT: Final = 30.0  # seconds until an RM must register
 
 
 @dataclass
