@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from siconform.baseline import Baseline, KnownDeviation
-from siconform.catalogue import catalogue, document, subjects
+from siconform.baseline import Baseline, KnownDeviation, read_baseline
+from siconform.catalogue import Side, catalogue, document, find_requirement, subjects
 from siconform.reporting import publish
 from siconform.reporting.classify import rows
 from siconform.reporting.page import Section, page
@@ -76,6 +76,23 @@ def test_defects_are_listed_once_with_versions() -> None:
         for name, having in found.items()
     }
     assert len(listed) == sum(cells[1].startswith("SI-") for cells in tables)
+
+
+def test_defects_of_rms_are_listed_once() -> None:
+    # What could not run follows from another entry
+    lines = (publish.INDEX.parent / "found.md").read_text("utf-8").splitlines()
+    listed = [line.split("|")[1].strip() for line in lines if line.startswith("| SI-")]
+
+    entries = [
+        (find_requirement(entry.requirement), entry.outcome)
+        for rm in all_named(Side.RM)
+        for path in rm.baselines.values()
+        for entry in read_baseline(path).entries
+    ]
+
+    assert sorted(listed) == sorted(
+        {f"{one.id} {one.level}" for one, outcome in entries if outcome != "could-not-run"}
+    )
 
 
 def test_reference_and_baselined_targets_have_records() -> None:
