@@ -5,6 +5,7 @@ from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFaile
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.requests import AllocationUpdate, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation
+from siconform.recording.history import Exchange
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -14,19 +15,14 @@ LARGER = {"memory": 3, "vcore": 2}
 
 @requirement("SI-ALLOC-017")
 def test_containers_of_all_applications_have_keys_of_their_own(
-    rm: DrivenRM, scheduler: SimulatedScheduler
+    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
 ) -> None:
     node = rm.adds_node()
     scheduler.awaits_node(node)
 
     with scheduler.placing_nothing():
         apps = [rm.submits(Group(members=2)) for _ in range(2)]
-        try:
-            rm.adds_foreign_container(node)
-        except PreconditionFailed as refused:
-            scheduler.records(f"no container of others: {refused.message}")
-        scheduler.raises_barrier()  # what has come is checked by the monitor
-
+        scheduler.raises_barrier()
     for app in apps:
         keys = [one.key for one in rm.looks().of(app) if one.key]
         if len(keys) != len(set(keys)):
@@ -34,6 +30,13 @@ def test_containers_of_all_applications_have_keys_of_their_own(
                 f"containers of {app} have the keys {', '.join(keys)}",
                 expected="a key of its own for each container",
             )
+
+    rm.stops_container(scheduler.allocation_of(apps[0]).key)
+    try:
+        rm.adds_foreign_container(node)
+    except PreconditionFailed as refused:
+        exchange.recorded.append(f"no container of others: {refused.message}")
+    scheduler.raises_barrier()  # what has come is checked by the monitor
 
 
 @requirement("SI-ALLOC-018")

@@ -68,17 +68,21 @@ def test_a_release_is_confirmed_once_the_container_is_gone(
 
 
 @requirement("SI-REL-008")
-@of_each_type
 def test_several_releases_in_one_message_are_each_confirmed(
-    rm: DrivenRM, scheduler: SimulatedScheduler, termination: Termination
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    allocations = [scheduler.allocation_of(rm.runs()) for _ in range(2)]
+    released = {
+        kind: [scheduler.allocation_of(rm.runs()) for _ in range(3)]
+        for kind in (Termination.TIMEOUT, Termination.PREEMPTED_BY_SCHEDULER)
+    }
 
-    scheduler.releases(*allocations, termination=termination)
+    for kind, allocations in released.items():
+        scheduler.releases(*allocations, termination=kind)
 
-    for allocation in allocations:
-        scheduler.expects_confirmation(allocation, termination)
-        is_gone(rm, allocation.key)
+    for kind, allocations in released.items():
+        for allocation in allocations:
+            scheduler.expects_confirmation(allocation, kind)
+            is_gone(rm, allocation.key)
 
 
 @requirement("SI-REL-008")
@@ -102,18 +106,21 @@ def test_several_replaced_placeholders_are_each_confirmed(
 def test_a_confirmation_of_the_scheduler_is_not_answered(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    app = rm.runs(containers=2)
-    allocation, _ = scheduler.allocations_of(app, at_least=2)
+    app = rm.runs(containers=3)
+    *stopped, _ = scheduler.allocations_of(app, at_least=3)
     with scheduler.confirming_nothing():
-        rm.stops_container(allocation.key)
-        with precondition("the RM releases a container that has ended"):
-            scheduler.expects(Sent(ReleaseRequest, termination=Termination.STOPPED_BY_RM))
+        for allocation in stopped:
+            rm.stops_container(allocation.key)
+        with precondition("the RM releases what has ended"):
+            for allocation in stopped:
+                scheduler.expects(*ways_to_release(allocation))
         scheduler.raises_barrier()  # what an RM repeats by itself has come
 
     with scheduler.only_new():
-        scheduler.confirms(allocation)
+        scheduler.confirms(*stopped)
 
-        scheduler.expects_none(*ways_to_release(allocation))
+        for allocation in stopped:
+            scheduler.expects_none(*ways_to_release(allocation))
     scheduler.stays_connected()
 
 
@@ -168,8 +175,8 @@ def test_an_answered_ask_release_names_the_partition(
 def test_a_release_without_identity_covers_the_application(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    app, other = rm.runs(containers=2), rm.runs()
-    released = scheduler.allocations_of(app, at_least=2)
+    app, other = rm.runs(containers=3), rm.runs()
+    released = scheduler.allocations_of(app, at_least=3)
     kept = scheduler.allocation_of(other)
 
     scheduler.releases_all_of(app, Termination.PREEMPTED_BY_SCHEDULER)

@@ -60,10 +60,6 @@ def test_an_rm_ignores_unknown_fields_and_takes_the_rest(
         app = rm.submits()
         scheduler.expects(Sent(AskRequest, application=app))
         rm.expects(lambda view: bool(view.started(app)), f"the container of {app} starts")
-
-        allocation = scheduler.allocation_of(app)
-        scheduler.releases(allocation, termination=Termination.PREEMPTED_BY_SCHEDULER)
-        scheduler.expects_confirmation(allocation, Termination.PREEMPTED_BY_SCHEDULER)
     scheduler.stays_connected()
 
 
