@@ -5,7 +5,6 @@ from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFaile
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.requests import AllocationUpdate, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation
-from siconform.recording.history import Exchange
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
@@ -15,7 +14,7 @@ LARGER = {"memory": 3, "vcore": 2}
 
 @requirement("SI-ALLOC-017")
 def test_containers_of_all_applications_have_keys_of_their_own(
-    rm: DrivenRM, scheduler: SimulatedScheduler, exchange: Exchange
+    rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     node = rm.adds_node()
     scheduler.awaits_node(node)
@@ -35,7 +34,7 @@ def test_containers_of_all_applications_have_keys_of_their_own(
     try:
         rm.adds_foreign_container(node)
     except PreconditionFailed as refused:
-        exchange.recorded.append(f"no container of others: {refused.message}")
+        scheduler.records(f"no container of others: {refused.message}")
     scheduler.raises_barrier()  # what has come is checked by the monitor
 
 
