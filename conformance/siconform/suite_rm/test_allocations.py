@@ -17,11 +17,17 @@ def test_containers_of_all_applications_have_keys_of_their_own(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     node = rm.adds_node()
-    scheduler.awaits_node(node)
+    apps = [rm.submits(Group(members=2)) for _ in range(2)]
+    over, *_ = [rm.awaits_started(app, 2)[0] for app in apps]
 
-    with scheduler.placing_nothing():
-        apps = [rm.submits(Group(members=2)) for _ in range(2)]
-        scheduler.raises_barrier()
+    try:
+        rm.stops_container(over)
+        rm.adds_foreign_container(node)
+    except PreconditionFailed as refused:
+        scheduler.records(f"no container of others: {refused.message}")
+    rm.submits()
+    scheduler.raises_barrier()  # what has come is checked by the monitor
+
     for app in apps:
         keys = [one.key for one in rm.looks().of(app) if one.key]
         if len(keys) != len(set(keys)):
@@ -29,13 +35,6 @@ def test_containers_of_all_applications_have_keys_of_their_own(
                 f"containers of {app} have the keys {', '.join(keys)}",
                 expected="a key of its own for each container",
             )
-
-    rm.stops_container(scheduler.allocation_of(apps[0]).key)
-    try:
-        rm.adds_foreign_container(node)
-    except PreconditionFailed as refused:
-        scheduler.records(f"no container of others: {refused.message}")
-    scheduler.raises_barrier()  # what has come is checked by the monitor
 
 
 @requirement("SI-ALLOC-018")

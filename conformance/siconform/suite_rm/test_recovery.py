@@ -85,9 +85,10 @@ def test_recovered_placeholders_keep_their_group(
         placeholders = scheduler.allocations_of(app, at_least=2)
         rm.awaits_running(*(one.key for one in placeholders))
 
-        scheduler.lets_register(rm.restarts)
+        for _ in range(2):
+            scheduler.lets_register(rm.restarts)
 
-        agree_on_gang(scheduler, placeholders)
+            agree_on_gang(scheduler, placeholders)
 
 
 @requirement("SI-REC-010")
@@ -111,12 +112,12 @@ def test_a_recovered_member_that_has_replaced_a_placeholder_is_no_placeholder(
 def test_recovered_allocations_repeat_the_fields_of_the_original(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    rm.adds_node(memory=7, vcore=3)
+    rm.adds_node(memory=9, vcore=4)
     app = rm.submits(
         Group(1, {"memory": 5, "vcore": 2}, priority=7, labels={"colour": "blue"}),
-        Group(1, {"memory": 2, "vcore": 1}, priority=3, labels={"colour": "red"}),
+        Group(2, {"memory": 2, "vcore": 1}, priority=5, labels={"colour": "red"}),
     )
-    originals = scheduler.allocations_of(app, at_least=2)
+    originals = scheduler.allocations_of(app, at_least=3)
     originals.append(scheduler.allocation_of(rm.runs()))  # the first node is full
     rm.awaits_running(*(one.key for one in originals))
 

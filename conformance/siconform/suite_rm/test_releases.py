@@ -106,21 +106,21 @@ def test_several_replaced_placeholders_are_each_confirmed(
 def test_a_confirmation_of_the_scheduler_is_not_answered(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
-    app = rm.runs(containers=3)
-    *stopped, _ = scheduler.allocations_of(app, at_least=3)
+    app = rm.runs(containers=4)
+    one, *several = scheduler.allocations_of(app, at_least=4)[:3]
     with scheduler.confirming_nothing():
-        for allocation in stopped:
+        for allocation in (one, *several):
             rm.stops_container(allocation.key)
-        with precondition("the RM releases what has ended"):
-            for allocation in stopped:
+            with precondition("the RM releases what has ended"):
                 scheduler.expects(*ways_to_release(allocation))
         scheduler.raises_barrier()  # what an RM repeats by itself has come
 
     with scheduler.only_new():
-        scheduler.confirms(*stopped)
+        for together in ([one], several):
+            scheduler.confirms(*together)
 
-        for allocation in stopped:
-            scheduler.expects_none(*ways_to_release(allocation))
+            ways = [way for allocation in together for way in ways_to_release(allocation)]
+            scheduler.expects_none(*ways)
     scheduler.stays_connected()
 
 
@@ -139,6 +139,23 @@ def test_what_an_rm_ends_itself_is_stopped_by_the_rm(
     rm.ends_application(ended)
 
     scheduler.raises_barrier()  # what it has sent is checked by the monitor
+
+
+@requirement("SI-REL-012")
+@pytest.mark.usefixtures("gang")
+def test_placeholders_that_an_rm_ends_itself_are_stopped_by_the_rm(
+    rm: DrivenRM, scheduler: SimulatedScheduler
+) -> None:
+    rm.adds_node()
+    with scheduler.replacing_nothing():
+        app = rm.submits_gang(members=2)
+        placeholder = scheduler.allocation_of(app)
+        rm.awaits_running(placeholder.key)
+
+        rm.ends_application(app)
+
+        scheduler.comes(Sent(ReleaseRequest), within=scheduler.deadlines.release)
+        scheduler.raises_barrier()  # what it has sent is checked by the monitor
 
 
 @requirement("SI-REL-020")
