@@ -108,16 +108,14 @@ class Driver:
                 silent = "releases-before-removal" not in self._rm.on
                 if session is not None and one in session.containers and silent:
                     session.containers[one].released = True
-                app = self._world.applications[one.application]
-                if "adds-twice" in self._rm.on and session is not None:
-                    session.applications.pop(app, None)
         for foreign in [f for f in self._world.foreign.values() if f.node == name]:
             del self._world.foreign[foreign.key]
         del self._world.nodes[name]
 
     def _submit(self, work: ext.Workload) -> None:
         before = self._world.applications.get(work.application_id)
-        if before is not None and not before.over:
+        taken = before is not None and not before.over
+        if taken and not (before and before.ending and "id-too-early" in self._rm.on):
             raise Refused(f"{work.application_id} exists")
         if "no-gangs" in self._rm.on and any(group.task_group for group in work.groups):
             raise Refused("no gangs")

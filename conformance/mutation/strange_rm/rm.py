@@ -30,6 +30,7 @@ _UNDRAINED_AFTER: Final = 0.7  # seconds
 _AT_ONCE: Final = 0.5
 _ON_THE_WAY: Final = 0.05
 _ASKS_AFTER: Final = 2.0
+_TRIES_AGAIN_AFTER: Final = 1.5
 _EXTRA: Final = b"\xa2\x1f\x03new"  # field 500
 _STOPPED: Final = "STOPPED_BY_RM"
 
@@ -98,6 +99,7 @@ class Rm:
         self._started = 0
         self._messages = 0
         self._aborts = 0
+        self._early: dict[Application, float] = {}
         self._last_type = si.UNKNOWN_TERMINATION_TYPE
         self._later: list[tuple[float, si.Allocation]] = []  # of faults
         self._resized: set[Container] = set()
@@ -261,7 +263,7 @@ class Rm:
     def _ask_later(self, switch: str, app: Application) -> None:
         if switch in self.on and app.containers:
             one = next((c for c in app.containers if not c.placeholder), app.containers[0])
-            self._later.append((time.monotonic() + 2, self._allocation(one)))
+            self._later.append((time.monotonic() + _TRIES_AGAIN_AFTER, self._allocation(one)))
 
     def _take_allocations(self, session: Session, answer: si.AllocationResponse) -> None:
         for rejected in answer.rejectedAllocations:
@@ -307,7 +309,7 @@ class Rm:
             if "resubmits-preempted" in self.on and preempted and app and not one.group:
                 self._resubmit(app, one)
             if "asks-again-withdrawn" in self.on and not one.placed:
-                self._later.append((time.monotonic() + 2, self._allocation(one)))
+                self._later.append((time.monotonic() + _TRIES_AGAIN_AFTER, self._allocation(one)))
         if unconfirmed and "third-unconfirmed" in self.on:
             return
         if whole and "confirms-whole" not in self.on:
@@ -439,12 +441,15 @@ class Rm:
             if undecided and "waits-each" in self.on:
                 break
             near = [a for a in session.applications.values() if now - a.at < _AT_ONCE]
-            if "early-when-two" in self.on and near:
+            if "early-when-two" in self.on and near and app not in self._early:
+                self._early[app] = now
                 for one in app.containers:
                     if app.may_ask(one):
                         session.streams[ALLOCATION].waiting.append(
                             ("allocations", self._allocation(one))
                         )
+            if now - self._early.get(app, 0.0) < _AT_ONCE:
+                continue
             undecided = True
             session.applications[app] = Sent(now)
             out.append(("new", self._addition(app)))
@@ -731,7 +736,8 @@ class Rm:
         if one is None or not self._may_run(one.key, args.nodeID)[0]:
             return si.PreemptionPredicatesResponse()
         for index in range(max(args.startIndex, 0), len(victims)):
-            free = self.world.free(args.nodeID, victims[: index + 1])
+            gone = victims if "never-too-many" in self.on else victims[: index + 1]
+            free = self.world.free(args.nodeID, gone)
             if all(amount <= free.get(name, 0) for name, amount in one.resource.items()):
                 return si.PreemptionPredicatesResponse(success=True, index=index)
         return si.PreemptionPredicatesResponse()
