@@ -295,6 +295,12 @@ def kubernetes(session: nox.Session) -> None:
     kit(session, "python", "fixtures/rms/kubernetes/run.py", *session.posargs)
 
 
+@nox.session(name="kubernetes-workloads")
+def kubernetes_workloads(session: nox.Session) -> None:
+    """Check what Kubernetes shows for the workloads in fixtures/rms/kubernetes: -- [NAME ...]."""
+    kit(session, "python", "fixtures/rms/kubernetes/workloads.py", *session.posargs)
+
+
 @nox.session(name="kubernetes-tests")
 def kubernetes_tests(session: nox.Session) -> None:
     """Test Kubernetes as a resource manager, with its Go tests; its first build takes a while."""
