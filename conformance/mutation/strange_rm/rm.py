@@ -101,7 +101,7 @@ class Rm:
         self._aborts = 0
         self._early: dict[Application, float] = {}
         self._last_type = si.UNKNOWN_TERMINATION_TYPE
-        self._later: list[tuple[float, si.Allocation]] = []  # of faults
+        self._later: list[tuple[float, si.Allocation]] = []  # of mutants
         self._resized: set[Container] = set()
         self._ended_keys = 0
 

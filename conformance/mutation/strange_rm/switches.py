@@ -46,7 +46,7 @@ PERMITTED: Final = {
     "partition-full": "Names the partition [rm]default in everything.",
     "partition-empty": "Leaves the partition out.",
 }
-FAULTS: Final = {
+MUTANTS: Final = {
     "unknown-fields": "SI-WIRE-006: field 500 in each message.",
     "third-unconfirmed": "SI-REL-008: does not confirm the third release of a message.",
     "previous-type": "SI-REL-008: confirms with the type of the confirmation before.",
@@ -78,4 +78,4 @@ FAULTS: Final = {
     "stops-other": "SI-REL-022: a release of all ends another application 1 s later.",
     "group-of-first": "SI-GANG-049: real requests name the first group.",
 }
-KNOWN: Final = PERMITTED | FAULTS
+KNOWN: Final = PERMITTED | MUTANTS
