@@ -410,7 +410,9 @@ class Rm:
         if view != sent.view or beat:
             sent.at, sent.view = now, view
             out.append(("nodes", self._node(node, "UPDATE")))
-        settled = sent.verdict and now - sent.verdict_at > _UNDRAINED_AFTER
+        held = [one for one in self.world.containers() if one.on_node and one.node == node.id]
+        filled = all(one in session.containers for one in held)
+        settled = sent.verdict and now - sent.verdict_at > _UNDRAINED_AFTER and filled
         if node.cordoned and not sent.cordoned:
             sent.cordoned = True
             out.append(("nodes", self._node(node, "DRAIN_NODE")))

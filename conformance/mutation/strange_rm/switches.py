@@ -14,7 +14,7 @@ PERMITTED: Final = {
     "extra-types": "Resource type pods on nodes and asks.",
     "own-attributes": "Node attributes of its own.",
     "create-then-drain": "A cordoned node: CREATE, then DRAIN_NODE.",
-    "all-draining": "CREATE_DRAIN for all nodes, DRAIN_TO_SCHEDULABLE 0.7 s after acceptance.",
+    "all-draining": "CREATE_DRAIN for all nodes, DRAIN_TO_SCHEDULABLE when they are filled.",
     "heartbeats": "Updates all nodes each second without change.",
     "confirms-twice": "Repeats each confirmation after 1 s.",
     "confirms-together": "Confirmations of 0.4 s in one message.",
