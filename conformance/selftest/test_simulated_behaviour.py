@@ -61,6 +61,13 @@ def test_higher_priority_is_placed_first_and_nothing_beyond_the_capacity() -> No
     assert placed(behaviour) == []
 
 
+def test_nothing_is_placed_on_the_node_of_a_barrier() -> None:
+    """Before 2023-08 it is created schedulable and drained afterwards."""
+    behaviour = after(NodeRequest("fence-n", Action.CREATE, {"memory": 2}), APP, ask("k"))
+
+    assert placed(behaviour) == []
+
+
 def test_an_allocated_key_is_not_allocated_a_second_time() -> None:
     behaviour = after(NODE, APP, ask("k"))
     assert placed(behaviour) == [("k", "n")]

@@ -88,11 +88,15 @@ class Decisions:
         return [(one, node) for one in waiting for node in self.nodes_for(one.ask)]
 
     def nodes_for(self, ask: AskRequest) -> list[str]:
-        """Return the nodes that are schedulable and have the capacity for a request."""
+        """Return the nodes that are schedulable and have the capacity for a request.
+
+        Those of barriers are left out: an RM may create them first and drain them afterwards.
+        """
         return [
             node.name
             for node in self.model.nodes.values()
             if node.schedulable and node.accepted and self.model.fits(node, ask.resource or {})
+            if not node.name.startswith(BARRIER_PREFIX)
         ]
 
     def places(self, now: float, may_go: MayGo = lambda _key, _node: True) -> list[Fact]:
