@@ -2,6 +2,7 @@
 
 from siconform.marks import requirement
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
+from siconform.protocol.handles import Application
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.requests import AllocationUpdate, AskRequest, ReleaseRequest
 from siconform.protocol.subjects import OneAllocation
@@ -17,7 +18,10 @@ def test_containers_of_all_applications_have_keys_of_their_own(
     rm: DrivenRM, scheduler: SimulatedScheduler
 ) -> None:
     node = rm.adds_node()
-    apps = [rm.submits(Group(members=2)) for _ in range(2)]
+    with scheduler.placing_nothing():
+        apps = [rm.submits(Group(members=2)) for _ in range(2)]
+        scheduler.raises_barrier()  # what has come is checked by the monitor
+        have_keys_of_their_own(rm, apps)
     over, *_ = [rm.awaits_started(app, 2)[0] for app in apps]
 
     try:
@@ -26,8 +30,13 @@ def test_containers_of_all_applications_have_keys_of_their_own(
     except PreconditionFailed as refused:
         scheduler.records(f"no container of others: {refused.message}")
     rm.submits()
-    scheduler.raises_barrier()  # what has come is checked by the monitor
+    scheduler.raises_barrier()
 
+    have_keys_of_their_own(rm, apps)
+
+
+def have_keys_of_their_own(rm: DrivenRM, apps: list[Application]) -> None:
+    """Check that no two containers of an application have the same key."""
     for app in apps:
         keys = [one.key for one in rm.looks().of(app) if one.key]
         if len(keys) != len(set(keys)):
