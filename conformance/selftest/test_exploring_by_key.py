@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from selftest.monitor_cases_by_key import end, ended, foreign, new, reported, update
+from selftest.monitor_cases.by_key import end, ended, foreign, new, reported, update
 from selftest.sample_histories import APP, ASK, DECOMMISSION, NODE, REMOVAL, Part, by_key
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.counterexample import Counterexample

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from selftest.monitor_cases import Case
-from selftest.monitor_cases_by_key import (
+from selftest.monitor_cases.by_key import (
     BY_KEY,
     LEGAL,
     end,
@@ -13,6 +12,7 @@ from selftest.monitor_cases_by_key import (
     reported,
     update,
 )
+from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     ASK,
     ASKS_SYNCHRONISED,

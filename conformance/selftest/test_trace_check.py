@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from patience import patient
-from selftest.monitor_cases_by_key import end, ended, new
+from selftest.monitor_cases.by_key import end, ended, new
 from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, Part, by_key
 from siconform.cli import main
 from siconform.protocol.requests import Registration

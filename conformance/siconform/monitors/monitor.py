@@ -13,7 +13,7 @@ EntryFinding = str | None
 """The finding for one entry: None if the rule does not apply, "" if it holds, else a message."""
 
 Evaluator = Callable[[Entry], EntryFinding]
-"""Called with every entry of one RM registration in order; returns the finding for each."""
+"""Called in order with the entries of one RM registration that it hears; returns the findings."""
 
 NOTHING_TO_EVALUATE: Final = None
 
@@ -30,6 +30,7 @@ class Monitor:
 
     begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
+    hears: tuple[type, ...] = ()  # the types of content it is called with; () for every entry
     outlives_registrations: bool = False
     presupposes: str = ""  # the feature the target must have, "" for none
     identity: Identity | None = None  # evaluated only with this identity, None for any

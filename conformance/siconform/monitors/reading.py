@@ -26,19 +26,45 @@ class _Record:
 class _Life:
     """The evaluators of one RM, from one successful registration to the next."""
 
-    def __init__(self, monitors: Sequence[Monitor], previous: "_Life | None" = None) -> None:
+    def __init__(
+        self,
+        monitors: Sequence[Monitor],
+        records: Sequence[_Record],
+        previous: "_Life | None" = None,
+    ) -> None:
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
             else monitor.begins()
             for number, monitor in enumerate(monitors)
         ]
+        self._monitored = list(zip(monitors, self.evaluators, records, strict=True))
+        self._hearing: dict[type, list[tuple[Evaluator, _Record]]] = {}
 
     def was_asked_for(self, registration: Entry | None) -> None:
         """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
-            for evaluate in self.evaluators:
+            for evaluate, _ in self._hear(type(registration.content)):
                 evaluate(registration)
+
+    def evaluates(self, index: int, entry: Entry) -> None:
+        """Have the monitors that hear such content evaluate the entry."""
+        for evaluate, record in self._hear(type(entry.content)):
+            evaluation = evaluate(entry)
+            if evaluation is not None:
+                record.held.append(index)
+                if evaluation:
+                    record.violations.append((index, evaluation))
+
+    def _hear(self, content: type) -> list[tuple[Evaluator, _Record]]:
+        hearing = self._hearing.get(content)
+        if hearing is None:
+            hearing = self._hearing[content] = [
+                (evaluate, record)
+                for monitor, evaluate, record in self._monitored
+                if not monitor.hears or issubclass(content, monitor.hears)
+            ]
+        return hearing
 
 
 class Reading:
@@ -70,21 +96,13 @@ class Reading:
     def _observe(self, index: int, entry: Entry) -> None:
         life = self._lives.get(entry.rm)
         if life is None or _starts_over(entry):
-            life = self._lives[entry.rm] = _Life(self._monitors, life)
+            life = self._lives[entry.rm] = _Life(self._monitors, self._records, life)
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
         received = (entry,) if self._by_key is None else self._by_key[entry.rm].restates(entry)
         for restated in received:
-            self._evaluate_entry(index, restated, life)
-
-    def _evaluate_entry(self, index: int, entry: Entry, life: _Life) -> None:
-        for evaluate, record in zip(life.evaluators, self._records, strict=True):
-            evaluation = evaluate(entry)
-            if evaluation is not None:
-                record.held.append(index)
-                if evaluation:
-                    record.violations.append((index, evaluation))
+            life.evaluates(index, restated)
 
 
 def _starts_over(entry: Entry) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from selftest.monitor_cases import Case
+from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     ASK,
     ASKS_SYNCHRONISED,

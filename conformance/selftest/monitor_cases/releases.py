@@ -1,0 +1,75 @@
+"""Histories for the monitors of ``releases``."""
+
+from dataclasses import replace
+
+from selftest.monitor_cases.case import Case
+from selftest.sample_histories import (
+    ASKS_SYNCHRONISED,
+    CONFIRMATION,
+    NODE,
+    PREEMPTED,
+    PREEMPTION,
+    RELEASE,
+    REMOVAL,
+    STOPPED,
+    TIMEOUT,
+    allocated,
+    released,
+    released_by_rm,
+    withdrawn,
+)
+from siconform.protocol.notifications import (
+    AskReleased,
+)
+from siconform.protocol.requests import Action, ApplicationRemoval
+
+CASES = (
+    Case(
+        "confirmations_are_not_confirmed",
+        [
+            *(PREEMPTION, CONFIRMATION, RELEASE, released()),
+            *(released_by_rm("2"), released("2", PREEMPTED)),  # crossed
+            *(released_by_rm("2", PREEMPTED), released("2")),
+            *(allocated(identity="3"), released("3", PREEMPTED), REMOVAL),  # the same
+            *(released_by_rm("3", PREEMPTED), released("3")),
+            *(allocated(identity="4"), released("4", PREEMPTED)),  # and in transit
+            *(released_by_rm("4", PREEMPTED), released("4")),
+            *(allocated(identity="5"), released("5", PREEMPTED)),  # the confirmation on one stream
+            *(released_by_rm("5", PREEMPTED), REMOVAL, released("5")),  # and this on another
+            *(allocated(identity="6"), released("6", PREEMPTED)),  # sent again meanwhile
+            *(released_by_rm("6", PREEMPTED), released("6", PREEMPTED)),
+        ],
+        [RELEASE, released(), PREEMPTION, replace(CONFIRMATION, termination=TIMEOUT)],
+        [
+            ("was answered", [PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, PREEMPTION]),
+            ("was answered", [PREEMPTION, CONFIRMATION, released()]),
+            (
+                "was answered",
+                [allocated(), PREEMPTION, CONFIRMATION, REMOVAL, released(), released()],
+            ),
+            (
+                "was answered",
+                [allocated(), PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, REMOVAL, released()],
+            ),
+        ],
+    ),
+    Case(
+        "stops_go_back_to_the_rm",
+        [
+            *(allocated(), RELEASE, released()),
+            *(ApplicationRemoval("b", "default"), released("b1", application="b")),
+            *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
+            *(released("3", application="c"), released("", application="a")),  # 3 belongs to a
+            *(allocated("key", "4"), withdrawn("key", "d")),
+            released("4", application="d"),
+        ],
+        [allocated(), PREEMPTION],
+        [("had not asked for", [allocated(), released()])],
+    ),
+    Case(
+        "ask_releases_name_a_partition",
+        [AskReleased("k", "a", STOPPED, message="", partition="[rm]default")],
+        [released(partition="")],
+        [("names no partition", [AskReleased("k", "a", TIMEOUT, message="", partition="")])],
+    ),
+)
