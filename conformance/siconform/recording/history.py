@@ -1,6 +1,5 @@
 """The history of all messages, with times and bytes, against which verdicts can be checked."""
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
+import msgspec
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
@@ -22,7 +22,7 @@ from siconform.recording.exchange_text import lines
 
 T = TypeVar("T")
 
-_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+_JSON: Final = msgspec.json.Encoder()
 
 Content = Fact | Request | RegistrationRequested
 
@@ -227,6 +227,4 @@ class Exchange:
     def write_jsonl(self, path: Path, *, with_messages: bool = True) -> None:
         """Write one JSON object per entry, with barriers and, by default, the bytes."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as out:
-            for record in self.records(with_messages=with_messages):
-                out.write(_JSON.encode(record) + "\n")
+        path.write_bytes(_JSON.encode_lines(self.records(with_messages=with_messages)))

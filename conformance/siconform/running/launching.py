@@ -34,7 +34,7 @@ from siconform.targets.address import is_address
 
 _PLUGINS: Final = ("siconform.suite_plugin", "xdist", "timeout")
 _ALLURE: Final = "allure_pytest"
-_OFF: Final = ("terminalprogress", "unraisableexception")  # unused, and slow
+_OFF: Final = ("terminalprogress", "tmpdir", "unraisableexception")  # unused, and slow
 _WORKERS: Final = 5  # more than small machines have cores: tests wait half of the time
 _WAITING_WORKERS: Final = 20  # tests mostly wait for the timers of a named target
 _IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")

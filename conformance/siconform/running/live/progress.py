@@ -55,6 +55,7 @@ class RunProgress:
     seconds: dict[str, float] = field(default_factory=dict)  # of all finished phases of a test
     _tests: dict[str, list[str]] = field(default_factory=dict)
     _open: Counter[str] = field(default_factory=Counter)  # tests to come, by requirement
+    _unfinished: Counter[str] = field(default_factory=Counter)  # the sum of these, by area
     _evidence: dict[str, list[Evidence]] = field(default_factory=dict)
     _under_way: dict[str, float] = field(default_factory=dict)
     _over: set[str] = field(default_factory=set)
@@ -82,6 +83,7 @@ class RunProgress:
             if test not in self._tests:
                 self._tests[test] = [i for i in ids if i in catalogue()]
                 self._open.update(self._tests[test])
+                self._unfinished.update(_areas_of(self._tests[test]))
 
     def _end_phase(self, ended: TestPhaseEnded) -> None:
         for one in ended.evidence:
@@ -99,9 +101,7 @@ class RunProgress:
     def newly_complete(self) -> list[tuple[AreaCount, float]]:
         """Return the areas whose last test has ended, each once, with the seconds of its tests."""
         with self._lock:
-            areas = {i: catalogue()[i].area for i in self._open}
-            unfinished = {areas[i] for i, tests in self._open.items() if tests > 0}
-            new = set(areas.values()) - unfinished - self._complete
+            new = {area for area, tests in self._unfinished.items() if not tests} - self._complete
             self._complete |= new
             return [
                 (counted, self._seconds_of(counted.area))
@@ -135,6 +135,7 @@ class RunProgress:
         if test not in self._over:
             self._over.add(test)
             self._open.subtract(self._tests.get(test, ()))
+            self._unfinished.subtract(_areas_of(self._tests.get(test, ())))
 
     def _areas(self) -> Iterator[AreaCount]:
         by_area: dict[str, list[str]] = {}
@@ -177,3 +178,7 @@ class RunProgress:
         if len(both) < _TELLING or not before:
             return 1.0
         return sum(self.seconds.get(test, 0.0) for test in both) / before
+
+
+def _areas_of(ids: Sequence[str]) -> list[str]:
+    return [catalogue()[identifier].area for identifier in ids]
