@@ -25,13 +25,15 @@ class Monitor:
     """A safety rule, and the requirements it is evidence for.
 
     Each successful registration of an RM starts a new evaluator; the evaluator of a rule that
-    ``outlives_registrations`` is kept across them.
+    ``outlives_registrations`` is kept across them. In a trace with a gap only a rule
+    ``about_one_message`` is evaluated for what may have begun before.
     """
 
     begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
     hears: tuple[type, ...] = ()  # the types of content it is called with; () for every entry
     outlives_registrations: bool = False
+    about_one_message: bool = False  # remembers nothing of other messages
     presupposes: str = ""  # the feature the target must have, "" for none
     identity: Identity | None = None  # evaluated only with this identity, None for any
 

@@ -1,149 +1,240 @@
-"""Recorded exchanges, read from JSON lines and evaluated by all monitors."""
+"""Recorded exchanges, read line by line and evaluated by the monitors of both sides."""
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from google.protobuf.message import Message
 from siwire import Revision
 
-from siconform.catalogue import Requirement, catalogue
-from siconform.monitors.monitor import MonitorResult
-from siconform.monitors.reading import Reading
+from siconform.catalogue import Side, catalogue
+from siconform.monitors.monitor import Monitor
 from siconform.monitors.registry import MONITORS_OF
-from siconform.protocol.notifications import CONNECTION_FACTS
-from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.recording.elements import fact_of, request_of
-from siconform.recording.history import Content, Entry, History, kind_of_content
-from siconform.transport.dialects import Dialect, dialect_for
+from siconform.monitors.trace_reading import Found, TraceReading
+from siconform.monitors.trace_result import (
+    MOST_VIOLATIONS,
+    CutOff,
+    Position,
+    RequirementResult,
+    Totals,
+    TraceResult,
+    Violation,
+)
+from siconform.protocol.subjects import Identity
+from siconform.recording.elements import Unreplayable
+from siconform.recording.history import Entry
+from siconform.recording.trace_lines import Line, TraceLines
+from siconform.transport.trace_entries import Began, Dropped, TraceEntries, UnusableLine
 
-_ABOUT_MESSAGES: Final = frozenset(kind.__name__ for kind in CONNECTION_FACTS)
+
+Violated = Callable[[Violation, Sequence[str]], None]
+"""Called with a violation as it is seen, and with the ids of its requirements."""
 
 
 class UnusableTrace(ValueError):
-    """A file that cannot be checked; the message is a sentence."""
+    """A trace that cannot be checked; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What the monitors of a requirement found; ``held`` 0 and no violation: not exercised."""
+class Monitored:
+    """A monitor with the side that it checks."""
 
-    requirement: Requirement
-    held: int
-    violation: str = ""
-    line: int = 0  # of the violation
+    side: Side
+    monitor: Monitor
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """A recorded exchange; ``lines`` are the numbers of the lines of its entries."""
-
-    history: History
-    lines: list[int]
-
-
-def read_trace(path: Path, revision: Revision) -> Trace:
-    """Read a file; raise UnusableTrace, with the line, if it cannot be checked."""
-    dialect = dialect_for(revision)
-    entries: list[Entry] = []
-    lines: list[int] = []
-    registered: set[str] = set()
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            entry = _entry(json.loads(line), dialect)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            why = error if isinstance(error, ValueError) else f"no {error} in the record"
-            raise UnusableTrace(f"{path}, line {number}: {why}") from None
-        if entry is None:
-            continue
-        if isinstance(entry.content, RegistrationRequested):
-            registered.add(entry.rm)
-        elif entry.rm not in registered:
-            raise UnusableTrace(
-                f"{path}, line {number}: RM {entry.rm} has not registered before; "
-                "a record that does not begin with the registration cannot be checked"
-            )
-        entries.append(entry)
-        lines.append(number)
-    if not entries:
-        raise UnusableTrace(f"{path} contains no decoded message")
-    return Trace(History.of(entries, dialect.identity), lines)
-
-
-def check_trace(trace: Trace, revision: Revision, lacks: Collection[str] = ()) -> list[Checked]:
-    """Return the result of every monitored requirement of the revision, in catalogue order."""
-    history = trace.history
-    found: dict[str, list[MonitorResult]] = {}
-    for monitors in MONITORS_OF.values():
-        reading = Reading(history.identity, monitors)
-        reading.reads(history, len(history))
-        for monitor, result in zip(monitors, reading.results(0, len(history)), strict=True):
-            if monitor.presupposes not in lacks and monitor.identity in (None, history.identity):
-                for identifier in result.requirements:
-                    found.setdefault(identifier, []).append(result)
+def monitors_for(identity: Identity, lacks: Collection[str] = ()) -> list[Monitored]:
+    """Return the monitors of both sides, without those for features that the scheduler lacks."""
     return [
-        _checked(requirement, found[identifier], trace.lines)
-        for identifier, requirement in catalogue().items()
-        if identifier in found and revision.name in requirement.revisions
+        Monitored(side, monitor)
+        for side, monitors in MONITORS_OF.items()
+        for monitor in monitors
+        if monitor.presupposes not in lacks and monitor.identity in (None, identity)
     ]
 
 
-def _checked(requirement: Requirement, results: list[MonitorResult], lines: list[int]) -> Checked:
-    held = sum(result.held for result in results)
-    seen = [(result.seen_at, result.violation) for result in results if result.seen_at is not None]
-    if not seen:
-        return Checked(requirement, held)
-    at, violation = min(seen)
-    return Checked(requirement, held, violation or "", lines[at])
+class TraceCheck:
+    """A trace that is being checked; ``read`` takes its lines one by one."""
+
+    def __init__(
+        self,
+        revision: Revision,
+        monitored: Sequence[Monitored],
+        violated: Violated | None = None,
+    ) -> None:
+        """``violated`` is called with each violation that is kept, and its requirements' ids."""
+        self._revision = revision
+        self.monitored: Final = monitored
+        self._entries = TraceEntries(revision)
+        self._reading = TraceReading(
+            self._entries.identity,
+            [one.monitor for one in monitored],
+            self._entries.forget,
+            None if violated is None else lambda m, found: violated(found, m.requirements),
+        )
+        self.files: Sequence[str] = ()
+        self._line = Line(0, 0, b"")
+        self._began: float | None = None
+        self._is_new = True  # nothing was read since the trace began
+        self._lines = 0
+        self._messages = 0
+        self._last_message = (-1, "")  # its number and RM
+        self._span: tuple[float, float] | None = None
+        self._seconds = 0.0
+        self._dropped = 0
+        self._cut_off: list[CutOff] = []
+
+    @property
+    def found(self) -> Sequence[Found]:
+        """What each monitor found."""
+        return self._reading.found
+
+    @property
+    def decoded(self) -> int:
+        """The number of elements."""
+        return self._reading.elements.total()
+
+    def read(self, line: Line) -> None:
+        """Evaluate a line; UnusableTrace if it is not one of a trace."""
+        self._line = line
+        self._lines += 1
+        if not line.is_complete:
+            self._cut_off.append(CutOff(self.files[line.file], line.number))
+            return
+        if not line.data.strip():
+            return
+        try:
+            read = self._entries.of(line.data)
+        except (UnusableLine, Unreplayable) as error:
+            where = f"{self.files[line.file]}, line {line.number}"
+            raise UnusableTrace(f"{where}: {error}") from None
+        if isinstance(read, Began):
+            self._begin(read)
+        elif isinstance(read, Dropped):
+            self._dropped += read.messages
+            self._begin_unknown()
+        elif read is not None:
+            self._observe(read.at, read.number, read.rm)
+            for entry in read.entries:
+                self._reading.reads(entry, self._position)
+
+    def totals(self) -> Totals:
+        """Return what was read so far."""
+        reading = self._reading
+        first, last = self._span or (0.0, 0.0)
+        return Totals(
+            lines=self._lines,
+            messages=self._messages,
+            elements=reading.elements.total(),
+            rms=dict(reading.elements),
+            seconds=self._seconds + last - first,
+            dropped=self._dropped,
+            unknown=dict(reading.unknown),
+            forgotten=reading.forgotten,
+            cut_off=tuple(self._cut_off),
+        )
+
+    def _begin(self, header: Began) -> None:
+        if header.revision and header.revision != self._revision.name:
+            where = f"{self.files[self._line.file]}, line {self._line.number}"
+            raise UnusableTrace(
+                f"{where}: the trace has the revision {header.revision}, not {self._revision}; "
+                f"use --revision {header.revision}"
+            )
+        if header.began == self._began:
+            return
+        self._began = header.began
+        self._is_new = True
+        self._entries.restart()
+        if self._span is not None:
+            self._seconds += self._span[1] - self._span[0]
+            self._span = None
+
+    def _begin_unknown(self) -> None:
+        self._is_new = False
+        self._entries.restart()
+        self._reading.begin(is_whole=False)
+
+    def _observe(self, at: float, number: int, rm: str) -> None:
+        if self._is_new:
+            self._is_new = False
+            self._reading.begin(is_whole=number == 1)
+        if (number, rm) != self._last_message:
+            self._last_message = (number, rm)
+            self._messages += 1
+        self._span = (at if self._span is None else self._span[0], at)
+
+    def _position(self, at: float) -> Position:
+        line = self._line
+        return Position(line.file, line.number, self.files[line.file], at)
 
 
-def _lines(path: Path) -> list[str]:
+def check_trace(
+    source: str,
+    revision: Revision,
+    lacks: Collection[str] = (),
+    *,
+    follow: bool = False,
+    violated: Violated | None = None,
+) -> TraceResult:
+    """Read a file, a directory or standard input ("-") and return what the monitors found.
+
+    With ``follow`` this ends with KeyboardInterrupt, which gives the result so far. Raise
+    UnusableTrace, with the line, for what cannot be checked.
+    """
+    lines = _opened(source, follow=follow)
+    identity = TraceEntries(revision).identity
+    check = TraceCheck(revision, monitors_for(identity, lacks), violated)
+    check.files = lines.files
     try:
-        return path.read_text("utf-8").splitlines()
+        for line in lines:
+            check.read(line)
+    except KeyboardInterrupt:
+        if not follow:
+            raise
     except OSError as error:
-        raise UnusableTrace(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UnusableTrace(f"{path} is not UTF-8 text") from None
+        raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None
+    return result_of(source, revision, lines.files, check.monitored, check.found, check.totals())
 
 
-def _entry(record: Mapping[str, Any], dialect: Dialect) -> Entry | None:
-    """Return the entry of a record; None without an element that monitors evaluate."""
-    if "from" not in record:
-        return None  # the verdict at the end of a test's history
-    content = _content(record)
-    if content is None:
-        return None
-    return Entry(
-        record["at"],
-        record["rm"],
-        record["from"] == "rm",
-        kind_of_content(content),
-        content,
-        _message(record, dialect),
-        record["number"],
-        record["fence"],
-        record["moment"],
-    )
+def result_of(
+    source: str,
+    revision: Revision,
+    files: Sequence[str],
+    monitored: Sequence[Monitored],
+    found: Sequence[Found],
+    totals: Totals,
+) -> TraceResult:
+    """Return the result by requirement, in catalogue order."""
+    if not totals.elements and not totals.unknown:
+        raise UnusableTrace(f"{source} contains no decoded message")
+    by_requirement: dict[str, list[int]] = {}
+    for number, one in enumerate(monitored):
+        for identifier in one.monitor.requirements:
+            by_requirement.setdefault(identifier, []).append(number)
+    results = []
+    for identifier, requirement in catalogue().items():
+        numbers = by_requirement.get(identifier, [])
+        if not numbers or revision.name not in requirement.revisions:
+            continue
+        violations = sorted(
+            (violation for number in numbers for violation in found[number].violations),
+            key=lambda violation: violation.position,
+        )
+        results.append(
+            RequirementResult(
+                requirement,
+                tuple(dict.fromkeys(monitored[number].side for number in numbers)),
+                tuple(monitored[number].monitor.name for number in numbers),
+                sum(found[number].held for number in numbers),
+                sum(found[number].violated for number in numbers),
+                tuple(violations[:MOST_VIOLATIONS]),
+            )
+        )
+    return TraceResult(source, tuple(files), revision.name, tuple(results), totals)
 
 
-def _content(record: Mapping[str, Any]) -> Content | None:
-    of_rm, sent = record["from"] == "rm", record["element"]
-    if sent is not None:
-        if record["stream"] is None or (of_rm and sent["is"] in _ABOUT_MESSAGES):
-            return None  # about a callback, or a message of an RM without requests
-        return request_of(sent) if of_rm else fact_of(sent)
-    if record["stream"] is not None or not record["rm"]:
-        return None
-    rm = record["rm"]
-    if of_rm:
-        return RegistrationRequested(rm)
-    return RegistrationAnswered(rm, "UNKNOWN" if record["hex"] is None else "OK", "")
-
-
-def _message(record: Mapping[str, Any], dialect: Dialect) -> Message | None:
-    if record.get("hex") is None or record["message"] is None:
-        return None
-    name = record["message"].rpartition(".")[2]
-    return dialect.schema.read(name, bytes.fromhex(record["hex"]))
+def _opened(source: str, *, follow: bool) -> TraceLines:
+    try:
+        return TraceLines(source, follow=follow)
+    except OSError as error:
+        raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None

@@ -63,6 +63,10 @@ class Dialect:
         """Return the name of the streaming method that carries this conversation."""
         return self._tables.conversations[kind].method
 
+    def forget(self, key: str) -> None:
+        """Forget what a key stands for, which ended so long ago that nothing comes about it."""
+        self._tables.forget(key)
+
     def foreign_method(self) -> str:
         """Return the name of an update method of another generation of the service."""
         return self._tables.foreign_method

@@ -130,6 +130,11 @@ class Keys:
                 life.end_received = True
                 life.is_ended = life.is_ended or not to_be_confirmed
 
+    def forget(self, key: str) -> None:
+        """Forget a key that ended long ago."""
+        with self._lock:
+            self._lives.pop(key, None)
+
     def _last_of(self, application: str) -> Iterable[_Life]:
         return [
             lives[-1]

@@ -250,6 +250,10 @@ class Words:
             return elements.ask_rejected(received)
         return AllocationRejected(received.allocationKey, received.applicationID, received.reason)
 
+    def forget(self, key: str) -> None:
+        """Forget a key that ended long ago."""
+        self._keys.forget(key)
+
     def _send_all(self, request: messages.KeyedAllocationRequest, sent: Allocated) -> None:
         write_allocation(request.allocations.add(), sent)
         sent_as = SentAs.ALLOCATION if sent.node else SentAs.UPDATE
@@ -369,4 +373,5 @@ def tables() -> Tables:
         },
         identity=Identity.KEY_OF_THE_ASK,
         applications_start=False,
+        forget=words.forget,
     )

@@ -76,3 +76,4 @@ class Tables:
     identity: Identity = Identity.GIVEN_BY_THE_SCHEDULER
     ask_releases_state_why: bool = True  # a release of an ask has a termination type
     applications_start: bool = True  # there is a state between being accepted and running
+    forget: Callable[[str], None] = lambda _key: None  # drop what is remembered of a key

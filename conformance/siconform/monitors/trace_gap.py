@@ -1,0 +1,215 @@
+"""What monitors may see of an RM after a gap, until it registers again.
+
+What happened in the gap, or before a trace that begins in the middle, is unknown. So monitors see
+only applications that are added and then accepted after it, and their keys. An application or key
+that may have had a life before is left out. Nodes are seen as bare names without a capacity, and
+nothing is seen of barriers: then no message is certainly processed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from siconform.protocol.callbacks import SchedulingReported
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    RegistrationWanted,
+    Released,
+    StreamEnded,
+    UpdateKind,
+)
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    ApplicationRemoval,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocation, OneAsk
+from siconform.recording.history import Content, Entry
+
+_CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
+_UNRELATED: Final = (StreamEnded, RegistrationWanted, ConfigurationSent)
+
+_Key = tuple[str, str]
+"""An application and the key or the identity of something of it."""
+
+
+class Seen:
+    """What monitors see of an entry: it, and before it what it presupposes."""
+
+    __slots__ = ("entry", "presupposed")
+
+    def __init__(self, entry: Entry | None, presupposed: Sequence[Entry] = ()) -> None:
+        self.entry = entry
+        self.presupposed = presupposed
+
+
+NOTHING: Final = Seen(None)
+
+
+class Gap:
+    """The applications, keys and nodes of one RM that began after a gap."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._by_key = identity is Identity.KEY_OF_THE_ASK
+        self._accepted: dict[str, bool] = {}  # by application that was added after the gap
+        self._unknown: set[str] = set()  # applications that may have begun before
+        self._keys: dict[_Key, bool] = {}  # whether it was announced
+        self._identities: set[_Key] = set()
+        self._nodes: set[str] = set()
+
+    def sees(self, entry: Entry) -> Seen:
+        """Return what monitors see of an entry."""
+        content = entry.content
+        if entry.barrier:
+            return NOTHING
+        match content:
+            case NodeRequest():
+                return self._sees_node(entry, content)
+            case Allocated():
+                return self._sees_allocated(entry, content)
+        return Seen(entry) if self._is_seen(content) else NOTHING
+
+    def forget(self, name: tuple[str, ...]) -> None:
+        """Forget an application or a key that ended long ago (``trace_memory.Name``)."""
+        if name[0] == "application":
+            self._accepted.pop(name[1], None)
+        elif name[0] == "key":
+            self._keys.pop((name[1], name[2]), None)
+            self._identities.discard((name[1], name[2]))
+
+    def _sees_node(self, entry: Entry, sent: NodeRequest) -> Seen:
+        if sent.action in _CREATIONS:
+            self._nodes.add(sent.node)
+            return Seen(None, [_bare(entry, sent.node)])
+        if sent.action is Action.DECOMMISSION:
+            self._nodes.discard(sent.node)
+            bare = NodeRequest(sent.node, Action.DECOMMISSION)
+            return Seen(replace(entry, content=bare))
+        return NOTHING
+
+    def _sees_allocated(self, entry: Entry, new: Allocated) -> Seen:
+        application = new.application
+        if not self._is_accepted(application) or (application, new.key) not in self._keys:
+            return NOTHING
+        self._keys[application, new.key] = True
+        self._identities.add((application, new.identity))
+        if new.node in self._nodes:
+            return Seen(entry)
+        self._nodes.add(new.node)
+        return Seen(entry, [_bare(entry, new.node)])
+
+    def _is_seen(self, content: Content) -> bool:
+        match content:
+            case ApplicationRequest(application=application):
+                return self._is_added(application)
+            case ApplicationAccepted(application=application):
+                if application not in self._accepted:
+                    self._is_unknown(application)
+                    return False
+                self._accepted[application] = True
+                return True
+            case (
+                ApplicationRejected(application=application)
+                | ApplicationUpdated(application=application)
+            ):
+                return self._is_accepted(application)
+            case ApplicationRemoval(application=application):
+                if application not in self._accepted:
+                    self._is_unknown(application)
+                return application in self._accepted
+            case AskRequest(application=application, key=key):
+                return self._is_asked(application, key)
+            case AllocationUpdate(allocation=allocation):
+                return (allocation.application, allocation.key) in self._keys
+            case ReleaseRequest(subject=subject) | AskReleaseRequest(subject=subject):
+                return self._is_subject(subject)
+            case Released(application=application, identity=""):
+                return self._is_accepted(application)
+            case Released(application=application, identity=identity):
+                known = (application, identity) in self._identities
+                return known or self._ends_unannounced(application, identity)
+            case AskReleased(application=application, key=""):
+                return self._is_accepted(application)
+            case (
+                AskReleased(application=application, key=key)
+                | AskRejected(application=application, key=key)
+                | AllocationRejected(application=application, key=key)
+            ):
+                return self._ends_unannounced(application, key)
+            case SchedulingReported(application=application, key=key):
+                return (application, key) in self._keys
+            case _:
+                return isinstance(content, _UNRELATED)
+
+    def _is_added(self, application: str) -> bool:
+        if application not in self._unknown:
+            self._accepted.setdefault(application, False)
+        return application in self._accepted
+
+    def _is_accepted(self, application: str) -> bool:
+        """Return whether the first that came about it was its acceptance."""
+        if not self._accepted.get(application, False):
+            self._is_unknown(application)
+            return False
+        return True
+
+    def _is_unknown(self, application: str) -> None:
+        """Leave it out from now on: it, or one of its name, was there before."""
+        self._unknown.add(application)
+        if self._accepted.pop(application, None) is not None:
+            self._keys = {key: on for key, on in self._keys.items() if key[0] != application}
+            self._identities = {one for one in self._identities if one[0] != application}
+
+    def _is_asked(self, application: str, key: str) -> bool:
+        if application not in self._accepted:
+            self._is_unknown(application)
+            return False
+        self._keys.setdefault((application, key), False)
+        return True
+
+    def _is_subject(self, subject: OneAllocation | OneAsk | AllOf | AllThereIs) -> bool:
+        match subject:
+            case AllThereIs():
+                return True
+            case AllOf(application=application):
+                return application in self._accepted
+            case OneAllocation(application=application, identity=name):
+                known = self._keys if self._by_key else self._identities
+            case OneAsk(application=application, key=name):
+                known = self._keys
+        if application:
+            return (application, name) in known
+        return any(one[1] == name for one in known)
+
+    def _ends_unannounced(self, application: str, key: str) -> bool:
+        """Return whether a message about a key is seen; unless announced, it is unknown then.
+
+        What ends a request may be late and about an earlier one of the same key.
+        """
+        announced = self._keys.get((application, key))
+        if announced is False:
+            del self._keys[application, key]
+        return bool(announced)
+
+
+def _bare(entry: Entry, node: str) -> Entry:
+    """Return the creation of a node of which nothing but the name is known."""
+    return replace(
+        entry,
+        sent_by_rm=True,
+        kind=UpdateKind.NODES,
+        content=NodeRequest(node, Action.CREATE),
+        message=None,
+    )

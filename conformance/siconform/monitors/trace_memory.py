@@ -1,0 +1,337 @@
+"""What has to be remembered of a trace: the entries about what still lives.
+
+Monitors remember what they saw. So that they do not remember all that ever passed, they are begun
+again from time to time, with the entries about what still lives, and about what ended a short while
+ago. Everything else is forgotten: of that, only a few bits remain, to tell it from what never was.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final
+
+from siconform.protocol.application_states import OVER
+from siconform.protocol.callbacks import SchedulingReported
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.notifications import (
+    BY_THE_SCHEDULER,
+    Allocated,
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+    ApplicationUpdated,
+    AskRejected,
+    AskReleased,
+    NodeAccepted,
+    NodeRejected,
+    Released,
+    StreamEnded,
+)
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.requests import (
+    Action,
+    AllocationUpdate,
+    ApplicationRemoval,
+    ApplicationRequest,
+    AskReleaseRequest,
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
+from siconform.recording.history import Content, Entry
+
+LIVES_ON: Final = 20_000  # entries for which something is remembered after its end
+_MANY: Final = 64  # entries about one thing, of which only the first and the last are kept
+_FIRST, _LAST = 4, 16
+_GLOBAL: Final = 64  # entries about nothing in particular
+_BITS: Final = 1 << 26  # for the names of what was forgotten: 8 MB
+_HASHES: Final = 4
+
+Name = tuple[str, ...]
+"""("node", id), ("application", id) or ("key", application, key)."""
+
+Numbered = tuple[int, Entry]
+"""An entry with its number in the order of reading."""
+
+
+@dataclass(slots=True)
+class _Thing:
+    """A node, an application or a key; ``ended_at`` is -1 while it lives."""
+
+    entries: list[Numbered] = field(default_factory=list)
+    last: int = 0  # the number of the last entry
+    ended: bool = False
+    pending: int = 0  # allocations asked for and not announced
+    live: set[str] = field(default_factory=set)  # identities
+    of_gang: bool = False
+    identities: set[str] = field(default_factory=set)
+
+
+class Forgotten:
+    """The names of what was forgotten, in bounded memory: rarely a name is in it by chance."""
+
+    def __init__(self) -> None:
+        self._bits = bytearray(_BITS // 8) if _BITS else bytearray()
+        self.is_empty = True
+
+    def add(self, name: Name) -> None:
+        """Add a name."""
+        self.is_empty = False
+        for bit in _bits_of(name):
+            self._bits[bit >> 3] |= 1 << (bit & 7)
+
+    def __contains__(self, name: Name) -> bool:
+        return not self.is_empty and all(
+            self._bits[bit >> 3] & (1 << (bit & 7)) for bit in _bits_of(name)
+        )
+
+
+def _bits_of(name: Name) -> Iterator[int]:
+    for number in range(_HASHES):
+        yield hash((number, name)) % _BITS
+
+
+class Memory:
+    """The entries of one RM that monitors have to see again when they are begun again."""
+
+    def __init__(self, forgotten: Forgotten) -> None:
+        self._forgotten = forgotten
+        self._things: dict[Name, _Thing] = {}
+        self._keys_of: dict[str, set[str]] = {}  # by application
+        self._key_of: dict[tuple[str, str], str] = {}  # by application and identity
+        self._others: list[Numbered] = []
+        self._registration: list[Numbered] = []
+        self._now = 0
+        self.kept = 0  # entries
+
+    def emptied(self) -> "Memory":
+        """Return an empty memory, with the same names forgotten."""
+        return Memory(self._forgotten)
+
+    def is_forgotten(self, entry: Entry) -> bool:
+        """Return whether an entry is about something that was there and was forgotten.
+
+        What the RM begins under such a name is new.
+        """
+        if self._forgotten.is_empty or isinstance(entry.content, _BEGINNINGS):
+            return False
+        name = self._name(entry.content)
+        return name is not None and name not in self._things and name in self._forgotten
+
+    def note(self, entry: Entry) -> None:
+        """Remember an entry."""
+        self._now += 1
+        self.kept += 1
+        content = entry.content
+        numbered = (self._now, entry)
+        name = self._name(content)
+        if name is None:
+            self._note_other(numbered)
+            return
+        thing = self._things.get(name)
+        if thing is None:
+            thing = self._things[name] = _Thing()
+            if name[0] == "key":
+                self._keys_of.setdefault(name[1], set()).add(name[2])
+        thing.entries.append(numbered)
+        thing.last = self._now
+        self._observe(thing, name, content)
+        if len(thing.entries) > _MANY:
+            self.kept -= len(thing.entries)
+            thing.entries = _shortened(thing.entries)
+            self.kept += len(thing.entries)
+
+    def _note_other(self, numbered: Numbered) -> None:
+        content = numbered[1].content
+        if isinstance(content, RegistrationRequested):
+            self._registration = [*self._registration[-2:], numbered]
+        elif isinstance(content, RegistrationAnswered):
+            self._registration.append(numbered)
+            if content.status == "OK":
+                for thing in self._things.values():
+                    thing.ended, thing.last = True, self._now
+        elif isinstance(content, _LASTING):
+            self._others.append(numbered)
+            if len(self._others) > _GLOBAL:
+                del self._others[: _GLOBAL // 2]
+
+    def log(self) -> list[Entry]:
+        """Return the entries to be seen again, in order."""
+        kept = [numbered for thing in self._things.values() for numbered in thing.entries]
+        kept += self._others
+        kept += self._registration
+        kept.sort(key=itemgetter(0))
+        return [entry for _, entry in kept]
+
+    def forget(self) -> list[Name]:
+        """Drop what ended long ago; return the names."""
+        before = self._now - LIVES_ON
+        over = [
+            name
+            for name, thing in self._things.items()
+            if thing.ended and thing.last < before and self._may_go(name, thing)
+        ]
+        for name in over:
+            thing = self._things.pop(name)
+            self._forgotten.add(name)
+            if name[0] == "key":
+                self._drop_key(name[1], name[2], thing)
+        self.kept = sum(len(thing.entries) for thing in self._things.values())
+        self.kept += len(self._others) + len(self._registration)
+        return over
+
+    def _may_go(self, name: Name, thing: _Thing) -> bool:
+        if name[0] == "application":
+            return not self._keys_of.get(name[1])
+        if name[0] != "key" or not thing.of_gang:
+            return True
+        application = self._things.get(("application", name[1]))
+        return application is None or application.ended
+
+    def _drop_key(self, application: str, key: str, thing: _Thing) -> None:
+        for identity in thing.identities:
+            self._key_of.pop((application, identity), None)
+            self._forgotten.add(("key", application, identity))
+        keys = self._keys_of[application]
+        keys.discard(key)
+        if not keys:
+            del self._keys_of[application]
+
+    def _name(self, content: Content) -> Name | None:
+        """Return what an entry is about; None for all there is, and for nothing in particular."""
+        match content:
+            case Allocated() as new:
+                return ("key", new.application, new.key)
+            case Released(identity=""):
+                return ("application", content.application)
+            case Released(application=application, identity=identity):
+                return ("key", application, self._key_of.get((application, identity), identity))
+            case (
+                AskRequest(application=application, key=key)
+                | AskRejected(application=application, key=key)
+                | AllocationRejected(application=application, key=key)
+                | SchedulingReported(application=application, key=key)
+            ):
+                return ("key", application, key)
+            case AskReleased(application=application, key=key):
+                return ("key", application, key) if key else ("application", application)
+            case ReleaseRequest(subject=subject) | AskReleaseRequest(subject=subject):
+                return self._name_of(subject)
+            case ExistingAllocationRequest(allocation=one) | AllocationUpdate(allocation=one):
+                return ("key", one.application, one.key or one.identity)
+            case ForeignAllocationRequest(key=key):
+                return ("key", "", key)
+            case NodeRequest() | NodeAccepted() | NodeRejected():
+                return ("node", content.node)
+            case (
+                ApplicationRequest()
+                | ApplicationRemoval()
+                | ApplicationAccepted()
+                | ApplicationRejected()
+                | ApplicationUpdated()
+            ):
+                return ("application", content.application)
+            case _:
+                return None
+
+    def _name_of(self, subject: OneAllocation | OneAsk | AllOf | AllThereIs) -> Name | None:
+        match subject:
+            case OneAllocation(application=application, identity=identity):
+                return ("key", application, self._key_of.get((application, identity), identity))
+            case OneAsk(application=application, key=key):
+                return ("key", application, key)
+            case AllOf(application=application):
+                return ("application", application)
+            case _:
+                return None
+
+    def _observe(self, thing: _Thing, name: Name, content: Content) -> None:
+        """Note whether it lives."""
+        match content:
+            case AskRequest(max_allocations=most, task_group=group, placeholder=placeholder):
+                thing.pending += max(most, 0)
+                thing.ended = False
+                thing.of_gang = thing.of_gang or bool(group) or placeholder is True
+            case Allocated():
+                thing.pending -= 1
+                self._lives(thing, name, content)
+            case ExistingAllocationRequest(allocation=one):
+                self._lives(thing, name, one)
+            case Released(identity="") | ReleaseRequest(subject=AllOf()):
+                self._end_keys(name[1])
+            case Released(identity=identity, termination=kind):
+                if kind not in BY_THE_SCHEDULER:
+                    thing.live.discard(identity)
+                    thing.ended = not thing.live and (thing.pending <= 0 or identity == name[2])
+            case ReleaseRequest(subject=OneAllocation(identity=identity)):
+                thing.live.discard(identity)
+                thing.ended = not thing.live
+            case AskReleased(key=key) | AskRejected(key=key) if key:
+                thing.pending = 0
+                thing.ended = not thing.live
+            case AskReleaseRequest(subject=OneAsk()):
+                thing.pending = 0
+                thing.ended = not thing.live
+            case AllocationRejected():
+                thing.ended = not thing.live
+            case ForeignAllocationRequest() | ApplicationRequest():
+                thing.ended = False
+            case NodeRequest(action=action, existing=existing):
+                thing.ended = action is Action.DECOMMISSION
+                self._exist(existing)
+            case ApplicationRejected():
+                accepted = any(isinstance(e.content, ApplicationAccepted) for _, e in thing.entries)
+                thing.ended = not accepted
+            case NodeRejected():
+                accepted = any(isinstance(e.content, NodeAccepted) for _, e in thing.entries)
+                thing.ended = thing.ended or not accepted
+            case ApplicationRemoval():
+                thing.ended = True
+                self._end_keys(name[1])
+            case ApplicationUpdated(state=state) if OVER.accepts(state):
+                thing.ended = True
+
+    def _lives(self, thing: _Thing, name: Name, one: Allocated) -> None:
+        thing.live.add(one.identity)
+        thing.ended = False
+        thing.of_gang = thing.of_gang or bool(one.task_group) or one.placeholder is True
+        if one.identity != name[2]:
+            self._key_of[name[1], one.identity] = name[2]
+            thing.identities.add(one.identity)
+
+    def _exist(self, existing: tuple[Allocated, ...]) -> None:
+        """Note the allocations that a node was reported with; they live and end as others do."""
+        for one in existing:
+            name = ("key", one.application, one.key)
+            thing = self._things.setdefault(name, _Thing())
+            self._keys_of.setdefault(name[1], set()).add(name[2])
+            thing.last = self._now
+            self._lives(thing, name, one)
+
+    def _end_keys(self, application: str) -> None:
+        for key in self._keys_of.get(application, ()):
+            thing = self._things["key", application, key]
+            thing.ended, thing.last = True, self._now
+            thing.live.clear()
+
+
+_BEGINNINGS: Final = (
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    ApplicationRequest,
+    NodeRequest,
+)
+_LASTING: Final = (StreamEnded, ConfigurationSent, AskReleaseRequest, ReleaseRequest)
+
+
+def _shortened(entries: list[Numbered]) -> list[Numbered]:
+    """Return the first and the last, and of those between the requests that outnumber answers."""
+    between = entries[_FIRST:-_LAST]
+    sent = [one for one in between if one[1].sent_by_rm]
+    unanswered = len(sent) - (len(between) - len(sent))
+    kept = sent[-unanswered:] if unanswered > 0 else []
+    return [*entries[:_FIRST], *kept[-_LAST:], *entries[-_LAST:]]

@@ -1,0 +1,264 @@
+"""Evaluation of a trace by monitors, entry by entry; nothing is kept but counts and what lives."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from siconform.monitors.key_lifecycles import Lives
+from siconform.monitors.monitor import Evaluator, Monitor
+from siconform.monitors.trace_gap import Gap
+from siconform.monitors.trace_memory import LIVES_ON, Forgotten, Memory
+from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation
+from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.subjects import Identity
+from siconform.recording.history import Content, Entry
+
+_AFRESH: Final = 4 * LIVES_ON  # entries, at least, until the monitors are begun again
+
+
+@dataclass(slots=True)
+class Found:
+    """What one monitor found."""
+
+    held: int = 0
+    violated: int = 0
+    violations: list[Violation] = field(default_factory=list)
+
+    def add(self, other: "Found") -> None:
+        """Add what the same monitor found in another part."""
+        self.held += other.held
+        self.violated += other.violated
+        self.violations = [*self.violations, *other.violations][:MOST_VIOLATIONS]
+
+
+_Hearing = Sequence[tuple[Evaluator, int]]
+"""Evaluators with the numbers of their monitors."""
+
+
+class _Life:
+    """The evaluators of one RM, from one successful registration to the next."""
+
+    def __init__(
+        self, monitors: Sequence[Monitor], previous: "_Life | None", *, is_whole: bool
+    ) -> None:
+        """Begin them; without those that outlive registrations unless all was seen."""
+        self.evaluators: list[Evaluator] = [
+            previous.evaluators[number]
+            if previous is not None and monitor.outlives_registrations
+            else monitor.begins()
+            for number, monitor in enumerate(monitors)
+        ]
+        self._monitors = monitors
+        self._is_whole = is_whole
+        self._hearing: dict[type, _Hearing] = {}
+        self._alone: dict[type, _Hearing] = {}
+
+    def hearing(self, content: type) -> _Hearing:
+        """Return the evaluators that hear such content."""
+        found = self._hearing.get(content)
+        if found is None:
+            found = self._hearing[content] = [
+                (self.evaluators[number], number)
+                for number, monitor in enumerate(self._monitors)
+                if _hears(monitor, content)
+                and (self._is_whole or not monitor.outlives_registrations)
+            ]
+        return found
+
+    def hearing_alone(self, content: type) -> _Hearing:
+        """Return those whose rule is about a single message."""
+        found = self._alone.get(content)
+        if found is None:
+            found = self._alone[content] = [
+                (self.evaluators[number], number)
+                for number, monitor in enumerate(self._monitors)
+                if monitor.about_one_message and _hears(monitor, content)
+            ]
+        return found
+
+
+def _hears(monitor: Monitor, content: type) -> bool:
+    return not monitor.hears or issubclass(content, monitor.hears)
+
+
+class _RM:
+    """The monitors of one RM, begun again from time to time with what still lives."""
+
+    def __init__(
+        self,
+        monitors: Sequence[Monitor],
+        identity: Identity,
+        *,
+        is_whole: bool,
+        forgotten: Forgotten,
+    ) -> None:
+        self._monitors = monitors
+        self._identity = identity
+        self._is_whole = is_whole
+        self._by_key = identity is Identity.KEY_OF_THE_ASK
+        self.gap: Gap | None = None if is_whole else Gap(identity)
+        self.memory = Memory(forgotten)
+        self._since = 0  # entries since the monitors were begun again
+        self._lives = Lives()
+        self._life = _Life(monitors, None, is_whole=is_whole)
+        self._asked: Entry | None = None
+
+    def restated(self, entry: Entry) -> Iterable[Entry]:
+        """Return the entry as monitors are to observe it."""
+        return self._lives.restates(entry) if self._by_key else (entry,)
+
+    def hearing(self, content: type) -> _Hearing:
+        """Return the evaluators that hear such content."""
+        return self._life.hearing(content)
+
+    def hearing_alone(self, content: type) -> _Hearing:
+        """Return those whose rule is about a single message."""
+        return self._life.hearing_alone(content)
+
+    def observe_registration(self, entry: Entry) -> bool:
+        """Begin anew after a successful registration; return whether all is known of it."""
+        content = entry.content
+        if isinstance(content, RegistrationRequested):
+            self._asked = entry
+        elif self._asked is not None and _is_registered(content):
+            if self.gap is not None:
+                self.gap = None
+                self._lives = Lives()
+                self.memory = self.memory.emptied()
+                self.memory.note(self._asked)
+            self._begin(self._asked)
+        return self.gap is None
+
+    def _begin(self, asked: Entry | None) -> None:
+        self._life = _Life(self._monitors, self._life, is_whole=self._is_whole)
+        if asked is not None:
+            for evaluate, _ in self._life.hearing(type(asked.content)):
+                evaluate(asked)
+
+    def is_to_be_begun_again(self) -> bool:
+        """Return whether enough has passed since the monitors were begun."""
+        self._since += 1
+        return self._since >= _AFRESH and self._since >= 2 * self.memory.kept
+
+    def begins_again(self) -> Iterator[str]:
+        """Begin the monitors with what still lives; yield the keys that were forgotten."""
+        for name in self.memory.forget():
+            if name[0] == "key":
+                yield name[2]
+            if self.gap is not None:
+                self.gap.forget(name)
+        self._since = 0
+        self._lives = Lives()
+        self._life = _Life(self._monitors, None, is_whole=self._is_whole)
+        asked: Entry | None = None
+        for entry in self.memory.log():
+            content = entry.content
+            if isinstance(content, RegistrationRequested):
+                asked = entry
+            elif _is_registered(content):
+                self._begin(asked)
+            for restated in self.restated(entry):
+                for evaluate, _ in self._life.hearing(type(restated.content)):
+                    evaluate(restated)
+
+
+def _is_registered(content: Content) -> bool:
+    return isinstance(content, RegistrationAnswered) and content.status == "OK"
+
+
+class TraceReading:
+    """The findings of some monitors about a trace, as far as it has been read."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        monitors: Sequence[Monitor],
+        forget: Callable[[str, str], None],
+        violated: Callable[[Monitor, Violation], None] | None = None,
+    ) -> None:
+        """``forget`` is called with an RM and a key that ended long ago."""
+        self.monitors: Final = monitors
+        self.found: Final = [Found() for _ in monitors]
+        self.elements: Counter[str] = Counter()  # by RM
+        self.unknown: Counter[str] = Counter()
+        self.forgotten = 0
+        self._identity = identity
+        self._forget = forget
+        self._violated = violated
+        self._names = Forgotten()
+        self._is_whole = False
+        self._rms: dict[str, _RM] = {}
+
+    def begin(self, *, is_whole: bool) -> None:
+        """Begin again: nothing is known. ``is_whole``: nothing was before."""
+        self._is_whole = is_whole
+        self._rms.clear()
+
+    def reads(self, entry: Entry, position: Callable[[float], Position]) -> None:
+        """Evaluate an entry; ``position`` is called if it violates a rule."""
+        rm = self._rms.get(entry.rm)
+        if rm is None:
+            rm = self._rms[entry.rm] = self._begins(entry)
+        self.elements[entry.rm] += 1
+        content = entry.content
+        if isinstance(content, (RegistrationRequested, RegistrationAnswered)):
+            if not rm.observe_registration(entry):
+                self._alone(rm, entry, position)
+                return
+        elif rm.gap is not None:
+            seen = rm.gap.sees(entry)
+            for presupposed in seen.presupposed:
+                rm.memory.note(presupposed)
+                self._evaluate(rm, presupposed, None)
+            if seen.entry is None:
+                self.unknown[entry.rm] += 1
+                self._alone(rm, entry, position)
+                return
+            entry = seen.entry
+        if rm.memory.is_forgotten(entry):
+            self.forgotten += 1
+            self._alone(rm, entry, position)
+            return
+        rm.memory.note(entry)
+        self._evaluate(rm, entry, position)
+        if rm.is_to_be_begun_again():
+            for key in rm.begins_again():
+                self._forget(entry.rm, key)
+
+    def _begins(self, entry: Entry) -> _RM:
+        """Return the monitors of an RM of which this is the first entry."""
+        is_whole = self._is_whole and isinstance(entry.content, RegistrationRequested)
+        return _RM(self.monitors, self._identity, is_whole=is_whole, forgotten=self._names)
+
+    def _evaluate(
+        self, rm: _RM, entry: Entry, position: Callable[[float], Position] | None
+    ) -> None:
+        """Have all monitors evaluate it; without a position nothing counts."""
+        for restated in rm.restated(entry):
+            for evaluate, number in rm.hearing(type(restated.content)):
+                finding = evaluate(restated)
+                if finding is not None and position is not None:
+                    self._count(number, finding, entry, position)
+
+    def _alone(self, rm: _RM, entry: Entry, position: Callable[[float], Position]) -> None:
+        """Have only the rules about a single message evaluate it."""
+        for evaluate, number in rm.hearing_alone(type(entry.content)):
+            finding = evaluate(entry)
+            if finding is not None:
+                self._count(number, finding, entry, position)
+
+    def _count(
+        self, number: int, finding: str, entry: Entry, position: Callable[[float], Position]
+    ) -> None:
+        found = self.found[number]
+        found.held += 1
+        if not finding:
+            return
+        found.violated += 1
+        if len(found.violations) < MOST_VIOLATIONS:
+            monitor = self.monitors[number]
+            violation = Violation(position(entry.at), entry.rm, monitor.name, finding)
+            found.violations.append(violation)
+            if self._violated is not None:
+                self._violated(monitor, violation)
