@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import Final
 
-from siconform.monitors.bulk_ends import BulkEnds, Race
+from siconform.monitors.bulk_ends import BULK_ENDS, BulkEnds, Race
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -12,7 +12,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import AllocatedAgain, Updated
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -180,11 +180,21 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
 
 
 MONITORS: Final = (
-    Monitor(allocations_carry_their_ask, ("SI-ALLOC-002",)),
+    Monitor(
+        allocations_carry_their_ask,
+        ("SI-ALLOC-002",),
+        hears=(AskRequest, Updated, Allocated, *REPORTING),
+    ),
     Monitor(
         identities_are_unique,
         ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008", "SI-ALLOC-011", "SI-ASK-027"),
+        hears=(Allocated, AllocatedAgain, *REPORTING),
     ),
-    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",)),
-    Monitor(releases_name_what_was_announced, ("SI-REL-023",), outlives_registrations=True),
+    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",), hears=(Released, *BULK_ENDS)),
+    Monitor(
+        releases_name_what_was_announced,
+        ("SI-REL-023",),
+        hears=(Allocated, ReleaseRequest, Released, *REPORTING),
+        outlives_registrations=True,
+    ),
 )

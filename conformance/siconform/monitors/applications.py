@@ -6,6 +6,7 @@ from typing import Final
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
+    Barriers,
     EntryFinding,
     Evaluator,
     Monitor,
@@ -26,6 +27,7 @@ from siconform.protocol.notifications import (
     ApplicationAccepted,
     ApplicationRejected,
     ApplicationUpdated,
+    StreamEnded,
     UpdateKind,
 )
 from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
@@ -163,11 +165,29 @@ def _last_state(final: State, *besides: State) -> Evaluator:
     return evaluate
 
 
+_STATES: Final = (ApplicationRequest, ApplicationAccepted, ApplicationUpdated)
 MONITORS: Final = (
-    Monitor(each_application_gets_at_most_one_verdict, ("SI-APP-004",)),
-    Monitor(removed_applications_get_nothing, ("SI-APP-017",)),
-    Monitor(state_changes_are_complete, ("SI-APP-021",), outlives_registrations=True),
-    Monitor(state_timestamps_do_not_go_back, ("SI-APP-022",)),
-    Monitor(completed_applications_stay_completed, ("SI-APP-030",)),
-    Monitor(failed_applications_stay_failed, ("SI-GANG-037",)),
+    Monitor(
+        each_application_gets_at_most_one_verdict,
+        ("SI-APP-004",),
+        hears=(ApplicationRequest, ApplicationAccepted, ApplicationRejected),
+    ),
+    Monitor(
+        removed_applications_get_nothing,
+        ("SI-APP-017",),
+        hears=(ApplicationRequest, ApplicationRemoval, Allocated, StreamEnded, Barriers),
+    ),
+    Monitor(
+        state_changes_are_complete,
+        ("SI-APP-021",),
+        hears=(ApplicationRequest, ApplicationUpdated),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        state_timestamps_do_not_go_back,
+        ("SI-APP-022",),
+        hears=(ApplicationRequest, ApplicationUpdated),
+    ),
+    Monitor(completed_applications_stay_completed, ("SI-APP-030",), hears=_STATES),
+    Monitor(failed_applications_stay_failed, ("SI-GANG-037",), hears=_STATES),
 )

@@ -1,23 +1,26 @@
 """Rules about asks: no more than requested, complete rejections, nothing after the end."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
+    Barriers,
     EntryFinding,
     Evaluator,
     Monitor,
     violated_if,
     without_reason,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import Updated, UpdateRejected
 from siconform.protocol.notifications import (
     Allocated,
     AskRejected,
     AskReleased,
+    StreamEnded,
     Termination,
     UpdateKind,
 )
@@ -140,7 +143,9 @@ def withdrawn_asks_are_not_allocated() -> Evaluator:
             case Updated(key=key, ask=AskRequest(task_group=group, placeholder=False)) if group:
                 asks.pop(key, None)  # may be parked from now on
             case AskReleaseRequest() as withdrawal:
-                keys = [key for key, ask in asks.items() if _withdraws(withdrawal, ask)]
+                keys = [
+                    key for key in _meant(withdrawal, asks) if _withdraws(withdrawal, asks[key])
+                ]
                 for key in keys:
                     certainty.send(key, UpdateKind.ALLOCATIONS)
                 return "" if keys else NOTHING_TO_EVALUATE
@@ -149,6 +154,13 @@ def withdrawn_asks_are_not_allocated() -> Evaluator:
         return NOTHING_TO_EVALUATE
 
     return evaluate
+
+
+def _meant(withdrawal: AskReleaseRequest, asks: dict[str, AskRequest]) -> Iterable[str]:
+    """Return the keys that a withdrawal may be about."""
+    if isinstance(withdrawal.subject, OneAsk):
+        return {withdrawal.subject.key} & asks.keys()
+    return asks
 
 
 def _withdraws(withdrawal: AskReleaseRequest, ask: AskRequest) -> bool:
@@ -216,12 +228,36 @@ def released_asks_were_asked_for() -> Evaluator:
     return evaluate
 
 
+_VERDICTS: Final = (AskRequest, AskRejected, Allocated)
 MONITORS: Final = (
-    Monitor(asks_are_not_served_too_often, ("SI-ASK-005", "SI-ASK-027")),
-    Monitor(rejections_of_asks_are_complete, ("SI-ASK-022",), outlives_registrations=True),
-    Monitor(rejections_of_asks_give_a_reason, ("SI-ASK-026",)),
-    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",)),
-    Monitor(withdrawn_asks_are_not_allocated, ("SI-ASK-018",)),
-    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",)),
-    Monitor(released_asks_were_asked_for, ("SI-ASK-002",), outlives_registrations=True),
+    Monitor(
+        asks_are_not_served_too_often,
+        ("SI-ASK-005", "SI-ASK-027"),
+        hears=(AskRequest, Allocated, *REPORTING),
+    ),
+    Monitor(
+        rejections_of_asks_are_complete,
+        ("SI-ASK-022",),
+        hears=(AskRequest, AskRejected),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        rejections_of_asks_give_a_reason,
+        ("SI-ASK-026",),
+        hears=(AskRejected, UpdateRejected),
+        about_one_message=True,
+    ),
+    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",), hears=_VERDICTS),
+    Monitor(
+        withdrawn_asks_are_not_allocated,
+        ("SI-ASK-018",),
+        hears=(AskRequest, Updated, AskReleaseRequest, Allocated, StreamEnded, Barriers),
+    ),
+    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",), hears=_VERDICTS),
+    Monitor(
+        released_asks_were_asked_for,
+        ("SI-ASK-002",),
+        hears=(ApplicationRequest, AskRequest, AskReleaseRequest, AskReleased, *REPORTING),
+        outlives_registrations=True,
+    ),
 )

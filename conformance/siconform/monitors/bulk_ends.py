@@ -1,7 +1,10 @@
 """Requests of the RM that end many allocations at once: each may then be reported as stopped."""
 
+from typing import Final
+
 from siconform.monitors.answered_barriers import NEVER, AnsweredBarriers, Moment
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.monitor import Barriers
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.protocol.notifications import (
     Allocated,
     Released,
@@ -20,17 +23,33 @@ from siconform.protocol.subjects import AllOf
 from siconform.recording.history import Content, Entry
 
 
+BULK_ENDS: Final = (
+    Allocated,
+    *REPORTING,
+    ApplicationRequest,
+    ApplicationRemoval,
+    ReleaseRequest,
+    StreamEnded,
+    Barriers,
+)
+"""What BulkEnds and Race hear."""
+
+_APPLICATION, _NODE = "application", "node"
+
+
 class BulkEnds:
     """The allocations ended by the removal of an application or the decommission of a node."""
 
     def __init__(self) -> None:
         self._placed: dict[str, Allocated] = {}
+        self._in: dict[tuple[str, str], dict[str, None]] = {}  # by application or node
         self._over: set[str] = set()  # applications and nodes, until added again
 
     def observe(self, content: Content) -> list[str]:
         """Return the identities that end with this; one announced too late ends at once."""
         placed = (content,) if isinstance(content, Allocated) else recovered_in(content)
-        self._placed.update({allocation.identity: allocation for allocation in placed})
+        for allocation in placed:
+            self._places(allocation)
         match content:
             case Allocated(application=application, node=node) if {application, node} & self._over:
                 return [content.identity]
@@ -48,11 +67,25 @@ class BulkEnds:
                 ApplicationRemoval(application=application)
                 | ReleaseRequest(subject=AllOf(application=application))
             ):
-                return [i for i, a in self._placed.items() if a.application == application]
+                return list(self._in.get((_APPLICATION, application), ()))
             case NodeRequest(action=Action.DECOMMISSION, node=node):
-                return [i for i, a in self._placed.items() if a.node == node]
+                return list(self._in.get((_NODE, node), ()))
             case _:
                 return []
+
+    def _places(self, allocation: Allocated) -> None:
+        identity = allocation.identity
+        before = self._placed.get(identity)
+        if before is not None:
+            for place in _places_of(before):
+                self._in[place].pop(identity, None)
+        self._placed[identity] = allocation
+        for place in _places_of(allocation):
+            self._in.setdefault(place, {})[identity] = None
+
+
+def _places_of(allocation: Allocated) -> tuple[tuple[str, str], ...]:
+    return (_APPLICATION, allocation.application), (_NODE, allocation.node)
 
 
 class Race:

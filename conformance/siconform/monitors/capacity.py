@@ -13,10 +13,10 @@ from typing import Final
 from siconform.catalogue.features import Feature
 from siconform.monitors.foreign_occupancy import ForeignOccupancy
 from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
-from siconform.monitors.occupancy import Occupancy
-from siconform.monitors.quotas import Quotas
+from siconform.monitors.occupancy import OCCUPANCY, Occupancy
+from siconform.monitors.quotas import QUOTAS, Quotas
 from siconform.protocol.notifications import Allocated
-from siconform.protocol.requests import Action, NodeRequest
+from siconform.protocol.requests import Action, ForeignAllocationRequest, NodeRequest
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
 
@@ -126,13 +126,24 @@ class _Capacities:
 
 
 MONITORS: Final = (
-    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",)),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",), hears=OCCUPANCY),
     Monitor(
         foreign_allocations_keep_their_capacity,
         ("SI-FOR-001",),
+        hears=(*OCCUPANCY, ForeignAllocationRequest),
         presupposes=Feature.FOREIGN_ALLOCATIONS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
-    Monitor(queues_are_not_overfilled, ("SI-ASK-011",), presupposes=Feature.QUEUES),
-    Monitor(placeholders_count_against_the_quota, ("SI-GANG-027",), presupposes=Feature.QUOTAS),
+    Monitor(
+        queues_are_not_overfilled,
+        ("SI-ASK-011",),
+        hears=(*OCCUPANCY, *QUOTAS),
+        presupposes=Feature.QUEUES,
+    ),
+    Monitor(
+        placeholders_count_against_the_quota,
+        ("SI-GANG-027",),
+        hears=(*OCCUPANCY, *QUOTAS),
+        presupposes=Feature.QUOTAS,
+    ),
 )

@@ -59,4 +59,5 @@ class Certainty(Generic[T]):
 
     def forgets(self, which: Callable[[T], bool]) -> None:
         """Drop those that no longer matter."""
-        self._waiting = [one for one in self._waiting if not which(one.what)]
+        if self._waiting:
+            self._waiting = [one for one in self._waiting if not which(one.what)]

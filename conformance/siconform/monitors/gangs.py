@@ -11,7 +11,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import Updated
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.requests import (
@@ -116,4 +116,18 @@ def _group(placeholder: Allocated) -> _Group:
     return _Group(placeholder.application, placeholder.task_group)
 
 
-MONITORS: Final = (Monitor(replacements_wait_for_their_confirmation, ("SI-GANG-020",)),)
+MONITORS: Final = (
+    Monitor(
+        replacements_wait_for_their_confirmation,
+        ("SI-GANG-020",),
+        hears=(
+            AskRequest,
+            Updated,
+            Allocated,
+            Released,
+            ReleaseRequest,
+            ApplicationRemoval,
+            *REPORTING,
+        ),
+    ),
+)

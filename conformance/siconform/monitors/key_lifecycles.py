@@ -76,6 +76,8 @@ class _Life:
 
     def names(self, allocation: Allocated) -> Allocated:
         """Return the allocation with the identity of this lifecycle."""
+        if allocation.key == self.name == allocation.identity:
+            return allocation
         return replace(allocation, key=self.name, identity=self.name)
 
 
@@ -84,6 +86,7 @@ class Lives:
 
     def __init__(self) -> None:
         self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, all applications
+        self._left: dict[str, dict[int, _Life]] = {}  # by application, perhaps not over
         self._foreign: dict[str, list[str]] = defaultdict(list)  # nodes reported, not echoed
         self._gone: set[str] = set()  # decommissioned nodes
         self._certainty: Certainty[_Life] = Certainty()
@@ -96,7 +99,7 @@ class Lives:
             yield entry
             return
         for content in self._restated(entry.content):
-            yield replace(entry, content=content)
+            yield entry if content is entry.content else replace(entry, content=content)
 
     def _restated(self, content: Content) -> Iterable[Content]:
         match content:
@@ -117,7 +120,7 @@ class Lives:
             case Allocated():
                 return self._announces(received)
             case Released(identity="", application=application):
-                for life in [one for one in self._all() if one.application == application]:
+                for life in self._all_of(application):
                     life.ended = True
                     life.over = life.is_live and received.termination not in BY_THE_SCHEDULER
             case Released(identity=key) | AskReleased(key=key) if self._lives[key]:
@@ -140,14 +143,13 @@ class Lives:
                 there = (life for life in self._all() if node in life.nodes[:1])
                 self._ends_all(there, UpdateKind.NODES)
             case ApplicationRemoval(application=application):
-                its = (life for life in self._all() if life.application == application)
-                self._ends_all(its, UpdateKind.APPLICATIONS)
+                self._ends_all(self._all_of(application), UpdateKind.APPLICATIONS)
 
     def _asks(self, ask: AskRequest) -> Content:
         life = self._living(ask.key, ask.application)
         if life is None:
-            return replace(ask, key=self._begins(ask.key, ask.application).name)
-        return self._updates(life, ask.resource or {}, ask=replace(ask, key=life.name))
+            return _named(ask, self._begins(ask.key, ask.application).name)
+        return self._updates(life, ask.resource or {}, ask=_named(ask, life.name))
 
     def _reports(self, allocation: Allocated) -> Content:
         if not allocation.node:
@@ -185,8 +187,7 @@ class Lives:
             case OneAsk(application=application, key=key):
                 pass
             case AllOf(application=application) as everything:
-                its = (life for life in self._all() if life.application == application)
-                self._ends_all(its)
+                self._ends_all(self._all_of(application))
                 yield ReleaseRequest(everything, sent.termination, sent.partition)
                 return
             case _:
@@ -287,6 +288,7 @@ class Lives:
         name = key if number == 1 else f"{key}{_LATER}{number})"
         life = _Life(key, application, name)
         self._lives[key].append(life)
+        self._left.setdefault(application, {})[id(life)] = life
         return life
 
     def _living(self, key: str, application: str) -> _Life | None:
@@ -303,9 +305,20 @@ class Lives:
         lives = self._lives[key]
         return [life for life in lives if life.application == application] or lives
 
-    def _all(self) -> Iterator[_Life]:
-        """Yield those that are not over."""
-        return (life for lives in self._lives.values() for life in lives if not life.over)
+    def _all(self) -> list[_Life]:
+        """Return those that are not over."""
+        return [life for application in list(self._left) for life in self._all_of(application)]
+
+    def _all_of(self, application: str) -> list[_Life]:
+        """Return those of an application that are not over."""
+        left = {n: one for n, one in self._left.pop(application, {}).items() if not one.over}
+        if left:
+            self._left[application] = left
+        return list(left.values())
+
+
+def _named(ask: AskRequest, name: str) -> AskRequest:
+    return ask if ask.key == name else replace(ask, key=name)
 
 
 def key_of(identity: str) -> str:

@@ -20,6 +20,10 @@ NOTHING_TO_EVALUATE: Final = None
 F = TypeVar("F", bound=Fact)
 
 
+class Barriers:
+    """Stands in ``hears`` for everything that belongs to a barrier, of whatever type."""
+
+
 @dataclass(frozen=True, slots=True)
 class Monitor:
     """A safety rule, and the requirements it is evidence for.
@@ -31,7 +35,7 @@ class Monitor:
 
     begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
-    hears: tuple[type, ...] = ()  # the types of content it is called with; () for every entry
+    hears: tuple[type, ...] = ()  # types of content, or Barriers, it is called with; () for all
     outlives_registrations: bool = False
     about_one_message: bool = False  # remembers nothing of other messages
     presupposes: str = ""  # the feature the target must have, "" for none
@@ -41,6 +45,11 @@ class Monitor:
     def name(self) -> str:
         """The rule's name: that of its function."""
         return self.begins.__name__
+
+    def is_called_with(self, content: type, *, barrier: bool) -> bool:
+        """Return whether it hears content of this type."""
+        hears = self.hears
+        return not hears or issubclass(content, hears) or (barrier and Barriers in hears)
 
 
 @dataclass(frozen=True, slots=True)

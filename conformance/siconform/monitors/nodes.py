@@ -6,17 +6,19 @@ from typing import Final
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
+    Barriers,
     EntryFinding,
     Evaluator,
     Monitor,
     violated_if,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
     NodeRejected,
     Released,
+    StreamEnded,
     Termination,
     UpdateKind,
 )
@@ -132,7 +134,19 @@ class _Draining:
 
 
 MONITORS: Final = (
-    Monitor(creations_get_at_most_one_verdict, ("SI-NODE-004",)),
-    Monitor(nodes_of_allocations_exist, ("SI-ALLOC-001",)),
-    Monitor(draining_nodes_get_nothing_new, ("SI-NODE-026",)),
+    Monitor(
+        creations_get_at_most_one_verdict,
+        ("SI-NODE-004",),
+        hears=(NodeRequest, NodeAccepted, NodeRejected),
+    ),
+    Monitor(
+        nodes_of_allocations_exist,
+        ("SI-ALLOC-001",),
+        hears=(NodeRequest, Allocated, StreamEnded, Barriers),
+    ),
+    Monitor(
+        draining_nodes_get_nothing_new,
+        ("SI-NODE-026",),
+        hears=(Allocated, Released, *REPORTING, StreamEnded, Barriers),
+    ),
 )

@@ -9,15 +9,20 @@ that depends on it counts.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.recovered_allocations import TakenOver, recovered_in
+from siconform.monitors.monitor import Barriers
+from siconform.monitors.recovered_allocations import REPORTING, TakenOver, recovered_in
 from siconform.monitors.restated import Echoed, Placed, Updated, UpdateRejected
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
     AllocationRejected,
+    NodeAccepted,
+    NodeRejected,
     Released,
+    StreamEnded,
     UpdateKind,
 )
 from siconform.protocol.requests import (
@@ -30,6 +35,24 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
+
+OCCUPANCY: Final = (
+    Allocated,
+    *REPORTING,
+    Updated,
+    Echoed,
+    UpdateRejected,
+    AllocationRejected,
+    Released,
+    ReleaseRequest,
+    NodeAccepted,
+    NodeRejected,
+    ApplicationRequest,
+    ApplicationRemoval,
+    StreamEnded,
+    Barriers,
+)
+"""What Occupancy observes."""
 
 Places = Callable[[Allocated], Iterable[str]]
 """Where an allocation takes capacity: a node, or queues."""
@@ -47,6 +70,7 @@ def least(amounts: Sequence[Mapping[str, int]], resource: str) -> int:
 class _Held:
     allocation: Allocated
     amounts: list[Amounts]  # it holds one of them
+    places: Sequence[str] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -211,13 +235,14 @@ class Occupancy:
     def _begins(self, new: Allocated) -> None:
         self._ends([new.identity])
         amounts = [update.amounts for update in self._open.get(new.identity, [])]
-        held = self._live[new.identity] = _Held(new, [new.resource, *amounts])
-        for place in self._places(new):
+        places = tuple(self._places(new))
+        held = self._live[new.identity] = _Held(new, [new.resource, *amounts], places)
+        for place in places:
             self._in.setdefault(place, {})[new.identity] = held
 
     def _ends_one(self, identity: str) -> None:
         self._ends([identity])
-        self._existing.forgets(lambda a: a.identity == identity)
+        self._existing.forgets_one(identity)
 
     def _ends_where(self, which: Callable[[Allocated], bool]) -> None:
         self._ends([identity for identity, held in self._live.items() if which(held.allocation)])
@@ -225,6 +250,6 @@ class Occupancy:
 
     def _ends(self, identities: Iterable[str]) -> None:
         for identity in identities:
-            if self._live.pop(identity, None) is not None:
-                for held in self._in.values():
-                    held.pop(identity, None)
+            ended = self._live.pop(identity, None)
+            for place in ended.places if ended is not None else ():
+                self._in[place].pop(identity, None)

@@ -15,6 +15,10 @@ _THOUSANDTHS: Final = 1000  # vcore on the wire
 _NO_LIMITS: Final[Mapping[str, Mapping[str, int]]] = {}
 
 
+QUOTAS: Final = (RegistrationRequested, RegistrationAnswered, ConfigurationSent, ApplicationRequest)
+"""What Quotas observes."""
+
+
 class Quotas:
     """The limits in force for one RM; none once its configuration has been changed.
 

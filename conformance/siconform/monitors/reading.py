@@ -40,29 +40,32 @@ class _Life:
         ]
         self._monitored = list(zip(monitors, self.evaluators, records, strict=True))
         self._hearing: dict[type, list[tuple[Evaluator, _Record]]] = {}
+        self._hearing_barriers: dict[type, list[tuple[Evaluator, _Record]]] = {}
 
     def was_asked_for(self, registration: Entry | None) -> None:
         """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
-            for evaluate, _ in self._hear(type(registration.content)):
+            for evaluate, _ in self._hear(registration):
                 evaluate(registration)
 
     def evaluates(self, index: int, entry: Entry) -> None:
         """Have the monitors that hear such content evaluate the entry."""
-        for evaluate, record in self._hear(type(entry.content)):
+        for evaluate, record in self._hear(entry):
             evaluation = evaluate(entry)
             if evaluation is not None:
                 record.held.append(index)
                 if evaluation:
                     record.violations.append((index, evaluation))
 
-    def _hear(self, content: type) -> list[tuple[Evaluator, _Record]]:
-        hearing = self._hearing.get(content)
+    def _hear(self, entry: Entry) -> list[tuple[Evaluator, _Record]]:
+        content = type(entry.content)
+        known = self._hearing_barriers if entry.barrier else self._hearing
+        hearing = known.get(content)
         if hearing is None:
-            hearing = self._hearing[content] = [
+            hearing = known[content] = [
                 (evaluate, record)
                 for monitor, evaluate, record in self._monitored
-                if not monitor.hears or issubclass(content, monitor.hears)
+                if monitor.is_called_with(content, barrier=entry.barrier)
             ]
         return hearing
 

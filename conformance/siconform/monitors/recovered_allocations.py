@@ -1,6 +1,7 @@
 """Existing allocations in a history: reported by the RM, and taken over by the target."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from siconform.monitors.answered_barriers import Answer, AnsweredBarriers, Moment
 from siconform.monitors.restated import Placed, ReportedAgain
@@ -17,6 +18,9 @@ from siconform.protocol.requests import (
     NodeRequest,
 )
 from siconform.recording.history import Content, Entry
+
+REPORTING: Final = (ExistingAllocationRequest, Placed, NodeRequest)
+"""What ``recovered_in`` finds allocations in."""
 
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
@@ -87,3 +91,7 @@ class TakenOver:
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
         """Drop those that ended or were rejected before it was certain they were taken over."""
         self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}
+
+    def forgets_one(self, identity: str) -> None:
+        """Drop this one."""
+        self._reported.pop(identity, None)

@@ -11,7 +11,7 @@ from siconform.monitors.monitor import (
     violated_if,
     without_reason,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.protocol.notifications import AllocationRejected
 from siconform.protocol.requests import ForeignAllocationRequest
 from siconform.recording.history import Entry
@@ -41,6 +41,15 @@ def rejections_of_existing_allocations_give_a_reason() -> Evaluator:
 
 
 MONITORS: Final = (
-    Monitor(rejections_of_existing_allocations_are_complete, ("SI-REC-017",)),
-    Monitor(rejections_of_existing_allocations_give_a_reason, ("SI-REC-022",)),
+    Monitor(
+        rejections_of_existing_allocations_are_complete,
+        ("SI-REC-017",),
+        hears=(AllocationRejected, ForeignAllocationRequest, *REPORTING),
+    ),
+    Monitor(
+        rejections_of_existing_allocations_give_a_reason,
+        ("SI-REC-022",),
+        hears=(AllocationRejected,),
+        about_one_message=True,
+    ),
 )

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from siconform.monitors.bulk_ends import BulkEnds, Race
+from siconform.monitors.bulk_ends import BULK_ENDS, BulkEnds, Race
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -13,7 +13,7 @@ from siconform.monitors.monitor import (
     of_each,
     violated_if,
 )
-from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -161,9 +161,26 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
 
 
 MONITORS: Final = (
-    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",)),
-    Monitor(stops_go_back_to_the_rm, ("SI-REL-013",)),
+    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",), hears=(Released, *BULK_ENDS)),
     Monitor(
-        ask_releases_name_a_partition, ("SI-REL-020",), identity=Identity.GIVEN_BY_THE_SCHEDULER
+        stops_go_back_to_the_rm,
+        ("SI-REL-013",),
+        hears=(
+            Allocated,
+            Released,
+            *REPORTING,
+            ApplicationRemoval,
+            ReleaseRequest,
+            AskReleaseRequest,
+            RegistrationRequested,
+            RegistrationAnswered,
+        ),
+    ),
+    Monitor(
+        ask_releases_name_a_partition,
+        ("SI-REL-020",),
+        hears=(AskReleased,),
+        about_one_message=True,
+        identity=Identity.GIVEN_BY_THE_SCHEDULER,
     ),
 )

@@ -1,7 +1,6 @@
 """The rule about the keys an RM gives, where the kit is the scheduler."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Final
 
 from siconform.monitors.key_lifecycles import key_of
@@ -69,10 +68,12 @@ class _KeysInUse:
 
     def __init__(self) -> None:
         self._nodes: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._keys: defaultdict[str, set[str]] = defaultdict(set)  # by application
 
     def uses(self, key: str, application: str, node: str) -> list[str]:
         """Note the use of a key; return the other applications that use it."""
         self._nodes[key][application] = node
+        self._keys[application].add(key)
         return [other for other in self._nodes[key] if other != application]
 
     def observe(self, content: Content) -> None:
@@ -82,11 +83,18 @@ class _KeysInUse:
                 if application in self._nodes.get(key_of(key), ()):
                     self._nodes[key_of(key)][application] = node
             case NodeRequest(action=Action.DECOMMISSION, node=gone):
-                self._drop(lambda _, node: node == gone)
+                on_it = [
+                    (application, key)
+                    for key, uses in self._nodes.items()
+                    for application, node in uses.items()
+                    if node == gone
+                ]
+                for application, key in on_it:
+                    self._drop(application, key)
             case ApplicationRemoval(application=over) | ApplicationRejected(application=over):
-                self._drop(lambda application, _: application == over)
+                self._drop_all(over)
             case ApplicationUpdated(application=over, state=state) if OVER.accepts(state):
-                self._drop(lambda application, _: application == over)
+                self._drop_all(over)
             case AskRejected() | AllocationRejected():
                 self._ends(OneAsk(content.application, content.key))
             case Released(termination=Termination.STOPPED_BY_RM) | AskReleased():
@@ -99,21 +107,51 @@ class _KeysInUse:
             case (
                 OneAllocation(application=over, identity=name) | OneAsk(application=over, key=name)
             ):
-                self._nodes.get(key_of(name), {}).pop(over, None)
+                self._drop(over, key_of(name))
             case AllOf(application=over):
-                self._drop(lambda application, _: application == over)
+                self._drop_all(over)
             case AllThereIs():
                 self._nodes.clear()
+                self._keys.clear()
 
-    def _drop(self, is_over: Callable[[str, str], bool]) -> None:
-        """Drop the uses that are over, by application and node."""
-        for key, uses in list(self._nodes.items()):
-            left = {name: node for name, node in uses.items() if not is_over(name, node)}
-            self._nodes[key] = left
-            if not left:
-                del self._nodes[key]
+    def _drop_all(self, application: str) -> None:
+        """Drop all uses for an application."""
+        for key in list(self._keys.get(application, ())):
+            self._drop(application, key)
+
+    def _drop(self, application: str, key: str) -> None:
+        """Drop a use that is over."""
+        uses = self._nodes.get(key, {})
+        uses.pop(application, None)
+        if not uses:
+            self._nodes.pop(key, None)
+        keys = self._keys.get(application)
+        if keys is not None:
+            keys.discard(key)
+            if not keys:
+                del self._keys[application]
 
 
 MONITORS: Final = (
-    Monitor(no_key_names_two_things, ("SI-ALLOC-017",), identity=Identity.KEY_OF_THE_ASK),
+    Monitor(
+        no_key_names_two_things,
+        ("SI-ALLOC-017",),
+        hears=(
+            AskRequest,
+            ExistingAllocationRequest,
+            ForeignAllocationRequest,
+            Allocated,
+            NodeRequest,
+            ApplicationRemoval,
+            ApplicationRejected,
+            ApplicationUpdated,
+            AskRejected,
+            AllocationRejected,
+            Released,
+            AskReleased,
+            ReleaseRequest,
+            AskReleaseRequest,
+        ),
+        identity=Identity.KEY_OF_THE_ASK,
+    ),
 )

@@ -18,6 +18,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
     every_field_is_declared,
+    holds,
     of_messages,
     parts,
     unknown_numbers,
@@ -39,9 +40,9 @@ def the_rm_uses_no_reserved_number() -> Evaluator:
     """No message of the RM uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
-        if not any(reserved.values()):
+        if not any(_reserved(part.DESCRIPTOR) for part in parts(message)):
             return NOTHING_TO_EVALUATE
+        reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
         used = (f"{name} {n}" for name, n in unknown_numbers(message) if n in reserved[name])
         found = next(used, "")
         return violated_if(found, f"reserved number: {found}")
@@ -81,6 +82,8 @@ def a_constraint_of_the_rm_is_simple() -> Evaluator:
     """A placement constraint of an RM of 2021-02 has the simple variant, the only one there is."""
 
     def evaluate_message(message: Message) -> EntryFinding:
+        if not holds(message.DESCRIPTOR, "si.v1.PlacementConstraint"):
+            return NOTHING_TO_EVALUATE
         sent = [p for p in parts(message) if p.DESCRIPTOR.full_name == "si.v1.PlacementConstraint"]
         if not sent:
             return NOTHING_TO_EVALUATE
@@ -101,9 +104,11 @@ def _reserved(descriptor: Descriptor) -> frozenset[int]:
 
 
 MONITORS: Final = (
-    Monitor(every_field_of_the_rm_is_declared, ("SI-WIRE-006",)),
-    Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",)),
-    Monitor(what_the_rm_means_is_set, ("SI-WIRE-010",)),
-    Monitor(the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",)),
-    Monitor(a_constraint_of_the_rm_is_simple, ("SI-WIRE-012",)),
+    Monitor(every_field_of_the_rm_is_declared, ("SI-WIRE-006",), about_one_message=True),
+    Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",), about_one_message=True),
+    Monitor(
+        what_the_rm_means_is_set, ("SI-WIRE-010",), hears=(Released, ReleaseRequest, NodeRequest)
+    ),
+    Monitor(the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",), about_one_message=True),
+    Monitor(a_constraint_of_the_rm_is_simple, ("SI-WIRE-012",), about_one_message=True),
 )

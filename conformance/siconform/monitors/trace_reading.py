@@ -52,16 +52,19 @@ class _Life:
         self._monitors = monitors
         self._is_whole = is_whole
         self._hearing: dict[type, _Hearing] = {}
+        self._hearing_barriers: dict[type, _Hearing] = {}
         self._alone: dict[type, _Hearing] = {}
 
-    def hearing(self, content: type) -> _Hearing:
-        """Return the evaluators that hear such content."""
-        found = self._hearing.get(content)
+    def hearing(self, entry: Entry) -> _Hearing:
+        """Return the evaluators that hear such an entry."""
+        content = type(entry.content)
+        known = self._hearing_barriers if entry.barrier else self._hearing
+        found = known.get(content)
         if found is None:
-            found = self._hearing[content] = [
+            found = known[content] = [
                 (self.evaluators[number], number)
                 for number, monitor in enumerate(self._monitors)
-                if _hears(monitor, content)
+                if monitor.is_called_with(content, barrier=entry.barrier)
                 and (self._is_whole or not monitor.outlives_registrations)
             ]
         return found
@@ -73,13 +76,9 @@ class _Life:
             found = self._alone[content] = [
                 (self.evaluators[number], number)
                 for number, monitor in enumerate(self._monitors)
-                if monitor.about_one_message and _hears(monitor, content)
+                if monitor.about_one_message and monitor.is_called_with(content, barrier=False)
             ]
         return found
-
-
-def _hears(monitor: Monitor, content: type) -> bool:
-    return not monitor.hears or issubclass(content, monitor.hears)
 
 
 class _RM:
@@ -108,9 +107,9 @@ class _RM:
         """Return the entry as monitors are to observe it."""
         return self._lives.restates(entry) if self._by_key else (entry,)
 
-    def hearing(self, content: type) -> _Hearing:
-        """Return the evaluators that hear such content."""
-        return self._life.hearing(content)
+    def hearing(self, entry: Entry) -> _Hearing:
+        """Return the evaluators that hear such an entry."""
+        return self._life.hearing(entry)
 
     def hearing_alone(self, content: type) -> _Hearing:
         """Return those whose rule is about a single message."""
@@ -133,7 +132,7 @@ class _RM:
     def _begin(self, asked: Entry | None) -> None:
         self._life = _Life(self._monitors, self._life, is_whole=self._is_whole)
         if asked is not None:
-            for evaluate, _ in self._life.hearing(type(asked.content)):
+            for evaluate, _ in self._life.hearing(asked):
                 evaluate(asked)
 
     def is_to_be_begun_again(self) -> bool:
@@ -159,7 +158,7 @@ class _RM:
             elif _is_registered(content):
                 self._begin(asked)
             for restated in self.restated(entry):
-                for evaluate, _ in self._life.hearing(type(restated.content)):
+                for evaluate, _ in self._life.hearing(restated):
                     evaluate(restated)
 
 
@@ -236,7 +235,7 @@ class TraceReading:
     ) -> None:
         """Have all monitors evaluate it; without a position nothing counts."""
         for restated in rm.restated(entry):
-            for evaluate, number in rm.hearing(type(restated.content)):
+            for evaluate, number in rm.hearing(restated):
                 finding = evaluate(restated)
                 if finding is not None and position is not None:
                     self._count(number, finding, entry, position)

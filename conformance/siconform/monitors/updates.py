@@ -11,13 +11,14 @@ from typing import Final
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
+    Barriers,
     EntryFinding,
     Evaluator,
     Monitor,
     violated_if,
 )
 from siconform.monitors.restated import Echoed, Placed, Updated, UpdateRejected
-from siconform.protocol.notifications import Allocated, UpdateKind
+from siconform.protocol.notifications import Allocated, StreamEnded, UpdateKind
 from siconform.protocol.requests import Amounts, AskRequest
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
@@ -124,7 +125,19 @@ def _covers(given: Mapping[str, int], wanted: Amounts) -> bool:
 
 _BY_KEY: Final = Identity.KEY_OF_THE_ASK
 MONITORS: Final = (
-    Monitor(updates_are_no_further_allocations, ("SI-ALLOC-013",), identity=_BY_KEY),
-    Monitor(updates_move_nothing, ("SI-ALLOC-015",), identity=_BY_KEY),
-    Monitor(requests_are_given_the_amount_last_asked_for, ("SI-ASK-032",), identity=_BY_KEY),
+    Monitor(
+        updates_are_no_further_allocations, ("SI-ALLOC-013",), (Updated, Echoed), identity=_BY_KEY
+    ),
+    Monitor(
+        updates_move_nothing,
+        ("SI-ALLOC-015",),
+        hears=(Allocated, Updated, Echoed),
+        identity=_BY_KEY,
+    ),
+    Monitor(
+        requests_are_given_the_amount_last_asked_for,
+        ("SI-ASK-032",),
+        hears=(AskRequest, Allocated, Updated, UpdateRejected, Placed, StreamEnded, Barriers),
+        identity=_BY_KEY,
+    ),
 )

@@ -1,6 +1,7 @@
 """Rules about the wire format: only declared fields, no reserved numbers, required types set."""
 
 from collections.abc import Callable, Iterator
+from enum import Enum, auto
 from functools import cache
 from itertools import chain
 from typing import Any, Final
@@ -20,7 +21,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.protocol.callbacks import Scheduling, SchedulingReported
 from siconform.protocol.events import EventReceived, Subject
-from siconform.protocol.notifications import Released, Termination, Unreadable
+from siconform.protocol.notifications import Fact, Released, Termination, Unreadable
 from siconform.protocol.requests import ReleaseRequest
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
@@ -91,6 +92,8 @@ def a_priority_is_sent_in_one_way(by: Side = Side.SCHEDULER) -> Evaluator:
     """No message of 2021-02 carries both members of the priority, number and class name."""
 
     def evaluate_message(message: Message) -> EntryFinding:
+        if not holds(message.DESCRIPTOR, "si.v1.Priority"):
+            return NOTHING_TO_EVALUATE
         sent = [p for p in parts(message) if p.DESCRIPTOR.full_name == "si.v1.Priority"]
         if not sent:
             return NOTHING_TO_EVALUATE
@@ -144,7 +147,15 @@ def of_messages(
 
 
 def _can_reserve(message: Message) -> bool:
+    if not any(holds(message.DESCRIPTOR, name) for name in _CAN_RESERVE):
+        return False
     return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in parts(message))
+
+
+@cache
+def holds(descriptor: Descriptor, name: str) -> bool:
+    """Return whether a message of this type can hold one of that name, at any depth."""
+    return any(one.full_name == name for one in _types(descriptor))
 
 
 @of_the_latest
@@ -155,22 +166,56 @@ def parts(message: Message) -> tuple[Message, ...]:
 
 def _found(message: Message) -> Iterator[Message]:
     yield message
-    for field, value in message.ListFields():
-        if field.message_type is None:
-            continue
-        children = value if field.is_repeated else [value]
-        if field.message_type.GetOptions().map_entry:
-            children = [v for v in value.values() if isinstance(v, Message)]
+    for name, shape in _holders(message.DESCRIPTOR):
+        value = getattr(message, name)
+        if shape is _Shape.LIST:
+            children: Any = value
+        elif shape is _Shape.MAP:
+            children = value.values()
+        else:
+            children = (value,) if message.HasField(name) else ()
         for child in children:
             yield from _found(child)
 
 
+class _Shape(Enum):
+    ONE = auto()
+    LIST = auto()
+    MAP = auto()
+
+
+@cache
+def _holders(descriptor: Descriptor) -> tuple[tuple[str, _Shape], ...]:
+    """Return the fields that hold messages."""
+    return tuple(_holders_in(descriptor))
+
+
+def _holders_in(descriptor: Descriptor) -> Iterator[tuple[str, _Shape]]:
+    for field in descriptor.fields:
+        kind = field.message_type
+        if kind is None:
+            continue
+        if not kind.GetOptions().map_entry:
+            yield field.name, _Shape.LIST if field.is_repeated else _Shape.ONE
+        elif kind.fields_by_name["value"].message_type is not None:
+            yield field.name, _Shape.MAP
+
+
 def unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
     """Yield the name of each message, at any depth, and the number of each unknown field in it."""
-    for part in parts(message):
+    for part in parts(message) if _has_unknown(message) else ():
         unknown: Any = UnknownFieldSet(part)
         for field in unknown:
             yield part.DESCRIPTOR.full_name, field.field_number
+
+
+@of_the_latest
+def _has_unknown(message: Message) -> bool:
+    """Return whether it has unknown fields at any depth, quicker than by looking for them."""
+    known = type(message)()
+    known.CopyFrom(message)
+    known.DiscardUnknownFields()
+    return known.ByteSize() != message.ByteSize()
 
 
 def _unknown(message: Message) -> Iterator[str]:
@@ -180,11 +225,28 @@ def _unknown(message: Message) -> Iterator[str]:
 
 def _undefined(message: Message) -> Iterator[str]:
     """Yield numbers that an enum of the revision does not define; parsing keeps them."""
-    for part in parts(message):
+    for part in parts(message) if _has_enums(message.DESCRIPTOR) else ():
         for field, enum in _enums(part.DESCRIPTOR):
             number = getattr(part, field)
             if number not in enum.values_by_number:
                 yield f"number {number} of {enum.full_name}"
+
+
+@cache
+def _has_enums(descriptor: Descriptor) -> bool:
+    """Return whether a message of this type has enum fields at any depth."""
+    return any(_enums(one) for one in _types(descriptor))
+
+
+@cache
+def _types(descriptor: Descriptor) -> frozenset[Descriptor]:
+    """Return the types of messages in a message of this type, and its own."""
+    found, left = {descriptor}, [descriptor]
+    while left:
+        inside = {f.message_type for f in left.pop().fields if f.message_type is not None} - found
+        found |= inside
+        left += inside
+    return frozenset(found)
 
 
 @cache
@@ -196,9 +258,13 @@ def _enums(descriptor: Descriptor) -> tuple[tuple[str, EnumDescriptor], ...]:
 
 
 MONITORS: Final = (
-    Monitor(every_field_is_declared, ("SI-WIRE-006",)),
-    Monitor(reserved_numbers_are_not_used, ("SI-WIRE-008",)),
-    Monitor(what_has_a_meaning_is_set, ("SI-WIRE-010",)),
-    Monitor(a_priority_is_sent_in_one_way, ("SI-WIRE-012",)),
-    Monitor(the_action_is_resync_or_none, ("SI-CONN-012",)),
+    Monitor(every_field_is_declared, ("SI-WIRE-006",), hears=(Fact,), about_one_message=True),
+    Monitor(reserved_numbers_are_not_used, ("SI-WIRE-008",), hears=(Fact,), about_one_message=True),
+    Monitor(
+        what_has_a_meaning_is_set,
+        ("SI-WIRE-010",),
+        hears=(ReleaseRequest, Released, EventReceived, SchedulingReported),
+    ),
+    Monitor(a_priority_is_sent_in_one_way, ("SI-WIRE-012",), hears=(Fact,), about_one_message=True),
+    Monitor(the_action_is_resync_or_none, ("SI-CONN-012",), hears=(Fact,), about_one_message=True),
 )

@@ -151,6 +151,8 @@ class TraceEntries:
             if read.dropped is not None:
                 return Dropped(read.dropped)
             return None if read.began is None else Began(read.began, read.revision)
+        if read.element is None and not read.rm:
+            return None  # a call without messages
         if read.at is None or read.rm is None or read.number is None:
             missing = next(n for n in ("at", "rm", "number") if getattr(read, n) is None)
             raise UnusableLine(f'no "{missing}" in the record')
