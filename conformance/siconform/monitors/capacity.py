@@ -100,7 +100,8 @@ def _queue_evaluator(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
                 if concerns(held):
                     return f"queue {over}" if over else ""
             case _:
-                occupancy.observe(entry)
+                if quotas.may_limit:
+                    occupancy.observe(entry)
                 quotas.observe(entry)
         return NOTHING_TO_EVALUATE
 

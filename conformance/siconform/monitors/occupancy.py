@@ -102,7 +102,11 @@ class Occupancy:
 
     def used(self, place: str, resource: str) -> int:
         """Return how much of a resource is certainly held in this place."""
-        return sum(least(held.amounts, resource) for held in self._in.get(place, {}).values())
+        used = 0
+        for held in self._in.get(place, {}).values():
+            amounts = held.amounts
+            used += amounts[0].get(resource, 0) if len(amounts) == 1 else least(amounts, resource)
+        return used
 
     def is_not_new(self, received: Allocated) -> bool:
         """Return whether the RM reported it as existing, so that it takes no new capacity."""

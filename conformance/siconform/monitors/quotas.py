@@ -44,6 +44,11 @@ class Quotas:
                 if known != queue:
                     self._queue_of[application] = ""  # it may be in either
 
+    @property
+    def may_limit(self) -> bool:
+        """Whether there are limits, or will be if the registration is accepted."""
+        return bool(self._limits or self._wanted)
+
     def limited(self, application: str) -> list[str]:
         """Return the application's queue and its ancestors, if they have a maximum."""
         queue = self._queue_of.get(application, "")

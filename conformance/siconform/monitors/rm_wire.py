@@ -18,9 +18,11 @@ from siconform.monitors.monitor import (
 from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
     every_field_is_declared,
+    has_unknown,
     holds,
     of_messages,
     parts,
+    parts_that,
     unknown_numbers,
 )
 from siconform.protocol.notifications import Released, Termination
@@ -40,8 +42,10 @@ def the_rm_uses_no_reserved_number() -> Evaluator:
     """No message of the RM uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if not any(_reserved(part.DESCRIPTOR) for part in parts(message)):
+        if not any(True for _ in parts_that(_reserves, message)):
             return NOTHING_TO_EVALUATE
+        if not has_unknown(message):
+            return ""
         reserved = {p.DESCRIPTOR.full_name: _reserved(p.DESCRIPTOR) for p in parts(message)}
         used = (f"{name} {n}" for name, n in unknown_numbers(message) if n in reserved[name])
         found = next(used, "")
@@ -91,6 +95,10 @@ def a_constraint_of_the_rm_is_simple() -> Evaluator:
         return violated_if(is_empty, "a placement constraint without the simple variant")
 
     return of_messages(evaluate_message, Side.RM)
+
+
+def _reserves(descriptor: Descriptor) -> bool:
+    return bool(_reserved(descriptor))
 
 
 @cache

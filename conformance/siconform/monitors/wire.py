@@ -147,9 +147,11 @@ def of_messages(
 
 
 def _can_reserve(message: Message) -> bool:
-    if not any(holds(message.DESCRIPTOR, name) for name in _CAN_RESERVE):
-        return False
-    return any(part.DESCRIPTOR.full_name in _CAN_RESERVE for part in parts(message))
+    return any(True for _ in parts_that(_reserves_numbers, message))
+
+
+def _reserves_numbers(descriptor: Descriptor) -> bool:
+    return descriptor.full_name in _CAN_RESERVE
 
 
 @cache
@@ -166,16 +168,37 @@ def parts(message: Message) -> tuple[Message, ...]:
 
 def _found(message: Message) -> Iterator[Message]:
     yield message
-    for name, shape in _holders(message.DESCRIPTOR):
-        value = getattr(message, name)
-        if shape is _Shape.LIST:
-            children: Any = value
-        elif shape is _Shape.MAP:
-            children = value.values()
-        else:
-            children = (value,) if message.HasField(name) else ()
-        for child in children:
+    for name, shape, _ in _holders(message.DESCRIPTOR):
+        for child in _children(message, name, shape):
             yield from _found(child)
+
+
+def parts_that(are_so: Callable[[Descriptor], bool], message: Message) -> Iterator[Message]:
+    """Yield the parts of some types, without a look at where there can be none."""
+    if are_so(message.DESCRIPTOR):
+        yield message
+    for name, shape in _leading_to(are_so, message.DESCRIPTOR):
+        for child in _children(message, name, shape):
+            yield from parts_that(are_so, child)
+
+
+@cache
+def _leading_to(
+    are_so: Callable[[Descriptor], bool], descriptor: Descriptor
+) -> tuple[tuple[str, "_Shape"], ...]:
+    return tuple(
+        (name, shape)
+        for name, shape, held in _holders(descriptor)
+        if any(are_so(one) for one in _types(held))
+    )
+
+
+def _children(message: Any, name: str, shape: "_Shape") -> Any:
+    if shape is _Shape.LIST:
+        return getattr(message, name)
+    if shape is _Shape.MAP:
+        return getattr(message, name).values()
+    return (getattr(message, name),) if message.HasField(name) else ()
 
 
 class _Shape(Enum):
@@ -185,32 +208,32 @@ class _Shape(Enum):
 
 
 @cache
-def _holders(descriptor: Descriptor) -> tuple[tuple[str, _Shape], ...]:
-    """Return the fields that hold messages."""
+def _holders(descriptor: Descriptor) -> tuple[tuple[str, _Shape, Descriptor], ...]:
+    """Return the fields that hold messages, and the type of these."""
     return tuple(_holders_in(descriptor))
 
 
-def _holders_in(descriptor: Descriptor) -> Iterator[tuple[str, _Shape]]:
+def _holders_in(descriptor: Descriptor) -> Iterator[tuple[str, _Shape, Descriptor]]:
     for field in descriptor.fields:
         kind = field.message_type
         if kind is None:
             continue
         if not kind.GetOptions().map_entry:
-            yield field.name, _Shape.LIST if field.is_repeated else _Shape.ONE
-        elif kind.fields_by_name["value"].message_type is not None:
-            yield field.name, _Shape.MAP
+            yield field.name, _Shape.LIST if field.is_repeated else _Shape.ONE, kind
+        elif (held := kind.fields_by_name["value"].message_type) is not None:
+            yield field.name, _Shape.MAP, held
 
 
 def unknown_numbers(message: Message) -> Iterator[tuple[str, int]]:
     """Yield the name of each message, at any depth, and the number of each unknown field in it."""
-    for part in parts(message) if _has_unknown(message) else ():
+    for part in parts(message) if has_unknown(message) else ():
         unknown: Any = UnknownFieldSet(part)
         for field in unknown:
             yield part.DESCRIPTOR.full_name, field.field_number
 
 
 @of_the_latest
-def _has_unknown(message: Message) -> bool:
+def has_unknown(message: Message) -> bool:
     """Return whether it has unknown fields at any depth, quicker than by looking for them."""
     known = type(message)()
     known.CopyFrom(message)
@@ -225,17 +248,15 @@ def _unknown(message: Message) -> Iterator[str]:
 
 def _undefined(message: Message) -> Iterator[str]:
     """Yield numbers that an enum of the revision does not define; parsing keeps them."""
-    for part in parts(message) if _has_enums(message.DESCRIPTOR) else ():
+    for part in parts_that(_has_enums, message):
         for field, enum in _enums(part.DESCRIPTOR):
             number = getattr(part, field)
             if number not in enum.values_by_number:
                 yield f"number {number} of {enum.full_name}"
 
 
-@cache
 def _has_enums(descriptor: Descriptor) -> bool:
-    """Return whether a message of this type has enum fields at any depth."""
-    return any(_enums(one) for one in _types(descriptor))
+    return bool(_enums(descriptor))
 
 
 @cache

@@ -22,4 +22,5 @@ def read_optional(message: Any, field: str) -> dict[str, int] | None:
 
 def read_amounts(resource: Resource) -> dict[str, int]:
     """Return the amount by resource type, sorted by name."""
-    return {name: resource.resources[name].value for name in sorted(resource.resources)}
+    amounts: Any = resource.resources
+    return {name: amount.value for name, amount in sorted(amounts.items())}

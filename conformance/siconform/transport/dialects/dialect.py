@@ -1,7 +1,8 @@
 """A dialect: converts one RM's requests to bytes of a revision, and bytes to facts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -140,7 +141,7 @@ class Dialect:
 
     def _read_requests(self, kind: UpdateKind, message: Message) -> Iterator[Request]:
         for path, read in self._tables.request_readers[kind].items():
-            yield from map(read, attrgetter(path)(message))
+            yield from map(read, _getter(path)(message))
 
     def _write(self, message: Message, sent: Request) -> None:
         write = self._tables.writers.get(type(sent), _no_words)
@@ -191,7 +192,17 @@ def _no_words(_message: Message, _sent: Request) -> None:
 
 
 def _elements(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, Sequence) else (value,)
+    return value if _is_sequence(type(value)) else (value,)
+
+
+@cache
+def _is_sequence(kind: type) -> bool:
+    return issubclass(kind, Sequence)
+
+
+@cache
+def _getter(path: str) -> Callable[[Message], Any]:
+    return attrgetter(path)
 
 
 def dialect_for(revision: Revision, edited: bytes = b"") -> Dialect:

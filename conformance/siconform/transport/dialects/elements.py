@@ -18,6 +18,7 @@ from siconform.protocol.notifications import (
     Fact,
     NodeAccepted,
     NodeRejected,
+    PreemptionPolicy,
     Released,
     Termination,
 )
@@ -225,32 +226,41 @@ def application_updated(received: messages.UpdatedApplication) -> Fact:
     )
 
 
-def read_allocation(received: messages.Allocation) -> Allocated:
-    """Read everything but the priority, the identity and the revision-specific fields."""
+def read_allocation(
+    received: messages.Allocation,
+    *,
+    identity: str = "",
+    priority: int = 0,
+    originator: bool = False,
+    preemption_policy: PreemptionPolicy | None = None,
+) -> Allocated:
+    """Read everything but these, which are the priority and the revision-specific fields."""
     return Allocated(
         key=received.allocationKey,
         application=received.applicationID,
         node=received.nodeID,
-        identity="",
+        identity=identity,
         resource=read_amounts(received.resourcePerAlloc),
         task_group=received.taskGroupName,
         placeholder=received.placeholder,
-        priority=0,
+        priority=priority,
         priority_class="",
         tags=dict(received.allocationTags),
         partition=received.partitionName,
-        originator=False,
-        preemption_policy=None,
+        originator=originator,
+        preemption_policy=preemption_policy,
         queue="",
     )
 
 
-def read_release(received: messages.AllocationRelease) -> Released:
+def read_release(
+    received: messages.AllocationRelease, *, key: str = "", identity: str = ""
+) -> Released:
     """Read everything but the identity and the key."""
     return Released(
-        key="",
+        key=key,
         application=received.applicationID,
-        identity="",
+        identity=identity,
         termination=read_enum(Termination, received, "terminationType"),
         message=received.message,
         partition=received.partitionName,

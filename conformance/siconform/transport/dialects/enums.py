@@ -1,9 +1,11 @@
 """Enums on the wire, by the names their revision gives the numbers."""
 
+from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Final, TypeVar
 
-from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 
 from siconform.transport.dialects.tables import NoWords
@@ -14,11 +16,18 @@ UNDEFINED: Final = 99
 
 def read_enum(kind: type[E], message: Message, field: str) -> E:
     """Return the member with the number's name; UNDEFINED if the revision has no name."""
-    names = _enum(message, field).values_by_number
-    number = getattr(message, field)
-    name = names[number].name if number in names else ""
+    known = _members(kind, message.DESCRIPTOR, field).get(getattr(message, field))
+    return kind["UNDEFINED"] if known is None else known
+
+
+@cache
+def _members(kind: type[E], descriptor: Descriptor, field: str) -> Mapping[int, E]:
+    """Return the members by the numbers that the revision gives their names."""
+    described: Any = descriptor.fields_by_name[field].enum_type
     members = {str(member.value): member for member in kind}
-    return members.get(name, kind["UNDEFINED"])
+    return {
+        value.number: members[value.name] for value in described.values if value.name in members
+    }
 
 
 def write_enum(message: Message, field: str, member: Enum) -> None:

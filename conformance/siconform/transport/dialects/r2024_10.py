@@ -75,9 +75,10 @@ def write_allocation(message: messages.KeyedAllocation, sent: Allocated) -> None
 
 def read_allocation(received: messages.KeyedAllocation) -> Allocated:
     """Read a new allocation."""
-    return replace(
-        r2023_04.read_allocation(received),
+    return elements.read_allocation(
+        received,
         identity=received.allocationKey,
+        priority=received.priority,
         originator=received.originator,
         preemption_policy=r2023_04.read_policy(received),
     )
@@ -234,7 +235,8 @@ class Words:
 
     def released(self, received: messages.KeyedAllocationRelease) -> Fact:
         """Read the end of an allocation, of an ask, or of everything of an application."""
-        release = replace(r2023_04.read_release(received), identity=received.allocationKey)
+        key = received.allocationKey
+        release = elements.read_release(received, key=key, identity=key)
         to_be_confirmed = release.termination in BY_THE_SCHEDULER
         if not release.key:
             self._keys.released_all(release.application, to_be_confirmed=to_be_confirmed)
