@@ -15,6 +15,7 @@ from siconform.protocol.subjects import Identity
 from siconform.recording.history import Content, Entry
 
 _AFRESH: Final = 4 * LIVES_ON  # entries, at least, until the monitors are begun again
+_AGAIN: Final = 2  # times the entries they are begun with, at least
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ class _RM:
     def is_to_be_begun_again(self) -> bool:
         """Return whether enough has passed since the monitors were begun."""
         self._since += 1
-        return self._since >= _AFRESH and self._since >= 2 * self.memory.kept
+        return self._since >= _AFRESH and self._since >= _AGAIN * self.memory.kept
 
     def begins_again(self) -> Iterator[str]:
         """Begin the monitors with what still lives; yield the keys that were forgotten."""

@@ -1,0 +1,148 @@
+"""Histories for tests of traces: all that monitors are tried with, begun by a registration."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from selftest.monitor_cases import CASES
+from selftest.monitor_cases.by_key import BY_KEY, LEGAL
+from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
+from siconform.monitors.monitor import Monitor
+from siconform.monitors.reading import Reading
+from siconform.monitors.registry import MONITORS_OF
+from siconform.monitors.trace_reading import TraceReading
+from siconform.monitors.trace_result import Position
+from siconform.monitors.traces import monitors_for
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.subjects import Identity
+from siconform.recording.history import Entry, History
+from siwire import REVISIONS
+
+RECORDED = Path(__file__).parents[2] / "fixtures" / "traces"
+MONITORS: Sequence[Monitor] = [one for monitors in MONITORS_OF.values() for one in monitors]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A history with its name for the test."""
+
+    name: str
+    entries: Sequence[Entry]
+    identity: Identity
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@cache
+def samples() -> Sequence[Sample]:
+    """Return the histories of all monitors' cases, good and bad."""
+    return [*_of_cases(), *_by_key()]
+
+
+@cache
+def legal_samples() -> Sequence[Sample]:
+    """Return the histories in which no monitor finds a violation."""
+    return [sample for sample in samples() if not violations(whole(sample))]
+
+
+def _of_cases() -> Iterator[Sample]:
+    for case in CASES:
+        for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken))):
+            yield _sample(f"{case.monitor}-{number}", parts, Identity.GIVEN_BY_THE_SCHEDULER)
+
+
+def _by_key() -> Iterator[Sample]:
+    for case in BY_KEY:
+        for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken))):
+            yield _sample(f"{case.monitor}-{number}", parts, Identity.KEY_OF_THE_ASK)
+    for name, parts in LEGAL:
+        yield _sample(f"legal {name}", parts, Identity.KEY_OF_THE_ASK)
+
+
+def _sample(name: str, parts: Sequence[Part], identity: Identity) -> Sample:
+    all_parts = (*IN_THE_CLUSTER, *parts)
+    exchange = (
+        by_key(all_parts) if identity is Identity.KEY_OF_THE_ASK else exchange_of(all_parts)
+    )
+    return Sample(name, exchange.entries(), identity)
+
+
+def with_application(sample: Sample) -> Sample:
+    """Return the history with everything after another registration, as a gap may leave it."""
+    first = next(i for i, e in enumerate(sample.entries) if _registers(e))
+    return replace(sample, entries=[*sample.entries, *sample.entries[first:]])
+
+
+def _registers(entry: Entry) -> bool:
+    return isinstance(entry.content, RegistrationRequested)
+
+
+def whole(sample: Sample) -> TraceReading:
+    """Return what is found in the whole history."""
+    reading = begun(sample.identity, is_whole=True)
+    read(reading, sample.entries)
+    return reading
+
+
+def begun(identity: Identity, *, is_whole: bool) -> TraceReading:
+    """Return the reading of a trace by the monitors of both sides."""
+    monitors = [one.monitor for one in monitors_for(identity)]
+    reading = TraceReading(identity, monitors, lambda _rm, _key: None)
+    reading.begin(is_whole=is_whole)
+    return reading
+
+
+def read(reading: TraceReading, entries: Sequence[Entry]) -> None:
+    """Read these entries."""
+    for number, entry in enumerate(entries, start=1):
+        reading.reads(entry, lambda at, line=number: Position(0, line, "trace", at))  # type: ignore[misc]
+
+
+def violations(reading: TraceReading) -> list[str]:
+    """Return the violations, each with its monitor."""
+    return [f"{one.monitor}: {one.message}" for found in reading.found for one in found.violations]
+
+
+def counts(reading: TraceReading) -> dict[str, tuple[int, str | None]]:
+    """Return how often each rule held, and its first violation."""
+    return {
+        monitor.name: (found.held, found.violations[0].message if found.violations else None)
+        for monitor, found in zip(reading.monitors, reading.found, strict=True)
+    }
+
+
+def as_run_reads(
+    sample: Sample, monitors: Sequence[Monitor]
+) -> dict[str, tuple[int, str | None]]:
+    """Return the same, read as in a run."""
+    history = History.of(sample.entries, sample.identity)
+    reading = Reading(sample.identity, monitors)
+    reading.reads(history, len(history))
+    results = reading.results(0, len(history))
+    return {one.monitor: (one.held, one.violation) for one in results}
+
+
+def recorded_lines(revision: str) -> list[str]:
+    """Return the recorded session of a revision as raw lines."""
+    records = map(json.loads, (RECORDED / f"{revision}.jsonl").read_text("utf-8").splitlines())
+    messages = [record for record in records if "from" in record]
+    return [
+        json.dumps(
+            {
+                "at": number / 10,
+                "from": message["from"],
+                "rm": "rm-1",
+                "stream": None,
+                "number": number,
+                "message": message["message"],
+                "hex": message["hex"],
+            }
+        )
+        for number, message in enumerate(messages, start=1)
+    ]
+
+
+REVISION_NAMES = sorted(REVISIONS)
