@@ -14,11 +14,12 @@ from siconform.commands.check_command import check
 from siconform.commands.ending import ends, sentence, wrong
 from siconform.commands.init_command import init
 from siconform.commands.kit_files import list_targets, queues
+from siconform.commands.record_command import record
 from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
-from siconform.commands.trace_commands import check_trace, record
+from siconform.commands.trace_commands import check_trace
 from siconform.policy import EXIT_CODES, ExitCode
 from siconform.running.click_options import RunCommand, complete_run, of_the_target
 from siconform.running.option_list import OPTIONS

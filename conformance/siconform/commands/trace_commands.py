@@ -1,63 +1,19 @@
-"""Commands for recorded exchanges: ``record`` writes one, ``check-trace`` evaluates it."""
+"""The command ``check-trace``: evaluate a recorded exchange."""
 
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
-from siwire import DEFAULT_REVISION, Revision, find_revision
 
 from siconform import shutdown
 from siconform.commands.ending import ends, wrong
+from siconform.commands.revision_option import REVISION, known_revision
 from siconform.policy import ExitCode
 
 if TYPE_CHECKING:
     from siconform.monitors.trace_result import RequirementResult, Totals, TraceResult, Violation
-
-_ANY_PORT: Final = ":0"  # of --listen: a free one, which is printed
-_REVISION: Final = click.option(
-    "--revision",
-    default=DEFAULT_REVISION.name,
-    show_default=True,
-    metavar="REVISION",
-    help="SI revision of the messages, by date or alias",
-)
-
-
-@click.command(epilog="Exit codes: 0 ended by Ctrl-C, 4 usage error, 13 the file is incomplete.")
-@click.option("--listen", required=True, metavar="HOST:PORT", help="Address for resource managers")
-@click.option("--to", required=True, metavar="HOST:PORT", help="Address of the scheduler")
-@_REVISION
-@click.option(
-    "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="JSON lines"
-)
-def record(*, listen: str, to: str, revision: str, output: Path) -> None:
-    """Forward an SI scheduler's calls unchanged and record every message.
-
-    Resource managers connect to --listen instead of the scheduler. Calls of the extension, of
-    health checking and of reflection are forwarded, and not recorded. Ctrl-C ends it.
-    """
-    from siconform.transport.recorder import Recorder  # noqa: PLC0415  # imports grpc
-
-    known = _revision(revision)
-    if not listen.endswith(_ANY_PORT):
-        _check_address("--listen", listen)
-    _check_address("--to", to)
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        recorder = Recorder(listen, to, known, output, _report)
-    except OSError as error:
-        wrong(str(error) if error.strerror is None else f"{output}: {error.strerror}")
-    click.echo(f"listening on {recorder.address}, forwarding to {to}")
-    click.echo(f"recording to {output} (SI {known}); Ctrl-C ends it")
-    try:
-        signal.pause()
-    except KeyboardInterrupt:
-        recorder.close()
-        shutdown.settle(ExitCode.KIT_ERROR if recorder.problem else ExitCode.OK)
-        click.echo(f"{recorder.written} lines written to {output}")
 
 
 @click.command(
@@ -66,7 +22,7 @@ def record(*, listen: str, to: str, revision: str, output: Path) -> None:
     "no requirement was exercised. Ctrl-C ends --follow.",
 )
 @click.argument("source", metavar="FILE|DIR|-")
-@_REVISION
+@REVISION
 @click.option("--without", multiple=True, metavar="FEATURE", help="Feature the scheduler lacks")
 @click.option("--follow", is_flag=True, help="Continue with what is appended and with new files")
 @click.option(
@@ -81,7 +37,7 @@ def check_trace(
     """
     from siconform.monitors import traces  # noqa: PLC0415  # imports grpc
 
-    known = _revision(revision)
+    known = known_revision(revision)
     try:
         result = traces.check_trace(
             source, known, without, follow=follow, violated=_show if follow else None
@@ -154,21 +110,3 @@ def _summary(result: "TraceResult") -> str:
         f"{totals.messages} messages, {totals.elements} elements, {len(totals.rms)} RMs, "
         f"{totals.seconds:.0f} s\n{counts} (SI {result.revision})"
     )
-
-
-def _revision(name: str) -> Revision:
-    try:
-        return find_revision(name)
-    except LookupError as error:
-        wrong(str(error.args[0]))
-
-
-def _check_address(flag: str, address: str) -> None:
-    from siconform.targets.address import problem  # noqa: PLC0415  # imports grpc
-
-    if why := problem(address):
-        wrong(f'{flag} "{address}" {why}')
-
-
-def _report(sentence: str) -> None:
-    click.echo(f"siconform: {sentence}", err=True)
