@@ -12,7 +12,7 @@ import pytest
 from patience import wait_for
 from selftest.serving import served
 from siconform.transport.channels import OPTIONS
-from siconform.transport.recorder import Recorder
+from siconform.transport.recorder import Recorder, Target
 from siwire import DEFAULT_REVISION
 
 NODES = "/si.v1.Scheduler/UpdateNode"
@@ -70,7 +70,9 @@ def recorded(output: Path, behave: Behave = answers_each) -> Iterator[Any]:
     """Yield a scheduler, an RM's channel to it, the recorder between them, and its reports."""
     scheduler, reports = Scheduler(behave), list[str]()
     with served(lambda server: server.add_generic_rpc_handlers((scheduler,)), workers=8) as address:
-        recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, output, reports.append)
+        recorder = Recorder(
+            "127.0.0.1:0", address, DEFAULT_REVISION, Target(output), reports.append
+        )
         try:
             with channel(recorder.address) as rm:
                 yield scheduler, rm, recorder, reports
@@ -79,7 +81,10 @@ def recorded(output: Path, behave: Behave = answers_each) -> Iterator[Any]:
 
 
 def records(output: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    """Return the lines of a file after its header."""
+    header, *lines = map(json.loads, output.read_text("utf-8").splitlines())
+    assert header["revision"] == DEFAULT_REVISION.name
+    return lines
 
 
 @pytest.fixture
@@ -101,9 +106,13 @@ def test_messages_are_forwarded_and_recorded_byte_for_byte(output: Path) -> None
         ]
     )
     assert {r["stream"] for r in records(output)} == {"nodes"}
-    texts = [r["says"] for r in records(output)]
-    assert texts[0] == "opens the nodes stream"
-    assert "node accepted node n1" in texts
+    first = records(output)[0]
+    assert first["says"] == "opens the nodes stream"
+    assert first["message"] == "si.v1.NodeRequest"
+    assert {r["message"] for r in records(output) if "element" not in r} == {
+        "si.v1.NodeRequest",
+        "si.v1.NodeResponse",
+    }
 
 
 def test_half_close_reaches_the_scheduler_which_may_send_on(output: Path) -> None:
@@ -156,7 +165,9 @@ def test_status_details_and_metadata_are_forwarded(output: Path) -> None:
     assert refused.value.details() == "no more RMs"
     assert ("why", "full") in list[object](refused.value.trailing_metadata())
     assert scheduler.metadata["shard"] == "3"
-    assert records(output)[-1]["says"] == "registration of a failed: RESOURCE_EXHAUSTED no more RMs"
+    last = records(output)[-1]
+    assert (last["message"], last["hex"]) == ("si.v1.RegisterResourceManagerResponse", None)
+    assert last["error"] == "RESOURCE_EXHAUSTED no more RMs"
 
 
 def test_each_rm_has_its_own_connection(output: Path) -> None:
@@ -188,7 +199,9 @@ def test_full_disk_does_not_stop_the_exchange() -> None:
 
 def test_dead_scheduler_is_reported_once(output: Path) -> None:
     reports: list[str] = []
-    recorder = Recorder("127.0.0.1:0", "127.0.0.1:1", DEFAULT_REVISION, output, reports.append)
+    recorder = Recorder(
+        "127.0.0.1:0", "127.0.0.1:1", DEFAULT_REVISION, Target(output), reports.append
+    )
     try:
         with channel(recorder.address) as rm:
             for _ in range(2):
@@ -198,6 +211,7 @@ def test_dead_scheduler_is_reported_once(output: Path) -> None:
     finally:
         recorder.close()
 
+    wait_for(lambda: bool(reports), 10)
     assert len(reports) == 1
     assert reports[0].startswith("the scheduler at 127.0.0.1:1 cannot be reached: ")
 
@@ -208,6 +222,6 @@ def test_used_port_leaves_the_file_alone(output: Path) -> None:
         recorded(output.with_name("first")) as (_, _rm, recorder, _reports),
         pytest.raises(OSError, match="nothing can listen on"),
     ):
-        Recorder(recorder.address, "127.0.0.1:1", DEFAULT_REVISION, output, print)
+        Recorder(recorder.address, "127.0.0.1:1", DEFAULT_REVISION, Target(output), print)
 
     assert output.read_text() == "kept"

@@ -1,21 +1,24 @@
-"""What passes between RMs and a scheduler, as records of a history."""
+"""What passes between RMs and a scheduler, as the lines of a trace (docs/trace-format.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from google.protobuf import json_format
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from siwire import Revision, rpc
 
-from siconform.protocol.notifications import StreamEnded, UpdateKind
-from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
+from siconform.protocol.notifications import StreamEnded, Unreadable, UpdateKind
+from siconform.protocol.requests import StreamOpening
 from siconform.recording.history import Content, Entry, kind_of_content
-from siconform.transport.dialects import Dialect, dialect_for
-from siconform.transport.dialects.decoding import decode
+from siconform.transport.callback_records import CALLBACKS_PATH, CallbackRecords
+from siconform.transport.dialects import dialect_for
 from siconform.transport.forwarding import Passed
+from siconform.transport.name_hashing import NameHashing
 
 _ENDS_OF_THE_RM: Final = {"OK": "half-closes", "CANCELLED": "cancels"}
+_OK: Final = "OK"
+
+Record = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -26,101 +29,124 @@ class _Call:
 
 
 class TraceRecords:
-    """Turns what passes into records; calls of other services give none."""
+    """Turns what passes into records; calls of other services give none.
 
-    def __init__(self, revision: Revision) -> None:
-        self._revision = revision
-        self._dialect = dialect_for(revision)
+    A message is one raw line, not decoded here. Elements are written for what no message states:
+    the opening and the end of a stream, and callbacks.
+    """
+
+    def __init__(self, revision: Revision, hashing: NameHashing | None = None) -> None:
+        dialect = dialect_for(revision)
+        self._schema = dialect.schema
+        self._hashing = hashing
         self._methods = {method.path: method for method in rpc.methods(revision).values()}
-        self._registrations: dict[str, Dialect] = {}  # of each RM, the last one
+        self._kinds = {
+            name: [kind for kind in UpdateKind if dialect.method(kind) == name]
+            for name in rpc.methods(revision)
+        }
+        self._callbacks = CallbackRecords(dialect, hashing)
         self._calls: dict[int, _Call] = {}
         self._number = 0
 
-    def of(self, passed: Passed) -> list[Mapping[str, Any]]:
-        """Return the records of one message, or of the end of one side of a call."""
-        method = self._methods.get(passed.method)
-        if method is None:
-            return []
-        kinds = [kind for kind in UpdateKind if self._dialect.method(kind) == method.name]
-        call = self._calls.setdefault(passed.call, _Call(method, kinds))
-        self._number += 1
-        if passed.data is not None:
-            return list(self._of_message(passed, passed.data, call))
-        return list(self._of_end(passed, call))
+    def records(self, path: str) -> bool:
+        """Return whether calls of this method are recorded."""
+        return path in self._methods or path == CALLBACKS_PATH
 
-    def _of_message(self, passed: Passed, data: bytes, call: _Call) -> Iterator[Mapping[str, Any]]:
-        kind = call.method.request if passed.by_rm else call.method.response
-        name = kind.DESCRIPTOR.full_name
-        try:
-            message = self._dialect.schema.read(kind.DESCRIPTOR.name, data)
-        except DecodeError as error:
-            unreadable = self._plain(passed, call, f"unreadable: {error}")
-            yield {**unreadable, "message": name, "hex": data.hex()}
+    def of(self, passed: Passed) -> Iterator[Record]:
+        """Yield the records of one message, or of the end of one side of a call."""
+        if passed.method == CALLBACKS_PATH:
+            for rm, by_rm, content, message in self._callbacks.of(passed):
+                yield self._element(passed, rm, content, message, by_rm=by_rm)
             return
-        opens = not call.rm
-        call.rm = call.rm or getattr(message, "rmID", "")
-        shown = {"message": name, "json": json_format.MessageToDict(message), "hex": data.hex()}
-        for content in self._contents(passed, data, call, opens=opens):
-            yield {**self._entry(passed, call, content), **shown}
+        method = self._methods[passed.method]
+        call = self._calls.get(passed.call) or _Call(method, self._kinds[method.name])
+        if passed.data is not None:
+            self._calls[passed.call] = call
+            yield self._of_message(passed, passed.data, call)
+        else:
+            yield from self._of_end(passed, call)
+            if not (passed.by_rm and passed.status == _OK):  # after a half-close the call goes on
+                self._calls.pop(passed.call, None)
 
-    def _contents(
-        self, passed: Passed, data: bytes, call: _Call, *, opens: bool
-    ) -> Sequence[Content]:
+    def _of_message(self, passed: Passed, data: bytes, call: _Call) -> Record:
+        kind = call.method.request if passed.by_rm else call.method.response
+        name = kind.DESCRIPTOR.name
+        try:
+            if self._hashing is not None:
+                data = self._hashing.hashed(name, data)
+            if passed.opens:
+                message = self._schema.read(name, data)
+                call.rm = getattr(message, "rmID", "")
+                if call.kinds and all(field.name == "rmID" for field, _ in message.ListFields()):
+                    opening = StreamOpening(call.kinds[0])
+                    return {**self._element(passed, call.rm, opening, message), "hex": data.hex()}
+        except DecodeError as error:
+            if self._hashing is not None:  # the bytes may contain names
+                return self._unreadable(passed, call, str(error))
+        return {
+            **self._start(passed, call.rm, call.kinds[0] if call.kinds else None),
+            "message": kind.DESCRIPTOR.full_name,
+            "hex": data.hex(),
+        }
+
+    def _unreadable(self, passed: Passed, call: _Call, problem: str) -> Record:
         if call.kinds:
-            dialect = self._registrations.get(call.rm, self._dialect)
-            return decode(
-                dialect, call.kinds[0], data, sent_by_rm=passed.by_rm, opens=opens
-            ).contents
-        if passed.by_rm:
-            return [RegistrationRequested(call.rm)]
-        self._registrations[call.rm] = dialect_for(self._revision)
-        return [RegistrationAnswered(call.rm, "OK", "")]
+            return self._element(passed, call.rm, Unreadable(call.kinds[0], problem), None)
+        return {**self._start(passed, call.rm, None), "message": None, "hex": None}
 
-    def _of_end(self, passed: Passed, call: _Call) -> Iterator[Mapping[str, Any]]:
+    def _of_end(self, passed: Passed, call: _Call) -> Iterator[Record]:
+        details = passed.details.encode("utf-8", "backslashreplace").decode()
+        if self._hashing is not None:
+            details = self._hashing.text(details)
         if passed.by_rm:
             for kind in call.kinds[:1]:
-                text = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
-                yield self._plain(passed, call, text)
-        elif not call.rm:
-            yield self._plain(passed, call, f"ends a call without messages: {passed.status}")
-        elif call.kinds:
+                says = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
+                start = self._start(passed, call.rm, kind)
+                yield {**start, "says": says, "element": None, "message": None, "hex": None}
+        elif call.kinds and call.rm:
             for kind in call.kinds:
-                yield self._entry(passed, call, StreamEnded(kind, passed.status, passed.details))
-        elif passed.status != "OK":  # else the response states it
-            answered = RegistrationAnswered(call.rm, passed.status, passed.details)
-            yield self._entry(passed, call, answered)
+                ended = StreamEnded(kind, passed.status, details)
+                yield self._element(passed, call.rm, ended, None)
+        elif call.rm and passed.status != _OK:  # else the response states it
+            yield {
+                **self._start(passed, call.rm, None),
+                "message": call.method.response.DESCRIPTOR.full_name,
+                "hex": None,
+                "error": f"{passed.status} {details}".rstrip(),
+            }
 
-    def _entry(self, passed: Passed, call: _Call, content: Content) -> dict[str, Any]:
+    def _element(
+        self,
+        passed: Passed,
+        rm: str,
+        content: Content,
+        message: Message | None,
+        *,
+        by_rm: bool | None = None,
+    ) -> Record:
+        from_rm = passed.by_rm if by_rm is None else by_rm
+        kind = kind_of_content(content)
+        self._number += 1
         entry = Entry(
-            passed.at,
-            call.rm,
-            passed.by_rm,
-            kind_of_content(content),
-            content,
-            message=None,
-            number=self._number,
-            moment=passed.at,
+            passed.at, rm, from_rm, kind, content, message, self._number, moment=passed.at
         )
-        return {**entry.record(), "aside": False, "call": passed.call}
-
-    def _plain(self, passed: Passed, call: _Call, text: str) -> dict[str, Any]:
-        """Return a record without an element."""
-        at = round(passed.at, 6)
+        record = entry.received()
         return {
-            "at": at,
-            "moment": at,
-            "rm": call.rm,
+            **{key: record[key] for key in ("at", "rm", "from", "stream", "number")},
+            "says": record["says"],
+            "element": record["element"],
+            "message": message.DESCRIPTOR.full_name if message is not None else None,
+            "hex": message.SerializeToString().hex() if message is not None else None,
+            "call": passed.call,
+        }
+
+    def _start(self, passed: Passed, rm: str, kind: UpdateKind | None) -> dict[str, Any]:
+        self._number += 1
+        return {
+            "at": round(passed.at, 6),
             "from": "rm" if passed.by_rm else "scheduler",
-            "stream": call.kinds[0].value if call.kinds else None,
-            "says": text,
-            "brief": text,
-            "same": text,
-            "fence": False,
+            "rm": rm,
+            "stream": kind.value if kind else None,
             "number": self._number,
-            "element": None,
-            "message": None,
-            "json": None,
-            "hex": None,
-            "aside": False,
             "call": passed.call,
         }
