@@ -11,9 +11,16 @@ import grpc
 import pytest
 from patience import wait_for
 from selftest.serving import served
+from siconform.recording.trace_outputs import Rotation
+from siconform.transport.access import Tls
+from siconform.transport.callback_records import CALLBACKS_PATH
 from siconform.transport.channels import OPTIONS
-from siconform.transport.recorder import Recorder, Target
+from siconform.transport.recorder import PLAIN, Encryption, Recorder, Target
+from siconform.transport.server_tls import ServerTls
 from siwire import DEFAULT_REVISION
+from siwire.ext import extension_pb2 as ext
+
+from .certificates import HERE, Authority
 
 NODES = "/si.v1.Scheduler/UpdateNode"
 REGISTER = "/si.v1.Scheduler/RegisterResourceManager"
@@ -66,12 +73,14 @@ def channel(address: str) -> Any:
 
 
 @contextmanager
-def recorded(output: Path, behave: Behave = answers_each) -> Iterator[Any]:
+def recorded(
+    output: Path, behave: Behave = answers_each, salt: bytes | None = None
+) -> Iterator[Any]:
     """Yield a scheduler, an RM's channel to it, the recorder between them, and its reports."""
     scheduler, reports = Scheduler(behave), list[str]()
     with served(lambda server: server.add_generic_rpc_handlers((scheduler,)), workers=8) as address:
         recorder = Recorder(
-            "127.0.0.1:0", address, DEFAULT_REVISION, Target(output), reports.append
+            "127.0.0.1:0", address, DEFAULT_REVISION, Target(output, salt=salt), reports.append
         )
         try:
             with channel(recorder.address) as rm:
@@ -225,3 +234,234 @@ def test_used_port_leaves_the_file_alone(output: Path) -> None:
         Recorder(recorder.address, "127.0.0.1:1", DEFAULT_REVISION, Target(output), print)
 
     assert output.read_text() == "kept"
+
+
+def test_large_messages_are_forwarded_and_recorded(output: Path) -> None:
+    request = OPENING + b"\xa2\x1f\x80\x80\x80\x01" + bytes(1 << 21)
+    response = bytes(8 << 20)  # more than gRPC accepts by default
+
+    def answers(requests: Iterator[bytes], _: Any) -> Iterator[bytes]:
+        list(requests)
+        yield response
+
+    with recorded(output, answers) as (scheduler, rm, _, _reports):
+        assert list(rm.stream_stream(NODES)(iter([request]))) == [response]
+
+    assert scheduler.received == [request]
+    assert {r["hex"] for r in records(output)} == {request.hex(), response.hex(), None}
+
+
+def test_end_of_the_recording_is_no_end_of_the_rm(output: Path) -> None:
+    go_on = threading.Event()
+
+    def sent() -> Iterator[bytes]:
+        yield OPENING
+        go_on.wait(10)
+
+    with recorded(output) as (scheduler, rm, recorder, _):
+        call = rm.stream_stream(NODES)(sent())
+        assert next(call) == ANSWER
+        recorder.close()
+        wait_for(scheduler.was_cancelled.is_set, 10)
+        go_on.set()
+
+    assert [r["hex"] for r in records(output)] == [OPENING.hex(), ANSWER.hex()]
+
+
+def test_record_is_whole_only_if_it_begins_with_a_registration(tmp_path: Path) -> None:
+    def first_number(path: Path, method: str, rotation: Rotation | None = None) -> int:
+        with served(add_answering) as address:
+            target = Target(path, rotation)
+            recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, target, print)
+            with channel(recorder.address) as rm:
+                list(rm.stream_stream(method)(iter([OPENING])))
+            recorder.close()
+        last = max(path.iterdir()) if rotation else path
+        number: int = records(last)[0]["number"]
+        return number
+
+    def add_answering(server: grpc.Server) -> None:
+        server.add_generic_rpc_handlers((Scheduler(answers_each),))
+
+    folder, rotation = tmp_path / "trace", Rotation(10**6)
+    assert first_number(tmp_path / "whole", REGISTER) == 1
+    assert first_number(tmp_path / "later", NODES) == 2
+    assert first_number(folder, REGISTER, rotation) == 1
+    assert first_number(folder, REGISTER, rotation) == 2  # continues what was recorded before
+
+
+def test_restarted_scheduler_is_found_again(output: Path) -> None:
+    with served(lambda _: None, workers=1) as address:
+        pass  # the port is free again
+    recorder = Recorder("127.0.0.1:0", address, DEFAULT_REVISION, Target(output), print)
+
+    def answers() -> bool:
+        with channel(recorder.address) as rm:
+            try:
+                return list(rm.stream_stream(NODES)(iter([OPENING]))) == [ANSWER]
+            except grpc.RpcError:
+                return False
+
+    def prepare(server: grpc.Server) -> None:
+        server.add_generic_rpc_handlers((Scheduler(answers_each),))
+        server.add_insecure_port(address)
+
+    try:
+        with channel(recorder.address) as rm, pytest.raises(grpc.RpcError):
+            list(rm.stream_stream(NODES)(iter([OPENING])))
+        with served(prepare):
+            wait_for(answers, 20)
+    finally:
+        recorder.close()
+
+    ends = [r["says"] for r in records(output) if r["from"] == "scheduler" and "says" in r]
+    assert ends[0] in (
+        "ends a call without messages: UNAVAILABLE",  # if gRPC did not read the first one
+        "stream ended nodes, status UNAVAILABLE",
+    )
+    assert ends[-1] == "stream ended nodes, status OK"
+
+
+def test_callbacks_are_recorded(output: Path) -> None:
+    si: Any = DEFAULT_REVISION.si
+    check = si.PredicatesArgs(allocationKey="k", nodeID="n", allocate=True)
+
+    def asks(requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        next(requests)
+        context.send_initial_metadata(())
+        call = ext.ToRm(call_id=7, kind=ext.PLACEMENT_CHECK, answer_expected=True)
+        call.payloads.add(full_name="si.v1.PredicatesArgs", data=check.SerializeToString())
+        yield call.SerializeToString()
+        next(requests)
+
+    def takes() -> Iterator[bytes]:
+        offer = ext.FromRm.Offer(rm_id="a", kinds=[ext.PLACEMENT_CHECK])
+        yield ext.FromRm(offer=offer).SerializeToString()
+        wait_for(received.is_set, 10)
+        answer = ext.FromRm.Answer(call_id=7, ok=False, text="no room")
+        yield ext.FromRm(answer=answer).SerializeToString()
+
+    received = threading.Event()
+    with recorded(output, asks) as (_, rm, _recorder, _reports):
+        calls = rm.stream_stream(CALLBACKS_PATH)(takes())
+        next(calls)
+        received.set()
+        assert list(calls) == []
+
+    seen = [(r["from"], r["rm"], r["stream"], r["element"]) for r in records(output)]
+    assert seen == [
+        ("rm", "a", None, {"is": "CallbacksOffered", "kinds": ["placement checks"], "offer": 1}),
+        (
+            "scheduler",
+            "a",
+            None,
+            {"is": "PlacementCheck", "key": "k", "node": "n", "allocate": True, "offer": 1},
+        ),
+        ("rm", "a", None, {"is": "Answered", "fits": False, "index": 0, "reason": "no room"}),
+        (
+            "scheduler",
+            "a",
+            None,
+            {"is": "CallbacksEnded", "status": "OK", "details": "", "offer": 1},
+        ),
+    ]
+    assert records(output)[1]["hex"] == check.SerializeToString().hex()
+
+
+def test_hashed_record_has_no_name_and_the_exchange_has(output: Path) -> None:
+    si: Any = DEFAULT_REVISION.si
+    request = si.ApplicationRequest(rmID="a")
+    request.new.add(applicationID="app").ugi.user = "alice"
+    data = request.SerializeToString()
+
+    def refuses(requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        list(requests)
+        context.abort(grpc.StatusCode.INTERNAL, "alice is unknown")
+        yield b""
+
+    with recorded(output, refuses, salt=b"salt") as (scheduler, rm, _, _reports):
+        call = rm.stream_stream("/si.v1.Scheduler/UpdateApplication")(iter([data, b"\xffalice"]))
+        with pytest.raises(grpc.RpcError) as refused:
+            list(call)
+
+    assert scheduler.received == [data, b"\xffalice"]
+    assert refused.value.details() == "alice is unknown"
+    text = output.read_text("utf-8")
+    assert "alice" not in text
+    assert b"alice".hex() not in text
+    assert "Unreadable" in text
+
+
+def test_tls_on_both_sides(tmp_path: Path, output: Path) -> None:
+    ours, theirs = Authority(tmp_path, "ours"), Authority(tmp_path, "theirs")
+    server, client = theirs.issues("scheduler", *HERE), theirs.issues("recorder")
+    own, of_rm = ours.issues("own", *HERE), ours.issues("rm")
+    scheduler = Scheduler(answers_each)
+    credentials = grpc.ssl_server_credentials(
+        [(server.key.read_bytes(), server.certificate.read_bytes())],
+        theirs.file.read_bytes(),
+        require_client_auth=True,
+    )
+    ports: list[int] = []
+
+    def prepare(serving: grpc.Server) -> None:
+        serving.add_generic_rpc_handlers((scheduler,))
+        ports.append(serving.add_secure_port("127.0.0.1:0", credentials))
+
+    encryption = Encryption(
+        Tls(theirs.file, client.certificate, client.key),
+        ServerTls(own.certificate, own.key, ours.file),
+    )
+    with served(prepare), recording(output, ports[0], encryption) as (address, _):
+        known = Tls(ours.file, of_rm.certificate, of_rm.key).credentials()
+        rm: Any
+        stranger: Any
+        with grpc.secure_channel(address, known) as rm:
+            metadata = (("authorization", "Bearer hush"),)
+            assert list(rm.stream_stream(NODES)(iter([OPENING]), metadata=metadata)) == [ANSWER]
+        with (
+            grpc.secure_channel(address, Tls(ours.file).credentials()) as stranger,
+            pytest.raises(grpc.RpcError),
+        ):
+            list(stranger.stream_stream(NODES)(iter([OPENING]), timeout=10))
+
+    assert scheduler.metadata["authorization"] == "Bearer hush"
+    assert scheduler.received == [OPENING]
+    assert "hush" not in output.read_text("utf-8")
+
+
+def test_missing_tls_is_explained(tmp_path: Path, output: Path) -> None:
+    authority = Authority(tmp_path)
+    own = authority.issues("own", *HERE)
+    credentials = ServerTls(own.certificate, own.key).credentials()
+    ports: list[int] = []
+
+    def prepare(serving: grpc.Server) -> None:
+        ports.append(serving.add_secure_port("127.0.0.1:0", credentials))
+
+    with served(prepare), recording(output, ports[0], PLAIN) as (address, reports):
+        with channel(address) as rm, pytest.raises(grpc.RpcError):
+            list(rm.stream_stream(NODES)(iter([OPENING])))
+        wait_for(lambda: bool(reports), 10)
+
+    assert reports[0].endswith(
+        "uses TLS: give --tls (--tls-ca FILE for the authority it is signed by)"
+    )
+
+
+@contextmanager
+def recording(output: Path, port: int, encryption: Encryption) -> Iterator[tuple[str, list[str]]]:
+    """Yield the address of a recorder before this port, and its reports."""
+    reports: list[str] = []
+    recorder = Recorder(
+        "127.0.0.1:0",
+        f"127.0.0.1:{port}",
+        DEFAULT_REVISION,
+        Target(output),
+        reports.append,
+        encryption=encryption,
+    )
+    try:
+        yield recorder.address, reports
+    finally:
+        recorder.close()

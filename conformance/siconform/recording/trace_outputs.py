@@ -26,6 +26,8 @@ class Rotation:
 class OneFile:
     """A file, which is replaced if it exists."""
 
+    continues = False
+
     def __init__(self, path: Path, header: Header) -> None:
         """Create it; OSError if that fails."""
         self.path = path
@@ -62,6 +64,7 @@ class NumberedFiles:
         self._rotation = rotation
         folder.mkdir(parents=True, exist_ok=True)
         self._last = max(self._numbers(), default=0)
+        self.continues = self._last > 0  # a trace that was written before
         self._files = 0
         self._size = 0
         self._holds_lines = False  # in addition to the header

@@ -78,10 +78,11 @@ class Recorder:
             tls=encryption.towards_scheduler,
             own=encryption.towards_rms,
         )
+        output = _output(target, revision)
         hashing = None if target.salt is None else NameHashing(revision, target.salt)
-        self._records = TraceRecords(revision, hashing)
+        self._records = TraceRecords(revision, hashing, continues=output.continues)
         self._file: TraceFile[Passed] = TraceFile(
-            _output(target, revision),
+            output,
             self._records.of,
             report,
             target.limit,

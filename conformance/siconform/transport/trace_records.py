@@ -32,10 +32,14 @@ class TraceRecords:
     """Turns what passes into records; calls of other services give none.
 
     A message is one raw line, not decoded here. Elements are written for what no message states:
-    the opening and the end of a stream, and callbacks.
+    the opening and the end of a stream, and callbacks. The first number is 1 only if nothing was
+    before, as far as that is known: the record does not continue another one, and begins with a
+    registration.
     """
 
-    def __init__(self, revision: Revision, hashing: NameHashing | None = None) -> None:
+    def __init__(
+        self, revision: Revision, hashing: NameHashing | None = None, *, continues: bool = False
+    ) -> None:
         dialect = dialect_for(revision)
         self._schema = dialect.schema
         self._hashing = hashing
@@ -46,6 +50,7 @@ class TraceRecords:
         }
         self._callbacks = CallbackRecords(dialect, hashing)
         self._calls: dict[int, _Call] = {}
+        self._continues = continues
         self._number = 0
 
     def records(self, path: str) -> bool:
@@ -54,6 +59,8 @@ class TraceRecords:
 
     def of(self, passed: Passed) -> Iterator[Record]:
         """Yield the records of one message, or of the end of one side of a call."""
+        if not self._number and not self._begins(passed):
+            self._number = 1
         if passed.method == CALLBACKS_PATH:
             for rm, by_rm, content, message in self._callbacks.of(passed):
                 yield self._element(passed, rm, content, message, by_rm=by_rm)
@@ -67,6 +74,12 @@ class TraceRecords:
             yield from self._of_end(passed, call)
             if not (passed.by_rm and passed.status == _OK):  # after a half-close the call goes on
                 self._calls.pop(passed.call, None)
+
+    def _begins(self, passed: Passed) -> bool:
+        """Return whether a record that begins with this shows all that was before it."""
+        method = self._methods.get(passed.method)
+        is_registration = method is not None and not self._kinds[method.name]
+        return is_registration and passed.opens and not self._continues
 
     def _of_message(self, passed: Passed, data: bytes, call: _Call) -> Record:
         kind = call.method.request if passed.by_rm else call.method.response
@@ -103,11 +116,15 @@ class TraceRecords:
                 says = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
                 start = self._start(passed, call.rm, kind)
                 yield {**start, "says": says, "element": None, "message": None, "hex": None}
-        elif call.kinds and call.rm:
+        elif not call.rm:
+            says = f"ends a call without messages: {passed.status}"
+            start = self._start(passed, "", None)
+            yield {**start, "says": says, "element": None, "message": None, "hex": None}
+        elif call.kinds:
             for kind in call.kinds:
                 ended = StreamEnded(kind, passed.status, details)
                 yield self._element(passed, call.rm, ended, None)
-        elif call.rm and passed.status != _OK:  # else the response states it
+        elif passed.status != _OK:  # else the response states it
             yield {
                 **self._start(passed, call.rm, None),
                 "message": call.method.response.DESCRIPTOR.full_name,
