@@ -58,8 +58,8 @@ class TraceRecords:
         return path in self._methods or path == CALLBACKS_PATH
 
     def of(self, passed: Passed) -> Iterator[Record]:
-        """Yield the records of one message, or of the end of one side of a call."""
-        if not self._number and not self._begins(passed):
+        """Yield the records of one message, or of the end of one side of a call with messages."""
+        if passed.data is not None and not self._number and not self._begins(passed):
             self._number = 1
         if passed.method == CALLBACKS_PATH:
             for rm, by_rm, content, message in self._callbacks.of(passed):
@@ -70,7 +70,7 @@ class TraceRecords:
         if passed.data is not None:
             self._calls[passed.call] = call
             yield self._of_message(passed, passed.data, call)
-        else:
+        elif passed.call in self._calls:
             yield from self._of_end(passed, call)
             if not (passed.by_rm and passed.status == _OK):  # after a half-close the call goes on
                 self._calls.pop(passed.call, None)
@@ -116,10 +116,6 @@ class TraceRecords:
                 says = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
                 start = self._start(passed, call.rm, kind)
                 yield {**start, "says": says, "element": None, "message": None, "hex": None}
-        elif not call.rm:
-            says = f"ends a call without messages: {passed.status}"
-            start = self._start(passed, "", None)
-            yield {**start, "says": says, "element": None, "message": None, "hex": None}
         elif call.kinds:
             for kind in call.kinds:
                 ended = StreamEnded(kind, passed.status, details)
