@@ -12,6 +12,7 @@ import pytest
 from patience import wait_for
 from selftest.serving import served
 from siconform.recording.trace_outputs import Rotation
+from siconform.transport import forwarding
 from siconform.transport.access import Tls
 from siconform.transport.callback_records import CALLBACKS_PATH
 from siconform.transport.channels import OPTIONS
@@ -66,6 +67,24 @@ class Scheduler(grpc.GenericRpcHandler):
 def answers_each(requests: Iterator[bytes], _: Any) -> Iterator[bytes]:
     for _ in requests:
         yield ANSWER
+
+
+class Open:
+    """The requests of an RM that keeps its stream open until ``end``."""
+
+    def __init__(self) -> None:
+        self.end = threading.Event()
+        self._is_opened = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if self._is_opened:
+            self.end.wait(10)
+            raise StopIteration
+        self._is_opened = True
+        return OPENING
 
 
 def channel(address: str) -> Any:
@@ -187,6 +206,26 @@ def test_each_rm_has_its_own_connection(output: Path) -> None:
 
     assert len(scheduler.peers) == 2
     assert {r["rm"] for r in records(output) if r["hex"] is not None} == {"a", "b"}
+
+
+def test_connections_of_rms_that_left_are_closed(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[grpc.Channel] = []
+    monkeypatch.setattr(forwarding, "_IDLE", 0.0)
+    monkeypatch.setattr(forwarding, "close", closed.append)
+
+    with recorded(output) as (scheduler, rm, recorder, _):
+        open_call = rm.stream_stream(NODES)(kept_open := Open())
+        next(open_call)
+        for _ in range(2):
+            with channel(recorder.address) as other:
+                list(other.stream_stream(NODES)(iter([OPENING])))
+        wait_for(lambda: len(scheduler.peers) == 3, 10)
+
+        assert len(closed) == 1  # of the second; the first is in use, the last may be used again
+        kept_open.end.set()
+        assert list(open_call) == []
 
 
 def test_other_services_are_forwarded_and_not_recorded(output: Path) -> None:

@@ -29,6 +29,9 @@ _SERVER_OPTIONS: Final = (
     ("grpc.so_reuseport", 0),  # a second server on the same port is an error
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
+    ("grpc.http2.max_ping_strikes", 0),  # the scheduler, not this server, limits pings of RMs
+    ("grpc.keepalive_time_ms", 20_000),  # a silent loss of an RM has to reach the scheduler
+    ("grpc.keepalive_timeout_ms", 10_000),
 )
 _CHANNEL_OPTIONS: Final = (
     *OPTIONS,
