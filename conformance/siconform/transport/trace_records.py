@@ -113,9 +113,9 @@ class TraceRecords:
             details = self._hashing.text(details)
         if passed.by_rm:
             for kind in call.kinds[:1]:
-                says = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
+                text = f"{_ENDS_OF_THE_RM[passed.status]} the {kind.value} stream"
                 start = self._start(passed, call.rm, kind)
-                yield {**start, "says": says, "element": None, "message": None, "hex": None}
+                yield {**start, "says": text, "element": None, "message": None, "hex": None}
         elif call.kinds:
             for kind in call.kinds:
                 ended = StreamEnded(kind, passed.status, details)
