@@ -385,21 +385,13 @@ def test_callbacks_are_recorded(output: Path) -> None:
         assert list(calls) == []
 
     seen = [(r["from"], r["rm"], r["stream"], r["element"]) for r in records(output)]
+    asked = {"is": "PlacementCheck", "key": "k", "node": "n", "allocate": True, "offer": 1}
+    ended = {"is": "CallbacksEnded", "status": "OK", "details": "", "offer": 1}
     assert seen == [
         ("rm", "a", None, {"is": "CallbacksOffered", "kinds": ["placement checks"], "offer": 1}),
-        (
-            "scheduler",
-            "a",
-            None,
-            {"is": "PlacementCheck", "key": "k", "node": "n", "allocate": True, "offer": 1},
-        ),
+        ("scheduler", "a", None, asked),
         ("rm", "a", None, {"is": "Answered", "fits": False, "index": 0, "reason": "no room"}),
-        (
-            "scheduler",
-            "a",
-            None,
-            {"is": "CallbacksEnded", "status": "OK", "details": "", "offer": 1},
-        ),
+        ("scheduler", "a", None, ended),
     ]
     assert records(output)[1]["hex"] == check.SerializeToString().hex()
 
