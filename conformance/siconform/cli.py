@@ -1,5 +1,6 @@
 """The command line ``siconform``."""
 
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -116,17 +117,40 @@ def run(options: Sequence[str]) -> None:
     "--time", "seconds", type=_SECONDS, default=120.0, show_default=True, help="Limit in seconds"
 )
 @click.option("--seed", type=int, help="Seed of the histories (default: random)")
+@click.option(
+    "--seeds",
+    type=_COUNT,
+    default=1,
+    show_default=True,
+    help="Number of seeds from --seed on; the other limits are for each",
+)
+@click.option(
+    "--workers",
+    default="1",
+    show_default=True,
+    metavar="N|dask:HOST:PORT",
+    help="Processes, or the scheduler of a Dask cluster, that share the seeds",
+)
 @click.option("--results", default="build/exploring", show_default=True, help="Results folder")
 @of_the_target()
 def explore(
-    *, histories: int, steps: int, seconds: float, seed: int | None, results: str, **target: Any
+    *,
+    histories: int,
+    steps: int,
+    seconds: float,
+    seed: int | None,
+    seeds: int,
+    workers: str,
+    results: str,
+    **target: Any,
 ) -> None:
     """Run random histories of legal requests and minimise failures."""
     from siconform.exploring import commands  # noqa: PLC0415  # imports pytest, grpc, hypothesis
     from siconform.exploring.exploration import Budget  # noqa: PLC0415  # the same
 
     budget = Budget(histories, steps, seconds)
-    sys.exit(commands.explores(target, budget, seed, results))
+    first = random.randrange(2**32) if seed is None else seed  # noqa: S311  # no secret
+    sys.exit(commands.explores(target, budget, range(first, first + seeds), workers, results))
 
 
 @main.command()

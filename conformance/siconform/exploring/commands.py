@@ -1,53 +1,59 @@
 """The commands ``siconform explore`` and ``siconform replay``."""
 
-import os
-import random
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from siconform import shutdown
-from siconform.expecting.deadlines import Deadlines
-from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
+from siconform.exploring.merged import Merged, headline
 from siconform.exploring.recorded import Recorded, read_history
 from siconform.exploring.replay import Again, Replay, Replayed
+from siconform.exploring.shard import NoWorkers, Shard, ShardResult, explored, open_session
+from siconform.exploring.workers import Workers
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
-from siconform.rm.session import Session
-from siconform.running.command_line import PROGRAM, RUN, CommandLine
-from siconform.running.command_settings import header, results_folder, settings_of
-from siconform.running.open_target import open_target
+from siconform.running.command_line import RUN, CommandLine
+from siconform.running.command_settings import (
+    checked_settings,
+    header,
+    results_folder,
+    settings_of,
+    values_of,
+)
+from siconform.running.open_target import prepare
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings
-from siconform.running.results_dir import CannotWrite, adds
+from siconform.running.results_dir import CannotWrite
 
 _SHOWN: Final = 5  # histories between two progress updates
 
 
-def explores(given: Mapping[str, Any], budget: Budget, number: int | None, results: str) -> int:
-    """Run random histories until one fails or the budget is used up; return the exit code."""
+def explores(
+    given: Mapping[str, Any], budget: Budget, seeds: range, workers: str, results: str
+) -> int:
+    """Run random histories of every seed and report the failures; return the exit code.
+
+    A seed ends with its first failure, or when its budget is used up.
+    """
     shutdown.on_interrupt("nothing was tested")
-    seed = random.randrange(2**32) if number is None else number  # noqa: S311  # no secret
     try:
-        settings = settings_of("explore", given, results)
-        with results_folder(settings), _session(settings, "explore") as session:
+        chosen = Workers.read(workers, len(seeds))
+        values = values_of("explore", given, results)
+        settings = checked_settings(values)
+        first = (lambda _: None) if chosen.dask else prepare
+        with results_folder(settings, first):
             header(settings)
-            click.echo(
-                f"exploring: up to {budget.histories} histories of up to {budget.steps} steps, "
-                f"{budget.seconds:g} s, seed {seed}"
-            )
-            exploration = Exploration(session, budget, seed, _progress)
-            exploration.explores()
-            shutdown.on_interrupt("the report is incomplete")
-            return _reports(exploration, settings)
+            click.echo(_plan(budget, seeds, chosen))
+            if chosen.here:
+                return _collect(_explored_here(settings, budget, seeds), settings, seeds)
+            shards = [Shard.of(seed, budget, values) for seed in seeds]
+            return _collect(chosen.explore(shards), settings, seeds)
     except BadOption as error:
         return _ends(ExitCode.USAGE, error)
     except CannotWrite as error:
@@ -56,13 +62,62 @@ def explores(given: Mapping[str, Any], budget: Budget, number: int | None, resul
         return _ends(ExitCode.NOTHING_RAN, lost.message)
 
 
+def _plan(budget: Budget, seeds: range, workers: Workers) -> str:
+    each = f"up to {budget.histories} histories of up to {budget.steps} steps, {budget.seconds:g} s"
+    if len(seeds) == 1:
+        return f"exploring: {each}, seed {seeds[0]}"
+    where = "" if workers.here else f", {workers}"
+    return f"exploring: seeds {seeds[0]} to {seeds[-1]}, each {each}{where}"
+
+
+def _explored_here(settings: Settings, budget: Budget, seeds: range) -> Iterator[ShardResult]:
+    """Explore the seeds one after the other, with one target."""
+    with open_session(settings, "explore") as session:
+        for seed in seeds:
+            exploration = Exploration(session, budget, seed, _progress)
+            yield explored(exploration, settings, _reporting)
+
+
+def _collect(results: Iterator[ShardResult], settings: Settings, seeds: range) -> int:
+    """Report everything that comes, also if the command is interrupted; return the exit code."""
+    merged, began = Merged(seeds), time.monotonic()
+    try:
+        for result in results:
+            merged.add(result)
+            _count(merged, seeds)
+    except NoWorkers as error:
+        _ends(ExitCode.INCOMPLETE, error)
+    except TargetLost as lost:
+        _ends(ExitCode.INCOMPLETE, lost.message)
+    except KeyboardInterrupt:
+        if merged.done:
+            merged.report(settings, time.monotonic() - began)
+        raise
+    return merged.report(settings, time.monotonic() - began)
+
+
+def _count(merged: Merged, seeds: range) -> None:
+    """Report how many seeds are done, if there are several."""
+    if len(seeds) == 1:
+        return
+    failed = sum(bool(one.findings) for one in merged.done)
+    done = f"{len(merged.done)} of {len(seeds)} seeds done, {failed} with failures"
+    shutdown.on_interrupt(f"{done}, all reported")
+    if sys.stdout.isatty():
+        click.echo(f"\r {done} ", nl=False)
+
+
+def _reporting() -> None:
+    shutdown.on_interrupt("the report is incomplete")
+
+
 def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     """Replay a recorded history; return the exit code."""
     shutdown.on_interrupt("the history was not replayed to its end")
     try:
         settings = settings_of("replay", given, results)
         recorded = read_history(file)
-        with results_folder(settings), _session(settings, "replay") as session:
+        with results_folder(settings), open_session(settings, "replay") as session:
             header(settings)
             replayed = Replay(session, recorded).plays()
     except (BadOption, Unreplayable) as error:
@@ -75,7 +130,8 @@ def replays(given: Mapping[str, Any], file: Path, results: str) -> int:
     for fact in replayed.not_received:
         click.echo(f"not received this time: {fact}")
     for counterexample in replayed.counterexamples:
-        click.echo(_headline(counterexample))
+        found = counterexample
+        click.echo(headline(found.name, found.message, found.requirements))
     return _concludes(replayed, recorded, settings)
 
 
@@ -100,18 +156,6 @@ def _concludes(replayed: Replayed, recorded: Recorded, settings: Settings) -> in
     return ExitCode.OK if verdict is Again.COMES_NOT else ExitCode.INCOMPLETE
 
 
-@contextmanager
-def _session(settings: Settings, who: str) -> Iterator[Session]:
-    target = open_target(settings, who)
-    try:
-        name = f"{who}-{os.getpid()}-{int(time.time())}"
-        session = Session(target, Deadlines().scaled(settings.time_scale), name)
-        yield session
-        session.discard()
-    finally:
-        target.stop()
-
-
 def _progress(exploration: Exploration) -> None:
     """Report the progress on a terminal, or once the command is interrupted."""
     progress = exploration.progress
@@ -122,67 +166,6 @@ def _progress(exploration: Exploration) -> None:
     if sys.stdout.isatty() and progress.histories % _SHOWN == 0:
         what = "minimising" if exploration.counterexamples() else "no failure yet"
         click.echo(f"\r {progress.histories} histories, {what} ", nl=False)
-
-
-def _reports(exploration: Exploration, settings: Settings) -> int:
-    progress, counterexamples = exploration.progress, exploration.counterexamples()
-    done = (
-        f"{progress.histories} histories, {progress.steps} steps, {progress.elements} elements"
-        f"{', out of time' if progress.out_of_time else ''}   {exploration.seconds:.1f} s"
-    )
-    if not counterexamples:
-        click.echo(f"\nNO FAILURE in {done}")
-        idle = [name for name, held in progress.preconditions.items() if not held]
-        if idle:
-            click.echo(f"  monitors never exercised: {', '.join(idle)}")
-        return ExitCode.OK
-    first, *others = counterexamples
-    click.echo(f"\nFAILED in history {progress.when_found}, then minimised: {done}\n")
-    click.echo(_text(first, settings))
-    click.echo(f"\n  {_seen_again(exploration.session, first, settings)}")
-    for other in others:
-        click.echo(f"  also {_headline(other)}\n       {_replay_command(other, settings)}")
-    return ExitCode.NON_CONFORMANT
-
-
-def _text(counterexample: Counterexample, settings: Settings) -> str:
-    lines = [_headline(counterexample), "", counterexample.exchange.render()]
-    if counterexample.outcome is not None and counterexample.outcome.expected:
-        lines += ["", f"  expected   {counterexample.outcome.expected}"]
-        lines += [f"  happened   {counterexample.outcome.happened}"]
-    return "\n".join([*lines, "", f"  again      {_replay_command(counterexample, settings)}"])
-
-
-def _headline(counterexample: Counterexample) -> str:
-    requirements = (
-        f"   ({', '.join(counterexample.requirements)})" if counterexample.requirements else ""
-    )
-    return f"{counterexample.name.replace('_', ' ')}: {counterexample.message}{requirements}"
-
-
-def _file(counterexample: Counterexample, settings: Settings) -> Path:
-    return settings.results / "histories" / f"{counterexample.name}.jsonl"
-
-
-def _replay_command(counterexample: Counterexample, settings: Settings) -> str:
-    """Write the history and return the command that replays it."""
-    file = _file(counterexample, settings)
-    counterexample.write(adds(settings.results, file))
-    here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    words = (PROGRAM, "replay", str(here), *settings.command_line.options)
-    return shlex.join(words)
-
-
-def _seen_again(session: Session, counterexample: Counterexample, settings: Settings) -> str:
-    """Replay the history with normal deadlines and return whether the failure is reproduced."""
-    try:
-        session.renew()
-        again: Replayed = Replay(session, read_history(_file(counterexample, settings))).plays()
-    except TargetLost as lost:
-        return f"it could not be replayed: {lost.message}"
-    if again.counterexamples:
-        return f"replayed once: reproduced ({again.counterexamples[0].message})"
-    return "replayed once: not reproduced; it may depend on the time between two messages"
 
 
 def _ends(code: ExitCode, why: object) -> int:

@@ -21,6 +21,11 @@ from siconform.running.target_file_options import fill_in
 
 def settings_of(command: str, given: Mapping[str, Any], results: str) -> Settings:
     """Check the options that click passes to a command, and those of the target file."""
+    return checked_settings(values_of(command, given, results))
+
+
+def values_of(command: str, given: Mapping[str, Any], results: str) -> dict[str, Any]:
+    """Return the options that click passes to a command and those of the target file, by flag."""
     values = by_flag(given)
     values[STARTED_AS] = json.dumps([(PROGRAM, command), words_of(values)])
     values["--results"] = results
@@ -28,8 +33,13 @@ def settings_of(command: str, given: Mapping[str, Any], results: str) -> Setting
         fill_in(values)
     except LookupError as error:
         raise BadOption(str(error)) from None
+    return values
+
+
+def checked_settings(values: Mapping[str, Any]) -> Settings:
+    """Check the options of a command, by flag."""
     settings = settings_from(values.get)
-    if note := note_on(given.get("revision") or ""):
+    if note := note_on(values.get("--revision") or ""):
         click.echo(f"siconform: {note}", err=True)
     check_command(settings)
     return settings
