@@ -41,6 +41,7 @@ WHOLE_RUNS = "end_to_end"  # the marker of tests that start whole runs
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 GROUPS = {
     "kit": (),
+    "load": ("load",),
     "dev": ("tests", "proto", "lint", "typing", "docs", "browser", "packaging", "nox"),
 }
 """Shared virtual environments of the sessions, and their dependency groups."""
@@ -264,6 +265,12 @@ def soak(session: nox.Session) -> None:
     modes = [session.posargs] if session.posargs else [["core"], ["grpc"]]
     for mode in modes:
         kit(session, "python", "-m", "benchmarks.soak", *mode)
+
+
+@nox.session
+def load(session: nox.Session) -> None:
+    """Load one scheduler with many RMs: -- --users 100 --target HOST:PORT; a sample: -- --check."""
+    run(session, "load", "python", "fixtures/load/run.py", *session.posargs)
 
 
 @nox.session
