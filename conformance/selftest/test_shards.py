@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from siconform.exploring.merged import Merged
 from siconform.exploring.processes import explore_apart
-from siconform.exploring.shard import Finding, Kit, Shard, ShardResult, kit_here
-from siconform.exploring.workers import NoWorkers, Workers
+from siconform.exploring.shard import Finding, Kit, NoWorkers, Shard, ShardResult, kit_here
+from siconform.exploring.workers import Workers
 from siconform.policy import ExitCode
 from siconform.running.option_values import BadOption
 from siconform.running.options import Settings, settings_from
