@@ -284,10 +284,10 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def adapter(session: nox.Session) -> None:
-    """Test the Go adapter for yunikorn-core against all real cores."""
+    """Test the Go adapter for yunikorn-core against all real cores, and the tap."""
     build_cores(session, *CORES)
-    tests = "fixtures/targets/yunikorn-core/tests"
-    dev(session, "pytest", "-n", "4", tests, *session.posargs)  # they wait most of the time
+    tests = ("fixtures/targets/yunikorn-core/tests", "fixtures/targets/tap/tests")
+    dev(session, "pytest", "-n", "4", *tests, *session.posargs)  # they wait most of the time
 
 
 @nox.session(name="yunikorn-core")
