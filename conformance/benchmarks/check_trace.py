@@ -113,9 +113,7 @@ class _Trace:
         one.nodeID = node
         yield self._line("scheduler", "allocations", si.AllocationResponse(new=[one]))
 
-    def _end(
-        self, application: str, key: str, left: dict[str, int], current: str
-    ) -> Iterator[str]:
+    def _end(self, application: str, key: str, left: dict[str, int], current: str) -> Iterator[str]:
         release = si.AllocationRelease(
             partitionName="[rm]default",
             applicationID=application,

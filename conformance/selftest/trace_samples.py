@@ -64,9 +64,7 @@ def _by_key() -> Iterator[Sample]:
 
 def _sample(name: str, parts: Sequence[Part], identity: Identity) -> Sample:
     all_parts = (*IN_THE_CLUSTER, *parts)
-    exchange = (
-        by_key(all_parts) if identity is Identity.KEY_OF_THE_ASK else exchange_of(all_parts)
-    )
+    exchange = by_key(all_parts) if identity is Identity.KEY_OF_THE_ASK else exchange_of(all_parts)
     return Sample(name, exchange.entries(), identity)
 
 
@@ -114,9 +112,7 @@ def counts(reading: TraceReading) -> dict[str, tuple[int, str | None]]:
     }
 
 
-def as_run_reads(
-    sample: Sample, monitors: Sequence[Monitor]
-) -> dict[str, tuple[int, str | None]]:
+def as_run_reads(sample: Sample, monitors: Sequence[Monitor]) -> dict[str, tuple[int, str | None]]:
     """Return the same, read as in a run."""
     history = History.of(sample.entries, sample.identity)
     reading = Reading(sample.identity, monitors)

@@ -64,6 +64,7 @@ class Gap:
     def __init__(self, identity: Identity) -> None:
         self._by_key = identity is Identity.KEY_OF_THE_ASK
         self._accepted: dict[str, bool] = {}  # by application that was added after the gap
+        self._open: dict[str, int] = {}  # additions without a verdict, of the same applications
         self._unknown: set[str] = set()  # applications that may have begun before
         self._keys: dict[_Key, bool] = {}  # whether it was announced
         self._identities: set[_Key] = set()
@@ -85,6 +86,7 @@ class Gap:
         """Forget an application or a key that ended long ago (``trace_memory.Name``)."""
         if name[0] == "application":
             self._accepted.pop(name[1], None)
+            self._open.pop(name[1], None)
         elif name[0] == "key":
             self._keys.pop((name[1], name[2]), None)
             self._identities.discard((name[1], name[2]))
@@ -115,15 +117,10 @@ class Gap:
             case ApplicationRequest(application=application):
                 return self._is_added(application)
             case ApplicationAccepted(application=application):
-                if application not in self._accepted:
-                    self._is_unknown(application)
-                    return False
-                self._accepted[application] = True
-                return True
-            case (
-                ApplicationRejected(application=application)
-                | ApplicationUpdated(application=application)
-            ):
+                return self._has_verdict(application)
+            case ApplicationRejected(application=application):
+                return self._is_accepted(application) and self._has_verdict(application)
+            case ApplicationUpdated(application=application):
                 return self._is_accepted(application)
             case ApplicationRemoval(application=application):
                 if application not in self._accepted:
@@ -154,9 +151,20 @@ class Gap:
                 return isinstance(content, _UNRELATED)
 
     def _is_added(self, application: str) -> bool:
-        if application not in self._unknown:
-            self._accepted.setdefault(application, False)
-        return application in self._accepted
+        if application in self._unknown:
+            return False
+        self._accepted.setdefault(application, False)
+        self._open[application] = self._open.get(application, 0) + 1
+        return True
+
+    def _has_verdict(self, application: str) -> bool:
+        """Return whether a verdict may be about an addition that was seen."""
+        if self._open.get(application, 0) < 1:
+            self._is_unknown(application)
+            return False
+        self._open[application] -= 1
+        self._accepted[application] = True
+        return True
 
     def _is_accepted(self, application: str) -> bool:
         """Return whether the first that came about it was its acceptance."""
@@ -168,6 +176,7 @@ class Gap:
     def _is_unknown(self, application: str) -> None:
         """Leave it out from now on: it, or one of its name, was there before."""
         self._unknown.add(application)
+        self._open.pop(application, None)
         if self._accepted.pop(application, None) is not None:
             self._keys = {key: on for key, on in self._keys.items() if key[0] != application}
             self._identities = {one for one in self._identities if one[0] != application}

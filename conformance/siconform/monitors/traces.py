@@ -1,10 +1,15 @@
 """Recorded exchanges, read line by line and evaluated by the monitors of both sides."""
 
+import multiprocessing
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from operator import attrgetter
+from pathlib import Path
 from typing import Final
 
-from siwire import Revision
+from siwire import Revision, find_revision
 
 from siconform.catalogue import Side, catalogue
 from siconform.monitors.monitor import Monitor
@@ -21,13 +26,16 @@ from siconform.monitors.trace_result import (
 )
 from siconform.protocol.subjects import Identity
 from siconform.recording.elements import Unreplayable
-from siconform.recording.history import Entry
-from siconform.recording.trace_lines import Line, TraceLines
+from siconform.recording.trace_lines import Line, TraceLines, found_files
+from siconform.transport.dialects import dialect_for
 from siconform.transport.trace_entries import Began, Dropped, TraceEntries, UnusableLine
 
 
 Violated = Callable[[Violation, Sequence[str]], None]
 """Called with a violation as it is seen, and with the ids of its requirements."""
+
+
+_LONG: Final = 64 << 20  # bytes, from which a second process is worth its start
 
 
 class UnusableTrace(ValueError):
@@ -59,9 +67,12 @@ class TraceCheck:
         self,
         revision: Revision,
         monitored: Sequence[Monitored],
+        files: Sequence[str],
         violated: Violated | None = None,
     ) -> None:
-        """``violated`` is called with each violation that is kept, and its requirements' ids."""
+        """``files`` are the names by the number of a line's file; it may grow.
+
+        ``violated`` is called with each violation that is kept, and its requirements' ids."""
         self._revision = revision
         self.monitored: Final = monitored
         self._entries = TraceEntries(revision)
@@ -71,7 +82,7 @@ class TraceCheck:
             self._entries.forget,
             None if violated is None else lambda m, found: violated(found, m.requirements),
         )
-        self.files: Sequence[str] = ()
+        self.files: Final = files
         self._line = Line(0, 0, b"")
         self._began: float | None = None
         self._is_new = True  # nothing was read since the trace began
@@ -87,11 +98,6 @@ class TraceCheck:
     def found(self) -> Sequence[Found]:
         """What each monitor found."""
         return self._reading.found
-
-    @property
-    def decoded(self) -> int:
-        """The number of elements."""
-        return self._reading.elements.total()
 
     def read(self, line: Line) -> None:
         """Evaluate a line; UnusableTrace if it is not one of a trace."""
@@ -179,12 +185,47 @@ def check_trace(
     """Read a file, a directory or standard input ("-") and return what the monitors found.
 
     With ``follow`` this ends with KeyboardInterrupt, which gives the result so far. Raise
-    UnusableTrace, with the line, for what cannot be checked.
+    UnusableTrace, with the line, for what cannot be checked. A long trace is read by two processes
+    with half of the monitors each.
     """
+    monitored = monitors_for(dialect_for(revision).identity, lacks)
+    if follow or violated is not None or _size(source) < _LONG:
+        part = _check(source, revision, monitored, violated, follow=follow)
+    else:
+        context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
+        with ProcessPoolExecutor(1, context) as pool:
+            other = pool.submit(_check_second_half, source, revision.name, tuple(lacks))
+            part = _check(source, revision, monitored[::2])
+            part = part.with_other(other.result())
+    if not part.totals.elements:
+        raise UnusableTrace(f"{source} contains no decoded message")
+    return _result(source, revision, monitored, part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What some monitors found, in their order."""
+
+    files: Sequence[str]
+    found: Sequence[Found]
+    totals: Totals
+
+    def with_other(self, other: "_Part") -> "_Part":
+        """Return all of it: these found every other one, beginning with the first."""
+        found = [one for pair in zip_longest(self.found, other.found) for one in pair if one]
+        return replace(self, found=found)
+
+
+def _check(
+    source: str,
+    revision: Revision,
+    monitored: Sequence[Monitored],
+    violated: Violated | None = None,
+    *,
+    follow: bool = False,
+) -> _Part:
     lines = _opened(source, follow=follow)
-    identity = TraceEntries(revision).identity
-    check = TraceCheck(revision, monitors_for(identity, lacks), violated)
-    check.files = lines.files
+    check = TraceCheck(revision, monitored, lines.files, violated)
     try:
         for line in lines:
             check.read(line)
@@ -193,20 +234,27 @@ def check_trace(
             raise
     except OSError as error:
         raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None
-    return result_of(source, revision, lines.files, check.monitored, check.found, check.totals())
+    return _Part(tuple(lines.files), check.found, check.totals())
 
 
-def result_of(
-    source: str,
-    revision: Revision,
-    files: Sequence[str],
-    monitored: Sequence[Monitored],
-    found: Sequence[Found],
-    totals: Totals,
+def _check_second_half(source: str, revision: str, lacks: Collection[str]) -> _Part:
+    known = find_revision(revision)
+    monitored = monitors_for(dialect_for(known).identity, lacks)
+    return _check(source, known, monitored[1::2])
+
+
+def _size(source: str) -> int:
+    """Return the size in bytes, 0 of standard input and of what cannot be read."""
+    try:
+        return sum(Path(file).stat().st_size for file in found_files(source))
+    except OSError:
+        return 0
+
+
+def _result(
+    source: str, revision: Revision, monitored: Sequence[Monitored], part: _Part
 ) -> TraceResult:
     """Return the result by requirement, in catalogue order."""
-    if not totals.elements and not totals.unknown:
-        raise UnusableTrace(f"{source} contains no decoded message")
     by_requirement: dict[str, list[int]] = {}
     for number, one in enumerate(monitored):
         for identifier in one.monitor.requirements:
@@ -216,21 +264,18 @@ def result_of(
         numbers = by_requirement.get(identifier, [])
         if not numbers or revision.name not in requirement.revisions:
             continue
-        violations = sorted(
-            (violation for number in numbers for violation in found[number].violations),
-            key=lambda violation: violation.position,
-        )
+        violations = (one for number in numbers for one in part.found[number].violations)
         results.append(
             RequirementResult(
                 requirement,
                 tuple(dict.fromkeys(monitored[number].side for number in numbers)),
                 tuple(monitored[number].monitor.name for number in numbers),
-                sum(found[number].held for number in numbers),
-                sum(found[number].violated for number in numbers),
-                tuple(violations[:MOST_VIOLATIONS]),
+                sum(part.found[number].held for number in numbers),
+                sum(part.found[number].violated for number in numbers),
+                tuple(sorted(violations, key=attrgetter("position"))[:MOST_VIOLATIONS]),
             )
         )
-    return TraceResult(source, tuple(files), revision.name, tuple(results), totals)
+    return TraceResult(source, tuple(part.files), revision.name, tuple(results), part.totals)
 
 
 def _opened(source: str, *, follow: bool) -> TraceLines:

@@ -64,7 +64,7 @@ class TraceLines:
         return next((path for path in self._found() if _sorted_as(path) > last), None)
 
     def _found(self) -> list[Path]:
-        return sorted(self._source.glob(_PATTERN), key=_sorted_as)
+        return found_files(str(self._source))
 
     def _of(self, name: str, opened: BufferedReader) -> Iterator[Line]:
         file = len(self.files)
@@ -86,6 +86,14 @@ class TraceLines:
                 time.sleep(_LOOKS_EVERY)
         if rest.strip():
             yield Line(file, number, rest, is_complete=False)
+
+
+def found_files(source: str) -> list[Path]:
+    """Return the files of a directory in reading order, or the file; none of standard input."""
+    if source == STANDARD_INPUT:
+        return []
+    path = Path(source)
+    return sorted(path.glob(_PATTERN), key=_sorted_as) if path.is_dir() else [path]
 
 
 def _sorted_as(path: Path) -> tuple[tuple[int, int, str], ...]:

@@ -18,7 +18,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
-from siconform.protocol.requests import Request
+from siconform.protocol.requests import AskReleaseRequest, AskRequest, LegacyRequest, Request
 from siconform.recording.elements import Unreplayable
 from siconform.recording.history import Content, Entry, kind_of_content
 from siconform.transport.dialects import Dialect, dialect_for
@@ -289,7 +289,11 @@ def _element(record: Mapping[str, Any], kinds: Mapping[str, type]) -> Content | 
         return None
     named = {key: value for key, value in record.items() if key != "is"}
     try:
+        if kind is LegacyRequest:  # of two types, which msgspec does not tell apart
+            sent = named["sent"]
+            inside = AskReleaseRequest if "subject" in sent else AskRequest
+            return LegacyRequest(msgspec.convert(sent, inside))
         content: Content = msgspec.convert(named, kind)
-    except (msgspec.ValidationError, TypeError) as error:
+    except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise Unreplayable(f"not a valid {name}: {error}") from None
     return content
