@@ -13,8 +13,11 @@ from click.testing import CliRunner, Result
 from patience import patient
 from selftest.monitor_cases.by_key import end, ended, new
 from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, Part, by_key
+from selftest.trace_samples import REVISION_NAMES, recorded_lines
 from siconform.cli import main
+from siconform.monitors import traces
 from siconform.protocol.requests import Registration
+from siwire.r2024_10 import si_pb2
 
 
 @pytest.fixture
@@ -56,13 +59,125 @@ def test_exchange_that_exercises_nothing_is_code_12(trace: Path) -> None:
     assert done.exit_code == 12
 
 
-def test_record_that_begins_in_the_middle_is_refused(trace: Path) -> None:
-    by_key([NODE, ASK]).write_jsonl(trace)
+def test_what_may_have_begun_before_the_trace_is_no_violation(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+    trace.write_text("".join(trace.read_text("utf-8").splitlines(keepends=True)[2:]))
 
     done = check(trace)
 
-    assert "line 1: RM rm has not registered before" in done.stderr
+    assert "0 violated" in done.stdout
+    assert "4 elements of RM rm are about what may have begun before the trace" in done.stdout
+    assert done.exit_code == 12
+
+
+def test_dropped_messages_are_counted_and_what_was_known_is_unknown(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+    lines = trace.read_text("utf-8").splitlines(keepends=True)
+    trace.write_text("".join([*lines[:-1], '{"dropped": 7}\n', lines[-1]]))
+
+    done = check(trace)
+
+    assert "7 messages were dropped by the writer" in done.stdout
+    assert "0 violated" in done.stdout
+    assert done.exit_code == 0
+
+
+@pytest.mark.parametrize("revision", REVISION_NAMES)
+def test_raw_lines_are_checked(trace: Path, revision: str) -> None:
+    trace.write_text("\n".join(recorded_lines(revision)) + "\n")
+
+    done = check(trace, options=("--revision", revision))
+
+    assert "0 violated, " in done.stdout
+    assert "SI-ALLOC-004 MUST    held" in done.stdout or revision >= "2023-12"
+    assert "SI-REL-013   SHOULD  held" in done.stdout
+    assert done.exit_code == 0
+
+
+def test_callbacks_are_checked(trace: Path) -> None:
+    lines = recorded_lines("2024-10")[:2]
+    event = {"at": 1, "from": "scheduler", "rm": "rm-1", "stream": "callbacks", "number": 3}
+    sent = si_pb2.EventRecord(objectID="a")
+    record = {**event, "message": "si.v1.EventRecord", "hex": sent.SerializeToString().hex()}
+    trace.write_text("\n".join([*lines, json.dumps(record)]) + "\n")
+
+    done = check(trace)
+
+    assert "SI-WIRE-010  MUST    violated, line 3: event about a has no type" in done.stdout
+    assert done.exit_code == 1
+
+
+def test_standard_input_is_read(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+
+    done = CliRunner().invoke(main, ["check-trace", "-"], input=trace.read_bytes())
+
+    assert "violated, line 6: " in done.stdout
+    assert done.exit_code == 1
+
+
+def test_files_of_a_directory_are_one_trace(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+    lines = trace.read_text("utf-8").splitlines(keepends=True)
+    trace.unlink()
+    (trace.parent / "tap-10.jsonl").write_text("".join(lines[5:]))
+    (trace.parent / "tap-9.jsonl").write_text("".join(lines[:5]))
+
+    done = check(trace.parent)
+
+    assert f"violated, {trace.parent / 'tap-10.jsonl'}, line 1: " in done.stdout
+    assert done.exit_code == 1
+
+
+def test_header_with_another_revision_is_refused(trace: Path) -> None:
+    check(trace, NODE)
+    trace.write_text('{"began": 1, "revision": "2023-04"}\n' + trace.read_text("utf-8"))
+
+    done = check(trace)
+
+    assert "the trace has the revision 2023-04, not 2024-10; use --revision 2023-04" in done.stderr
     assert done.exit_code == 4
+
+
+def test_last_line_without_its_end_is_reported(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+    trace.write_text(trace.read_text("utf-8")[:-40])
+
+    done = check(trace)
+
+    assert f"{trace}, line 6 is cut off; the lines before it count" in done.stdout
+    assert "0 violated" in done.stdout
+    assert done.exit_code == 0
+
+
+def test_long_traces_are_checked_by_two_processes(
+    trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = check(trace, NODE, ASK, new(), new()).stdout
+    monkeypatch.setattr(traces, "_LONG", 0)
+
+    assert check(trace).stdout == once
+
+
+@pytest.mark.end_to_end
+def test_what_is_appended_is_followed_until_interrupted(trace: Path) -> None:
+    check(trace, NODE, ASK, new(), new())
+    lines = trace.read_text("utf-8").splitlines(keepends=True)
+    trace.unlink()
+    first = trace.parent / "trace-1.jsonl"
+    first.write_text("".join(lines[:4]) + lines[4][:50])
+    with started("siconform", "check-trace", str(trace.parent), "--follow") as following:
+        with first.open("a") as appended:
+            appended.write(lines[4][50:])
+        (trace.parent / "trace-2.jsonl").write_text(lines[5])
+        seen = first_line(following)
+        following.send_signal(signal.SIGINT)
+        rest, _ = following.communicate(timeout=patient(10))
+
+    assert "violated" in seen
+    assert "trace-2.jsonl, line 1: " in seen
+    assert rest.splitlines()[-1].endswith("not exercised (SI 2024-10)")
+    assert following.returncode == 1
 
 
 def test_call_without_messages_is_ignored(trace: Path) -> None:
@@ -78,8 +193,8 @@ def test_call_without_messages_is_ignored(trace: Path) -> None:
     [
         (None, "cannot be read: No such file or directory"),
         ("", "contains no decoded message"),
-        ("{", "line 1: "),
-        ('{"from": "rm"}', "line 1: no 'element' in the record"),
+        ("{\n", "line 1: "),
+        ('{"from": "rm"}\n', 'line 1: no "at" in the record'),
     ],
 )
 def test_unusable_file_is_code_4(trace: Path, text: str | None, problem: str) -> None:

@@ -22,7 +22,6 @@ from siconform.protocol.requests import (
 from siconform.protocol.subjects import AllOf
 from siconform.recording.history import Content, Entry
 
-
 BULK_ENDS: Final = (
     Allocated,
     *REPORTING,

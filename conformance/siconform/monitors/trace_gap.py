@@ -39,7 +39,27 @@ from siconform.protocol.subjects import AllOf, AllThereIs, Identity, OneAllocati
 from siconform.recording.history import Content, Entry
 
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
-_UNRELATED: Final = (StreamEnded, RegistrationWanted, ConfigurationSent)
+_UNRELATED: Final = frozenset({StreamEnded, RegistrationWanted, ConfigurationSent})
+_ABOUT_APPLICATIONS: Final[frozenset[type]] = frozenset(
+    {
+        ApplicationRequest,
+        ApplicationRemoval,
+        ApplicationAccepted,
+        ApplicationRejected,
+        ApplicationUpdated,
+    }
+)
+_ABOUT_KEYS: Final[frozenset[type]] = frozenset(
+    {
+        AskRequest,
+        AllocationUpdate,
+        Released,
+        AskReleased,
+        AskRejected,
+        AllocationRejected,
+        SchedulingReported,
+    }
+)
 
 _Key = tuple[str, str]
 """An application and the key or the identity of something of it."""
@@ -113,6 +133,16 @@ class Gap:
         return Seen(entry, [_bare(entry, new.node)])
 
     def _is_seen(self, content: Content) -> bool:
+        name = type(content)
+        if name in _ABOUT_APPLICATIONS:
+            return self._is_seen_of_application(content)
+        if name in _ABOUT_KEYS:
+            return self._is_seen_of_key(content)
+        if isinstance(content, (ReleaseRequest, AskReleaseRequest)):
+            return self._is_subject(content.subject)
+        return name in _UNRELATED
+
+    def _is_seen_of_application(self, content: Content) -> bool:
         match content:
             case ApplicationRequest(application=application):
                 return self._is_added(application)
@@ -122,33 +152,32 @@ class Gap:
                 return self._is_accepted(application) and self._has_verdict(application)
             case ApplicationUpdated(application=application):
                 return self._is_accepted(application)
+            case ApplicationRemoval(application=application) if application in self._accepted:
+                return True
             case ApplicationRemoval(application=application):
-                if application not in self._accepted:
-                    self._is_unknown(application)
-                return application in self._accepted
+                self._is_unknown(application)
+        return False
+
+    def _is_seen_of_key(self, content: Content) -> bool:
+        match content:
             case AskRequest(application=application, key=key):
                 return self._is_asked(application, key)
             case AllocationUpdate(allocation=allocation):
                 return (allocation.application, allocation.key) in self._keys
-            case ReleaseRequest(subject=subject) | AskReleaseRequest(subject=subject):
-                return self._is_subject(subject)
-            case Released(application=application, identity=""):
-                return self._is_accepted(application)
-            case Released(application=application, identity=identity):
-                known = (application, identity) in self._identities
-                return known or self._ends_unannounced(application, identity)
-            case AskReleased(application=application, key=""):
-                return self._is_accepted(application)
-            case (
-                AskReleased(application=application, key=key)
-                | AskRejected(application=application, key=key)
-                | AllocationRejected(application=application, key=key)
-            ):
-                return self._ends_unannounced(application, key)
             case SchedulingReported(application=application, key=key):
                 return (application, key) in self._keys
+            case Released(application=application, identity=name):
+                if (application, name) in self._identities:
+                    return True
+            case (
+                AskReleased(application=application, key=name)
+                | AskRejected(application=application, key=name)
+                | AllocationRejected(application=application, key=name)
+            ):
+                pass
             case _:
-                return isinstance(content, _UNRELATED)
+                return False
+        return self._ends(application, name)
 
     def _is_added(self, application: str) -> bool:
         if application in self._unknown:
@@ -202,14 +231,17 @@ class Gap:
             return (application, name) in known
         return any(one[1] == name for one in known)
 
-    def _ends_unannounced(self, application: str, key: str) -> bool:
-        """Return whether a message about a key is seen; unless announced, it is unknown then.
+    def _ends(self, application: str, name: str) -> bool:
+        """Return whether the end of a key, or of all of an application, is seen.
 
-        What ends a request may be late and about an earlier one of the same key.
+        What ends a request that was not announced may be late and about an earlier one of the same
+        key, which is unknown from then on.
         """
-        announced = self._keys.get((application, key))
+        if not name:
+            return self._is_accepted(application)
+        announced = self._keys.get((application, name))
         if announced is False:
-            del self._keys[application, key]
+            del self._keys[application, name]
         return bool(announced)
 
 

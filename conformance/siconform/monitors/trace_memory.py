@@ -5,10 +5,11 @@ again from time to time, with the entries about what still lives, and about what
 ago. Everything else is forgotten: of that, only a few bits remain, to tell it from what never was.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from siconform.protocol.application_states import OVER
 from siconform.protocol.callbacks import SchedulingReported
@@ -22,6 +23,7 @@ from siconform.protocol.notifications import (
     ApplicationUpdated,
     AskRejected,
     AskReleased,
+    Fact,
     NodeAccepted,
     NodeRejected,
     Released,
@@ -200,42 +202,25 @@ class Memory:
         if not keys:
             del self._keys_of[application]
 
-    def _name(self, content: Content) -> Name | None:
+    def _name(self, content: Any) -> Name | None:
         """Return what an entry is about; None for all there is, and for nothing in particular."""
-        match content:
-            case Allocated() as new:
-                return ("key", new.application, new.key)
-            case Released(identity=""):
-                return ("application", content.application)
-            case Released(application=application, identity=identity):
-                return ("key", application, self._key_of.get((application, identity), identity))
-            case (
-                AskRequest(application=application, key=key)
-                | AskRejected(application=application, key=key)
-                | AllocationRejected(application=application, key=key)
-                | SchedulingReported(application=application, key=key)
-            ):
-                return ("key", application, key)
-            case AskReleased(application=application, key=key):
-                return ("key", application, key) if key else ("application", application)
-            case ReleaseRequest(subject=subject) | AskReleaseRequest(subject=subject):
-                return self._name_of(subject)
-            case ExistingAllocationRequest(allocation=one) | AllocationUpdate(allocation=one):
-                return ("key", one.application, one.key or one.identity)
-            case ForeignAllocationRequest(key=key):
-                return ("key", "", key)
-            case NodeRequest() | NodeAccepted() | NodeRejected():
-                return ("node", content.node)
-            case (
-                ApplicationRequest()
-                | ApplicationRemoval()
-                | ApplicationAccepted()
-                | ApplicationRejected()
-                | ApplicationUpdated()
-            ):
-                return ("application", content.application)
-            case _:
-                return None
+        name: Name | None = None
+        match _ABOUT.get(type(content)):
+            case About.NODE:
+                name = ("node", content.node)
+            case About.APPLICATION:
+                name = ("application", content.application)
+            case About.ALLOCATION:
+                one = content.allocation
+                name = ("key", one.application, one.key or one.identity)
+            case About.SUBJECT | About.IDENTITY:
+                name = self._name_of(content.subject)
+            case About.FOREIGN:
+                name = ("key", "", content.key)
+            case About.KEY:
+                application, key = content.application, content.key
+                name = ("key", application, key) if key else ("application", application)
+        return name
 
     def _name_of(self, subject: OneAllocation | OneAsk | AllOf | AllThereIs) -> Name | None:
         match subject:
@@ -250,49 +235,68 @@ class Memory:
 
     def _observe(self, thing: _Thing, name: Name, content: Content) -> None:
         """Note whether it lives."""
+        kind = name[0]
+        if kind == "node":
+            self._observe_node(thing, content)
+        elif kind == "application":
+            self._observe_application(thing, name[1], content)
+        elif isinstance(content, Fact):
+            self._observe_answer(thing, name, content)
+        else:
+            self._observe_request(thing, name, content)
+
+    def _observe_node(self, thing: _Thing, content: Content) -> None:
+        match content:
+            case NodeRequest(action=action, existing=existing):
+                thing.ended = action is Action.DECOMMISSION
+                self._exist(existing)
+            case NodeRejected():
+                thing.ended = thing.ended or not _was_accepted(thing)
+
+    def _observe_application(self, thing: _Thing, name: str, content: Content) -> None:
+        match content:
+            case ApplicationRequest():
+                thing.ended = False
+            case ApplicationRejected():
+                thing.ended = not _was_accepted(thing)
+            case ApplicationRemoval():
+                thing.ended = True
+                self._end_keys(name)
+            case ApplicationUpdated(state=state) if OVER.accepts(state):
+                thing.ended = True
+            case Released() | ReleaseRequest():
+                self._end_keys(name)
+
+    def _observe_request(self, thing: _Thing, name: Name, content: Content) -> None:
         match content:
             case AskRequest(max_allocations=most, task_group=group, placeholder=placeholder):
                 thing.pending += max(most, 0)
                 thing.ended = False
                 thing.of_gang = thing.of_gang or bool(group) or placeholder is True
-            case Allocated():
-                thing.pending -= 1
-                self._lives(thing, name, content)
             case ExistingAllocationRequest(allocation=one):
                 self._lives(thing, name, one)
-            case Released(identity="") | ReleaseRequest(subject=AllOf()):
-                self._end_keys(name[1])
-            case Released(identity=identity, termination=kind):
-                if kind not in BY_THE_SCHEDULER:
-                    thing.live.discard(identity)
-                    thing.ended = not thing.live and (thing.pending <= 0 or identity == name[2])
+            case ForeignAllocationRequest():
+                thing.ended = False
             case ReleaseRequest(subject=OneAllocation(identity=identity)):
                 thing.live.discard(identity)
                 thing.ended = not thing.live
-            case AskReleased(key=key) | AskRejected(key=key) if key:
+            case AskReleaseRequest():
                 thing.pending = 0
                 thing.ended = not thing.live
-            case AskReleaseRequest(subject=OneAsk()):
+
+    def _observe_answer(self, thing: _Thing, name: Name, content: Content) -> None:
+        match content:
+            case Allocated():
+                thing.pending -= 1
+                self._lives(thing, name, content)
+            case Released(identity=identity, termination=kind) if kind not in BY_THE_SCHEDULER:
+                thing.live.discard(identity)
+                thing.ended = not thing.live and (thing.pending <= 0 or identity == name[2])
+            case AskReleased() | AskRejected():
                 thing.pending = 0
                 thing.ended = not thing.live
             case AllocationRejected():
                 thing.ended = not thing.live
-            case ForeignAllocationRequest() | ApplicationRequest():
-                thing.ended = False
-            case NodeRequest(action=action, existing=existing):
-                thing.ended = action is Action.DECOMMISSION
-                self._exist(existing)
-            case ApplicationRejected():
-                accepted = any(isinstance(e.content, ApplicationAccepted) for _, e in thing.entries)
-                thing.ended = not accepted
-            case NodeRejected():
-                accepted = any(isinstance(e.content, NodeAccepted) for _, e in thing.entries)
-                thing.ended = thing.ended or not accepted
-            case ApplicationRemoval():
-                thing.ended = True
-                self._end_keys(name[1])
-            case ApplicationUpdated(state=state) if OVER.accepts(state):
-                thing.ended = True
 
     def _lives(self, thing: _Thing, name: Name, one: Allocated) -> None:
         thing.live.add(one.identity)
@@ -318,6 +322,41 @@ class Memory:
             thing.live.clear()
 
 
+class About(Enum):
+    """What an entry is about, by its fields."""
+
+    NODE = auto()
+    APPLICATION = auto()
+    KEY = auto()  # without a key: all of the application
+    ALLOCATION = auto()
+    IDENTITY = auto()  # without an identity: all of the application
+    SUBJECT = auto()
+    FOREIGN = auto()
+
+
+_ABOUT: Final[Mapping[type, About]] = {
+    NodeRequest: About.NODE,
+    NodeAccepted: About.NODE,
+    NodeRejected: About.NODE,
+    ApplicationRequest: About.APPLICATION,
+    ApplicationRemoval: About.APPLICATION,
+    ApplicationAccepted: About.APPLICATION,
+    ApplicationRejected: About.APPLICATION,
+    ApplicationUpdated: About.APPLICATION,
+    AskRequest: About.KEY,
+    Allocated: About.KEY,
+    AskReleased: About.KEY,
+    AskRejected: About.KEY,
+    AllocationRejected: About.KEY,
+    SchedulingReported: About.KEY,
+    Released: About.IDENTITY,
+    ExistingAllocationRequest: About.ALLOCATION,
+    AllocationUpdate: About.ALLOCATION,
+    ReleaseRequest: About.SUBJECT,
+    AskReleaseRequest: About.SUBJECT,
+    ForeignAllocationRequest: About.FOREIGN,
+}
+
 _BEGINNINGS: Final = (
     AskRequest,
     ExistingAllocationRequest,
@@ -326,6 +365,10 @@ _BEGINNINGS: Final = (
     NodeRequest,
 )
 _LASTING: Final = (StreamEnded, ConfigurationSent, AskReleaseRequest, ReleaseRequest)
+
+
+def _was_accepted(thing: _Thing) -> bool:
+    return any(isinstance(e.content, (ApplicationAccepted, NodeAccepted)) for _, e in thing.entries)
 
 
 def _shortened(entries: list[Numbered]) -> list[Numbered]:

@@ -30,7 +30,6 @@ from siconform.recording.trace_lines import Line, TraceLines, found_files
 from siconform.transport.dialects import dialect_for
 from siconform.transport.trace_entries import Began, Dropped, TraceEntries, UnusableLine
 
-
 Violated = Callable[[Violation, Sequence[str]], None]
 """Called with a violation as it is seen, and with the ids of its requirements."""
 
@@ -72,7 +71,8 @@ class TraceCheck:
     ) -> None:
         """``files`` are the names by the number of a line's file; it may grow.
 
-        ``violated`` is called with each violation that is kept, and its requirements' ids."""
+        ``violated`` is called with each violation that is kept, and its requirements' ids.
+        """
         self._revision = revision
         self.monitored: Final = monitored
         self._entries = TraceEntries(revision)

@@ -175,9 +175,10 @@ def _found(message: Message) -> Iterator[Message]:
 
 def parts_that(are_so: Callable[[Descriptor], bool], message: Message) -> Iterator[Message]:
     """Yield the parts of some types, without a look at where there can be none."""
-    if are_so(message.DESCRIPTOR):
+    descriptor: Any = message.DESCRIPTOR
+    if are_so(descriptor):
         yield message
-    for name, shape in _leading_to(are_so, message.DESCRIPTOR):
+    for name, shape in _leading_to(are_so, descriptor):
         for child in _children(message, name, shape):
             yield from parts_that(are_so, child)
 

@@ -4,9 +4,8 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from io import BufferedReader
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 STANDARD_INPUT: Final = "-"
 _PATTERN: Final = "*.jsonl"
@@ -66,7 +65,7 @@ class TraceLines:
     def _found(self) -> list[Path]:
         return found_files(str(self._source))
 
-    def _of(self, name: str, opened: BufferedReader) -> Iterator[Line]:
+    def _of(self, name: str, opened: BinaryIO) -> Iterator[Line]:
         file = len(self.files)
         self.files.append(name)
         number, rest = 0, b""

@@ -25,10 +25,7 @@ from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.dialects.callback_payloads import CallbackPayloads
 from siconform.transport.dialects.decoding import decode
 
-_REGISTRATION: Final = "RegisterResourceManagerRequest"
 _REGISTERED: Final = "RegisterResourceManagerResponse"
-_CONFIGURATION: Final = "UpdateConfigurationRequest"
-_EVICTION_ANSWER: Final = "PreemptionPredicatesResponse"
 _FAILED: Final = "UNKNOWN"  # the gRPC status of a failed call of which no other is known
 _OFFER: Final = 1  # a trace does not number the offers of callbacks
 _PREFIX: Final = "si.v1."
@@ -110,7 +107,7 @@ _FACTS: Final[Mapping[str, type]] = {
     **{kind.__name__: kind for kind in (*CONVERSATIONS, *CONNECTION_FACTS)},
     **_facts_in(callbacks, configuration, events),
 }
-_SENT_BY_RM: Final[Mapping[str, type]] = {**_members(Request), **_FACTS}  # type: ignore[arg-type]  # a union
+_SENT_BY_RM: Final[Mapping[str, type]] = {**_members(Request), **_FACTS}
 
 
 class TraceEntries:
@@ -204,25 +201,33 @@ class TraceEntries:
         self, name: str, data: bytes, rm: str, *, by_rm: bool
     ) -> tuple[Message | None, Sequence[Content]]:
         """Decode a message that belongs to no update stream."""
-        if by_rm and name in (_REGISTRATION, _CONFIGURATION, _EVICTION_ANSWER):
-            if not hasattr(self._schema.revision.si, name):
-                return None, ()
-            message: Any = self._schema.read(name, data)
-            if name == _REGISTRATION:
-                return message, [RegistrationRequested(rm)]
-            if name == _CONFIGURATION:
-                return message, [configuration.ConfigurationSent(rm, message.policyGroup)]
-            return message, [callbacks.Answered(message.success, message.index, "")]
-        if name == _REGISTERED and not by_rm:
-            message = self._schema.read(name, data)
+        if by_rm:
+            return self._outside_of_rm(name, data, rm)
+        if name == _REGISTERED:
             self._peers.pop(rm, None)
-            return message, [RegistrationAnswered(rm, "OK", "")]
-        if by_rm or name not in self._payloads:
+            return self._schema.read(name, data), [RegistrationAnswered(rm, "OK", "")]
+        if name not in self._payloads:
             return None, ()
         call = ext.ToRm(kind=self._payloads[name])  # type: ignore[arg-type]  # a number of the enum
         call.payloads.add(full_name=f"{_PREFIX}{name}", data=data)
         received = list(self._callbacks.received(call))
         return received[0][1] if received else None, [fact for fact, _ in received]
+
+    def _outside_of_rm(
+        self, name: str, data: bytes, rm: str
+    ) -> tuple[Message | None, Sequence[Content]]:
+        if name not in self._schema.revision.si.DESCRIPTOR.message_types_by_name:
+            return None, ()
+        message: Any = self._schema.read(name, data)
+        match name:
+            case "RegisterResourceManagerRequest":
+                return message, [RegistrationRequested(rm)]
+            case "UpdateConfigurationRequest":
+                return message, [configuration.ConfigurationSent(rm, message.policyGroup)]
+            case "PreemptionPredicatesResponse":
+                return message, [callbacks.Answered(message.success, message.index, "")]
+            case _:
+                return None, ()
 
     def _decoded(
         self, line: _Line, rm: str, number: int
@@ -291,7 +296,7 @@ def _element(record: Mapping[str, Any], kinds: Mapping[str, type]) -> Content | 
     try:
         if kind is LegacyRequest:  # of two types, which msgspec does not tell apart
             sent = named["sent"]
-            inside = AskReleaseRequest if "subject" in sent else AskRequest
+            inside: type[Any] = AskReleaseRequest if "subject" in sent else AskRequest
             return LegacyRequest(msgspec.convert(sent, inside))
         content: Content = msgspec.convert(named, kind)
     except (msgspec.ValidationError, TypeError, KeyError) as error:
