@@ -32,6 +32,7 @@ from siconform.protocol.requests import (
     ApplicationRequest,
     AskReleaseRequest,
     AskRequest,
+    ExistingAllocationRequest,
     NodeRequest,
     ReleaseRequest,
 )
@@ -87,6 +88,7 @@ class Gap:
         self._open: dict[str, int] = {}  # additions without a verdict, of the same applications
         self._unknown: set[str] = set()  # applications that may have begun before
         self._keys: dict[_Key, bool] = {}  # whether it was announced
+        self._unknown_keys: set[_Key] = set()  # of applications that are seen
         self._identities: set[_Key] = set()
         self._nodes: set[str] = set()
 
@@ -100,6 +102,8 @@ class Gap:
                 return self._sees_node(entry, content)
             case Allocated():
                 return self._sees_allocated(entry, content)
+            case ExistingAllocationRequest(allocation=reported):
+                return self._sees_reported(entry, reported)
         return Seen(entry) if self._is_seen(content) else NOTHING
 
     def forget(self, name: tuple[str, ...]) -> None:
@@ -107,6 +111,7 @@ class Gap:
         if name[0] == "application":
             self._accepted.pop(name[1], None)
             self._open.pop(name[1], None)
+            self._unknown_keys = {one for one in self._unknown_keys if one[0] != name[1]}
         elif name[0] == "key":
             self._keys.pop((name[1], name[2]), None)
             self._identities.discard((name[1], name[2]))
@@ -127,10 +132,21 @@ class Gap:
             return NOTHING
         self._keys[application, new.key] = True
         self._identities.add((application, new.identity))
-        if new.node in self._nodes:
+        return self._on_node(entry, new.node)
+
+    def _sees_reported(self, entry: Entry, reported: Allocated) -> Seen:
+        """See what the RM reports only if it places what it asked for."""
+        one = (reported.application, reported.key or reported.identity)
+        if one in self._keys:
+            return self._on_node(entry, reported.node)
+        self._is_unknown_key(one)
+        return NOTHING
+
+    def _on_node(self, entry: Entry, node: str) -> Seen:
+        if node in self._nodes:
             return Seen(entry)
-        self._nodes.add(new.node)
-        return Seen(entry, [_bare(entry, new.node)])
+        self._nodes.add(node)
+        return Seen(entry, [_bare(entry, node)])
 
     def _is_seen(self, content: Content) -> bool:
         name = type(content)
@@ -209,13 +225,22 @@ class Gap:
         if self._accepted.pop(application, None) is not None:
             self._keys = {key: on for key, on in self._keys.items() if key[0] != application}
             self._identities = {one for one in self._identities if one[0] != application}
+            self._unknown_keys = {one for one in self._unknown_keys if one[0] != application}
 
     def _is_asked(self, application: str, key: str) -> bool:
         if application not in self._accepted:
             self._is_unknown(application)
             return False
+        if (application, key) in self._unknown_keys:
+            return False
         self._keys.setdefault((application, key), False)
         return True
+
+    def _is_unknown_key(self, key: _Key) -> None:
+        """Leave a key of an application that is seen out from now on."""
+        if key[0] in self._accepted:
+            self._keys.pop(key, None)
+            self._unknown_keys.add(key)
 
     def _is_subject(self, subject: OneAllocation | OneAsk | AllOf | AllThereIs) -> bool:
         match subject:
@@ -241,7 +266,7 @@ class Gap:
             return self._is_accepted(application)
         announced = self._keys.get((application, name))
         if announced is False:
-            del self._keys[application, name]
+            self._is_unknown_key((application, name))
         return bool(announced)
 
 
