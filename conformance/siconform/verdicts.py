@@ -35,7 +35,43 @@ class Row:
     catalogued: bool = False  # whether the catalogue alone decides it
 
 
-class Verdict(StrEnum):
+class Labelled(StrEnum):
+    """A verdict with the properties of its ``Row``; the value is the JSON name."""
+
+    _value_: str
+    row: Row
+
+    def __new__(cls, value: str, row: Row | None = None) -> Self:
+        """Create a member, or look it up by its value: Verdict("fail")."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        if row is not None:
+            member.row = row
+        return member
+
+    @property
+    def label(self) -> str:
+        """The label for display."""
+        return self.row.label
+
+    def label_for(self, number: int) -> str:
+        """Return the label after this number."""
+        return self.label if number == 1 else self.row.plural or self.label
+
+    def counted(self, number: int) -> str:
+        """Return a count with the label: `1 fail`, `2 known failures`."""
+        return f"{number} {self.label_for(number)}"
+
+    def detail(self, reason: str) -> str:
+        """Return what a reason adds to the label, with which it may begin."""
+        return "" if reason == self.label else reason.removeprefix(f"{self.label}: ")
+
+    def explained(self, reason: str) -> str:
+        """Return the label and the reason."""
+        return f"{self.label}: {self.detail(reason)}".removesuffix(": ")
+
+
+class Verdict(Labelled):
     """The result of a requirement in a run, worst first; the value is the JSON name."""
 
     # fmt: off
@@ -82,38 +118,6 @@ class Verdict(StrEnum):
         "applies to schedulers", "no resource manager can violate it",
         Role.NEUTRAL, ".", plural="apply to schedulers", catalogued=True)
     # fmt: on
-
-    _value_: str
-    row: Row
-
-    def __new__(cls, value: str, row: Row | None = None) -> Self:
-        """Create a member; Verdict("fail") looks it up by its value."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        if row is not None:
-            member.row = row
-        return member
-
-    @property
-    def label(self) -> str:
-        """The label for display."""
-        return self.row.label
-
-    def label_for(self, number: int) -> str:
-        """Return the label after this number."""
-        return self.label if number == 1 else self.row.plural or self.label
-
-    def counted(self, number: int) -> str:
-        """Return a count with the label: `1 fail`, `2 known failures`."""
-        return f"{number} {self.label_for(number)}"
-
-    def detail(self, reason: str) -> str:
-        """Return what a reason adds to the label, with which it may begin."""
-        return "" if reason == self.label else reason.removeprefix(f"{self.label}: ")
-
-    def explained(self, reason: str) -> str:
-        """Return the label and the reason."""
-        return f"{self.label}: {self.detail(reason)}".removesuffix(": ")
 
 
 SHOWN: Final = (Verdict.PASS, *(one for one in Verdict if one is not Verdict.PASS))

@@ -1,12 +1,11 @@
 """Builds the page of one run from its results and histories."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from siconform.catalogue import AREAS, Level, Requirement, catalogue, subjects
+from siconform.catalogue import Level, Side, catalogue
 from siconform.listing import STATED
 from siconform.reporting.evaluated_run import coverage_in
 from siconform.reporting.html.drawings import draw
@@ -19,24 +18,22 @@ from siconform.reporting.html.histories import (
     plain,
     read,
 )
+from siconform.reporting.html.listing import areas_of, counts_of, opened, source_in
 from siconform.reporting.html.lives import Lives
 from siconform.reporting.html.machines import MACHINES
 from siconform.reporting.html.views import (
-    AreaView,
-    Cell,
-    Count,
     FailureView,
     Headroom,
     RequirementView,
     RunPage,
     SideBySide,
     TestView,
+    Wording,
 )
 from siconform.reporting.stored import side_in
-from siconform.verdicts import LISTED, OF_ONE_SIDE, Verdict
+from siconform.verdicts import LISTED, Verdict
 
 _SAME_TIME: Final = 0.001  # seconds; both are rounded
-_OPEN_AT_FIRST: Final = 2  # failures; more would fill the screen
 _CONDITIONS: Final = {
     "time_scale": "time scale",
     "fail_on": "fails on",
@@ -45,24 +42,43 @@ _CONDITIONS: Final = {
     "virtual_time": "virtual time",
 }
 
+_OF_A_SCHEDULER: Final = Wording(
+    failures="Failures",
+    decisive="Only MUSTs decide the verdict of the run.",
+    indented="Indented messages are from the scheduler.",
+    exchange="this target",
+    repeat="Repeat this test",
+    as_text="Complete failure as text",
+    checks="Tests",
+)
+_WORDS: Final = {
+    Side.SCHEDULER: _OF_A_SCHEDULER,
+    Side.RM: replace(
+        _OF_A_SCHEDULER,
+        indented="Indented messages are from the scheduler, which the kit simulates.",
+    ),
+}
+
 
 def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     """Build the page from results.json and the folder of the histories."""
     lives = Lives()
     histories = _histories(results, folder, lives)
     chosen, not_drawn = _with_capacity(histories.values())
-    requirements = _opened(_requirements(results, {one.name for one in chosen}, histories))
+    requirements = opened(_requirements(results, {one.name for one in chosen}, histories))
     covered = coverage_in(results)
+    side = side_in(results)
     return RunPage(
+        words=_WORDS[side],
         target=results["target"]["name"],
-        side=side_in(results),
+        side=side,
         revision=results["revision"],
         verdict=results["verdict"],
         partial=results.get("partial", False),
         sentence=results["sentence"],
         tested=covered.tested,
         evaluated=covered.selected,
-        counts=_counts(one.verdict for one in requirements),
+        counts=counts_of(one.verdict for one in requirements),
         facts=tuple((name, value) for name, value in _facts(results) if value),
         command=results["command"],
         ended_early=results["ended_early"],
@@ -73,7 +89,7 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
             *results["notes"],
         ),
         levels=tuple(level.value for level in Level),
-        areas=tuple(_areas(requirements)),
+        areas=tuple(areas_of(requirements)),
         requirements=tuple(requirements),
         machines=tuple(draw(one, lives.seen[one.title]) for one in MACHINES),
         headroom=tuple(_headroom(one) for one in results.get("deadlines", ())),
@@ -148,7 +164,7 @@ def _requirements(
             area=one["area"],
             level=one["level"],
             authority=STATED[known.authority] if known else one["authority"],
-            source=_source(known, results["revision"]),
+            source=source_in(known, results["revision"]),
             text=known.text if known else "",
             reading=known.interpretation if known else "",
             verdict=Verdict(one["verdict"]),
@@ -160,22 +176,6 @@ def _requirements(
                 for failure in failures.get(one["id"], ())
             ),
         )
-
-
-def _opened(requirements: Iterable[RequirementView]) -> list[RequirementView]:
-    """Open the details if there are few failures."""
-    received = list(requirements)
-    failing = [one.id for one in received if one.fails]
-    first = set(failing[:_OPEN_AT_FIRST])
-    return [replace(one, is_open=one.id in first) for one in received]
-
-
-def _source(requirement: Requirement | None, revision: str) -> str:
-    """Cite the spec of the run's revision, else the newest one that states it."""
-    if requirement is None or not requirement.sources:
-        return ""
-    places = [one.where for one in requirement.sources if one.revision in (revision, "gang")]
-    return (places or [requirement.sources[-1].where])[-1]
 
 
 def _test(test: Mapping[str, Any], shown: set[str]) -> TestView:
@@ -229,25 +229,6 @@ def _name(test: str) -> str:
 
 def _in_english(test: str) -> str:
     return _name(test).removeprefix("test_").replace("_", " ")
-
-
-def _areas(requirements: Sequence[RequirementView]) -> Iterator[AreaView]:
-    about = subjects()
-    known = {name: about[name] for name in AREAS}
-    known |= {one.area: "" for one in requirements if one.area not in known}
-    for area, subject in known.items():
-        here = [one for one in requirements if one.area == area and one.verdict not in OF_ONE_SIDE]
-        if here:
-            cells = (
-                Cell(level.value, _counts(one.verdict for one in here if one.level == level))
-                for level in Level
-            )
-            yield AreaView(area, subject, tuple(cells))
-
-
-def _counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
-    found = Counter(verdicts)
-    return tuple(Count(verdict, found[verdict]) for verdict in Verdict if found[verdict])
 
 
 def _headroom(one: Mapping[str, Any]) -> Headroom:

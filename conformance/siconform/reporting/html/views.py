@@ -7,14 +7,16 @@ from typing import Any
 from siconform.catalogue import Side
 from siconform.policy import heading
 from siconform.reporting.html.drawings import Drawing
-from siconform.verdicts import LISTED, Verdict
+from siconform.verdicts import Labelled, Role
+
+_FAILING = frozenset({Role.BAD, Role.ERROR})
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
     """Number of requirements with a verdict."""
 
-    verdict: Verdict
+    verdict: Labelled
     number: int
 
 
@@ -26,7 +28,7 @@ class Cell:
     counts: tuple[Count, ...]  # the worst first
 
     @property
-    def worst(self) -> Verdict | None:
+    def worst(self) -> Labelled | None:
         """Return the verdict that colours the cell; None if it is empty."""
         return self.counts[0].verdict if self.counts else None
 
@@ -45,13 +47,14 @@ class TestView:
     """Result of a test, or of a monitor during tests."""
 
     name: str
-    verdict: Verdict
+    verdict: Labelled
     message: str
     seconds: float
     monitor: str
     recorded: tuple[str, ...]
     history: str  # its name in the page, or ""
     file: str  # of the history, in the results folder
+    badge: str = ""  # shown instead of the label of the verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +94,18 @@ class RequirementView:
     source: str
     text: str
     reading: str
-    verdict: Verdict
+    verdict: Labelled
     reason: str
     tests: tuple[TestView, ...]
     known: tuple[Mapping[str, str], ...]
     failures: tuple[FailureView, ...]
     is_open: bool = False
+    badge: str = ""  # shown instead of the label of the verdict
 
     @property
     def fails(self) -> bool:
         """Whether its details are opened for print and listed at the top."""
-        return self.verdict in LISTED
+        return self.verdict.row.role in _FAILING
 
     @property
     def anchor(self) -> str:
@@ -132,17 +136,25 @@ class Headroom:
 
 
 @dataclass(frozen=True, slots=True)
-class RunPage:
-    """The page of one run."""
+class Wording:
+    """The words of a page that depend on what it is about."""
 
-    target: str
-    side: Side
+    failures: str  # heading of the list of failures
+    decisive: str  # which levels decide
+    indented: str  # whose messages are indented
+    exchange: str  # heading of their column
+    repeat: str  # heading of the command that shows a failure again
+    as_text: str
+    checks: str  # what shows whether a requirement is met
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """What pages with a list of requirements have in common."""
+
+    words: Wording
     revision: str
-    verdict: str
-    partial: bool
     sentence: str
-    tested: int
-    evaluated: int
     counts: tuple[Count, ...]
     facts: tuple[tuple[str, str], ...]
     command: str
@@ -151,15 +163,8 @@ class RunPage:
     levels: tuple[str, ...]
     areas: tuple[AreaView, ...]
     requirements: tuple[RequirementView, ...]
-    machines: tuple[Drawing, ...]
-    headroom: tuple[Headroom, ...]
     histories: Mapping[str, Any]
     not_drawn: int  # histories that did not fit
-
-    @property
-    def heading(self) -> str:
-        """Return the verdict for the title."""
-        return heading(self.verdict, partial=self.partial)
 
     @property
     def verdicts(self) -> Sequence[tuple[str, str]]:
@@ -181,3 +186,42 @@ class RunPage:
         """Return the failing requirements, MUST before SHOULD."""
         found = [one for one in self.requirements if one.fails]
         return sorted(found, key=lambda one: self.levels.index(one.level))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunPage(Listing):
+    """The page of one run."""
+
+    target: str
+    side: Side
+    verdict: str
+    partial: bool
+    tested: int
+    evaluated: int
+    machines: tuple[Drawing, ...]
+    headroom: tuple[Headroom, ...]
+
+    @property
+    def heading(self) -> str:
+        """Return the verdict for the title."""
+        return heading(self.verdict, partial=self.partial)
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeFacts:
+    """How much of a recorded exchange is of one RM."""
+
+    rm: str
+    elements: int
+    unknown: int  # elements that could not be checked
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracePage(Listing):
+    """The page of a recorded exchange."""
+
+    trace: str
+    verdict: str
+    exercised: str  # how many requirements the exchange says something about
+    unseen: tuple[tuple[str, str], ...]  # what the record does not show, and what follows
+    rms: tuple[ExchangeFacts, ...]
