@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -47,24 +47,34 @@ def records(history: Path) -> list[Mapping[str, Any]]:
     return [record for record in read if "from" in record]
 
 
-def lines(exchange: Iterable[Mapping[str, Any]]) -> list[Line]:
-    """Return the records of a history as lines; each barrier is shown as one note."""
+def lines(
+    exchange: Iterable[Mapping[str, Any]], shorten: Callable[[str], str] = named
+) -> list[Line]:
+    """Return the records of a history as lines; each barrier is shown as one note.
+
+    ``shorten`` makes the names in a message readable.
+    """
     shown = [r for r in exchange if not r["fence"] or _puts_up(r)]
     elements = [r for r in shown if not r["fence"]]
     since = elements[0]["at"] if elements else 0.0
     rms = {name: number for number, name in enumerate(dict.fromkeys(r["rm"] for r in shown), 1)}
     if len(rms) == 1:
         rms = dict.fromkeys(rms, 0)
-    return list(_lines(shown, since, rms))
+    return list(_lines(shown, since, rms, shorten))
 
 
-def _lines(shown: list[Mapping[str, Any]], since: float, rms: Mapping[str, int]) -> Iterator[Line]:
+def _lines(
+    shown: list[Mapping[str, Any]],
+    since: float,
+    rms: Mapping[str, int],
+    shorten: Callable[[str], str],
+) -> Iterator[Line]:
     for barrier, some in groupby(shown, lambda r: (r["stream"], r["rm"]) if r["fence"] else None):
         if barrier is None:
             for record in some:
                 by_rm = record["from"] == "rm"
-                message = named(record["brief"])
-                same = message if by_rm else named(record["same"])
+                message = shorten(record["brief"])
+                same = message if by_rm else shorten(record["same"])
                 aside, rm = record["aside"], rms[record["rm"]]
                 yield Line(record["at"] - since, message, same, by_rm, aside, rm)
         else:

@@ -12,12 +12,12 @@ from siconform.recording.exchange_text import named
 from siconform.running import side_by_side
 from siconform.running.command_line import CommandLine
 from siconform.running.side_by_side import Row
-from siconform.verdicts import Evidence, Verdict
+from siconform.verdicts import Evidence, Labelled, Verdict
 
 _INDENT = " " * 6
 _WIDTH = 96
 _LABELS = 13
-_ONLY_IF = "only if this deviation is known and explained, add to your baseline"
+ONLY_IF = "only if this deviation is known and explained, add to your baseline"
 
 
 class FailureBlock(msgspec.Struct, frozen=True):
@@ -68,25 +68,29 @@ def text_of(
 ) -> str:
     """Render requirement, expectation, what happened, the exchange and the next commands."""
     requirement = find_requirement(block.requirement)
-    lines = [_heading(block.verdict, requirement), _wrapped(requirement.text), ""]
-    lines += [_labelled("expected", block.expected)] if block.expected else []
-    lines.append(_labelled("happened", block.happened))
-    lines += [_labelled("seen by", f"the monitor {block.monitor}")] if block.monitor else []
-    lines += [_labelled("also", mentioned) for mentioned in block.also]
+    lines = [heading(block.verdict, requirement), wrapped(requirement.text), ""]
+    lines += [labelled("expected", block.expected)] if block.expected else []
+    lines.append(labelled("happened", block.happened))
+    lines += [labelled("seen by", f"the monitor {block.monitor}")] if block.monitor else []
+    lines += [labelled("also", mentioned) for mentioned in block.also]
     lines += ["", block.details] if block.details else []
     if rows:
         lines += ["", *side_by_side.text(rows, side, with_reference=with_reference)]
-    lines += [*block.notes, "", _labelled("test", block.test)]
-    again = _labelled("again", command.again(requirement.id))
+    lines += [*block.notes, "", labelled("test", block.test)]
+    again = labelled("again", command.again(requirement.id))
     if block.known:
-        lines += [again, _labelled("known", block.known)]
+        lines += [again, labelled("known", block.known)]
     elif block.verdict is Verdict.KIT_ERROR:
         lines.append(again)
     else:
         explain = command.of_the_kit("explain", requirement.id)
         messages = "; all messages: report.html, histories" if block.history else ""
-        lines += [_labelled("closer", explain + messages), again]
-        lines.append(_labelled("known?", f"{_ONLY_IF}:\n{_entry(block)}"))
+        lines += [labelled("closer", explain + messages), again]
+        lines.append(
+            labelled(
+                "known?", f"{ONLY_IF}:\n{entry(block.requirement, block.verdict, block.message)}"
+            )
+        )
     return "\n".join(lines)
 
 
@@ -96,7 +100,8 @@ def source_of(requirement: Requirement) -> str:
     return f"{STATED[requirement.authority]} ({where})"
 
 
-def _heading(verdict: Verdict, requirement: Requirement) -> str:
+def heading(verdict: Labelled, requirement: Requirement) -> str:
+    """Return the verdict, the requirement and its source."""
     return (
         f"{verdict.label.upper()}  {requirement.id}   {requirement.level}   "
         f"source: {source_of(requirement)}"
@@ -108,19 +113,22 @@ def _mention(evidence: Evidence) -> str:
     return f"{evidence.verdict.label} {evidence.requirement}: {evidence.message}{seen_by}"
 
 
-def _entry(block: FailureBlock) -> str:
-    message = block.message.replace("\\", "\\\\").replace('"', '\\"')
+def entry(requirement: str, outcome: Verdict, message: str) -> str:
+    """Return an entry for a baseline."""
+    message = message.replace("\\", "\\\\").replace('"', '\\"')
     return (
-        f"- {{requirement: {block.requirement}, outcome: {block.verdict}, "
+        f"- {{requirement: {requirement}, outcome: {outcome}, "
         f'reason: "TODO: explanation",\n'
         f'   says: "{message}"}}'
     )
 
 
-def _labelled(label: str, text: str) -> str:
+def labelled(label: str, text: str) -> str:
+    """Return the text, indented, after its label."""
     capacity = " " * _LABELS
     return textwrap.indent(text, capacity).replace(capacity, f"  {label:<{_LABELS - 2}}", 1)
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
+    """Return the sentence of a requirement, wrapped and indented."""
     return textwrap.fill(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)

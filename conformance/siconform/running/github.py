@@ -19,7 +19,7 @@ from siconform.running.live.output import Output
 from siconform.running.summary import worst_first
 from siconform.verdicts import OF_ONE_SIDE, SHOWN
 
-_ANNOTATIONS: Final = 10  # GitHub shows no more of a step
+ANNOTATIONS: Final = 10  # GitHub shows no more of a step
 _FAILURES: Final = 50  # in the summary, which may have 1 MiB
 _LONGEST: Final = 300  # characters of a sentence
 _LONGEST_COMMAND: Final = 4000  # characters
@@ -38,11 +38,11 @@ class Annotations:
         if not isinstance(event, RunFinished | NothingTested):
             return
         run, failed = event.run, worst_first(event.run.requirements)
-        for result in failed[:_ANNOTATIONS]:
+        for result in failed[:ANNOTATIONS]:
             kind = "error" if result.decides(run.status) else "warning"
-            self._output.line(_annotation(kind, _title(result), _sentence(result)))
+            self._output.line(annotation(kind, _title(result), _sentence(result)))
         if run.evaluation.exit_code and not failed:
-            self._output.line(_annotation("error", "siconform", run.evaluation.sentence))
+            self._output.line(annotation("error", "siconform", run.evaluation.sentence))
 
 
 class JobSummary:
@@ -106,7 +106,7 @@ def _sentence(result: RequirementResult) -> str:
     return f"{result.requirement.title}: {result.reason}"
 
 
-def _annotation(kind: str, title: str, sentence: str) -> str:
+def annotation(kind: str, title: str, sentence: str) -> str:
     """Return a workflow command, escaped as GitHub's toolkit does."""
     escaped = title.translate(_ESCAPED | {ord(":"): "%3A", ord(","): "%2C"})
     return f"::{kind} title={escaped}::{_clipped(sentence).translate(_ESCAPED)}"

@@ -13,7 +13,7 @@ from siconform.results import Run
 from siconform.running.events import Event, RunFinished, TestPhaseEnded
 from siconform.verdicts import CATALOGUED, Verdict
 
-_HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>'
+HEAD: Final = '<?xml version="1.0" encoding="utf-8"?>'
 _NOT_IN_XML: Final = re.compile("[^\t\n\r -~\x80-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Properties = Iterable[tuple[str, object]]
@@ -39,7 +39,7 @@ class Junit:
                 return
             if root[0].find("properties") is None:  # else it is complete, or of an older run
                 self._complete(root[0], event)
-                self._file.write_text(_HEAD + ET.tostring(root, encoding="unicode"), "utf-8")
+                self._file.write_text(HEAD + ET.tostring(root, encoding="unicode"), "utf-8")
 
     def _complete(self, suite: ET.Element, finished: RunFinished) -> None:
         for nameless in [case for case in suite if case.get("name") is None]:
@@ -48,17 +48,17 @@ class Junit:
         for test, properties in self._properties.items():  # pytest adds them after the teardown
             case = cases.get(self._address(test))
             if case is not None and case.find("properties") is None:
-                _add(case, properties)
+                add_properties(case, properties)
         for failure in finished.run.failures:
             case = cases.get(self._address(failure.test))
             for element in case.findall("failure") if case is not None else ():
-                element.text = _escaped(failure.text)
+                element.text = escaped(failure.text)
         why = f"{Verdict.NOT_REACHED.label}: {finished.run.status.ended_early or 'no result'}"
         for test, ids in finished.not_reached.items():
             suite.append(self._not_reached(test, ids, why))
         for count in ("tests", "skipped"):
             suite.set(count, str(int(suite.get(count, "0")) + len(finished.not_reached)))
-        _add(suite, _of_run(finished.run))
+        add_properties(suite, _of_run(finished.run))
 
     def _not_reached(self, test: str, ids: Sequence[str], why: str) -> ET.Element:
         classname, name = self._address(test)
@@ -66,9 +66,11 @@ class Junit:
         shown = {"file": file} if self._names_files else {}
         case = ET.Element("testcase", {"classname": classname, "name": name, **shown}, time="0.000")
         received = [("requirement", one) for one in ids]
-        _add(case, received + [("verdict", f"{one} {Verdict.NOT_REACHED}") for one in ids])
-        skipped = ET.SubElement(case, "skipped", type="pytest.skip", message=_escaped(why))
-        skipped.text = _escaped(f"{file}:0: {why}")
+        add_properties(
+            case, received + [("verdict", f"{one} {Verdict.NOT_REACHED}") for one in ids]
+        )
+        skipped = ET.SubElement(case, "skipped", type="pytest.skip", message=escaped(why))
+        skipped.text = escaped(f"{file}:0: {why}")
         return case
 
     def _address(self, test: str) -> tuple[str, str]:
@@ -94,15 +96,15 @@ def _of_run(run: Run) -> Iterator[tuple[str, object]]:
             yield result.requirement.id, result.verdict.value
 
 
-def _add(element: ET.Element, received: Properties) -> None:
+def add_properties(element: ET.Element, received: Properties) -> None:
     """Add properties as the first child, unless there are none."""
     properties = ET.Element("properties")
     for name, value in received:
-        ET.SubElement(properties, "property", name=name, value=_escaped(str(value)))
+        ET.SubElement(properties, "property", name=name, value=escaped(str(value)))
     if len(properties):
         element.insert(0, properties)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Replace characters that XML does not allow, as pytest does."""
     return _NOT_IN_XML.sub(lambda found: f"#x{ord(found[0]):02X}", text)

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -17,6 +17,7 @@ from siconform.results import Moment
 WIDTH: Final = 100
 _TIME: Final = 9  # columns
 _COLUMN: Final = 43
+_TIMES: Final = f"{'  time s':<{_TIME}}"  # heading of their column
 _HEADS: Final = {
     Side.SCHEDULER: "this target",
     Side.RM: "this RM (indented: the kit, its scheduler)",
@@ -163,17 +164,20 @@ def _paired(ours: Sequence[Line], its: Sequence[Line], *, alike: bool) -> Iterat
 
 def text(found: Sequence[Row], side: Side = Side.SCHEDULER, *, with_reference: bool) -> list[str]:
     """Render the rows as lines of at most 100 columns."""
-    head = f"{'  time s':<{_TIME}}   {_HEADS[side]}"
     if not with_reference:
-        return [head, *(line for row in found for line in _alone(row))]
+        return alone([row.ours for row in found if row.ours is not None], _HEADS[side])
+    head = f"{_TIMES}   {_HEADS[side]}"
     head = f"{head:<{_TIME + 3 + _COLUMN}}  the reference"
     return [head, *(line for row in found for line in _both(row))]
 
 
-def _alone(row: Row) -> Iterator[str]:
-    if row.ours is not None:
-        wide = WIDTH - _TIME - 3
-        yield from _laid_out(row.ours.at, "", _cell(row.ours, wide), [])
+def alone(lines: Iterable[Line], title: str, marked: Collection[int] = ()) -> list[str]:
+    """Render lines of an exchange below a title; those at the ``marked`` places with a mark."""
+    text = [f"{_TIMES}   {title}"]
+    for place, line in enumerate(lines):
+        cell = _cell(line, WIDTH - _TIME - 3)
+        text += _laid_out(line.at, _DIVERGES if place in marked else "", cell, [])
+    return text
 
 
 def _both(row: Row) -> Iterator[str]:

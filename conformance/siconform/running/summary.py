@@ -13,7 +13,15 @@ from siconform.running.last_failed import LastFailed
 from siconform.running.live.terminal import WIDTH
 from siconform.running.option_list import RM_COMMAND, SIDE
 from siconform.targets.traits import RACES, REMOVES_MEANWHILE
-from siconform.verdicts import LISTED, OF_ONE_SIDE, REACHED, SHOWN, Evidence, Verdict
+from siconform.verdicts import (
+    LISTED,
+    OF_ONE_SIDE,
+    REACHED,
+    SHOWN,
+    Evidence,
+    Labelled,
+    Verdict,
+)
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
@@ -28,21 +36,29 @@ _NOT_OFFERED: Final = "the target does not offer"
 def by_area(results: Sequence[RequirementResult], width: int = WIDTH) -> Iterator[str]:
     """Yield a line per area: a bar and the counts of verdicts."""
     for area in AREAS:
-        counts: Counter[Verdict] = Counter(
+        counts: Counter[Labelled] = Counter(
             f.verdict
             for f in results
             if f.requirement.area == area and f.verdict not in OF_ONE_SIDE
         )
-        if counts:
-            received = "   ".join(f"{n:>3} {v.label_for(n)}" for v in SHOWN if (n := counts[v]))
-            head = f" {area:<6} {_bar(counts, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
-            yield from textwrap.wrap(
-                received,
-                width,
-                initial_indent=head,
-                subsequent_indent=" " * len(head),
-                drop_whitespace=False,
-            )
+        yield from area_line(area, counts, SHOWN, width)
+
+
+def area_line(
+    area: str, counts: Counter[Labelled], shown: Sequence[Labelled], width: int = WIDTH
+) -> Iterator[str]:
+    """Yield a bar and the counts of verdicts of one area, in the order shown."""
+    if not counts:
+        return
+    received = "   ".join(f"{n:>3} {v.label_for(n)}" for v in shown if (n := counts[v]))
+    head = f" {area:<6} {_bar(counts, shown, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
+    yield from textwrap.wrap(
+        received,
+        width,
+        initial_indent=head,
+        subsequent_indent=" " * len(head),
+        drop_whitespace=False,
+    )
 
 
 def chosen(words: str, ids: Collection[str] | None, width: int = WIDTH) -> Iterator[str]:
@@ -175,11 +191,11 @@ def worst_first(results: Sequence[RequirementResult]) -> list[RequirementResult]
     return sorted(failed, key=lambda f: (levels.index(f.requirement.level), ranks.index(f.verdict)))
 
 
-def _bar(counts: Counter[Verdict], columns: int) -> str:
+def _bar(counts: Counter[Labelled], shown: Sequence[Labelled], columns: int) -> str:
     """Return the bar of an area; each verdict has at least one character."""
     total = counts.total()
     parts: Counter[str] = Counter()
-    for verdict in SHOWN:
+    for verdict in shown:
         parts[verdict.row.mark] += counts[verdict]
     lengths = {mark: max(1, round(n * columns / total)) for mark, n in parts.items() if n}
     while sum(lengths.values()) != columns:

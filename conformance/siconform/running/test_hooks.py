@@ -32,17 +32,11 @@ from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
 from siconform.running.selecting import MUTANT, REQUIREMENTS, Selection
+from siconform.running.stable_messages import stable
 from siconform.running.stash import HISTORY, PROBED_BEHAVIOUR
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable
 from siconform.verdicts import BAD, REACHED, Evidence, Verdict, worst_first
-
-_DIFFERS = (
-    (re.compile(r"\bsiconform-\w[\w-]*-\d+"), "<rm>"),
-    (re.compile(r"\b(?:gw\d+|master)-\d+-(?=\w)"), ""),  # prefix of ids: fixture short_name
-    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-\d+)?"), "<id>"),
-    (re.compile(r"\b[0-9a-f]{12,}(?:-\d+)?\b"), "<id>"),
-)
 
 _OF_THE_TRANSPORT = re.compile(
     r"socket closed|connection (reset|refused|dropped|aborted)|broken pipe|failed to connect|goaway"
@@ -305,13 +299,6 @@ class TestHooks:
 
 class BrokenTest(Exception):  # an error of the suite
     """The test is invalid."""
-
-
-def stable(message: str) -> str:
-    """Remove from a message what differs between runs: our names and the target's ids."""
-    for pattern, stand_in in _DIFFERS:
-        message = pattern.sub(stand_in, message)
-    return message
 
 
 def _recorded(item: pytest.Item) -> tuple[str, ...]:
