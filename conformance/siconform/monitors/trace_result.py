@@ -1,9 +1,9 @@
 """The result of checking a trace: what was violated, what held and how often, what was unknown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from siconform.catalogue import Level, Requirement, Side
 
@@ -74,6 +74,7 @@ class Totals:
     elements: int = 0
     rms: Mapping[str, int] = field(default_factory=dict)  # elements by the RM's id
     seconds: float = 0.0  # from the first to the last message
+    callbacks: int = 0  # elements of callbacks to RMs and of their answers
     dropped: int = 0  # messages that the writer lost
     unknown: Mapping[str, int] = field(default_factory=dict)
     """Elements about what had begun before the trace or before a drop, by the RM's id."""
@@ -90,6 +91,8 @@ class TraceResult:
     revision: str
     requirements: tuple[RequirementResult, ...]  # in catalogue order
     totals: Totals
+    around: Mapping[Violation, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """The records around violations, as far as they were kept (``trace_surroundings``)."""
 
     def of(self, verdict: TraceVerdict) -> tuple[RequirementResult, ...]:
         """Return the requirements with this verdict."""

@@ -1,13 +1,14 @@
 """Recorded exchanges, read line by line and evaluated by the monitors of both sides."""
 
 import multiprocessing
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from siwire import Revision, find_revision
 
@@ -24,16 +25,27 @@ from siconform.monitors.trace_result import (
     TraceResult,
     Violation,
 )
+from siconform.monitors.trace_surroundings import Surroundings
+from siconform.protocol import callbacks
+from siconform.protocol.events import EventReceived
 from siconform.protocol.subjects import Identity
 from siconform.recording.elements import Unreplayable
 from siconform.recording.trace_lines import Line, TraceLines, found_files
 from siconform.transport.dialects import dialect_for
 from siconform.transport.trace_entries import Began, Dropped, TraceEntries, UnusableLine
 
-Violated = Callable[[Violation, Sequence[str]], None]
-"""Called with a violation as it is seen, and with the ids of its requirements."""
+Report = Callable[[TraceResult], None]
+"""Called with the result so far, every few seconds of a trace that is followed."""
 
-
+_CALLBACKS: Final = (
+    callbacks.PlacementCheck,
+    callbacks.EvictionCheck,
+    callbacks.SchedulingReported,
+    callbacks.Answered,
+    callbacks.CallbacksOffered,
+    EventReceived,
+)
+_REPORTED_EVERY: Final = 5.0  # seconds
 _LONG: Final = 64 << 20  # bytes, from which a second process is worth its start
 
 
@@ -67,12 +79,9 @@ class TraceCheck:
         revision: Revision,
         monitored: Sequence[Monitored],
         files: Sequence[str],
-        violated: Violated | None = None,
     ) -> None:
-        """``files`` are the names by the number of a line's file; it may grow.
-
-        ``violated`` is called with each violation that is kept, and its requirements' ids.
-        """
+        """``files`` are the names by the number of a line's file; it may grow."""
+        self.surroundings: Final = Surroundings()
         self._revision = revision
         self.monitored: Final = monitored
         self._entries = TraceEntries(revision)
@@ -80,7 +89,7 @@ class TraceCheck:
             self._entries.identity,
             [one.monitor for one in monitored],
             self._entries.forget,
-            None if violated is None else lambda m, found: violated(found, m.requirements),
+            lambda _, found: self.surroundings.keep(found),
         )
         self.files: Final = files
         self._line = Line(0, 0, b"")
@@ -91,6 +100,7 @@ class TraceCheck:
         self._last_message = (-1, "")  # its number and RM
         self._span: tuple[float, float] | None = None
         self._seconds = 0.0
+        self._callbacks = 0
         self._dropped = 0
         self._cut_off: list[CutOff] = []
 
@@ -98,6 +108,11 @@ class TraceCheck:
     def found(self) -> Sequence[Found]:
         """What each monitor found."""
         return self._reading.found
+
+    @property
+    def decoded(self) -> int:
+        """The number of elements."""
+        return self._reading.elements.total()
 
     def read(self, line: Line) -> None:
         """Evaluate a line; UnusableTrace if it is not one of a trace."""
@@ -121,6 +136,8 @@ class TraceCheck:
         elif read is not None:
             self._observe(read.at, read.number, read.rm)
             for entry in read.entries:
+                self._callbacks += isinstance(entry.content, _CALLBACKS)
+                self.surroundings.observe(line.file, line.number, entry)
                 self._reading.reads(entry, self._position)
 
     def totals(self) -> Totals:
@@ -133,6 +150,7 @@ class TraceCheck:
             elements=reading.elements.total(),
             rms=dict(reading.elements),
             seconds=self._seconds + last - first,
+            callbacks=self._callbacks,
             dropped=self._dropped,
             unknown=dict(reading.unknown),
             forgotten=reading.forgotten,
@@ -180,7 +198,7 @@ def check_trace(
     lacks: Collection[str] = (),
     *,
     follow: bool = False,
-    violated: Violated | None = None,
+    report: Report | None = None,
 ) -> TraceResult:
     """Read a file, a directory or standard input ("-") and return what the monitors found.
 
@@ -189,8 +207,13 @@ def check_trace(
     with half of the monitors each.
     """
     monitored = monitors_for(dialect_for(revision).identity, lacks)
-    if follow or violated is not None or _size(source) < _LONG:
-        part = _check(source, revision, monitored, violated, follow=follow)
+
+    def result(part: _Part) -> TraceResult:
+        return _result(source, revision, monitored, part)
+
+    if follow or _size(source) < _LONG:
+        reports = _Reports(lambda part: report(result(part))) if report is not None else None
+        part = _check(source, revision, monitored, reports, follow=follow)
     else:
         context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
         with ProcessPoolExecutor(1, context) as pool:
@@ -199,7 +222,7 @@ def check_trace(
             part = part.with_other(other.result())
     if not part.totals.elements:
         raise UnusableTrace(f"{source} contains no decoded message")
-    return _result(source, revision, monitored, part)
+    return result(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,32 +232,59 @@ class _Part:
     files: Sequence[str]
     found: Sequence[Found]
     totals: Totals
+    around: Mapping[Violation, Sequence[Mapping[str, Any]]]
+
+    @classmethod
+    def of(cls, check: TraceCheck) -> "_Part":
+        """Return what was found so far."""
+        around = check.surroundings.around()
+        return cls(tuple(check.files), check.found, check.totals(), around)
 
     def with_other(self, other: "_Part") -> "_Part":
         """Return all of it: these found every other one, beginning with the first."""
         found = [one for pair in zip_longest(self.found, other.found) for one in pair if one]
-        return replace(self, found=found)
+        return replace(self, found=found, around={**self.around, **other.around})
 
 
 def _check(
     source: str,
     revision: Revision,
     monitored: Sequence[Monitored],
-    violated: Violated | None = None,
+    reports: "_Reports | None" = None,
     *,
     follow: bool = False,
 ) -> _Part:
     lines = _opened(source, follow=follow)
-    check = TraceCheck(revision, monitored, lines.files, violated)
+    check = TraceCheck(revision, monitored, lines.files)
+    if follow and reports is not None:
+        lines.meanwhile = lambda: reports.look(check)
     try:
         for line in lines:
             check.read(line)
+            lines.meanwhile()
     except KeyboardInterrupt:
         if not follow:
             raise
     except OSError as error:
         raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None
-    return _Part(tuple(lines.files), check.found, check.totals())
+    return _Part.of(check)
+
+
+class _Reports:
+    """Reports of a trace that is followed, every few seconds if there is something new."""
+
+    def __init__(self, report: Callable[[_Part], None]) -> None:
+        self._report = report
+        self._next = time.monotonic()
+        self._reported = 0  # elements
+
+    def look(self, check: TraceCheck) -> None:
+        """Report what was found if it is time."""
+        if time.monotonic() < self._next or check.decoded == self._reported:
+            return
+        self._reported = check.decoded
+        self._report(_Part.of(check))
+        self._next = time.monotonic() + _REPORTED_EVERY
 
 
 def _check_second_half(source: str, revision: str, lacks: Collection[str]) -> _Part:
@@ -275,7 +325,9 @@ def _result(
                 tuple(sorted(violations, key=attrgetter("position"))[:MOST_VIOLATIONS]),
             )
         )
-    return TraceResult(source, tuple(part.files), revision.name, tuple(results), part.totals)
+    return TraceResult(
+        source, tuple(part.files), revision.name, tuple(results), part.totals, part.around
+    )
 
 
 def _opened(source: str, *, follow: bool) -> TraceLines:

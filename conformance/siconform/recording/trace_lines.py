@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -30,6 +30,8 @@ class TraceLines:
     def __init__(self, source: str, *, follow: bool = False) -> None:
         """Find the files; OSError if there is none."""
         self.files: list[str] = []
+        self.meanwhile: Callable[[], None] = lambda: None
+        """Called while no line comes."""
         self._source = Path(source)
         self._follow = follow
         self._is_directory = self._source.is_dir()
@@ -51,6 +53,7 @@ class TraceLines:
                 with path.open("rb") as opened:
                     yield from self._of(str(path), opened)
             elif self._follow:
+                self.meanwhile()
                 time.sleep(_LOOKS_EVERY)
             else:
                 return
@@ -82,6 +85,7 @@ class TraceLines:
                 break
             is_over = self._is_directory and self._next() is not None  # look once more, then go on
             if not is_over:
+                self.meanwhile()
                 time.sleep(_LOOKS_EVERY)
         if rest.strip():
             yield Line(file, number, rest, is_complete=False)
