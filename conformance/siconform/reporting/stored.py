@@ -14,6 +14,9 @@ from siconform.verdicts import CATALOGUED, Verdict
 READABLE: Final = (1, 2)
 """Schemas of results.json that this kit reads."""
 
+TRACE: Final = "trace"
+"""The kind of results of a recorded exchange, which are no results of a run."""
+
 _NEEDED: Final = ("revision", "command", "target", "verdict", "exit_code", "sentence", "counts")
 
 
@@ -59,6 +62,11 @@ def side_in(results: Mapping[str, Any]) -> Side:
 
 def _refuse_others(document: dict[str, Any], file: Path) -> None:
     schema = document.get("schema")
+    if document.get("kind") == TRACE:
+        raise RecordError(
+            f"{file} is the result of siconform check-trace: a recorded exchange shows violations, "
+            "and cannot replace a run; use the results of siconform run"
+        )
     if "requirements" not in document or not isinstance(schema, int):
         raise RecordError(f"{file} is not a results file of siconform: no schema or requirements")
     if schema not in READABLE:

@@ -8,7 +8,7 @@ import jinja2
 from markupsafe import Markup
 
 from siconform.reporting.html.comparison import ComparisonPage
-from siconform.reporting.html.views import RunPage
+from siconform.reporting.html.views import RunPage, TracePage
 
 _TEMPLATES: Final = "templates"
 
@@ -16,6 +16,11 @@ _TEMPLATES: Final = "templates"
 def render(page: RunPage) -> str:
     """Render the page of a run."""
     return _environment().get_template("run.html").render(page=page)
+
+
+def render_trace(page: TracePage) -> str:
+    """Render the page of a recorded exchange."""
+    return _environment().get_template("trace.html").render(page=page)
 
 
 def render_comparison(page: ComparisonPage) -> str:

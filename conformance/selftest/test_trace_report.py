@@ -1,0 +1,518 @@
+"""What is shown of the result of a trace: exit code, screen, results, JUnit file and page."""
+
+import io
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from selftest.monitor_cases.by_key import new
+from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, by_key
+from siconform.baseline import Baseline, KnownDeviation
+from siconform.catalogue import Level, Side, find_requirement
+from siconform.cli import main
+from siconform.monitors.trace_result import (
+    CutOff,
+    Position,
+    RequirementResult,
+    Totals,
+    TraceResult,
+    Violation,
+)
+from siconform.monitors.trace_surroundings import Surroundings
+from siconform.reporting.html.rendering import render_trace
+from siconform.reporting.html.trace_page import trace_page
+from siconform.running.live.output import Output
+from siconform.running.live.terminal import Terminal
+from siconform.running.option_values import BadOption
+from siconform.running.trace_report.document import Check, document, schema
+from siconform.running.trace_report.evaluation import Conclusion, comparable, evaluate
+from siconform.running.trace_report.outputs import Showing, TraceOutputs
+from siconform.running.trace_report.unseen import unseen
+from siconform.trace_outcomes import TraceOutcome
+
+DRAINING, HELD, IDLE = "SI-NODE-026", "SI-NODE-006", "SI-GANG-021"
+SHOULD, MAY = "SI-ASK-026", "SI-FOR-001"
+HOSTILE = "</script><script>alert('x')</script><b onclick=y>&"
+CHECK = Check(
+    ("siconform", "check-trace", "a trace.jsonl"), datetime(2026, 11, 26, tzinfo=UTC), seconds=1.25
+)
+
+
+def requirement(
+    identifier: str, *messages: str, held: int = 0, times: int = 0
+) -> RequirementResult:
+    violations = tuple(
+        Violation(Position(0, line, "trace.jsonl", 2.0 * line), "rm", "none_on_draining", message)
+        for line, message in enumerate(messages, start=17)
+    )
+    return RequirementResult(
+        find_requirement(identifier),
+        (Side.SCHEDULER,),
+        ("none_on_draining", "another_rule"),
+        held,
+        times or len(messages),
+        violations,
+    )
+
+
+def result(*requirements: RequirementResult, totals: Totals | None = None) -> TraceResult:
+    plain = Totals(lines=40, messages=30, elements=35, rms={"rm": 35}, seconds=3600.5, callbacks=3)
+    return TraceResult("trace.jsonl", ("trace.jsonl",), "2024-10", requirements, totals or plain)
+
+
+def on_draining(key: str, node: str = "node-1") -> str:
+    return f"allocation {key} is on {node}, which is draining"
+
+
+BROKEN = result(
+    requirement(DRAINING, on_draining("ask-4"), on_draining("ask-5"), times=1204),
+    requirement(HELD, held=12),
+    requirement(IDLE),
+)
+CLEAN = result(requirement(HELD, held=1), requirement(IDLE))
+
+
+def known(message: str, identifier: str = DRAINING) -> Baseline:
+    entry = KnownDeviation(identifier, "fail", message, "Draining is not implemented yet.")
+    return Baseline("baseline.yaml", (entry,))
+
+
+def made(
+    checked: TraceResult = BROKEN,
+    baseline: Baseline | None = None,
+) -> dict[str, Any]:
+    return document(evaluate(checked, baseline), CHECK)
+
+
+class Shown:
+    """A check whose outputs are kept."""
+
+    def __init__(self, folder: Path | None = None, verbosity: int = 0, **named: Any) -> None:
+        self.stream = io.StringIO()
+        output = Output(Terminal.of(self.stream, named.pop("colour", "")), verbosity)
+        self.outputs = TraceOutputs(Showing(output, folder, **named))
+
+    def finish(self, checked: TraceResult = BROKEN) -> int:
+        code = self.outputs.finish(checked, CHECK)
+        self.outputs.close()
+        return int(code)
+
+    @property
+    def text(self) -> str:
+        return self.stream.getvalue()
+
+
+# verdicts and exit codes
+
+
+def test_violated_must_is_code_1() -> None:
+    found = evaluate(BROKEN)
+
+    assert found.exit_code == 1
+    assert found.sentence == "NON-CONFORMANT: 1 MUST violated (SI 2024-10)"
+
+
+def test_clean_trace_is_never_called_conformant() -> None:
+    found = evaluate(CLEAN)
+
+    assert found.exit_code == 0
+    assert found.sentence == "NO VIOLATION SEEN: 1 held, 1 not exercised (SI 2024-10)"
+
+
+def test_nothing_exercised_is_code_12() -> None:
+    assert evaluate(result(requirement(IDLE))).exit_code == 12
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code", "sentence"),
+    [
+        (
+            Level.MUST,
+            0,
+            "NO VIOLATION SEEN of a MUST: 1 SHOULD violated, 1 held, 0 not exercised (SI 2024-10)",
+        ),
+        (Level.SHOULD, 1, "NON-CONFORMANT: 1 SHOULD violated (SI 2024-10)"),
+    ],
+)
+def test_fail_on_decides_whether_should_counts(fail_on: Level, code: int, sentence: str) -> None:
+    checked = result(requirement(SHOULD, "rejection of k gives no reason"), CLEAN.requirements[0])
+
+    found = evaluate(checked, fail_on=fail_on)
+
+    assert (found.exit_code, found.sentence) == (code, sentence)
+
+
+def test_violated_may_is_not_offered() -> None:
+    (found,) = evaluate(result(requirement(MAY, "it takes no capacity"))).requirements
+
+    assert found.outcome is TraceOutcome.NOT_APPLICABLE
+    assert found.reason == "not offered: it takes no capacity"
+
+
+# baselines
+
+
+@pytest.mark.parametrize("message", ["is draining", "allocation ask-#", "/ask-[45] is on/"])
+def test_known_failure_is_code_0(message: str) -> None:
+    found = evaluate(BROKEN, known(message))
+
+    assert found.exit_code == 0
+    assert found.sentence == "NON-CONFORMANT as recorded: 1 MUST known failure (SI 2024-10)"
+    assert found.requirements[0].outcome is TraceOutcome.BASELINED
+
+
+def test_entry_that_explains_some_of_the_violations_is_not_enough() -> None:
+    found = evaluate(BROKEN, known("ask-4 is on"))
+
+    assert found.exit_code == 1
+
+
+def test_other_violation_of_known_requirement_counts() -> None:
+    checked = result(requirement(DRAINING, on_draining("k"), "something else"))
+
+    found = evaluate(checked, known("draining"))
+
+    assert found.exit_code == 1
+    assert found.requirements[0].reason == "something else (2 times)"
+
+
+def test_entry_that_the_trace_does_not_show_is_not_stale() -> None:
+    found = evaluate(CLEAN, known("draining"))
+
+    assert found.exit_code == 0
+    assert found.not_seen == ('SI-NODE-026: fail "draining": not in this trace',)
+
+
+def test_with_a_baseline_every_violation_needs_an_entry() -> None:
+    checked = result(requirement(SHOULD, "no reason"), CLEAN.requirements[0])
+
+    found = evaluate(checked, known("draining"))
+
+    assert found.exit_code == 11
+    assert found.sentence.endswith("; the baseline does not explain SI-ASK-026 (SI 2024-10)")
+
+
+def test_violations_that_were_not_kept_are_named() -> None:
+    (note,) = evaluate(BROKEN, known("draining")).notes()
+
+    assert note.startswith("SI-NODE-026: only the first 2 of its 1,204 violations were compared")
+
+
+def test_messages_of_two_traces_are_comparable() -> None:
+    uid = "0d3a7c1e-94b5-4c21-8a43-1f0c2f6f9d10"
+
+    assert comparable(on_draining("ask-4")) == comparable(on_draining("ask-17", "node-22"))
+    assert comparable(on_draining(uid, "ip-10-0-3-17")) == (
+        "allocation <id> is on ip-#-#-#-#, which is draining"
+    )
+
+
+def test_like_violations_are_shown_once() -> None:
+    (violation,) = made()["violations"]
+
+    assert violation["says"] == "allocation ask-# is on node-#, which is draining"
+    assert violation["happened"] == on_draining("ask-4")
+    assert violation["times"] == 2
+
+
+# results.json
+
+
+@pytest.mark.parametrize(
+    ("checked", "baseline"),
+    [(BROKEN, None), (BROKEN, known("draining")), (CLEAN, known("draining"))],
+)
+def test_results_match_schema(checked: TraceResult, baseline: Baseline | None) -> None:
+    jsonschema.validate(made(checked, baseline), schema())
+
+
+def test_results_count_what_was_seen() -> None:
+    received = made()
+
+    assert received["kind"] == "trace"
+    assert received["counts"]["held"] == received["counts"]["not-exercised"] == 1
+    assert [one["held"] for one in received["requirements"]] == [0, 12, 0]
+    assert "exercised 2 of the 3 requirements that monitors check" in received["exercised"]
+    assert [one["decides"] for one in received["requirements"]] == [True, True, True]
+
+
+@pytest.mark.parametrize("command", ["report", "certify", "compare", "page"])
+def test_commands_about_runs_refuse_results_of_a_trace(tmp_path: Path, command: str) -> None:
+    (tmp_path / "results.json").write_text(json.dumps(made()), "utf-8")
+    folders = [str(tmp_path)] * (2 if command == "compare" else 1)
+
+    done = CliRunner().invoke(main, [command, *folders])
+
+    assert done.exit_code == 4
+    assert "is the result of siconform check-trace" in done.stderr
+
+
+# what was not seen
+
+
+def test_what_was_not_seen_is_reported() -> None:
+    totals = Totals(
+        dropped=12, unknown={"rm": 300, "other": 0}, forgotten=1, cut_off=(CutOff("t.jsonl", 9),)
+    )
+
+    assert [what for what, _ in unseen(result(totals=totals))] == [
+        "12 dropped messages",
+        "the beginning of rm",
+        "callbacks",
+        "1 late element",
+        "an incomplete line",
+    ]
+    assert list(unseen(CLEAN)) == []
+
+
+# the messages around a violation
+
+
+def violated_exchange() -> tuple[Surroundings, Violation]:
+    """Return an allocation on a node, among others, that a monitor complains about."""
+    surroundings = Surroundings()
+    history = by_key((*IN_THE_CLUSTER, NODE, ASK, new("other"), new("k"))).everything()
+    for line, entry in enumerate(history, start=1):
+        surroundings.observe(0, line, entry)
+    found = Violation(
+        Position(0, len(history), "trace.jsonl"),
+        history[-1].rm,
+        "none_on_draining",
+        on_draining("k", "n"),
+    )
+    surroundings.keep(found)
+    return surroundings, found
+
+
+def drawn_violation() -> TraceResult:
+    """Return the result of that exchange."""
+    surroundings, found = violated_exchange()
+    monitors = ("none_on_draining",)
+    one = RequirementResult(find_requirement(DRAINING), (Side.SCHEDULER,), monitors, 1, 1, (found,))
+    totals = Totals(rms={"rm": 9}, unknown={"rm": 2}, dropped=3)
+    return replace(result(one, totals=totals), around=surroundings.around())
+
+
+def test_messages_about_the_same_names_are_kept() -> None:
+    surroundings, found = violated_exchange()
+
+    received = surroundings.around()[found]
+
+    kinds = [(one["element"] or {}).get("is") for one in received]
+    assert kinds[-1] == "Allocated"
+    assert {"NodeRequest", "AskRequest"} <= set(kinds)
+    assert "other" not in {(one["element"] or {}).get("key") for one in received}
+
+
+def test_later_messages_about_it_follow() -> None:
+    surroundings, found = violated_exchange()
+    later = by_key((new("other"), new("k"), new("k"), new("k"))).everything()
+
+    for line, entry in enumerate(later, start=100):
+        surroundings.observe(0, line, entry)
+
+    lines = [one["place"][1] for one in surroundings.around()[found]]
+    assert [line for line in lines if line >= 100] == [101, 102]
+
+
+def test_violating_message_is_marked() -> None:
+    received = made(drawn_violation())
+    jsonschema.validate(received, schema())
+    (violation,) = received["violations"]
+
+    marked = [row["line"] for row in violation["rows"] if row["is_violation"]]
+    assert marked == [violation["line"]]
+    assert violation["rows"][-1]["text"].startswith("   allocated k")
+    assert "the exchange (indented: the scheduler)" in violation["text"]
+    assert sum(" ! " in line for line in violation["text"].splitlines()) == 1
+
+
+def test_text_of_a_violation_has_a_baseline_entry_that_explains_it() -> None:
+    (violation,) = made()["violations"]
+
+    assert "where      trace.jsonl, line 17, RM rm" in violation["text"]
+    assert "violated   1,204 times" in violation["text"]
+    assert f'says: "{violation["says"]}"' in violation["text"]
+    assert evaluate(BROKEN, known(violation["says"])).exit_code == 0
+
+
+def test_message_that_violates_several_requirements_is_shown_once() -> None:
+    message = "allocation k was announced twice"
+    shown = Shown()
+    shown.finish(result(requirement("SI-ASK-027", message), requirement("SI-ALLOC-008", message)))
+
+    assert shown.text.count("happened   allocation k was announced twice") == 1
+    assert "  also       violated SI-ALLOC-008\n" in shown.text
+
+
+# the page
+
+
+def test_page_has_the_violation_and_how_often_rules_held() -> None:
+    page = trace_page(made())
+    html = render_trace(page)
+
+    assert [one.id for one in page.failing] == [DRAINING]
+    assert "violated 1,204 times" in html
+    assert "held 12 times" in html
+    assert "What was not exercised was not tested" in html
+    assert "CONFORMANT" not in html.replace("NON-CONFORMANT", "")
+
+
+def test_page_draws_the_messages() -> None:
+    page = trace_page(made(drawn_violation()))
+
+    (card,) = page.requirements[0].failures
+    assert [row.is_wrong for row in card.rows][-1]
+    assert list(page.histories["histories"]) == [card.anchor]
+    assert f'data-history="{card.anchor}"' in render_trace(page)
+
+
+def test_page_has_what_was_not_seen() -> None:
+    page = trace_page(made(drawn_violation()))
+
+    assert [what for what, _ in page.unseen] == [
+        "3 dropped messages",
+        "the beginning of rm",
+        "callbacks",
+    ]
+    assert "What was not seen" in render_trace(page)
+
+
+def test_page_escapes_what_the_trace_has() -> None:
+    html = render_trace(trace_page(made(result(requirement(DRAINING, HOSTILE)))))
+
+    assert HOSTILE not in html
+    assert "&lt;/script&gt;&lt;script&gt;alert" in html
+
+
+def test_page_needs_no_network() -> None:
+    html = render_trace(trace_page(made()))
+
+    assert "default-src 'none'" in html
+    assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in html
+
+
+# the screen
+
+
+def test_screen_ends_with_verdict_counts_and_exit_code() -> None:
+    shown = Shown()
+
+    assert shown.finish() == 1
+    assert "VIOLATED  SI-NODE-026   MUST   source: " in shown.text
+    assert " NODE   ##########!!!!!!!!!!    1 held     1 violated\n" in shown.text
+    assert (
+        "NON-CONFORMANT: 1 MUST violated (SI 2024-10)\n"
+        "  VIOLATED SI-NODE-026  MUST   Nothing is placed on a draining node\n"
+        "           allocation ask-4 is on node-1, which is draining (1,204 times)\n"
+        "  1 violated, 1 held, 1 not exercised"
+    ) in shown.text
+    assert "  read: 30 messages of 1 RM within 3,600.5 s, 1 file\n" in shown.text
+    assert shown.text.endswith("siconform explain SI-NODE-026\n(exit code 1)\n")
+
+
+def test_verbose_screen_lists_how_often_each_rule_held() -> None:
+    shown = Shown(verbosity=1)
+    shown.finish()
+
+    assert "  SI-NODE-006  MUST   held 12 times\n" in shown.text
+    assert "  SI-GANG-021  MUST   not exercised\n" in shown.text
+
+
+def test_quiet_screen_has_the_verdict() -> None:
+    shown = Shown(verbosity=-1)
+    shown.finish(CLEAN)
+
+    assert shown.text == "NO VIOLATION SEEN: 1 held, 1 not exercised (SI 2024-10)\n"
+
+
+def test_colours_are_those_of_a_run() -> None:
+    violated, clean = Shown(colour="yes"), Shown(colour="yes")
+    violated.finish()
+    clean.finish(CLEAN)
+
+    assert "\x1b[31m\x1b[1mNON-CONFORMANT" in violated.text
+    assert "\x1b[32m" not in clean.text  # green is for conformance
+
+
+def test_followed_trace_prints_a_violation_once() -> None:
+    shown = Shown()
+    for _ in range(2):
+        shown.outputs.update(BROKEN, CHECK)
+
+    assert shown.text == (
+        "VIOLATED SI-NODE-026  MUST   allocation ask-4 is on node-1, which is draining\n"
+    )
+
+
+def test_annotations_on_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    shown = Shown()
+    shown.finish()
+
+    assert "::error title=SI-NODE-026 MUST violated::Nothing is placed on a draining" in shown.text
+
+
+# files
+
+
+def cases(folder: Path) -> Mapping[str, ET.Element]:
+    root = ET.parse(folder / "junit.xml").getroot()  # noqa: S314  # our own
+    return {str(case.get("name")): case for case in root.iter("testcase")}
+
+
+def test_results_folder(tmp_path: Path) -> None:
+    shown = Shown(tmp_path / "results", baseline=known("something else"))
+    shown.finish()
+
+    folder = tmp_path / "results"
+    received = json.loads((folder / "results.json").read_text("utf-8"))
+    assert (received["exit_code"], received["ended_early"]) == (1, "")
+    assert (folder / "failures.txt").read_text("utf-8").startswith("VIOLATED  SI-NODE-026")
+    assert "NON-CONFORMANT: trace.jsonl on SI 2024-10" in (folder / "report.html").read_text(
+        "utf-8"
+    )
+    assert f"results in {folder}: report.html, results.json, junit.xml, failures.txt" in shown.text
+    found = cases(folder)
+    assert found[DRAINING].find("failure") is not None
+    assert found[HELD].find("skipped") is None
+    assert found[IDLE].find("skipped") is not None
+
+
+def test_followed_trace_has_preliminary_results(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    shown.outputs.update(BROKEN, CHECK)
+
+    received = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert received["ended_early"] == "the trace is still being followed"
+    jsonschema.validate(received, schema())
+
+
+def test_next_check_replaces_the_results(tmp_path: Path) -> None:
+    for checked in (BROKEN, CLEAN):
+        Shown(tmp_path).finish(checked)
+
+    assert json.loads((tmp_path / "results.json").read_text("utf-8"))["exit_code"] == 0
+    assert not (tmp_path / "failures.txt").exists()
+
+
+def test_files_of_others_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text("mine", "utf-8")
+
+    with pytest.raises(BadOption, match="its results are not replaced"):
+        Shown(tmp_path)
+
+    assert (tmp_path / "results.json").read_text("utf-8") == "mine"
+
+
+def test_conclusions_do_not_contain_conformance() -> None:
+    assert "CONFORMANT" not in {*Conclusion}

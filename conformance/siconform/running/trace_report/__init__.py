@@ -1,0 +1,1 @@
+"""What ``siconform check-trace`` shows of its result: screen, results, JUnit file and page."""
