@@ -1,0 +1,157 @@
+"""The manifests for a cluster with a tap: valid for Kubernetes, and with options that exist."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate  # type: ignore[import-untyped]  # has no types
+import pytest
+import yaml
+from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
+from siconform.cli import main
+
+CHECKOUT = Path(__file__).parents[2]
+MANIFESTS = CHECKOUT / "fixtures" / "rms" / "kubernetes" / "manifests"
+TAP = CHECKOUT / "fixtures" / "targets" / "tap"
+KUBERNETES = ("1.29", "1.34")  # the first with sidecars, and that of our fixture
+WHOLE = ("trace-volume.yaml", "check-trace-job.yaml", "record.yaml")
+PATCHES = ("scheduler-patch.yaml", "keep-trace-patch.yaml")
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: yunikorn-scheduler, labels: {app: yunikorn}}
+spec:
+  replicas: 1
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}
+  selector: {matchLabels: {app: yunikorn}}
+  template:
+    metadata: {labels: {app: yunikorn}}
+    spec:
+      serviceAccountName: yunikorn-admin
+      containers:
+        - name: yunikorn-scheduler-k8s
+          image: apache/yunikorn:scheduler-1.8.0
+          env:
+            - {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+          ports: [{containerPort: 9080}]
+        - name: yunikorn-scheduler-web
+          image: apache/yunikorn:web-1.8.0
+"""
+"""What the manifests and the Helm chart of yunikorn-k8shim install, shortened."""
+
+
+def documents(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((MANIFESTS / name).read_text("utf-8")))
+
+
+def merged(old: Any, new: Any) -> Any:
+    """Return a strategic merge: lists of named objects by name, null removes."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        kept = {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+        return {key: value for key, value in kept.items() if value is not None}
+    if isinstance(old, list) and isinstance(new, list) and "name" in (new[0] if new else {}):
+        found = {one["name"]: one for one in old}
+        for one in new:
+            found[one["name"]] = merged(found.get(one["name"]), one)
+        return list(found.values())
+    return new
+
+
+def patched(*patches: str) -> Any:
+    deployment = yaml.safe_load(DEPLOYMENT)
+    for name in patches:
+        (patch,) = documents(name)
+        deployment = merged(deployment, patch)
+    return deployment
+
+
+def resources() -> dict[str, dict[str, Any]]:
+    whole = {f"{name} {one['kind']}": one for name in WHOLE for one in documents(name)}
+    return {
+        **whole,
+        "with a tap": patched(PATCHES[0]),
+        "with a tap and a volume": patched(*PATCHES),
+    }
+
+
+each_resource = pytest.mark.parametrize("name", resources())
+
+
+def containers(resource: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    spec = resource.get("spec", {}).get("template", {}).get("spec", {})
+    yield from spec.get("initContainers", ())
+    yield from spec.get("containers", ())
+
+
+@each_resource
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_resource_is_valid(name: str, version: str) -> None:
+    kubernetes_validate.validate(resources()[name], version, strict=True)
+
+
+def test_misspelt_field_is_invalid() -> None:
+    resource = patched(PATCHES[0])
+    resource["spec"]["template"]["spec"]["initContainers"][0]["restartpolicy"] = "Always"
+
+    with pytest.raises(kubernetes_validate.ValidationError, match="restartpolicy"):
+        kubernetes_validate.validate(resource, KUBERNETES[0], strict=True)
+
+
+def test_every_manifest_is_checked() -> None:
+    assert {file.name for file in MANIFESTS.glob("*.yaml")} == {*WHOLE, *PATCHES}
+
+
+@each_resource
+def test_mounted_volumes_exist(name: str) -> None:
+    resource = resources()[name]
+    for container in containers(resource):
+        volumes = {one["name"] for one in resource["spec"]["template"]["spec"].get("volumes", ())}
+        assert {one["name"] for one in container.get("volumeMounts", ())} <= volumes
+
+
+@each_resource
+def test_commands_of_the_kit_have_these_options(name: str) -> None:
+    for container in containers(resources()[name]):
+        if "siconform" in container["image"] and "tap" not in container["image"]:
+            command, *words = container["args"]
+            main.commands[command].make_context(command, words)  # raises for unknown options
+
+
+def test_patch_keeps_the_rest_of_the_deployment() -> None:
+    first, second = patched(PATCHES[0])["spec"]["template"]["spec"]["containers"]
+
+    assert (first["name"], second["name"]) == ("yunikorn-scheduler-k8s", "yunikorn-scheduler-web")
+    assert first["ports"] == [{"containerPort": 9080}]
+    assert "NAMESPACE" in {one["name"] for one in first["env"]}
+
+
+def test_volume_replaces_the_temporary_one() -> None:
+    spec = patched(*PATCHES)["spec"]
+
+    assert spec["strategy"] == {"type": "Recreate"}
+    (trace,) = [one for one in spec["template"]["spec"]["volumes"] if one["name"] == "trace"]
+    assert trace == {"name": "trace", "persistentVolumeClaim": {"claimName": "yunikorn-trace"}}
+
+
+def test_variables_are_those_of_the_tap() -> None:
+    known = re.findall(
+        r'^\t\{"([A-Z_]+)", func', (TAP / "options.go").read_text("utf-8"), re.MULTILINE
+    )
+    first = patched(PATCHES[0])["spec"]["template"]["spec"]["containers"][0]
+
+    used = {one["name"] for one in first["env"] if one["name"] != "NAMESPACE"}
+
+    assert used <= {f"SICONFORM_TAP_{name}" for name in known}
+
+
+def test_user_of_the_image_may_read_and_write_the_record() -> None:
+    parsed = DockerfileParser(fileobj=io.BytesIO((MANIFESTS / "Containerfile").read_bytes()))
+    user = [one["value"] for one in parsed.structure if one["instruction"] == "USER"]
+    spec = patched(PATCHES[0])["spec"]["template"]["spec"]
+
+    context = spec["initContainers"][0]["securityContext"]
+    assert user == [f"{context['runAsUser']}:{context['runAsGroup']}"]
+    assert spec["securityContext"]["fsGroup"] == context["runAsGroup"]
