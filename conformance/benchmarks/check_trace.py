@@ -2,7 +2,7 @@
 
 The trace is made up: pods of many applications come, are scheduled and end, on a cluster of one
 size; what lives at a time does not grow with the trace.
-"""
+"""  # noqa: INP001  # a script
 
 import argparse
 import random
@@ -166,7 +166,7 @@ def main() -> None:
             done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  # our own
             seconds = time.monotonic() - began
         peak = done.stdout.splitlines()[-1]
-        print(f"{messages:>9} messages: {seconds:6.1f} s, {messages / seconds:7.0f}/s, {peak}")
+        print(f"{messages:>9} messages: {seconds:6.1f} s, {messages / seconds:7.0f}/s, {peak}")  # noqa: T201  # the result
 
 
 if __name__ == "__main__":

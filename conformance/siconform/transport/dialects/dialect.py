@@ -192,11 +192,12 @@ def _no_words(_message: Message, _sent: Request) -> None:
 
 
 def _elements(value: Any) -> Sequence[Any]:
-    return value if _is_sequence(type(value)) else (value,)
+    is_sequence = _is_sequence(type(value))  # type: ignore[arg-type]  # a type is hashable
+    return value if is_sequence else (value,)
 
 
 @cache
-def _is_sequence(kind: type) -> bool:
+def _is_sequence(kind: type[object]) -> bool:
     return issubclass(kind, Sequence)
 
 
