@@ -1,7 +1,7 @@
 """Sample elements of exchanges between an RM and a scheduler, and histories of them."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
@@ -33,6 +33,7 @@ from siconform.protocol.requests import (
     ReleaseRequest,
 )
 from siconform.protocol.subjects import Identity, OneAllocation, OneAsk
+from siconform.recording.clock import WallClock
 from siconform.recording.history import Exchange, History
 from siconform.transport.connection import is_barrier
 from siconform.transport.dialects import dialect_for
@@ -43,6 +44,33 @@ from siwire.r2023_12 import si_pb2
 si_2021: Any = lax_messages(find_revision("2021-02"))
 M = TypeVar("M", bound=Message)
 Part = Any  # an element of a history; a message stands for its notification
+
+
+@dataclass(frozen=True)
+class Together:
+    """Elements of one message."""
+
+    elements: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Later:
+    """Seconds that pass for the target's timers."""
+
+    seconds: float
+
+
+class _Ahead(WallClock):
+    """A clock of timers that is ahead of the wall clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def moment(self, wall: float) -> float:
+        """Return the later time."""
+        return wall + self._seconds
+
+
 STOPPED, PREEMPTED, TIMEOUT = (
     Termination.STOPPED_BY_RM,
     Termination.PREEMPTED_BY_SCHEDULER,
@@ -165,13 +193,18 @@ def by_key(parts: Sequence[Part]) -> Exchange:
 
 def exchange_of(parts: Sequence[Part], rm: str = "rm", history: History | None = None) -> Exchange:
     history = History() if history is None else history
+    ahead = 0.0
     for part in parts:
         if isinstance(part, Registration):
             request = dialect_for(DEFAULT_REVISION).registration(part)
             history.add(rm, [RegistrationRequested(rm)], sent_by_rm=True, message=request)
         elif isinstance(part, Message):
             history.add(rm, [Nothing(UpdateKind.NODES)], sent_by_rm=False, message=part)
+        elif isinstance(part, Later):
+            ahead += part.seconds
+            history.clock = _Ahead(ahead)
         else:
-            by_rm = not isinstance(part, Fact) or isinstance(part, ConfigurationSent)
-            history.add(rm, [part], sent_by_rm=by_rm, barrier=is_barrier)
+            elements = part.elements if isinstance(part, Together) else [part]
+            by_rm = not isinstance(elements[0], Fact) or isinstance(part, ConfigurationSent)
+            history.add(rm, elements, sent_by_rm=by_rm, barrier=is_barrier)
     return Exchange(history, start=0)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from selftest.monitor_cases import CASES
-from selftest.monitor_cases.by_key import BY_KEY
+from selftest.monitor_cases import BY_KEY_CASES, CASES
 from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     APP,
@@ -51,7 +50,7 @@ def result(name: str, exchange: Exchange) -> MonitorResult:
 
 
 def test_every_monitor_has_a_case() -> None:
-    cases = {case.monitor for case in (*CASES, *BY_KEY)}
+    cases = {case.monitor for case in (*CASES, *BY_KEY_CASES)}
 
     assert cases == {monitor.name for monitor in MONITORS}
 

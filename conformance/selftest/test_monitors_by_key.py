@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from selftest.monitor_cases import BY_KEY_CASES
 from selftest.monitor_cases.by_key import (
-    BY_KEY,
     LEGAL,
     end,
     ended,
@@ -14,6 +14,7 @@ from selftest.monitor_cases.by_key import (
 )
 from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
+    APP,
     ASK,
     ASKS_SYNCHRONISED,
     NODE,
@@ -26,7 +27,7 @@ from siconform import monitors
 from siconform.monitors import MonitorResult
 from siconform.protocol.registration import RegistrationAnswered
 
-BROKEN = [(case.monitor, message, parts) for case in BY_KEY for message, parts in case.broken]
+BROKEN = [(case.monitor, message, parts) for case in BY_KEY_CASES for message, parts in case.broken]
 
 
 def result(name: str, parts: Sequence[Part]) -> MonitorResult:
@@ -37,7 +38,7 @@ def complaints(parts: Sequence[Part]) -> list[str]:
     return [one.violation for one in monitors.check(by_key(parts)) if one.violation]
 
 
-@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
+@pytest.mark.parametrize("case", BY_KEY_CASES, ids=lambda case: case.monitor)
 def test_good_history_passes(case: Case) -> None:
     found = result(case.monitor, case.holds)
 
@@ -45,7 +46,7 @@ def test_good_history_passes(case: Case) -> None:
     assert found.held > 0
 
 
-@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case.monitor)
+@pytest.mark.parametrize("case", BY_KEY_CASES, ids=lambda case: case.monitor)
 def test_history_without_precondition_is_inconclusive(case: Case) -> None:
     found = result(case.monitor, case.idle)
 
@@ -69,7 +70,7 @@ def test_uncertain_allocation_holds_no_capacity(parts: Sequence[Part]) -> None:
 def test_registration_ends_all_key_lifecycles() -> None:
     again = RegistrationAnswered("rm", "OK")
 
-    assert complaints([NODE, ASK, new(), again, NODE, reported(), new(), end(), ended()]) == []
+    assert complaints([NODE, ASK, new(), again, NODE, APP, reported(), new(), end(), ended()]) == []
 
 
 def test_withdrawal_crossing_allocation_ends_as_request() -> None:

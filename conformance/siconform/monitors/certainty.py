@@ -8,13 +8,16 @@ becomes certain.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from siconform.monitors.answered_barriers import Answer, AnsweredBarriers, Moment
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.recording.history import Entry
 
 T = TypeVar("T")
+
+_WITHOUT_BARRIERS: Final = 16
+"""How many messages wait for the first barrier; other RMs than the kit's send none."""
 
 
 @dataclass(slots=True)
@@ -42,6 +45,8 @@ class Certainty(Generic[T]):
 
     def send(self, what: T, kind: UpdateKind) -> None:
         """Note that the RM sent this on the stream of this kind."""
+        if self._barriers.now == 0 and len(self._waiting) >= _WITHOUT_BARRIERS:
+            del self._waiting[0]
         self._waiting.append(_Waiting(what, kind, self._barriers.now))
 
     def observe(self, entry: Entry) -> Sequence[T]:

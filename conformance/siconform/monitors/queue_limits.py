@@ -1,0 +1,136 @@
+"""Rules about what may not take a queue above its maximum, by what makes it count there.
+
+Like the rule that no queue is overfilled at all (``capacity.py``).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from siconform.catalogue.features import Feature
+from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
+from siconform.monitors.occupancy import OCCUPANCY, Occupancy
+from siconform.monitors.quotas import QUOTAS, Quotas
+from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationRejected,
+)
+from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
+from siconform.recording.history import Entry
+
+_MEMORY: Final = "memory"
+
+
+def queues_above_are_not_overfilled() -> Evaluator:
+    """No new allocation takes a queue above its application's own one above its maximum."""
+    return _LIMITS.rule("queues_above_are_not_overfilled")
+
+
+def limits_of_memory_hold_for_memory() -> Evaluator:
+    """No new allocation takes the resource called memory above a queue's maximum of memory."""
+    return _LIMITS.rule("limits_of_memory_hold_for_memory")
+
+
+def rejected_duplicates_move_no_application() -> Evaluator:
+    """An application that was added again for another queue, and rejected, stays in its own."""
+    return _LIMITS.rule("rejected_duplicates_move_no_application")
+
+
+class _Limits:
+    def __init__(self) -> None:
+        self._quotas = Quotas()
+        self._occupancy = Occupancy(
+            lambda allocation: self._quotas.limited(allocation.application), self._quotas.most
+        )
+        self._queues: dict[str, str] = {}  # of accepted applications
+        self._open: dict[str, list[ApplicationRequest]] = {}
+        self._moved: set[str] = set()  # rejected for another queue than their own
+
+    def __call__(self, entry: Entry) -> Findings:
+        match entry.content:
+            case Allocated() as echo if self._occupancy.is_not_new(echo):
+                self._occupancy.takes_if_it_fits(echo)
+            case Allocated() as new:
+                queues = self._quotas.limited(new.application)
+                if queues:
+                    self._occupancy.takes(new)
+                    return self._evaluated(new, queues)
+            case _:
+                self._occupancy.observe(entry)
+                if not entry.barrier:
+                    self._follows(entry)
+        return NO_FINDINGS
+
+    def _follows(self, entry: Entry) -> None:
+        """Note which queue an application is in: that of its only accepted addition."""
+        match entry.content:
+            case ApplicationRequest(application=name) as request:
+                self._open.setdefault(name, []).append(request)
+                if name not in self._queues:
+                    self._quotas.observe(entry)
+            case ApplicationAccepted(application=name) if self._open.get(name):
+                accepted = self._open[name].pop(0)
+                if name in self._queues:
+                    self._quotas.observe(replace(entry, content=accepted))
+                self._queues.setdefault(name, accepted.queue)
+            case ApplicationRejected(application=name) if self._open.get(name):
+                queue = self._open[name].pop(0).queue
+                if self._queues.get(name, queue) != queue:
+                    self._moved.add(name)
+            case ApplicationRemoval(application=name):
+                self._moved.discard(name)
+                self._queues.pop(name, None)
+            case _:
+                self._quotas.observe(entry)
+
+    def _evaluated(self, new: Allocated, queues: list[str]) -> Findings:
+        found: dict[str, EntryFinding] = {}
+        for queue in queues:
+            if all(one.identity != new.identity for one in self._occupancy.held(queue)):
+                continue
+            for name in (n for n, amount in new.resource.items() if amount > 0):
+                most, used = self._quotas.most(queue, name), self._occupancy.used(queue, name)
+                if most is not None:
+                    over = f"queue {queue} holds {used} of {name}, at most {most}"
+                    for rule in self._rules(new.application, queue, name):
+                        found[rule] = found.get(rule) or (over if used > most else "")
+        return found
+
+    def _rules(self, application: str, queue: str, resource: str) -> Iterator[str]:
+        """Yield the rules about an allocation of an application in a queue."""
+        if self._open.get(application):
+            return  # it may be in another queue soon
+        own = self._queues.get(application, "")
+        if own.startswith(f"{queue}."):
+            yield "queues_above_are_not_overfilled"
+        if resource == _MEMORY:
+            yield "limits_of_memory_hold_for_memory"
+        if application in self._moved:
+            yield "rejected_duplicates_move_no_application"
+
+
+_LIMITS: Final = SharedAnalysis(_Limits)
+_HEARS: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejected)
+
+MONITORS: Final = (
+    Monitor(
+        rejected_duplicates_move_no_application,
+        ("SI-APP-003",),
+        hears=_HEARS,
+        presupposes=Feature.QUOTAS,
+    ),
+    Monitor(
+        queues_above_are_not_overfilled,
+        ("SI-CFG-008",),
+        hears=_HEARS,
+        presupposes=Feature.QUOTAS,
+    ),
+    Monitor(
+        limits_of_memory_hold_for_memory,
+        ("SI-CONST-009",),
+        hears=_HEARS,
+        presupposes=Feature.QUOTAS,
+    ),
+)
