@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from selftest.monitor_cases import CASES
-from selftest.monitor_cases.by_key import BY_KEY, LEGAL
+from selftest.monitor_cases import BY_KEY_CASES, CASES
+from selftest.monitor_cases.by_key import LEGAL
 from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
 from siconform.monitors.monitor import Monitor
 from siconform.monitors.reading import Reading
@@ -55,7 +55,7 @@ def _of_cases() -> Iterator[Sample]:
 
 
 def _by_key() -> Iterator[Sample]:
-    for case in BY_KEY:
+    for case in BY_KEY_CASES:
         for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken))):
             yield _sample(f"{case.monitor}-{number}", parts, Identity.KEY_OF_THE_ASK)
     for name, parts in LEGAL:

@@ -159,14 +159,6 @@ CASES = (
         [
             ("but asked for nothing", [*NEW, of_app(Detail.APP_RUNNING)]),
             ("is not a gang", [*RUNS, of_app(Detail.APP_RESUMING)]),
-            (
-                "APP_ACCEPTED after APP_RUNNING",
-                [*RUNS, of_app(Detail.APP_RUNNING), of_app(Detail.APP_ACCEPTED)],
-            ),
-            (
-                "APP_RUNNING after APP_COMPLETED",
-                [*RUNS, of_app(Detail.APP_COMPLETED), of_app(Detail.APP_RUNNING)],
-            ),
         ],
     ),
     Case(

@@ -113,9 +113,24 @@ _HEARS: Final = (NodeRequest, Allocated, RegistrationAnswered)
 _GONE: Final = (NodeRequest, Allocated, *CERTAINTY)
 
 MONITORS: Final = (
-    Monitor(updates_create_no_node, ("SI-NODE-015",), _HEARS),
-    Monitor(drains_create_no_node, ("SI-NODE-035",), _HEARS),
-    Monitor(node_reports_without_action_create_no_node, ("SI-NODE-036",), _HEARS),
+    Monitor(
+        updates_create_no_node,
+        ("SI-NODE-015",),
+        hears=_HEARS,
+        about_new_names=True,
+    ),
+    Monitor(
+        drains_create_no_node,
+        ("SI-NODE-035",),
+        hears=_HEARS,
+        about_new_names=True,
+    ),
+    Monitor(
+        node_reports_without_action_create_no_node,
+        ("SI-NODE-036",),
+        hears=_HEARS,
+        about_new_names=True,
+    ),
     Monitor(decommissioned_nodes_get_nothing, ("SI-NODE-033",), _GONE),
     Monitor(removed_nodes_stay_removed, ("SI-NODE-035",), _GONE),
 )

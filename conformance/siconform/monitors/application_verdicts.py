@@ -306,6 +306,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         applications_without_queue_are_rejected,
@@ -327,6 +328,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         unknown_application_tags_do_not_hurt,
@@ -334,6 +336,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         removed_applications_can_be_added_again,
@@ -341,6 +344,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         completed_applications_can_be_added_again,
@@ -348,6 +352,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         failed_applications_can_be_added_again,
@@ -355,6 +360,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(
         forced_applications_are_accepted,
@@ -362,6 +368,7 @@ MONITORS: Final = (
         hears=_HEARS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
+        about_new_names=True,
     ),
     Monitor(rejected_applications_get_nothing, ("SI-APP-023",), hears=_APPLICATIONS),
     Monitor(
@@ -369,5 +376,6 @@ MONITORS: Final = (
         ("SI-APP-039",),
         hears=(ApplicationRejected,),
         about_one_message=True,
+        about_new_names=True,
     ),
 )

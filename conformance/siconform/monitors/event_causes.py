@@ -35,8 +35,10 @@ from siconform.protocol.requests import (
 from siconform.recording.history import Entry
 
 _STARTS: Final = (Detail.APP_STARTING, Detail.APP_RUNNING)
-_LATER: Final = (*_STARTS, Detail.APP_COMPLETING, Detail.APP_COMPLETED)
-_STATES: Final = (Detail.APP_ACCEPTED, *_LATER, Detail.APP_RESUMING)
+_STATES: Final = (
+    *(Detail.APP_ACCEPTED, *_STARTS, Detail.APP_COMPLETING, Detail.APP_COMPLETED),
+    Detail.APP_RESUMING,
+)
 _USAGE: Final = (Detail.USER_USAGE, Detail.GROUP_USAGE)
 
 _Verdict = tuple[str, str]  # the rule, and the violation or ""
@@ -53,7 +55,7 @@ def application_records_fit_the_verdict() -> Evaluator:
 
 
 def application_records_follow_the_states() -> Evaluator:
-    """No application runs before it asked, is accepted after it ran or runs once completed."""
+    """No application runs before it asked, and none resumes that is not a gang."""
     return _CAUSES.rule("application_records_follow_the_states")
 
 
@@ -90,7 +92,6 @@ def quota_preemption_follows_a_new_configuration() -> Evaluator:
 class _Causes:
     def __init__(self) -> None:
         self._objects = Objects()
-        self._latest: dict[str, Detail] = {}  # the last state by application
         self._is_complete = False  # whether the registration was seen
         self._users: set[str] | None = None  # None if one was not named
         self._may_enforce = True  # whether limits changed, or existing allocations may exceed them
@@ -106,8 +107,7 @@ class _Causes:
                 self._is_complete, self._users, self._may_enforce = True, set(), False
             case ConfigurationSent():
                 self._may_enforce = True
-            case ApplicationRequest(application=name, user=user):
-                self._latest.pop(name, None)
+            case ApplicationRequest(user=user):
                 if not user:
                     self._users = None
                 elif self._users is not None:
@@ -148,21 +148,12 @@ class _Causes:
             rule = "records_of_requests_and_allocations_follow_an_ask"
             yield rule, "" if of.asked else early
         if detail in _STATES and not of.added_again:
-            yield from self._of_state(name, detail, of)
-
-    def _of_state(self, name: str, detail: Detail, of: Application) -> Iterator[_Verdict]:
-        rule, before = "application_records_follow_the_states", self._latest.get(name)
-        if detail is Detail.APP_RESUMING:
-            resumes = f"{name} is reported as {detail.value}, but is not a gang"
-            yield rule, "" if of.gang else resumes
-        elif detail in _STARTS and not of.asked:
-            yield rule, f"{name} is reported as {detail.value}, but asked for nothing"
-        elif not of.gang:
-            is_over = before is Detail.APP_COMPLETED and detail is not Detail.APP_COMPLETED
-            is_back = before in _LATER and detail is Detail.APP_ACCEPTED
-            back = f"{name} is reported as {detail.value} after {before.value if before else ''}"
-            yield rule, back if is_over or is_back else ""
-        self._latest[name] = detail
+            rule = "application_records_follow_the_states"
+            wrong = f"{name} is reported as {detail.value}, but "
+            if detail is Detail.APP_RESUMING:
+                yield rule, "" if of.gang else f"{wrong}is not a gang"
+            elif detail in _STARTS:
+                yield rule, "" if of.asked else f"{wrong}asked for nothing"
 
     def _of_end(self, event: EventReceived, of: Request) -> Iterator[_Verdict]:
         application = self._objects.applications.get(of.application)
@@ -239,53 +230,62 @@ MONITORS: Final = (
         ("SI-EVT-005",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         application_records_fit_the_verdict,
         ("SI-EVT-007",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         application_records_follow_the_states,
         ("SI-EVT-007",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         records_of_ends_show_their_cause,
         ("SI-EVT-008",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         records_of_removed_nodes_follow_the_decommission,
         ("SI-EVT-009",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         records_name_the_second_object_and_the_amount,
         ("SI-EVT-011",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         records_of_requests_and_allocations_follow_an_ask,
         ("SI-EVT-012",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         records_of_users_are_about_applications,
         ("SI-EVT-014",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         quota_preemption_follows_a_new_configuration,
         ("SI-EVT-016",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
 )

@@ -186,6 +186,7 @@ MONITORS: Final = (
         ("SI-EVT-002",),
         hears=(*_NAMES, *REGISTRATION, EventReceived),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         event_records_have_a_time_in_nanoseconds,

@@ -235,6 +235,7 @@ MONITORS: Final = (
         hears=(ForeignAllocationRequest, ForeignEchoed, NodeRequest, RegistrationAnswered),
         presupposes=_FOREIGN,
         identity=_BY_KEY,
+        about_new_names=True,
     ),
     Monitor(
         foreign_allocations_on_known_nodes_are_accepted,
@@ -242,6 +243,7 @@ MONITORS: Final = (
         hears=_REPORTS,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
+        about_new_names=True,
     ),
     Monitor(
         foreign_allocations_are_not_released,

@@ -272,7 +272,13 @@ _NODES: Final = (*NODES, RegistrationAnswered)
 _HEARS: Final = (*_NODES, *CERTAINTY)
 
 MONITORS: Final = (
-    Monitor(new_nodes_are_accepted, ("SI-NODE-001",), _NODES, outlives_registrations=True),
+    Monitor(
+        new_nodes_are_accepted,
+        ("SI-NODE-001",),
+        hears=_NODES,
+        outlives_registrations=True,
+        about_new_names=True,
+    ),
     Monitor(known_nodes_are_rejected, ("SI-NODE-002",), hears=_HEARS, outlives_registrations=True),
     Monitor(nodes_without_id_are_not_accepted, ("SI-NODE-005",), _NODES),
     Monitor(
@@ -280,6 +286,7 @@ MONITORS: Final = (
         ("SI-NODE-008",),
         hears=_NODES,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         known_nodes_are_rejected_when_created_draining,
@@ -292,12 +299,14 @@ MONITORS: Final = (
         ("SI-NODE-030",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         removed_nodes_can_be_created_again,
         ("SI-NODE-031",),
         hears=_HEARS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         draining_nodes_are_rejected_when_created_again,

@@ -256,8 +256,18 @@ MONITORS: Final = (
     Monitor(recovered_allocations_are_not_allocated_again, ("SI-REC-002",), _ECHOES),
     Monitor(recovered_allocations_keep_their_identity, ("SI-REC-003",), _ECHOES),
     Monitor(existing_allocations_without_identity_are_refused, ("SI-REC-004",), _ECHOES),
-    Monitor(nodes_with_unknown_allocations_are_refused, ("SI-REC-006",), _PLACES),
-    Monitor(allocations_without_place_are_refused, ("SI-REC-008",), _PLACES),
+    Monitor(
+        nodes_with_unknown_allocations_are_refused,
+        ("SI-REC-006",),
+        hears=_PLACES,
+        about_new_names=True,
+    ),
+    Monitor(
+        allocations_without_place_are_refused,
+        ("SI-REC-008",),
+        hears=_PLACES,
+        about_new_names=True,
+    ),
     Monitor(
         allocations_without_gang_data_are_not_replaced,
         ("SI-REC-012",),

@@ -41,9 +41,17 @@ class _Life:
     """The evaluators of one RM, from one successful registration to the next."""
 
     def __init__(
-        self, monitors: Sequence[Monitor], previous: "_Life | None", *, is_whole: bool
+        self,
+        monitors: Sequence[Monitor],
+        previous: "_Life | None",
+        *,
+        is_whole: bool,
+        knows_names: bool = True,
     ) -> None:
-        """Begin them; without those that outlive registrations unless all was seen."""
+        """Begin them; without those that outlive registrations unless all was seen.
+
+        Once names were forgotten those about new names do not hear any more.
+        """
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
@@ -52,6 +60,7 @@ class _Life:
         ]
         self._monitors = monitors
         self._is_whole = is_whole
+        self._knows_names = knows_names
         self._hearing: dict[type, _Hearing] = {}
         self._hearing_barriers: dict[type, _Hearing] = {}
         self._alone: dict[type, _Hearing] = {}
@@ -67,6 +76,7 @@ class _Life:
                 for number, monitor in enumerate(self._monitors)
                 if monitor.is_called_with(content, barrier=entry.barrier)
                 and (self._is_whole or not monitor.outlives_registrations)
+                and (self._knows_names or not monitor.about_new_names)
             ]
         return found
 
@@ -100,6 +110,7 @@ class _RM:
         self.gap: Gap | None = None if is_whole else Gap(identity)
         self.memory = Memory(forgotten)
         self._since = 0  # entries since the monitors were begun again
+        self._knows_names = True  # whether none was forgotten
         self._lives = Lives()
         self._life = _Life(monitors, None, is_whole=is_whole)
         self._asked: Entry | None = None
@@ -131,7 +142,12 @@ class _RM:
         return self.gap is None
 
     def _begin(self, asked: Entry | None) -> None:
-        self._life = _Life(self._monitors, self._life, is_whole=self._is_whole)
+        self._life = _Life(
+            self._monitors,
+            self._life,
+            is_whole=self._is_whole,
+            knows_names=self._knows_names,
+        )
         if asked is not None:
             for evaluate, _ in self._life.hearing(asked):
                 evaluate(asked)
@@ -148,9 +164,12 @@ class _RM:
                 yield name[2]
             if self.gap is not None:
                 self.gap.forget(name)
+            self._knows_names = False
         self._since = 0
         self._lives = Lives()
-        self._life = _Life(self._monitors, None, is_whole=self._is_whole)
+        self._life = _Life(
+            self._monitors, None, is_whole=self._is_whole, knows_names=self._knows_names
+        )
         asked: Entry | None = None
         for entry in self.memory.log():
             content = entry.content
