@@ -10,7 +10,7 @@ from typing import Final
 
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.heard import CERTAINTY, NODES
-from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
+from siconform.monitors.monitor import Barriers, EntryFinding, Evaluator, Monitor
 from siconform.monitors.recovered_allocations import REPORTING, TakenOver
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.application_states import COMPLETED, OVER, WAITING
@@ -215,11 +215,12 @@ _HEARS: Final = (
     *(AskRequest, Allocated, ReleaseRequest, Released, AllocationRejected),
     *(*NODES, *REPORTING, *CERTAINTY),
 )
+_FINDS: Final = (ApplicationAccepted, ApplicationUpdated, Barriers)
 
 MONITORS: Final = (
-    Monitor(active_applications_are_not_accepted_again, ("SI-APP-002",), _HEARS),
     Monitor(active_applications_do_not_wait, ("SI-APP-027",), _HEARS),
-    Monitor(applications_that_run_again_do_not_complete, ("SI-APP-028",), _HEARS),
-    Monitor(active_applications_do_not_complete, ("SI-APP-029",), _HEARS),
-    Monitor(recovered_allocations_keep_their_application_active, ("SI-REC-014",), _HEARS),
+    Monitor(active_applications_are_not_accepted_again, ("SI-APP-002",), _FINDS),
+    Monitor(applications_that_run_again_do_not_complete, ("SI-APP-028",), _FINDS),
+    Monitor(active_applications_do_not_complete, ("SI-APP-029",), _FINDS),
+    Monitor(recovered_allocations_keep_their_application_active, ("SI-REC-014",), _FINDS),
 )

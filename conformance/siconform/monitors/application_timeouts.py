@@ -132,6 +132,7 @@ _HEARS: Final = (
     *(ApplicationRequest, ApplicationRemoval, AskRequest, Updated, Allocated, Released),
     *(NodeRequest, ExistingAllocationRequest, Placed),
 )
+_FINDS: Final = (Released,)
 
 MONITORS: Final = (
     Monitor(
@@ -143,13 +144,13 @@ MONITORS: Final = (
     Monitor(
         applications_without_timeout_are_not_limited,
         ("SI-APP-013",),
-        hears=_HEARS,
+        hears=_FINDS,
         presupposes=Feature.EXECUTION_TIMEOUT,
     ),
     Monitor(
         waiting_does_not_count_as_running,
         ("SI-APP-014",),
-        hears=_HEARS,
+        hears=_FINDS,
         presupposes=Feature.EXECUTION_TIMEOUT,
     ),
 )

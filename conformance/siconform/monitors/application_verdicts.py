@@ -198,7 +198,7 @@ class _Verdicts:
         if not addition.is_first:
             return []
         rules = []
-        if self._cluster.has_place_for(request):
+        if self._cluster.has_place_for(request) and not request.placeholder_ask:
             rules.append("new_applications_are_accepted")
             if not request.groups and self._accepts_with(request, "groups"):
                 rules.append("applications_need_no_groups")
@@ -297,17 +297,9 @@ _HEARS: Final = (
     *(ApplicationRequest, ApplicationRemoval, ApplicationAccepted, ApplicationRejected),
     *(ApplicationUpdated, ConfigurationSent, *REGISTRATION, *CERTAINTY),
 )
-
+_FINDS: Final = (ApplicationAccepted, ApplicationRejected)
 
 MONITORS: Final = (
-    Monitor(
-        new_applications_are_accepted,
-        ("SI-APP-001",),
-        hears=_HEARS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
     Monitor(
         applications_without_queue_are_rejected,
         ("SI-APP-005",),
@@ -316,16 +308,24 @@ MONITORS: Final = (
         presupposes=Feature.QUEUES,
     ),
     Monitor(
+        new_applications_are_accepted,
+        ("SI-APP-001",),
+        hears=_FINDS,
+        outlives_registrations=True,
+        presupposes=Feature.QUEUES,
+        about_new_names=True,
+    ),
+    Monitor(
         applications_of_unknown_partitions_are_rejected,
         ("SI-APP-007",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
     ),
     Monitor(
         applications_need_no_groups,
         ("SI-APP-008",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -333,7 +333,7 @@ MONITORS: Final = (
     Monitor(
         unknown_application_tags_do_not_hurt,
         ("SI-APP-010",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -341,7 +341,7 @@ MONITORS: Final = (
     Monitor(
         removed_applications_can_be_added_again,
         ("SI-APP-020",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -349,7 +349,7 @@ MONITORS: Final = (
     Monitor(
         completed_applications_can_be_added_again,
         ("SI-APP-031",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -357,7 +357,7 @@ MONITORS: Final = (
     Monitor(
         failed_applications_can_be_added_again,
         ("SI-APP-037",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -365,7 +365,7 @@ MONITORS: Final = (
     Monitor(
         forced_applications_are_accepted,
         ("SI-CONST-006",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,

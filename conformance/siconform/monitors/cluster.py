@@ -4,6 +4,7 @@ The specification leaves the format to the scheduler. Known is the configuration
 cluster, and nothing once the RM has changed it.
 """
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ FORCED: Final = "application.create.force"
 
 _BY_TAG: Final = "root.namespaces"  # the parent of queues that are created on demand
 _ROOT: Final = "root."
+_LIMITS: Final = {"resources", "maxapplications", "limits"}
 
 
 class Cluster:
@@ -63,7 +65,6 @@ class Cluster:
             and request.queue in _unlimited_queues()
             and request.partition == PARTITION
             and bool(request.application and request.user)
-            and not request.placeholder_ask
         )
 
 
@@ -77,9 +78,18 @@ def _asks_for_the_cluster(registration: Entry) -> bool:
 @cache
 def _unlimited_queues() -> frozenset[str]:
     [partition] = plain_yaml.load(conformance_queues())["partitions"]
-    [root] = partition["queues"]
-    plain = (queue["name"] for queue in root["queues"] if set(queue) == {"name"})
-    return frozenset(f"{_ROOT}{name}" for name in plain)
+    return frozenset(name for queue in partition["queues"] for name in _without_limit(queue, ""))
+
+
+def _without_limit(queue: Mapping[str, Any], above: str) -> Iterator[str]:
+    """Yield the leaves without a limit of their own or above them."""
+    name = f"{above}{queue['name']}"
+    if _LIMITS & queue.keys():
+        return
+    for child in queue.get("queues", ()):
+        yield from _without_limit(child, f"{name}.")
+    if not ("queues" in queue or queue.get("parent")):
+        yield name
 
 
 @cache

@@ -53,6 +53,7 @@ class _Node:
     message: int  # that created it
     created_draining: bool
     accepted: bool = False
+    is_drained: bool = False  # by the RM
     drains: bool = False  # certainly
     in_its_message: bool = False  # whether the creation and the drain came in one message
     filled: bool = False  # whether existing allocations were reported on it
@@ -128,6 +129,7 @@ class _Placements:
                 node.created_again = True
             case Action.DRAIN:
                 self._drains.send((name, node), UpdateKind.NODES)
+                node.is_drained = True
                 node.in_its_message = node.message == message
                 return _holds("entries_of_one_message_take_effect_in_order", node.in_its_message)
             case Action.UPDATE if node.drains:
@@ -145,7 +147,9 @@ class _Placements:
         if request.action not in _CREATIONS:
             return NO_FINDINGS
         draining = request.action is Action.CREATE_DRAINING
-        node = self._nodes[request.node] = _Node(message, draining, drains=draining)
+        node = self._nodes[request.node] = _Node(
+            message, draining, is_drained=draining, drains=draining
+        )
         node.filled = bool(request.existing)
         return _holds("nodes_created_draining_get_nothing", draining)
 
@@ -155,7 +159,7 @@ class _Placements:
             del self._nodes[name]  # a further creation may succeed
             return NO_FINDINGS
         again, node.created_again = node.created_again, False
-        node.rejected_again |= node.drains and again
+        node.rejected_again |= node.is_drained and again
         return _holds("creations_do_not_undrain", node.rejected_again)
 
     def _is_placed(self, new: Allocated, node: _Node) -> Findings:
@@ -173,11 +177,12 @@ def _holds(rule: str, precondition: object = "always") -> Findings:
 
 _PLACEMENTS: Final = SharedAnalysis(_Placements)
 _HEARS: Final = (*NODES, *REPORTING, Allocated, Released, *CERTAINTY)
+_FINDS: Final = (*REPORTING, NodeRejected, Allocated)
 
 MONITORS: Final = (
     Monitor(nodes_created_draining_get_nothing, ("SI-NODE-011", "SI-NODE-012"), _HEARS),
-    Monitor(filled_nodes_get_nothing_before_they_are_undrained, ("SI-REC-009",), _HEARS),
-    Monitor(updates_do_not_undrain, ("SI-NODE-025",), _HEARS),
-    Monitor(creations_do_not_undrain, ("SI-NODE-039",), _HEARS),
-    Monitor(entries_of_one_message_take_effect_in_order, ("SI-NODE-037",), _HEARS),
+    Monitor(filled_nodes_get_nothing_before_they_are_undrained, ("SI-REC-009",), _FINDS),
+    Monitor(updates_do_not_undrain, ("SI-NODE-025",), _FINDS),
+    Monitor(creations_do_not_undrain, ("SI-NODE-039",), _FINDS),
+    Monitor(entries_of_one_message_take_effect_in_order, ("SI-NODE-037",), _FINDS),
 )

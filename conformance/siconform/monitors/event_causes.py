@@ -223,6 +223,7 @@ _HEARS: Final = (
     *(ExistingAllocationRequest, Placed, Allocated, Released, ConfigurationSent, EventReceived),
     *REGISTRATION,
 )
+_FINDS: Final = (EventReceived,)
 
 MONITORS: Final = (
     Monitor(
@@ -235,56 +236,56 @@ MONITORS: Final = (
     Monitor(
         application_records_fit_the_verdict,
         ("SI-EVT-007",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         application_records_follow_the_states,
         ("SI-EVT-007",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_ends_show_their_cause,
         ("SI-EVT-008",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_removed_nodes_follow_the_decommission,
         ("SI-EVT-009",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_name_the_second_object_and_the_amount,
         ("SI-EVT-011",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_requests_and_allocations_follow_an_ask,
         ("SI-EVT-012",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_users_are_about_applications,
         ("SI-EVT-014",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         quota_preemption_follows_a_new_configuration,
         ("SI-EVT-016",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),

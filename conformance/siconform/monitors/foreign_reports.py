@@ -255,7 +255,7 @@ MONITORS: Final = (
     Monitor(
         moved_foreign_allocations_count_on_their_node,
         ("SI-FOR-009",),
-        hears=_HEARS,
+        hears=(Allocated,),
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),

@@ -167,21 +167,22 @@ def _limits(node: NodeAmounts, name: str) -> Mapping[str, tuple[int, int]]:
 
 _LIMITS: Final = SharedAnalysis(_Limits)
 _HEARS: Final = (*OCCUPANCY, ForeignAllocationRequest)
+_FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
     Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _HEARS),
-    Monitor(occupied_resource_is_not_available, ("SI-NODE-007",), _HEARS),
-    Monitor(smaller_nodes_get_less, ("SI-NODE-018",), _HEARS),
-    Monitor(newly_occupied_resource_is_not_available, ("SI-NODE-021",), _HEARS),
-    Monitor(resources_left_out_of_an_update_stay, ("SI-NODE-022",), _HEARS),
-    Monitor(node_reports_without_action_add_no_capacity, ("SI-NODE-036",), _HEARS),
-    Monitor(existing_allocations_of_nodes_hold_capacity, ("SI-REC-001",), _HEARS),
-    Monitor(existing_allocations_of_draining_nodes_hold_capacity, ("SI-REC-023",), _HEARS),
-    Monitor(reported_allocations_hold_capacity, ("SI-REC-007",), _HEARS),
+    Monitor(occupied_resource_is_not_available, ("SI-NODE-007",), _FINDS),
+    Monitor(smaller_nodes_get_less, ("SI-NODE-018",), _FINDS),
+    Monitor(newly_occupied_resource_is_not_available, ("SI-NODE-021",), _FINDS),
+    Monitor(resources_left_out_of_an_update_stay, ("SI-NODE-022",), _FINDS),
+    Monitor(node_reports_without_action_add_no_capacity, ("SI-NODE-036",), _FINDS),
+    Monitor(existing_allocations_of_nodes_hold_capacity, ("SI-REC-001",), _FINDS),
+    Monitor(existing_allocations_of_draining_nodes_hold_capacity, ("SI-REC-023",), _FINDS),
+    Monitor(reported_allocations_hold_capacity, ("SI-REC-007",), _FINDS),
     Monitor(
         negative_foreign_amounts_add_no_capacity,
         ("SI-FOR-010",),
-        hears=_HEARS,
+        hears=_FINDS,
         presupposes=Feature.FOREIGN_ALLOCATIONS,
         identity=Identity.KEY_OF_THE_ASK,
     ),

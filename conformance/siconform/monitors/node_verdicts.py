@@ -270,8 +270,10 @@ def rejections_of_nodes_give_a_reason() -> Evaluator:
 _VERDICTS: Final = SharedAnalysis(_Verdicts)
 _NODES: Final = (*NODES, RegistrationAnswered)
 _HEARS: Final = (*_NODES, *CERTAINTY)
+_FINDS: Final = (NodeAccepted, NodeRejected)
 
 MONITORS: Final = (
+    Monitor(known_nodes_are_rejected, ("SI-NODE-002",), hears=_HEARS, outlives_registrations=True),
     Monitor(
         new_nodes_are_accepted,
         ("SI-NODE-001",),
@@ -279,7 +281,6 @@ MONITORS: Final = (
         outlives_registrations=True,
         about_new_names=True,
     ),
-    Monitor(known_nodes_are_rejected, ("SI-NODE-002",), hears=_HEARS, outlives_registrations=True),
     Monitor(nodes_without_id_are_not_accepted, ("SI-NODE-005",), _NODES),
     Monitor(
         attributes_prevent_no_acceptance,
@@ -291,27 +292,27 @@ MONITORS: Final = (
     Monitor(
         known_nodes_are_rejected_when_created_draining,
         ("SI-NODE-013",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
     ),
     Monitor(
         drained_nodes_can_be_created_again,
         ("SI-NODE-030",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         removed_nodes_can_be_created_again,
         ("SI-NODE-031",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         draining_nodes_are_rejected_when_created_again,
         ("SI-NODE-039",),
-        hears=_HEARS,
+        hears=_FINDS,
         outlives_registrations=True,
     ),
     Monitor(

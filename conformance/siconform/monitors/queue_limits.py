@@ -113,6 +113,7 @@ class _Limits:
 
 _LIMITS: Final = SharedAnalysis(_Limits)
 _HEARS: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejected)
+_FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
     Monitor(
@@ -124,13 +125,13 @@ MONITORS: Final = (
     Monitor(
         queues_above_are_not_overfilled,
         ("SI-CFG-008",),
-        hears=_HEARS,
+        hears=_FINDS,
         presupposes=Feature.QUOTAS,
     ),
     Monitor(
         limits_of_memory_hold_for_memory,
         ("SI-CONST-009",),
-        hears=_HEARS,
+        hears=_FINDS,
         presupposes=Feature.QUOTAS,
     ),
 )

@@ -117,6 +117,7 @@ class _Excess:
 
 _EXCESS: Final = SharedAnalysis(_Excess)
 _HEARS: Final = (*OCCUPANCY, *QUOTAS)
+_FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
     Monitor(
@@ -128,7 +129,7 @@ MONITORS: Final = (
     Monitor(
         allocations_reported_again_hold_capacity,
         ("SI-REC-026",),
-        hears=_HEARS,
+        hears=_FINDS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
 )

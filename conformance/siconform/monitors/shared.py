@@ -17,7 +17,10 @@ Analysis = Callable[[Entry], Findings]
 
 
 class SharedAnalysis:
-    """The rules of one analysis; all of them hear the same types of content.
+    """The rules of one analysis.
+
+    The first of them in the list of monitors hears everything that the analysis needs, and is never
+    left out if another is not. The others hear what they may find something in.
 
     The evaluators of an RM are created one after the other: a rule that is asked for a second time
     begins a new analysis.

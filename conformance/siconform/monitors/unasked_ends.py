@@ -130,10 +130,11 @@ _HEARS: Final = (
     *(ExistingAllocationRequest, Placed, Allocated, Released, ConfigurationSent),
     *(RegistrationRequested, RegistrationAnswered),
 )
+_FINDS: Final = (Released,)
 
 MONITORS: Final = (
     Monitor(drains_end_nothing, ("SI-NODE-027",), _HEARS),
-    Monitor(smaller_nodes_stop_nothing, ("SI-NODE-043",), _HEARS),
+    Monitor(smaller_nodes_stop_nothing, ("SI-NODE-043",), _FINDS),
     Monitor(removals_in_other_partitions_end_nothing, ("SI-APP-019",), _HEARS),
-    Monitor(configurations_end_nothing, ("SI-CFG-002",), _HEARS),
+    Monitor(configurations_end_nothing, ("SI-CFG-002",), _FINDS),
 )
