@@ -61,6 +61,9 @@ MaximumOf = Callable[[str, str], int | None]
 """The limit of a resource in a place; None if there is none."""
 
 
+_NOTHING: Final[Mapping[str, int]] = {}
+
+
 def least(amounts: Sequence[Mapping[str, int]], resource: str) -> int:
     """Return the smallest of these amounts of a resource."""
     return min(one.get(resource, 0) for one in amounts)
@@ -71,6 +74,7 @@ class _Held:
     allocation: Allocated
     amounts: list[Amounts]  # it holds one of them
     places: Sequence[str] = ()
+    counted: Mapping[str, int] = field(default_factory=dict)  # as held in each of its places
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +92,7 @@ class Occupancy:
         self._most = most
         self._live: dict[str, _Held] = {}
         self._in: dict[str, dict[str, _Held]] = {}  # by place, then by identity
+        self._used: dict[str, dict[str, int]] = {}  # of each resource, by place
         self._removed: set[str] = set()  # applications, until they are submitted again
         self._released: set[str] = set()  # by the RM, perhaps before they were announced
         self._existing = TakenOver()
@@ -102,11 +107,25 @@ class Occupancy:
 
     def used(self, place: str, resource: str) -> int:
         """Return how much of a resource is certainly held in this place."""
-        used = 0
-        for held in self._in.get(place, {}).values():
-            amounts = held.amounts
-            used += amounts[0].get(resource, 0) if len(amounts) == 1 else least(amounts, resource)
-        return used
+        return self._used.get(place, _NOTHING).get(resource, 0)
+
+    def _recount(self, held: _Held) -> None:
+        """Count what it certainly holds, after a change, in its places."""
+        amounts = held.amounts
+        if len(amounts) == 1:
+            now = amounts[0]
+        else:
+            now = {name: least(amounts, name) for name in {n for one in amounts for n in one}}
+        self._count(held, now)
+
+    def _count(self, held: _Held, now: Mapping[str, int]) -> None:
+        for place in held.places:
+            used = self._used.setdefault(place, {})
+            for name, amount in held.counted.items():
+                used[name] -= amount
+            for name, amount in now.items():
+                used[name] = used.get(name, 0) + amount
+        held.counted = now
 
     def is_not_new(self, received: Allocated) -> bool:
         """Return whether the RM reported it as existing, so that it takes no new capacity."""
@@ -191,7 +210,9 @@ class Occupancy:
         self._open.setdefault(identity, []).append(update)
         self._updates.send(update, UpdateKind.ALLOCATIONS)
         if identity in self._live:
-            self._live[identity].amounts.append(amounts)
+            held = self._live[identity]
+            held.amounts.append(amounts)
+            self._recount(held)
 
     def _may_be_on(self, identity: str, node: str) -> None:
         if node:
@@ -213,8 +234,10 @@ class Occupancy:
             return
         before = held.amounts
         held.amounts = [update.amounts, *(one.amounts for one in waiting)]
+        self._recount(held)
         if not self._fits(held):
             held.amounts = before
+            self._recount(held)
 
     def _fits(self, held: _Held) -> bool:
         limits = (
@@ -233,6 +256,7 @@ class Occupancy:
             return
         if len(waiting) == 1 and len(held.amounts) > 1:
             held.amounts.remove(waiting[0].amounts)
+            self._recount(held)
         elif not waiting:
             self._ends_one(identity)  # a late rejection: the earlier amount is no longer known
 
@@ -243,6 +267,7 @@ class Occupancy:
         held = self._live[new.identity] = _Held(new, [new.resource, *amounts], places)
         for place in places:
             self._in.setdefault(place, {})[new.identity] = held
+        self._recount(held)
 
     def _ends_one(self, identity: str) -> None:
         self._ends([identity])
@@ -255,5 +280,7 @@ class Occupancy:
     def _ends(self, identities: Iterable[str]) -> None:
         for identity in identities:
             ended = self._live.pop(identity, None)
-            for place in ended.places if ended is not None else ():
-                self._in[place].pop(identity, None)
+            if ended is not None:
+                self._count(ended, _NOTHING)
+                for place in ended.places:
+                    self._in[place].pop(identity, None)

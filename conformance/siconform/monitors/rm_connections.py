@@ -9,6 +9,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
+from siconform.monitors.rm_wire import SENT_BY_RM
 from siconform.protocol.registration import RegistrationRequested
 from siconform.recording.history import Entry
 
@@ -37,6 +38,7 @@ MONITORS: Final = (
     Monitor(
         every_request_names_the_registered_rm,
         ("SI-CONN-020",),
+        hears=SENT_BY_RM,
         outlives_registrations=True,  # so that a trace is not checked whose registration is unknown
     ),
 )

@@ -1,7 +1,7 @@
 """Rules about the wire format of an RM's messages, where the kit is the scheduler."""
 
 from functools import cache
-from typing import Final
+from typing import Final, get_args
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto
@@ -15,6 +15,7 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
+from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
     every_field_is_declared,
@@ -25,8 +26,23 @@ from siconform.monitors.wire import (
     parts_that,
     unknown_numbers,
 )
-from siconform.protocol.notifications import Released, Termination
-from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest
+from siconform.protocol.callbacks import (
+    Answered,
+    CallbacksOffered,
+    ConfigurationStored,
+    StateDumped,
+    StrangeCall,
+)
+from siconform.protocol.configuration import ConfigurationSent
+from siconform.protocol.notifications import (
+    Nothing,
+    NotInTheText,
+    Released,
+    Termination,
+    Unreadable,
+)
+from siconform.protocol.registration import RegistrationRequested
+from siconform.protocol.requests import Action, NodeRequest, ReleaseRequest, Request
 from siconform.protocol.subjects import AllOf, OneAllocation
 from siconform.recording.history import Entry
 
@@ -97,6 +113,24 @@ def a_constraint_of_the_rm_is_simple() -> Evaluator:
     return of_messages(evaluate_message, Side.RM)
 
 
+SENT_BY_RM: Final = (
+    *get_args(Request),
+    RegistrationRequested,
+    Updated,
+    Placed,
+    Nothing,
+    Unreadable,
+    NotInTheText,
+    ConfigurationSent,
+    Answered,
+    ConfigurationStored,
+    StateDumped,
+    StrangeCall,
+    CallbacksOffered,
+)
+"""What an RM's message may contain, also as monitors observe it."""
+
+
 def _reserves(descriptor: Descriptor) -> bool:
     return bool(_reserved(descriptor))
 
@@ -112,11 +146,15 @@ def _reserved(descriptor: Descriptor) -> frozenset[int]:
 
 
 MONITORS: Final = (
-    Monitor(every_field_of_the_rm_is_declared, ("SI-WIRE-006",), about_one_message=True),
-    Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",), about_one_message=True),
+    Monitor(
+        every_field_of_the_rm_is_declared, ("SI-WIRE-006",), SENT_BY_RM, about_one_message=True
+    ),
+    Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",), SENT_BY_RM, about_one_message=True),
     Monitor(
         what_the_rm_means_is_set, ("SI-WIRE-010",), hears=(Released, ReleaseRequest, NodeRequest)
     ),
-    Monitor(the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",), about_one_message=True),
-    Monitor(a_constraint_of_the_rm_is_simple, ("SI-WIRE-012",), about_one_message=True),
+    Monitor(
+        the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",), SENT_BY_RM, about_one_message=True
+    ),
+    Monitor(a_constraint_of_the_rm_is_simple, ("SI-WIRE-012",), SENT_BY_RM, about_one_message=True),
 )

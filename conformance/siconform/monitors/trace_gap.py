@@ -185,11 +185,12 @@ class Gap:
             case Released(application=application, identity=name):
                 if (application, name) in self._identities:
                     return True
+            case AskReleased(application=application, key=name):
+                pass
             case (
-                AskReleased(application=application, key=name)
-                | AskRejected(application=application, key=name)
+                AskRejected(application=application, key=name)
                 | AllocationRejected(application=application, key=name)
-            ):
+            ) if name:
                 pass
             case _:
                 return False

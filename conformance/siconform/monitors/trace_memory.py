@@ -128,7 +128,7 @@ class Memory:
         self._now += 1
         self.kept += 1
         content = entry.content
-        numbered = (self._now, entry)
+        numbered = (self._now, _without_message(entry))
         name = self._name(content)
         if name is None:
             self._note_other(numbered)
@@ -365,6 +365,23 @@ _BEGINNINGS: Final = (
     NodeRequest,
 )
 _LASTING: Final = (StreamEnded, ConfigurationSent, AskReleaseRequest, ReleaseRequest)
+
+
+def _without_message(entry: Entry) -> Entry:
+    """Return the entry without its message, of which only a registration's is looked at again."""
+    if entry.message is None or isinstance(entry.content, RegistrationRequested):
+        return entry
+    return Entry(
+        entry.at,
+        entry.rm,
+        entry.sent_by_rm,
+        entry.kind,
+        entry.content,
+        None,
+        entry.number,
+        entry.barrier,
+        entry.moment,
+    )
 
 
 def _was_accepted(thing: _Thing) -> bool:

@@ -1,5 +1,6 @@
 """Evaluation of a trace by monitors, entry by entry; nothing is kept but counts and what lives."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -239,11 +240,12 @@ class TraceReading:
             self.forgotten += 1
             self._alone(rm, entry, position)
             return
-        rm.memory.note(entry)
         self._evaluate(rm, entry, position)
+        rm.memory.note(entry)
         if rm.is_to_be_begun_again():
             for key in rm.begins_again():
                 self._forget(entry.rm, key)
+            gc.collect()
 
     def _begins(self, entry: Entry) -> _RM:
         """Return the monitors of an RM of which this is the first entry."""

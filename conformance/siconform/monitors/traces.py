@@ -1,5 +1,6 @@
 """Recorded exchanges, read line by line and evaluated by the monitors of both sides."""
 
+import gc
 import multiprocessing
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -258,6 +259,7 @@ def _check(
     check = TraceCheck(revision, monitored, lines.files)
     if follow and reports is not None:
         lines.meanwhile = lambda: reports.look(check)
+    gc.disable()  # nothing here refers to itself; it is collected when monitors are begun again
     try:
         for line in lines:
             check.read(line)
@@ -267,6 +269,8 @@ def _check(
             raise
     except OSError as error:
         raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None
+    finally:
+        gc.enable()
     return _Part.of(check)
 
 
