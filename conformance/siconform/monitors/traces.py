@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
@@ -219,8 +218,9 @@ def check_trace(
         context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
         with ProcessPoolExecutor(1, context) as pool:
             other = pool.submit(_check_second_half, source, revision.name, tuple(lacks))
-            part = _check(source, revision, monitored[::2])
-            part = part.with_other(other.result())
+            first, second = halves(monitored)
+            part = _check(source, revision, [monitored[number] for number in first])
+            part = part.with_other(other.result(), [*first, *second])
     if not part.totals.elements:
         raise UnusableTrace(f"{source} contains no decoded message")
     return result(part)
@@ -241,9 +241,10 @@ class _Part:
         around = check.surroundings.around()
         return cls(tuple(check.files), check.found, check.totals(), around)
 
-    def with_other(self, other: "_Part") -> "_Part":
-        """Return all of it: these found every other one, beginning with the first."""
-        found = [one for pair in zip_longest(self.found, other.found) for one in pair if one]
+    def with_other(self, other: "_Part", numbers: Sequence[int]) -> "_Part":
+        """Return all of it; ``numbers`` are those of these monitors, then of the other ones."""
+        by_number = dict(zip(numbers, [*self.found, *other.found], strict=True))
+        found = [one for _, one in sorted(by_number.items())]
         return replace(self, found=found, around={**self.around, **other.around})
 
 
@@ -294,7 +295,19 @@ class _Reports:
 def _check_second_half(source: str, revision: str, lacks: Collection[str]) -> _Part:
     known = find_revision(revision)
     monitored = monitors_for(dialect_for(known).identity, lacks)
-    return _check(source, known, monitored[1::2])
+    return _check(source, known, [monitored[number] for number in halves(monitored)[1]])
+
+
+def halves(monitored: Sequence[Monitored]) -> tuple[list[int], list[int]]:
+    """Return the numbers of two halves; monitors of one module may share what they analyse."""
+    modules: dict[str, list[int]] = {}
+    for number, one in enumerate(monitored):
+        modules.setdefault(one.monitor.begins.__module__, []).append(number)
+    first: list[int] = []
+    second: list[int] = []
+    for numbers in sorted(modules.values(), key=len, reverse=True):
+        min(first, second, key=len).extend(numbers)
+    return sorted(first), sorted(second)
 
 
 def _size(source: str) -> int:
