@@ -35,21 +35,21 @@ LARGER = NodeRequest("n", Action.UPDATE, capacity={"memory": 12})
 FOREIGN: Sequence[Case] = (
     Case(
         "updated_foreign_allocations_hold_their_new_amount",
-        [NODE, foreign(2), *CERTAIN, foreign(6), *CERTAIN, new()],
-        [NODE, foreign(7), *CERTAIN, new("o", 2)],
-        [("7 for foreign", [NODE, foreign(2), *CERTAIN, foreign(7), *CERTAIN, new()])],
+        [NODE, foreign(2), *CERTAIN, foreign(6), *CERTAIN, ASK, new()],
+        [NODE, foreign(7), *CERTAIN, ASK, new("o", 2)],
+        [("7 for foreign", [NODE, foreign(2), *CERTAIN, foreign(7), *CERTAIN, ASK, new()])],
     ),
     Case(
         "moved_foreign_allocations_count_on_their_node",
-        [NODE, NODE_M, foreign(6, "m"), foreign(6), *CERTAIN, new()],
-        [NODE, foreign(7), foreign(7), *CERTAIN, new()],
+        [NODE, NODE_M, foreign(6, "m"), foreign(6), *CERTAIN, ASK, new()],
+        [NODE, foreign(7), foreign(7), *CERTAIN, ASK, new()],
         [
-            ("8 for foreign", [NODE, NODE_M, foreign(8, "m"), foreign(8), *CERTAIN, new()]),
+            ("8 for foreign", [NODE, NODE_M, foreign(8, "m"), foreign(8), *CERTAIN, ASK, new()]),
             (
                 "8 for foreign",
-                [NODE, foreign(8), DECOMMISSION, NODE, foreign(8), *CERTAIN, new()],
+                [NODE, foreign(8), DECOMMISSION, NODE, foreign(8), *CERTAIN, ASK, new()],
             ),
-            ("9 for foreign", [NODE, foreign(9), LARGER, *CERTAIN, new()]),
+            ("9 for foreign", [NODE, foreign(9), LARGER, *CERTAIN, ASK, new()]),
         ],
     ),
     Case(

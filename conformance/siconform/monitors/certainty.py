@@ -37,9 +37,13 @@ class _Waiting(Generic[T]):
 
 
 class Certainty(Generic[T]):
-    """Messages of the RM that are to become certain."""
+    """Messages of the RM that are to become certain.
 
-    def __init__(self) -> None:
+    Unless ``effects_matter``, the first answer is enough: what was sent before may still come.
+    """
+
+    def __init__(self, *, effects_matter: bool = True) -> None:
+        self._effects_matter = effects_matter
         self._barriers = AnsweredBarriers()
         self._waiting: list[_Waiting[T]] = []
 
@@ -47,7 +51,8 @@ class Certainty(Generic[T]):
         """Note that the RM sent this on the stream of this kind."""
         if self._barriers.now == 0 and len(self._waiting) >= _WITHOUT_BARRIERS:
             del self._waiting[0]
-        self._waiting.append(_Waiting(what, kind, self._barriers.now))
+        waiting = _Waiting(what, kind, self._barriers.now, processed=not self._effects_matter)
+        self._waiting.append(waiting)
 
     def observe(self, entry: Entry) -> Sequence[T]:
         """Return what becomes certain with this entry."""

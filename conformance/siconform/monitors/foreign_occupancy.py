@@ -31,8 +31,9 @@ class _Report:
 class ForeignOccupancy:
     """The foreign allocations that an RM has reported."""
 
-    def __init__(self) -> None:
-        self._certainty: Certainty[_Report] = Certainty()
+    def __init__(self, *, effects_matter: bool = True) -> None:
+        self._certainty: Certainty[_Report] = Certainty(effects_matter=effects_matter)
+        self.changed: dict[str, float] = {}  # when a report last became certain, by node
         self._possible: dict[str, list[_Report | None]] = {}  # by key; None: nothing is held
 
     def used(self, node: str, resource: str) -> int:
@@ -52,6 +53,7 @@ class ForeignOccupancy:
     def observe(self, entry: Entry) -> None:
         """Apply what this entry reports, makes certain and ends."""
         for report in self._certainty.observe(entry):
+            self.changed[report.node] = entry.number
             possible = self._possible.get(report.key, [])
             if report in possible and not report.doubtful:
                 self._possible[report.key] = possible[possible.index(report) :]
