@@ -8,6 +8,7 @@ from selftest.monitor_cases import (
     applications,
     asks,
     by_key,
+    callbacks,
     capacity,
     draining,
     events,
@@ -15,11 +16,14 @@ from selftest.monitor_cases import (
     gangs,
     node_limits,
     node_verdicts,
+    meaningless,
     nodes,
     recovered_identities,
     recovery,
+    registrations,
     releases,
     unasked_ends,
+    utilisation,
     wire,
 )
 
@@ -42,6 +46,10 @@ CASES = (
     *node_verdicts.CASES,
     *recovered_identities.CASES,
     *unasked_ends.CASES,
+    *meaningless.CASES,
+    *registrations.CASES,
+    *callbacks.CASES,
+    *utilisation.CASES,
 )
 
 BY_KEY_CASES = (*by_key.BY_KEY, *foreign_reports.FOREIGN)

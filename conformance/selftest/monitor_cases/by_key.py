@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from selftest.monitor_cases import meaningless
 from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     ASK,
@@ -81,6 +82,7 @@ NODE_M = replace(NODE, node="m")
 FOREIGN_GONE = ReleaseRequest(OneAllocation("", "f", "f"), STOPPED)
 
 BY_KEY: Sequence[Case] = (
+    *meaningless.BY_KEY,
     Case(
         "updates_are_no_further_allocations",
         [ASK, new(), update(8), new(memory=8), ended()],

@@ -250,7 +250,7 @@ MONITORS: Final = (
     Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",), hears=_VERDICTS),
     Monitor(
         withdrawn_asks_are_not_allocated,
-        ("SI-ASK-018",),
+        ("SI-ASK-018", "SI-CONN-015"),
         hears=(AskRequest, Updated, AskReleaseRequest, Allocated, StreamEnded, Barriers),
     ),
     Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",), hears=_VERDICTS),

@@ -29,7 +29,8 @@ class Monitor:
     """A safety rule, and the requirements it is evidence for.
 
     Each successful registration of an RM starts a new evaluator; the evaluator of a rule that
-    ``outlives_registrations`` is kept across them. In a trace with a gap only a rule
+    ``outlives_registrations`` is kept across them, and a rule ``of_all_rms`` has one for all of
+    them. In a trace with a gap only a rule
     ``about_one_message`` is evaluated for what may have begun before, and once a trace is so long
     that names are forgotten, none ``about_new_names``.
     """
@@ -38,6 +39,7 @@ class Monitor:
     requirements: tuple[str, ...]
     hears: tuple[type, ...] = ()  # types of content, or Barriers, it is called with; () for all
     outlives_registrations: bool = False
+    of_all_rms: bool = False
     about_one_message: bool = False  # remembers nothing of other messages
     about_new_names: bool = False  # has to tell a name that was used before from a new one
     presupposes: str = ""  # the feature the target must have, "" for none

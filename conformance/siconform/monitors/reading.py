@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -30,12 +30,13 @@ class _Life:
         self,
         monitors: Sequence[Monitor],
         records: Sequence[_Record],
+        shared: Mapping[int, Evaluator],
         previous: "_Life | None" = None,
     ) -> None:
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
-            else monitor.begins()
+            else shared.get(number) or monitor.begins()
             for number, monitor in enumerate(monitors)
         ]
         self._monitored = list(zip(monitors, self.evaluators, records, strict=True))
@@ -82,6 +83,7 @@ class Reading:
         self._lives: dict[str, _Life] = {}
         self._asked: dict[str, Entry] = {}  # the last call to register of each RM
         self._records = [_Record() for _ in monitors]
+        self._shared = {n: one.begins() for n, one in enumerate(monitors) if one.of_all_rms}
 
     def reads(self, history: History, end: int) -> None:
         """Evaluate the new entries before the index ``end``."""
@@ -99,7 +101,7 @@ class Reading:
     def _observe(self, index: int, entry: Entry) -> None:
         life = self._lives.get(entry.rm)
         if life is None or _starts_over(entry):
-            life = self._lives[entry.rm] = _Life(self._monitors, self._records, life)
+            life = self._lives[entry.rm] = _Life(self._monitors, self._records, self._shared, life)
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry

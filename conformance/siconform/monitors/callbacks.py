@@ -1,0 +1,322 @@
+"""Rules about callbacks: which stream they come on, and what they name.
+
+Streams are not ordered with each other: a callback may come before or after what caused it.
+"""
+
+from collections import Counter, defaultdict
+from typing import Final
+
+from siconform.monitors.key_lifecycles import key_of
+from siconform.monitors.memory import Names
+from siconform.monitors.monitor import (
+    NOTHING_TO_EVALUATE,
+    EntryFinding,
+    Evaluator,
+    Monitor,
+    violated_if,
+)
+from siconform.monitors.open_calls import CALLS, OpenCalls
+from siconform.monitors.recovered_allocations import recovered_in
+from siconform.monitors.restated import Placed, Updated
+from siconform.protocol.callbacks import (
+    Answered,
+    Assumed,
+    CallbacksOffered,
+    EvictionCheck,
+    Forgotten,
+    PlacementCheck,
+    Scheduling,
+    SchedulingReported,
+)
+from siconform.protocol.notifications import Allocated, Released
+from siconform.protocol.registration import RegistrationAnswered
+from siconform.protocol.requests import (
+    AskRequest,
+    ExistingAllocationRequest,
+    ForeignAllocationRequest,
+    NodeRequest,
+)
+from siconform.protocol.subjects import AllOf
+from siconform.recording.history import Content, Entry
+
+_NAMING: Final = (
+    *(AskRequest, Updated, Placed, ExistingAllocationRequest, ForeignAllocationRequest),
+    NodeRequest,
+)
+_CHECKS: Final = (PlacementCheck, EvictionCheck)
+
+
+class _Sent:
+    """The keys and nodes that the RM has sent, in all of its registrations.
+
+    Nothing is known of an RM whose registration was not seen.
+    """
+
+    def __init__(self) -> None:
+        self._names = Names()
+        self._is_registered = False
+
+    def observe(self, content: Content) -> None:
+        match content:
+            case RegistrationAnswered(status="OK"):
+                self._is_registered = True
+            case NodeRequest(node=node):
+                self._names.add(f"node {node}")
+            case AskRequest(key=key, application=name) | Updated(key=key, application=name):
+                self._adds(key, name)
+            case ForeignAllocationRequest(key=key):
+                self._adds(key, "")
+        placed = (content.allocation,) if isinstance(content, Placed) else recovered_in(content)
+        for one in placed:
+            self._adds(one.key, one.application)
+
+    def _adds(self, key: str, application: str) -> None:
+        self._names.add(f"ask {key_of(key)}")
+        self._names.add(f"ask {key_of(key)} of {application}")
+
+    def unknown(self, *names: str) -> list[str]:
+        """Return those that the RM has certainly not sent."""
+        if not self._is_registered:
+            return []
+        return [name for name in names if self._names.lack(name)]
+
+
+def callbacks_come_on_the_latest_offer() -> Evaluator:
+    """A call about an ask comes on the callback stream that was offered last.
+
+    That is certain of an ask that the RM sent after the first call on it, if the RM has registered
+    again after it had offered the former one.
+    """
+    offers = _Offers()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        match entry.content:
+            case RegistrationAnswered(status="OK"):
+                offers.registers()
+            case CallbacksOffered(offer=number):
+                offers.offers(number)
+            case AskRequest(key=key):
+                offers.asked[key_of(key)] = offers.has_been_used
+            case PlacementCheck(key=key, offer=number) | EvictionCheck(key=key, offer=number):
+                return offers.calls(key, number)
+            case SchedulingReported(key=key, offer=number):
+                return offers.calls(key, number)
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+class _Offers:
+    """The offers of an RM, and the asks it has sent since the last one was first used."""
+
+    def __init__(self) -> None:
+        self.has_been_used = False
+        self.asked: dict[str, bool] = {}  # whether the latest offer had been used by then
+        self._latest: object = None
+        self._before: set[object] = set()  # offers from before the last registration
+
+    def registers(self) -> None:
+        self._before.add(self._latest)
+
+    def offers(self, number: object) -> None:
+        self._latest, self.has_been_used = number, False
+        self.asked.clear()
+
+    def calls(self, key: str, number: object) -> EntryFinding:
+        if number == self._latest:
+            self.has_been_used = True
+            return "" if self.asked.get(key) and self._before else NOTHING_TO_EVALUATE
+        is_former = number in self._before and self._latest not in self._before
+        if not is_former or not self.asked.get(key):
+            return NOTHING_TO_EVALUATE
+        return f"the call about {key} comes on offer {number}, the latest is {self._latest}"
+
+
+def checks_come_before_allocations() -> Evaluator:
+    """An ask that placement checks were made for goes to no node that was not checked or refused.
+
+    Replacements of placeholders are left out, and what the RM placed itself.
+    """
+    checks: dict[str, dict[str, bool]] = {}  # by key: the nodes and whether the ask may go there
+    calls = OpenCalls()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        match entry.content:
+            case AskRequest(key=key, task_group="", max_allocations=1):
+                checks[key_of(key)] = {}
+            case AskRequest(key=key) | Updated(key=key):
+                checks.pop(key_of(key), None)
+            case PlacementCheck(key=key, node=node) if key in checks:
+                checks[key][node] = True
+            case Allocated(key=key, node=node):
+                return _unchecked(entry.content, checks.pop(key_of(key), {}))
+            case CallbacksOffered():
+                checks.clear()
+        match calls.answered_by(entry), entry.content:
+            case [PlacementCheck(key=key, node=node)], Answered(fits=fits) if key in checks:
+                checks[key][node] = fits
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+def _unchecked(new: Allocated, checked: dict[str, bool]) -> EntryFinding:
+    if not checked:
+        return NOTHING_TO_EVALUATE
+    if new.node not in checked:
+        return f"{key_of(new.key)} is placed on {new.node}, checked were {', '.join(checked)}"
+    return violated_if(
+        not checked[new.node], f"{key_of(new.key)} is placed on {new.node}, which the RM refused"
+    )
+
+
+def checks_name_an_ask_and_a_node() -> Evaluator:
+    """A placement check names a key and a node that the RM has sent."""
+    sent = _Sent()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        sent.observe(entry.content)
+        match entry.content:
+            case PlacementCheck(key=key, node=node) as check:
+                unknown = sent.unknown(f"ask {key}", f"node {node}")
+                return violated_if(unknown, f"{check} names an unknown {' and '.join(unknown)}")
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+def eviction_checks_name_victims_of_the_node() -> Evaluator:
+    """An eviction check names an ask, its node, and victims there, each once, up to an index.
+
+    A victim counts as elsewhere if all its allocations have been received, none of that node.
+    """
+    sent, places = _Sent(), _Places()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        sent.observe(entry.content)
+        places.observe(entry.content)
+        match entry.content:
+            case EvictionCheck(key=key, node=node, victims=victims, start=start) as check:
+                unknown = sent.unknown(f"ask {key}", f"node {node}", *(f"ask {v}" for v in victims))
+                if unknown:
+                    return f"{check} names an unknown {' and '.join(unknown)}"
+                if len(set(victims)) < len(victims):
+                    return f"{check} names a victim twice"
+                if not 0 <= start < len(victims):
+                    return f"startIndex {start} with {len(victims)} victims"
+                elsewhere = [key for key in victims if places.are_elsewhere(key, node)]
+                return violated_if(elsewhere, f"{', '.join(elsewhere)} is not on {node}")
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+class _Places:
+    """The nodes of the RM's allocations, by key."""
+
+    def __init__(self) -> None:
+        self._nodes: defaultdict[str, set[str]] = defaultdict(set)
+        self._open: Counter[str] = Counter()  # allocations that may still come
+
+    def observe(self, content: Content) -> None:
+        match content:
+            case RegistrationAnswered(status="OK"):
+                self._nodes.clear()
+                self._open.clear()
+            case AskRequest(key=key, max_allocations=most):
+                self._open[key_of(key)] += most
+            case Released(subject=AllOf()):
+                self._nodes.clear()
+            case Updated(key=key) | Released(key=key):
+                self._nodes.pop(key_of(key), None)
+            case Placed(allocation=one):
+                self._nodes.pop(key_of(one.key), None)
+            case Allocated(key=key, node=node):
+                self._nodes[key_of(key)].add(node)
+                self._open[key_of(key)] -= 1
+                if self._open[key_of(key)] <= 0:
+                    del self._open[key_of(key)]
+            case _:
+                for one in recovered_in(content):
+                    self._nodes[key_of(one.key)].add(one.node)
+
+    def are_elsewhere(self, key: str, node: str) -> bool:
+        """Return whether all of this key are known, and none is on the node."""
+        nodes = self._nodes.get(key, set())
+        return bool(nodes) and node not in nodes and key not in self._open
+
+
+def container_states_name_an_ask() -> Evaluator:
+    """A reported container state is one, and names the key and the application of an ask."""
+    sent = _Sent()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        sent.observe(entry.content)
+        match entry.content:
+            case SchedulingReported(key=key, application=name, state=state) as report:
+                unknown = sent.unknown(f"ask {key} of {name}")
+                is_none = state in (Scheduling.UNSET, Scheduling.UNDEFINED)
+                message = f"{report} names no ask" if unknown else f"{report} has no state"
+                return violated_if(unknown or is_none, message)
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
+
+
+def synchronised_allocations_are_known() -> Evaluator:
+    """What the RM can assume has a key and a node that it sent, what it can forget a key."""
+    sent = _Sent()
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        sent.observe(entry.content)
+        match entry.content:
+            case Assumed(key=key, node=node):
+                unknown = sent.unknown(f"ask {key}", f"node {node}")
+            case Forgotten(key=key):
+                unknown = sent.unknown(f"ask {key}")
+            case _:
+                return NOTHING_TO_EVALUATE
+        return violated_if(unknown, f"{entry.content} names an unknown {' and '.join(unknown)}")
+
+    return evaluate
+
+
+MONITORS: Final = (
+    Monitor(
+        callbacks_come_on_the_latest_offer,
+        ("SI-CB-001",),
+        hears=(
+            *(*_CHECKS, SchedulingReported, CallbacksOffered, AskRequest, RegistrationAnswered),
+        ),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        checks_come_before_allocations,
+        ("SI-CB-002",),
+        hears=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated),
+    ),
+    Monitor(
+        checks_name_an_ask_and_a_node,
+        ("SI-CB-003",),
+        hears=(RegistrationAnswered, *_NAMING, PlacementCheck),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        eviction_checks_name_victims_of_the_node,
+        ("SI-CB-005",),
+        hears=(RegistrationAnswered, *_NAMING, Allocated, Released, EvictionCheck),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        container_states_name_an_ask,
+        ("SI-CB-009",),
+        hears=(RegistrationAnswered, *_NAMING, SchedulingReported),
+        outlives_registrations=True,
+    ),
+    Monitor(
+        synchronised_allocations_are_known,
+        ("SI-CB-011",),
+        hears=(RegistrationAnswered, *_NAMING, Assumed, Forgotten),
+        outlives_registrations=True,
+    ),
+)
