@@ -51,11 +51,11 @@ def result(name: str, parts: Sequence[tuple[str, Part]]) -> MonitorResult:
         (RESPONSES, [*BOTH, ("y", OF_ANOTHER), ("y", updated(application="b"))]),
         (RESPONSES, [*BOTH, ("y", DECOMMISSION), ("y", NodeAccepted("n"))]),
         (RESPONSES, [*BOTH, ("y", NodeAccepted("m"))]),
+        (REQUESTS, [*PLACED, ("x", RELEASE), ("y", RELEASE), ("x", released())]),
+        (REQUESTS, [*PLACED, ("x", DECOMMISSION), ("y", RELEASE), ("x", released())]),
     ],
 )
-def test_responses_about_what_an_rm_has_named_hold(
-    name: str, parts: Sequence[tuple[str, Part]]
-) -> None:
+def test_what_concerns_the_rm_itself_holds(name: str, parts: Sequence[tuple[str, Part]]) -> None:
     found = result(name, parts)
 
     assert found.violation is None
@@ -67,10 +67,8 @@ def test_responses_about_what_an_rm_has_named_hold(
     [
         (RESPONSES, [("x", CALL), ("x", NODE), ("x", NodeAccepted("n"))]),
         (RESPONSES, [("y", NODE), ("y", CALL), *BOTH[:2], ("x", APP), ("y", updated())]),
-        (REQUESTS, [*PLACED, ("x", RELEASE), ("y", RELEASE), ("x", released())]),
         (REQUESTS, [*PLACED, ("y", RELEASE), ("x", CALL), ("x", released())]),
         (REQUESTS, [*PLACED, ("y", RELEASE), ("x", released("id", PREEMPTED))]),
-        (REQUESTS, [*PLACED, ("x", DECOMMISSION), ("y", RELEASE), ("x", released())]),
         (REQUESTS, [*PLACED, ("x", released())]),
     ],
 )

@@ -4,10 +4,11 @@ Streams are not ordered with each other: a callback may come before or after wha
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from siconform.monitors.key_lifecycles import key_of
-from siconform.monitors.memory import Names
+from siconform.monitors.memory import Names, Recent
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -53,32 +54,41 @@ class _Sent:
     """
 
     def __init__(self) -> None:
-        self._names = Names()
+        self._keys, self._nodes = Names(), Names()
+        self._applications: Recent[str, str] = Recent()  # by key; "" if there were several
         self._is_registered = False
 
     def observe(self, content: Content) -> None:
         match content:
-            case RegistrationAnswered(status="OK"):
-                self._is_registered = True
-            case NodeRequest(node=node):
-                self._names.add(f"node {node}")
             case AskRequest(key=key, application=name) | Updated(key=key, application=name):
                 self._adds(key, name)
+            case NodeRequest(node=node):
+                self._nodes.add(node)
+                for one in content.existing:
+                    self._adds(one.key, one.application)
+            case Placed(allocation=one) | ExistingAllocationRequest(allocation=one):
+                self._adds(one.key, one.application)
             case ForeignAllocationRequest(key=key):
                 self._adds(key, "")
-        placed = (content.allocation,) if isinstance(content, Placed) else recovered_in(content)
-        for one in placed:
-            self._adds(one.key, one.application)
+            case RegistrationAnswered(status="OK"):
+                self._is_registered = True
 
     def _adds(self, key: str, application: str) -> None:
-        self._names.add(f"ask {key_of(key)}")
-        self._names.add(f"ask {key_of(key)} of {application}")
+        key = key_of(key)
+        self._keys.add(key)
+        is_the_one = self._applications.get(key, application) == application
+        self._applications[key] = application if is_the_one else ""
 
-    def unknown(self, *names: str) -> list[str]:
+    def unknown(self, keys: Iterable[str], nodes: Iterable[str]) -> list[str]:
         """Return those that the RM has certainly not sent."""
         if not self._is_registered:
             return []
-        return [name for name in names if self._names.lack(name)]
+        asks = [f"ask {key}" for key in keys if self._keys.lack(key)]
+        return asks + [f"node {node}" for node in nodes if self._nodes.lack(node)]
+
+    def names_another(self, key: str, application: str) -> bool:
+        """Return whether this is certainly not the application of the key."""
+        return self._applications.get(key, "") not in ("", application)
 
 
 def callbacks_come_on_the_latest_offer() -> Evaluator:
@@ -178,7 +188,7 @@ def checks_name_an_ask_and_a_node() -> Evaluator:
         sent.observe(entry.content)
         match entry.content:
             case PlacementCheck(key=key, node=node) as check:
-                unknown = sent.unknown(f"ask {key}", f"node {node}")
+                unknown = sent.unknown([key], [node])
                 return violated_if(unknown, f"{check} names an unknown {' and '.join(unknown)}")
         return NOTHING_TO_EVALUATE
 
@@ -197,7 +207,7 @@ def eviction_checks_name_victims_of_the_node() -> Evaluator:
         places.observe(entry.content)
         match entry.content:
             case EvictionCheck(key=key, node=node, victims=victims, start=start) as check:
-                unknown = sent.unknown(f"ask {key}", f"node {node}", *(f"ask {v}" for v in victims))
+                unknown = sent.unknown([key, *victims], [node])
                 if unknown:
                     return f"{check} names an unknown {' and '.join(unknown)}"
                 if len(set(victims)) < len(victims):
@@ -254,7 +264,7 @@ def container_states_name_an_ask() -> Evaluator:
         sent.observe(entry.content)
         match entry.content:
             case SchedulingReported(key=key, application=name, state=state) as report:
-                unknown = sent.unknown(f"ask {key} of {name}")
+                unknown = sent.unknown([key], []) or sent.names_another(key, name)
                 is_none = state in (Scheduling.UNSET, Scheduling.UNDEFINED)
                 message = f"{report} names no ask" if unknown else f"{report} has no state"
                 return violated_if(unknown or is_none, message)
@@ -271,9 +281,9 @@ def synchronised_allocations_are_known() -> Evaluator:
         sent.observe(entry.content)
         match entry.content:
             case Assumed(key=key, node=node):
-                unknown = sent.unknown(f"ask {key}", f"node {node}")
+                unknown = sent.unknown([key], [node])
             case Forgotten(key=key):
-                unknown = sent.unknown(f"ask {key}")
+                unknown = sent.unknown([key], [])
             case _:
                 return NOTHING_TO_EVALUATE
         return violated_if(unknown, f"{entry.content} names an unknown {' and '.join(unknown)}")

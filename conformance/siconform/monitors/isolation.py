@@ -104,8 +104,10 @@ def requests_end_nothing_of_another_rm() -> Evaluator:
         match entry.content:
             case Released(identity=identity, termination=Termination.STOPPED_BY_RM):
                 one = its.placed.pop(key_of(identity), None)
-                if one is None or its.has_ended(one):
+                if one is None or len(rms) == 1:
                     return NOTHING_TO_EVALUATE
+                if its.has_ended(one):
+                    return ""
                 others = [rm for rm, theirs in rms.items() if theirs.has_named_the_end_of(one)]
                 message = f"{identity} of {entry.rm} has ended, as {', '.join(others)} asked for"
                 return violated_if(others, message) if others else NOTHING_TO_EVALUATE

@@ -14,7 +14,7 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
-from siconform.protocol.notifications import Allocated, NodeAccepted, NodeRejected, Released
+from siconform.protocol.notifications import Allocated, NodeAccepted, Released
 from siconform.protocol.registration import RegistrationAnswered
 from siconform.protocol.requests import (
     Action,
@@ -45,13 +45,12 @@ def undefined_actions_create_nothing() -> Evaluator:
             case NodeRequest(node=node, action=Action.UNDEFINED):
                 if is_registered and node not in defined:
                     undefined.add(node)
+                    return ""
             case NodeRequest(node=node):
                 defined.add(node)
                 undefined.discard(node)
             case NodeAccepted(node=node) | Allocated(node=node) if node in undefined:
                 return f"{entry.content}, but all actions on {node} were undefined"
-            case NodeRejected(node=node) if node in undefined:
-                return ""
         return NOTHING_TO_EVALUATE
 
     return evaluate
@@ -106,7 +105,7 @@ MONITORS: Final = (
     Monitor(
         undefined_actions_create_nothing,
         ("SI-WIRE-011",),
-        hears=(*_OBSERVED, NodeAccepted, NodeRejected, Allocated),
+        hears=(*_OBSERVED, NodeAccepted, Allocated),
         outlives_registrations=True,
     ),
     Monitor(

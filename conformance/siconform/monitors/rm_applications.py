@@ -177,18 +177,23 @@ class _Over:
     def __init__(self) -> None:
         self._ended: dict[str, int] = {}  # the number of the message
         self._receipts = Receipts()
+        self._has_one_stream = True
 
     def ends(self, application: str, entry: Entry) -> EntryFinding:
         self._ended[application] = entry.number
         return ""
 
     def observe(self, entry: Entry, how: str) -> EntryFinding:
+        if not self._has_one_stream:
+            return NOTHING_TO_EVALUATE
         self._receipts.observe(entry)
         match entry.content:
+            case AskRequest() if not has_one_stream(entry):
+                self._has_one_stream = False
             case ApplicationRequest(application=name) | ApplicationRemoval(application=name):
                 self._ended.pop(name, None)
             case AskRequest(application=name) as ask if name in self._ended:
-                if has_one_stream(entry) and self._receipts.include(self._ended[name], entry):
+                if self._receipts.include(self._ended[name], entry):
                     return f"{ask}: {name} {how}"
         return NOTHING_TO_EVALUATE
 

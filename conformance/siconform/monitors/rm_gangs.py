@@ -69,14 +69,21 @@ class _Gangs:
 
     def __init__(self) -> None:
         self._gangs: dict[str, _Gang] = {}
+        self._plain: set[str] = set()  # applications that were added without placeholderAsk
         self._earlier: set[str] = set()  # applications of earlier registrations
         self._foreign = Names()  # keys of foreign allocations
 
     def of(self, application: str) -> _Gang:
         gang = self._gangs.get(application)
         if gang is None:
-            gang = self._gangs[application] = _Gang(is_usual=application not in self._earlier)
+            is_usual = application not in self._earlier
+            total: Mapping[str, int] | None = {} if application in self._plain else None
+            gang = self._gangs[application] = _Gang(total, is_usual=is_usual)
         return gang
+
+    def known(self, application: str) -> _Gang | None:
+        """Return the gang if anything of it was asked for."""
+        return self._gangs.get(application)
 
     def adds_placeholder(self, ask: AskRequest) -> bool:
         """Note an ask for a placeholder; return whether it is one that was not asked for yet."""
@@ -101,17 +108,10 @@ class _Gangs:
     def observe(self, entry: Entry) -> None:
         """Observe whatever is not an ask."""
         match entry.content:
-            case RegistrationAnswered() if is_registered(entry):
-                self._earlier |= set(self._gangs)
-                self._gangs.clear()
             case ApplicationRequest(application=name, placeholder_ask=total):
-                is_usual = self.of(name).is_usual
-                self._gangs[name] = _Gang(total or {}, is_usual=is_usual)
+                self._adds(name, total or {})
             case ForeignAllocationRequest(key=key):
                 self._foreign.add(key)
-            case ReleaseRequest(OneAllocation(application="", identity=name)):
-                if self._foreign.lack(key_of(name)):
-                    self._disturbs("")
             case ApplicationUpdated(state=state) if not OVER.accepts(state):
                 pass
             case (
@@ -120,10 +120,31 @@ class _Gangs:
                 | ApplicationUpdated(application=name)
             ):
                 self._gangs.pop(name, None)
+                self._plain.discard(name)
                 self._earlier.discard(name)
-            case Allocated(key=key, application=name) if name in self._gangs:
-                self._allocates(self._gangs[name], key_of(key))
-            case content:
+            case RegistrationAnswered() if is_registered(entry):
+                self._earlier |= set(self._gangs)
+                self._gangs.clear()
+                self._plain.clear()
+            case content if self._gangs:
+                self._goes_on(content)
+
+    def _adds(self, application: str, total: Mapping[str, int]) -> None:
+        if total or application in self._gangs:
+            is_usual = self.of(application).is_usual
+            self._gangs[application] = _Gang(total, is_usual=is_usual)
+        else:
+            self._plain.add(application)
+
+    def _goes_on(self, content: Content) -> None:
+        match content:
+            case Allocated(key=key, application=name):
+                if name in self._gangs:
+                    self._allocates(self._gangs[name], key_of(key))
+            case ReleaseRequest(OneAllocation(application="", identity=name)):
+                if self._foreign.lack(key_of(name)):
+                    self._disturbs("")
+            case _:
                 for name in _disturbed_by(content):
                     self._disturbs(name)
 
@@ -217,8 +238,8 @@ def placeholders_are_within_their_sum() -> Evaluator:
             case AskRequest():
                 pass
             case ApplicationRequest(application=name, placeholder_ask=total):
-                gang = gangs.of(name)
-                if gang.placeholders and gang.sum is None:  # they overtook the application
+                gang = gangs.known(name)
+                if gang is not None and gang.placeholders and gang.sum is None:  # they overtook it
                     gang.sum = total or {}
                     return _beyond_the_sum(name, gang)
                 gangs.observe(entry)

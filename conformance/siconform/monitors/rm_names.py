@@ -1,6 +1,6 @@
 """Rules about the names that an RM sends: well-known ones, tag keys, types of resources."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from siwire.constants import CPU, MEMORY
@@ -18,10 +18,11 @@ from siconform.protocol.well_known_names import (
     TAGS,
     is_tag_key,
     looks_like,
-    names_in,
+    names_of,
 )
 from siconform.recording.history import Entry
 
+_CACHED: Final = 10_000  # names
 _PREFIX: Final = "si"  # of attributes
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
 _OTHER_NAMES: Final = {MEMORY: {"memory", "mem", "ram"}, CPU: {"vcore", "vcores", "cpu", "cpus"}}
@@ -32,18 +33,29 @@ def well_known_names_are_exact() -> Evaluator:
     """No name is nearly a constant that every revision defines, but for case, signs or prefix."""
 
     def evaluate(entry: Entry) -> EntryFinding:
-        names = [*names_in(entry.content)]
-        wrong = ((name, _meant(name, constants)) for name, constants in names)
-        for name, meant in wrong:
-            if meant:
-                return f"the name {name!r} is meant to be {meant!r}"
-        is_known = any(name in constants for name, constants in names)
-        return "" if is_known else NOTHING_TO_EVALUATE
+        match entry.content:
+            case NodeRequest(attributes=names, capacity=amounts):
+                return _inexact(NodeRequest, tuple(names), tuple(amounts or ()))
+            case ApplicationRequest(tags=names):
+                return _inexact(ApplicationRequest, tuple(names), ())
+            case AskRequest(tags=names, resource=amounts):
+                return _inexact(AskRequest, tuple(names), tuple(amounts or ()))
+        return NOTHING_TO_EVALUATE
 
     return evaluate
 
 
-@cache
+@lru_cache(_CACHED)
+def _inexact(kind: type, names: tuple[str, ...], types: tuple[str, ...]) -> EntryFinding:
+    """Return what is wrong with the names of a node or the tags, and those of resources."""
+    of_kind = [*names_of(kind, names, types)]
+    for name, constants in of_kind:
+        if meant := _meant(name, constants):
+            return f"the name {name!r} is meant to be {meant!r}"
+    is_known = any(name in constants for name, constants in of_kind)
+    return "" if is_known else NOTHING_TO_EVALUATE
+
+
 def _meant(name: str, constants: frozenset[str]) -> str:
     """Return the constant that a name is meant to be and is not, or ""."""
     if name in constants:
@@ -66,7 +78,7 @@ def tag_keys_have_a_domain() -> Evaluator:
     return evaluate
 
 
-@cache
+@lru_cache(_CACHED)
 def _is_tag_key(key: str) -> bool:
     return is_tag_key(key, TAGS)
 

@@ -135,6 +135,9 @@ def recovered_members_keep_their_role() -> Evaluator:
     originals = _Originals()
 
     def evaluate(entry: Entry) -> EntryFinding:
+        if not isinstance(entry.content, _REPORTS):
+            originals.observe(entry.content)
+            return NOTHING_TO_EVALUATE
         reported = recovered_in(entry.content)
         findings = [_role(one, originals.of(one)) for one in reported]
         originals.observe(entry.content)
@@ -165,6 +168,9 @@ def recovered_allocations_repeat_the_original() -> Evaluator:
     originals = _Originals()
 
     def evaluate(entry: Entry) -> EntryFinding:
+        if not isinstance(entry.content, _REPORTS):
+            originals.observe(entry.content)
+            return NOTHING_TO_EVALUATE
         reported = recovered_in(entry.content)
         findings = [_differs(one, originals.of(one), entry.message) for one in reported]
         originals.observe(entry.content)

@@ -4,6 +4,7 @@ from typing import Final
 
 from siconform.monitors.capacity import nodes_are_not_overfilled
 from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
+from siconform.monitors.rm_streams import has_one_stream
 from siconform.protocol.notifications import Allocated, NodeRecommended
 from siconform.protocol.requests import UtilisationRequest
 from siconform.protocol.subjects import Identity
@@ -12,11 +13,11 @@ from siconform.recording.history import Entry
 
 def reported_utilisation_frees_nothing() -> Evaluator:
     """No new allocation overfills a node whose actual use was reported."""
-    overfilled = nodes_are_not_overfilled()
+    overfilled = _Overfilled()
     reported: set[str] = set()
 
     def evaluate(entry: Entry) -> EntryFinding:
-        finding = overfilled(entry)
+        finding = overfilled.evaluate(entry)
         match entry.content:
             case UtilisationRequest(subject=subject):
                 reported.add(subject)
@@ -29,12 +30,12 @@ def reported_utilisation_frees_nothing() -> Evaluator:
 
 def recommendations_add_nothing() -> Evaluator:
     """No new allocation overfills a node after the scheduler has recommended resources for one."""
-    overfilled = nodes_are_not_overfilled()
+    overfilled = _Overfilled()
     is_recommended = False
 
     def evaluate(entry: Entry) -> EntryFinding:
         nonlocal is_recommended
-        finding = overfilled(entry)
+        finding = overfilled.evaluate(entry)
         match entry.content:
             case NodeRecommended():
                 is_recommended = True
@@ -43,6 +44,21 @@ def recommendations_add_nothing() -> Evaluator:
         return NOTHING_TO_EVALUATE
 
     return evaluate
+
+
+class _Overfilled:
+    """What overfills a node, in the revision that has reports and recommendations."""
+
+    def __init__(self) -> None:
+        self._nodes = nodes_are_not_overfilled()
+        self._has_reports = True
+
+    def evaluate(self, entry: Entry) -> EntryFinding:
+        if not self._has_reports:
+            return NOTHING_TO_EVALUATE
+        if entry.sent_by_rm and entry.kind is not None and entry.message is not None:
+            self._has_reports = has_one_stream(entry)
+        return self._nodes(entry)
 
 
 _BY_SCHEDULER: Final = Identity.GIVEN_BY_THE_SCHEDULER

@@ -1,8 +1,8 @@
 """The well-known names that an RM may send, and what looks like one of them."""
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from siwire.constants import (
@@ -38,24 +38,36 @@ KNOWN_IN_ALL: Final = frozenset.intersection(*KNOWN_IN.values())
 """The names that every revision defines."""
 
 
-def names_in(sent: object) -> Iterator[tuple[str, frozenset[str]]]:
+def names_in(
+    sent: NodeRequest | ApplicationRequest | AskRequest,
+) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield each name in an RM's request, with the constants that exist for such names."""
     match sent:
-        case NodeRequest():
-            yield from ((name, _NODE_ATTRIBUTES) for name in sent.attributes)
-            yield from ((name, _RESOURCES) for name in sent.capacity or {})
-        case ApplicationRequest():
-            yield from ((name, _APPLICATION_TAGS) for name in sent.tags)
-        case AskRequest():
-            yield from ((name, _RESOURCES) for name in sent.resource or {})
-            for key in sent.tags:
-                yield key, TAGS
-                *parts, _ = key.split("/")
-                for part, constants in zip(parts, (_TAG_DOMAINS, _TAG_GROUPS), strict=False):
-                    yield f"{part}/", constants
+        case NodeRequest(attributes=names, capacity=amounts):
+            yield from names_of(NodeRequest, names, amounts or {})
+        case ApplicationRequest(tags=names):
+            yield from names_of(ApplicationRequest, names, {})
+        case AskRequest(tags=names, resource=amounts):
+            yield from names_of(AskRequest, names, amounts or {})
 
 
-@cache
+def names_of(
+    kind: type, names: Iterable[str], types: Iterable[str]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield attributes or tags and types of resources of a request, as ``names_in`` does."""
+    yield from ((name, _RESOURCES) for name in types)
+    if kind is not AskRequest:
+        constants = _NODE_ATTRIBUTES if kind is NodeRequest else _APPLICATION_TAGS
+        yield from ((name, constants) for name in names)
+        return
+    for key in names:
+        yield key, TAGS
+        *parts, _ = key.split("/")
+        for part, constants in zip(parts, (_TAG_DOMAINS, _TAG_GROUPS), strict=False):
+            yield f"{part}/", constants
+
+
+@lru_cache(10_000)
 def looks_like(name: str, constant: str) -> bool:
     """Return whether a name is meant to be a constant: but for case, signs and the prefix "si/"."""
     domain, _, last = name.lower().rpartition("/")

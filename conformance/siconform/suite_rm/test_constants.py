@@ -21,8 +21,11 @@ def test_well_known_names_have_exactly_the_strings_of_the_revision(
     app = rm.submits(Group(labels={"colour": "blue"}))
     scheduler.allocation_of(app)
 
-    requests = (NodeRequest, ApplicationRequest, AskRequest)
-    sent = [one for kind in requests for one in scheduler.observed(kind)]
+    sent: list[NodeRequest | ApplicationRequest | AskRequest] = [
+        *scheduler.observed(NodeRequest),
+        *scheduler.observed(ApplicationRequest),
+        *scheduler.observed(AskRequest),
+    ]
     used = {name: known & constants for one in sent for name, constants in names_in(one)}
 
     well_known = {name for name, constants in used.items() if name in constants}
