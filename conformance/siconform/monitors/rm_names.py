@@ -12,14 +12,14 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.protocol.requests import Action, ApplicationRequest, AskRequest, NodeRequest
-from siconform.protocol.well_known_names import (
+from siconform.monitors.well_known_names import (
     KNOWN_IN_ALL,
     TAGS,
     is_tag_key,
     looks_like,
     names_of,
 )
+from siconform.protocol.requests import Action, ApplicationRequest, AskRequest, NodeRequest
 from siconform.recording.history import Entry
 
 _CACHED: Final = 10_000  # names

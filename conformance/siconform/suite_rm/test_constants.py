@@ -4,9 +4,9 @@ from siwire.constants import CPU, MEMORY
 
 from siconform.expecting.checks import precondition
 from siconform.marks import requirement
+from siconform.monitors.well_known_names import TAGS, is_tag_key, looks_like, names_in
 from siconform.outcomes import ConformanceFailure, NotOffered
 from siconform.protocol.requests import ApplicationRequest, AskRequest, NodeRequest
-from siconform.protocol.well_known_names import TAGS, is_tag_key, looks_like, names_in
 from siconform.scheduler.driven_rm import DrivenRM, Group
 from siconform.scheduler.patterns import Sent
 from siconform.scheduler.simulated_scheduler import SimulatedScheduler
