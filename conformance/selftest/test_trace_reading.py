@@ -31,9 +31,9 @@ COMMON = begun(Identity.KEY_OF_THE_ASK, is_whole=True).monitors
 
 @EVERY
 def test_declared_content_changes_no_result(sample: Sample) -> None:
-    hearing_all = [replace(monitor, hears=()) for monitor in MONITORS]
+    observing_all = [replace(monitor, observes=()) for monitor in MONITORS]
 
-    assert as_run_reads(sample, MONITORS) == as_run_reads(sample, hearing_all)
+    assert as_run_reads(sample, MONITORS) == as_run_reads(sample, observing_all)
 
 
 @EVERY

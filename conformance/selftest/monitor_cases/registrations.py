@@ -7,7 +7,6 @@ from selftest.sample_histories import (
     APP,
     ASK,
     NODE,
-    Registration,
     allocated,
 )
 from siconform.protocol.notifications import (
@@ -18,7 +17,7 @@ from siconform.protocol.notifications import (
     UpdateKind,
 )
 from siconform.protocol.registration import RegistrationAnswered
-from siconform.protocol.requests import StreamOpening
+from siconform.protocol.requests import Registration, StreamOpening
 
 AS_BEFORE = Registration("rm", "1", "group", "")
 CALL = AS_BEFORE

@@ -1,6 +1,7 @@
 """Histories for the monitors of ``rm_recovery``."""
 
 from dataclasses import replace
+from typing import Any
 
 from selftest.rm_monitor_cases.case import (
     ACCEPTED,
@@ -25,7 +26,12 @@ from siconform.protocol.requests import AllocationUpdate, ExistingAllocationRequ
 MEMBER = replace(ASK, task_group="g", placeholder=True)
 POLICY = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=False)
 RICH = replace(ASK, tags={"x/y": "z"}, priority=7, originator=True, preemption_policy=POLICY)
-AS_ASKED = {"tags": {"x/y": "z"}, "priority": 7, "originator": True, "preemption_policy": POLICY}
+AS_ASKED: dict[str, Any] = {
+    "tags": {"x/y": "z"},
+    "priority": 7,
+    "originator": True,
+    "preemption_policy": POLICY,
+}
 MADE = allocated(**AS_ASKED)
 ENDED = StreamEnded(UpdateKind.ALLOCATIONS, "UNAVAILABLE", "")
 
@@ -34,7 +40,7 @@ def existing(one: Allocated) -> ExistingAllocationRequest:
     return ExistingAllocationRequest(one)
 
 
-def role(**named: object) -> Allocated:
+def role(**named: Any) -> Allocated:
     return allocated(**{"task_group": "g", "placeholder": True, **named})
 
 

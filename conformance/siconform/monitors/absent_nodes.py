@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.heard import CERTAINTY
+from siconform.monitors.content_types import CERTAINTY
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -109,26 +109,26 @@ def _gone(named_again_by: Collection[Action]) -> Evaluator:
     return evaluate
 
 
-_HEARS: Final = (NodeRequest, Allocated, RegistrationAnswered)
+_OBSERVED: Final = (NodeRequest, Allocated, RegistrationAnswered)
 _GONE: Final = (NodeRequest, Allocated, *CERTAINTY)
 
 MONITORS: Final = (
     Monitor(
         updates_create_no_node,
         ("SI-NODE-015",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         about_new_names=True,
     ),
     Monitor(
         drains_create_no_node,
         ("SI-NODE-035",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         about_new_names=True,
     ),
     Monitor(
         node_reports_without_action_create_no_node,
         ("SI-NODE-036",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         about_new_names=True,
     ),
     Monitor(decommissioned_nodes_get_nothing, ("SI-NODE-033",), _GONE),

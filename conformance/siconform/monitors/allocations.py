@@ -183,18 +183,18 @@ MONITORS: Final = (
     Monitor(
         allocations_carry_their_ask,
         ("SI-ALLOC-002",),
-        hears=(AskRequest, Updated, Allocated, *REPORTING),
+        observes=(AskRequest, Updated, Allocated, *REPORTING),
     ),
     Monitor(
         identities_are_unique,
         ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008", "SI-ALLOC-011", "SI-ASK-027"),
-        hears=(Allocated, AllocatedAgain, *REPORTING),
+        observes=(Allocated, AllocatedAgain, *REPORTING),
     ),
-    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",), hears=(Released, *BULK_ENDS)),
+    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",), observes=(Released, *BULK_ENDS)),
     Monitor(
         releases_name_what_was_announced,
         ("SI-REL-023",),
-        hears=(Allocated, ReleaseRequest, Released, *REPORTING),
+        observes=(Allocated, ReleaseRequest, Released, *REPORTING),
         outlives_registrations=True,
     ),
 )

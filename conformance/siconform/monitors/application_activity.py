@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.heard import CERTAINTY, NODES
+from siconform.monitors.content_types import CERTAINTY, NODES
 from siconform.monitors.monitor import Barriers, EntryFinding, Evaluator, Monitor
 from siconform.monitors.recovered_allocations import REPORTING, TakenOver
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
@@ -210,7 +210,7 @@ class _Activity:
 
 
 _ACTIVITY: Final = SharedAnalysis(_Activity)
-_HEARS: Final = (
+_OBSERVED: Final = (
     *(ApplicationRequest, ApplicationRemoval, ApplicationAccepted, ApplicationUpdated),
     *(AskRequest, Allocated, ReleaseRequest, Released, AllocationRejected),
     *(*NODES, *REPORTING, *CERTAINTY),
@@ -218,7 +218,7 @@ _HEARS: Final = (
 _FINDS: Final = (ApplicationAccepted, ApplicationUpdated, Barriers)
 
 MONITORS: Final = (
-    Monitor(active_applications_do_not_wait, ("SI-APP-027",), _HEARS),
+    Monitor(active_applications_do_not_wait, ("SI-APP-027",), _OBSERVED),
     Monitor(active_applications_are_not_accepted_again, ("SI-APP-002",), _FINDS),
     Monitor(applications_that_run_again_do_not_complete, ("SI-APP-028",), _FINDS),
     Monitor(active_applications_do_not_complete, ("SI-APP-029",), _FINDS),

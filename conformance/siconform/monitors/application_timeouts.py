@@ -128,7 +128,7 @@ def _evaluated(identity: str, owner: _Application, moment: float) -> Findings:
 
 
 _TIMEOUTS: Final = SharedAnalysis(_Timeouts)
-_HEARS: Final = (
+_OBSERVED: Final = (
     *(ApplicationRequest, ApplicationRemoval, AskRequest, Updated, Allocated, Released),
     *(NodeRequest, ExistingAllocationRequest, Placed),
 )
@@ -138,19 +138,19 @@ MONITORS: Final = (
     Monitor(
         applications_are_given_their_time,
         ("SI-APP-012",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         presupposes=Feature.EXECUTION_TIMEOUT,
     ),
     Monitor(
         applications_without_timeout_are_not_limited,
         ("SI-APP-013",),
-        hears=_FINDS,
+        observes=_FINDS,
         presupposes=Feature.EXECUTION_TIMEOUT,
     ),
     Monitor(
         waiting_does_not_count_as_running,
         ("SI-APP-014",),
-        hears=_FINDS,
+        observes=_FINDS,
         presupposes=Feature.EXECUTION_TIMEOUT,
     ),
 )

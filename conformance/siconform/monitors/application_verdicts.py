@@ -7,7 +7,7 @@ from typing import Final
 from siconform.catalogue.features import Feature
 from siconform.monitors.certainty import Certainty
 from siconform.monitors.cluster import FORCED, PARTITION, Cluster
-from siconform.monitors.heard import CERTAINTY, REGISTRATION
+from siconform.monitors.content_types import CERTAINTY, REGISTRATION
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -293,7 +293,7 @@ _APPLICATIONS: Final = (
     *(ApplicationRequest, ApplicationAccepted, ApplicationRejected),
     *(Allocated, RegistrationAnswered),
 )
-_HEARS: Final = (
+_OBSERVED: Final = (
     *(ApplicationRequest, ApplicationRemoval, ApplicationAccepted, ApplicationRejected),
     *(ApplicationUpdated, ConfigurationSent, *REGISTRATION, *CERTAINTY),
 )
@@ -303,14 +303,14 @@ MONITORS: Final = (
     Monitor(
         applications_without_queue_are_rejected,
         ("SI-APP-005",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
     ),
     Monitor(
         new_applications_are_accepted,
         ("SI-APP-001",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -318,14 +318,14 @@ MONITORS: Final = (
     Monitor(
         applications_of_unknown_partitions_are_rejected,
         ("SI-APP-007",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
     ),
     Monitor(
         applications_need_no_groups,
         ("SI-APP-008",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -333,7 +333,7 @@ MONITORS: Final = (
     Monitor(
         unknown_application_tags_do_not_hurt,
         ("SI-APP-010",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -341,7 +341,7 @@ MONITORS: Final = (
     Monitor(
         removed_applications_can_be_added_again,
         ("SI-APP-020",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -349,7 +349,7 @@ MONITORS: Final = (
     Monitor(
         completed_applications_can_be_added_again,
         ("SI-APP-031",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -357,7 +357,7 @@ MONITORS: Final = (
     Monitor(
         failed_applications_can_be_added_again,
         ("SI-APP-037",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
@@ -365,16 +365,16 @@ MONITORS: Final = (
     Monitor(
         forced_applications_are_accepted,
         ("SI-CONST-006",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
         about_new_names=True,
     ),
-    Monitor(rejected_applications_get_nothing, ("SI-APP-023",), hears=_APPLICATIONS),
+    Monitor(rejected_applications_get_nothing, ("SI-APP-023",), observes=_APPLICATIONS),
     Monitor(
         rejections_of_applications_give_a_reason,
         ("SI-APP-039",),
-        hears=(ApplicationRejected,),
+        observes=(ApplicationRejected,),
         about_one_message=True,
         about_new_names=True,
     ),

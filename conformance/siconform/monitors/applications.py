@@ -170,24 +170,24 @@ MONITORS: Final = (
     Monitor(
         each_application_gets_at_most_one_verdict,
         ("SI-APP-004",),
-        hears=(ApplicationRequest, ApplicationAccepted, ApplicationRejected),
+        observes=(ApplicationRequest, ApplicationAccepted, ApplicationRejected),
     ),
     Monitor(
         removed_applications_get_nothing,
         ("SI-APP-017",),
-        hears=(ApplicationRequest, ApplicationRemoval, Allocated, StreamEnded, Barriers),
+        observes=(ApplicationRequest, ApplicationRemoval, Allocated, StreamEnded, Barriers),
     ),
     Monitor(
         state_changes_are_complete,
         ("SI-APP-021",),
-        hears=(ApplicationRequest, ApplicationUpdated),
+        observes=(ApplicationRequest, ApplicationUpdated),
         outlives_registrations=True,
     ),
     Monitor(
         state_timestamps_do_not_go_back,
         ("SI-APP-022",),
-        hears=(ApplicationRequest, ApplicationUpdated),
+        observes=(ApplicationRequest, ApplicationUpdated),
     ),
-    Monitor(completed_applications_stay_completed, ("SI-APP-030",), hears=_STATES),
-    Monitor(failed_applications_stay_failed, ("SI-GANG-037",), hears=_STATES),
+    Monitor(completed_applications_stay_completed, ("SI-APP-030",), observes=_STATES),
+    Monitor(failed_applications_stay_failed, ("SI-GANG-037",), observes=_STATES),
 )

@@ -233,31 +233,31 @@ MONITORS: Final = (
     Monitor(
         asks_are_not_served_too_often,
         ("SI-ASK-005", "SI-ASK-027"),
-        hears=(AskRequest, Allocated, *REPORTING),
+        observes=(AskRequest, Allocated, *REPORTING),
     ),
     Monitor(
         rejections_of_asks_are_complete,
         ("SI-ASK-022",),
-        hears=(AskRequest, AskRejected),
+        observes=(AskRequest, AskRejected),
         outlives_registrations=True,
     ),
     Monitor(
         rejections_of_asks_give_a_reason,
         ("SI-ASK-026",),
-        hears=(AskRejected, UpdateRejected),
+        observes=(AskRejected, UpdateRejected),
         about_one_message=True,
     ),
-    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",), hears=_VERDICTS),
+    Monitor(rejected_asks_stay_rejected, ("SI-ASK-017",), observes=_VERDICTS),
     Monitor(
         withdrawn_asks_are_not_allocated,
         ("SI-ASK-018", "SI-CONN-015"),
-        hears=(AskRequest, Updated, AskReleaseRequest, Allocated, StreamEnded, Barriers),
+        observes=(AskRequest, Updated, AskReleaseRequest, Allocated, StreamEnded, Barriers),
     ),
-    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",), hears=_VERDICTS),
+    Monitor(allocated_asks_are_not_rejected, ("SI-ASK-019",), observes=_VERDICTS),
     Monitor(
         released_asks_were_asked_for,
         ("SI-ASK-002",),
-        hears=(ApplicationRequest, AskRequest, AskReleaseRequest, AskReleased, *REPORTING),
+        observes=(ApplicationRequest, AskRequest, AskReleaseRequest, AskReleased, *REPORTING),
         outlives_registrations=True,
     ),
 )

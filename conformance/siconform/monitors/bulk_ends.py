@@ -31,7 +31,7 @@ BULK_ENDS: Final = (
     StreamEnded,
     Barriers,
 )
-"""What BulkEnds and Race hear."""
+"""What BulkEnds and Race observe."""
 
 _APPLICATION, _NODE = "application", "node"
 

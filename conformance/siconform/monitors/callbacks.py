@@ -295,7 +295,7 @@ MONITORS: Final = (
     Monitor(
         callbacks_come_on_the_latest_offer,
         ("SI-CB-001",),
-        hears=(
+        observes=(
             *(*_CHECKS, SchedulingReported, CallbacksOffered, AskRequest, RegistrationAnswered),
         ),
         outlives_registrations=True,
@@ -303,30 +303,30 @@ MONITORS: Final = (
     Monitor(
         checks_come_before_allocations,
         ("SI-CB-002",),
-        hears=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated),
+        observes=(*CALLS, Answered, CallbacksOffered, AskRequest, Updated, Allocated),
     ),
     Monitor(
         checks_name_an_ask_and_a_node,
         ("SI-CB-003",),
-        hears=(RegistrationAnswered, *_NAMING, PlacementCheck),
+        observes=(RegistrationAnswered, *_NAMING, PlacementCheck),
         outlives_registrations=True,
     ),
     Monitor(
         eviction_checks_name_victims_of_the_node,
         ("SI-CB-005",),
-        hears=(RegistrationAnswered, *_NAMING, Allocated, Released, EvictionCheck),
+        observes=(RegistrationAnswered, *_NAMING, Allocated, Released, EvictionCheck),
         outlives_registrations=True,
     ),
     Monitor(
         container_states_name_an_ask,
         ("SI-CB-009",),
-        hears=(RegistrationAnswered, *_NAMING, SchedulingReported),
+        observes=(RegistrationAnswered, *_NAMING, SchedulingReported),
         outlives_registrations=True,
     ),
     Monitor(
         synchronised_allocations_are_known,
         ("SI-CB-011",),
-        hears=(RegistrationAnswered, *_NAMING, Assumed, Forgotten),
+        observes=(RegistrationAnswered, *_NAMING, Assumed, Forgotten),
         outlives_registrations=True,
     ),
 )

@@ -127,24 +127,24 @@ class _Capacities:
 
 
 MONITORS: Final = (
-    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",), hears=OCCUPANCY),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",), observes=OCCUPANCY),
     Monitor(
         foreign_allocations_keep_their_capacity,
         ("SI-FOR-001",),
-        hears=(*OCCUPANCY, ForeignAllocationRequest),
+        observes=(*OCCUPANCY, ForeignAllocationRequest),
         presupposes=Feature.FOREIGN_ALLOCATIONS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
     Monitor(
         queues_are_not_overfilled,
         ("SI-ASK-011",),
-        hears=(*OCCUPANCY, *QUOTAS),
+        observes=(*OCCUPANCY, *QUOTAS),
         presupposes=Feature.QUEUES,
     ),
     Monitor(
         placeholders_count_against_the_quota,
         ("SI-GANG-027",),
-        hears=(*OCCUPANCY, *QUOTAS),
+        observes=(*OCCUPANCY, *QUOTAS),
         presupposes=Feature.QUOTAS,
     ),
 )

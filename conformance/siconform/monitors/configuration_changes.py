@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from siconform.monitors.heard import REGISTRATION
+from siconform.monitors.content_types import REGISTRATION
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -50,6 +50,6 @@ MONITORS: Final = (
     Monitor(
         changes_of_unknown_policy_groups_fail,
         ("SI-CFG-004",),
-        hears=(*REGISTRATION, ConfigurationSent, ConfigurationApplied, ConfigurationRefused),
+        observes=(*REGISTRATION, ConfigurationSent, ConfigurationApplied, ConfigurationRefused),
     ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.heard import CERTAINTY, NODES
+from siconform.monitors.content_types import CERTAINTY, NODES
 from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
 from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
@@ -176,11 +176,11 @@ def _holds(rule: str, precondition: object = "always") -> Findings:
 
 
 _PLACEMENTS: Final = SharedAnalysis(_Placements)
-_HEARS: Final = (*NODES, *REPORTING, Allocated, Released, *CERTAINTY)
+_OBSERVED: Final = (*NODES, *REPORTING, Allocated, Released, *CERTAINTY)
 _FINDS: Final = (*REPORTING, NodeRejected, Allocated)
 
 MONITORS: Final = (
-    Monitor(nodes_created_draining_get_nothing, ("SI-NODE-011", "SI-NODE-012"), _HEARS),
+    Monitor(nodes_created_draining_get_nothing, ("SI-NODE-011", "SI-NODE-012"), _OBSERVED),
     Monitor(filled_nodes_get_nothing_before_they_are_undrained, ("SI-REC-009",), _FINDS),
     Monitor(updates_do_not_undrain, ("SI-NODE-025",), _FINDS),
     Monitor(creations_do_not_undrain, ("SI-NODE-039",), _FINDS),

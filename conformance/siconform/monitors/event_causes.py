@@ -7,8 +7,8 @@ sent by then, which every effect follows, and with answers that rule it out for 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from siconform.monitors.content_types import REGISTRATION
 from siconform.monitors.event_objects import Application, Node, Objects, Request
-from siconform.monitors.heard import REGISTRATION
 from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
@@ -217,7 +217,7 @@ def _of_node(event: EventReceived, node: Node) -> Iterator[_Verdict]:
 
 
 _CAUSES: Final = SharedAnalysis(_Causes)
-_HEARS: Final = (
+_OBSERVED: Final = (
     *(NodeRequest, ApplicationRequest, ApplicationRemoval, ApplicationAccepted),
     *(ApplicationRejected, AskRequest, Updated, AskReleaseRequest, ReleaseRequest),
     *(ExistingAllocationRequest, Placed, Allocated, Released, ConfigurationSent, EventReceived),
@@ -229,63 +229,63 @@ MONITORS: Final = (
     Monitor(
         changes_of_nodes_fit_their_detail,
         ("SI-EVT-005",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         application_records_fit_the_verdict,
         ("SI-EVT-007",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         application_records_follow_the_states,
         ("SI-EVT-007",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_ends_show_their_cause,
         ("SI-EVT-008",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_removed_nodes_follow_the_decommission,
         ("SI-EVT-009",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_name_the_second_object_and_the_amount,
         ("SI-EVT-011",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_requests_and_allocations_follow_an_ask,
         ("SI-EVT-012",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         records_of_users_are_about_applications,
         ("SI-EVT-014",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         quota_preemption_follows_a_new_configuration,
         ("SI-EVT-016",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),

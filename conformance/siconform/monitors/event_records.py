@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from siconform.monitors.heard import REGISTRATION
+from siconform.monitors.content_types import REGISTRATION
 from siconform.monitors.key_lifecycles import key_of
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
@@ -178,38 +178,38 @@ MONITORS: Final = (
     Monitor(
         events_come_in_batches,
         ("SI-EVT-001",),
-        hears=(EventReceived, EmptyBatch),
+        observes=(EventReceived, EmptyBatch),
         about_one_message=True,
     ),
     Monitor(
         event_records_name_a_known_object,
         ("SI-EVT-002",),
-        hears=(*_NAMES, *REGISTRATION, EventReceived),
+        observes=(*_NAMES, *REGISTRATION, EventReceived),
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         event_records_have_a_time_in_nanoseconds,
         ("SI-EVT-002",),
-        hears=(EventReceived,),
+        observes=(EventReceived,),
         about_one_message=True,
     ),
     Monitor(
         event_records_name_their_group_and_reason,
         ("SI-EVT-003",),
-        hears=(AskRequest, EventReceived),
+        observes=(AskRequest, EventReceived),
         outlives_registrations=True,
     ),
     Monitor(
         event_records_have_a_type,
         ("SI-EVT-004",),
-        hears=(EventReceived,),
+        observes=(EventReceived,),
         about_one_message=True,
     ),
     Monitor(
         event_details_belong_to_their_type,
         ("SI-EVT-006",),
-        hears=(EventReceived,),
+        observes=(EventReceived,),
         about_one_message=True,
     ),
 )

@@ -249,7 +249,7 @@ def foreign_allocations_are_not_released() -> Evaluator:
 
 
 _CAPACITY: Final = SharedAnalysis(_Capacity)
-_HEARS: Final = (*(*OCCUPANCY, ForeignAllocationRequest, AskRequest, AskRejected, AskReleased),)
+_OBSERVED: Final = (*(*OCCUPANCY, ForeignAllocationRequest, AskRequest, AskRejected, AskReleased),)
 _BY_KEY: Final = Identity.KEY_OF_THE_ASK
 _FOREIGN: Final = Feature.FOREIGN_ALLOCATIONS
 _REPORTS: Final = (
@@ -261,21 +261,21 @@ MONITORS: Final = (
     Monitor(
         updated_foreign_allocations_hold_their_new_amount,
         ("SI-FOR-002",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),
     Monitor(
         rejections_of_foreign_allocations_are_complete,
         ("SI-FOR-004",),
-        hears=_REPORTS,
+        observes=_REPORTS,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),
     Monitor(
         foreign_allocations_without_place_are_not_echoed,
         ("SI-FOR-004",),
-        hears=(ForeignAllocationRequest, ForeignEchoed, NodeRequest, RegistrationAnswered),
+        observes=(ForeignAllocationRequest, ForeignEchoed, NodeRequest, RegistrationAnswered),
         presupposes=_FOREIGN,
         identity=_BY_KEY,
         about_new_names=True,
@@ -283,7 +283,7 @@ MONITORS: Final = (
     Monitor(
         foreign_allocations_on_known_nodes_are_accepted,
         ("SI-FOR-005",),
-        hears=_REPORTS,
+        observes=_REPORTS,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
         about_new_names=True,
@@ -291,14 +291,14 @@ MONITORS: Final = (
     Monitor(
         foreign_allocations_are_not_released,
         ("SI-FOR-008",),
-        hears=_REPORTS,
+        observes=_REPORTS,
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),
     Monitor(
         moved_foreign_allocations_count_on_their_node,
         ("SI-FOR-009",),
-        hears=(Allocated,),
+        observes=(Allocated,),
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),

@@ -120,7 +120,7 @@ MONITORS: Final = (
     Monitor(
         replacements_wait_for_their_confirmation,
         ("SI-GANG-020",),
-        hears=(
+        observes=(
             AskRequest,
             Updated,
             Allocated,

@@ -176,13 +176,13 @@ MONITORS: Final = (
     Monitor(
         responses_go_to_their_rm,
         ("SI-CONN-004",),
-        hears=(RegistrationRequested, *_REQUESTS, *_FACTS),
+        observes=(RegistrationRequested, *_REQUESTS, *_FACTS),
         of_all_rms=True,
     ),
     Monitor(
         requests_end_nothing_of_another_rm,
         ("SI-CONN-003",),
-        hears=(RegistrationRequested, RegistrationAnswered, *_REQUESTS, Allocated, Released),
+        observes=(RegistrationRequested, RegistrationAnswered, *_REQUESTS, Allocated, Released),
         of_all_rms=True,
     ),
 )

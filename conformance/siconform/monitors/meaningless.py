@@ -105,13 +105,13 @@ MONITORS: Final = (
     Monitor(
         undefined_actions_create_nothing,
         ("SI-WIRE-011",),
-        hears=(*_OBSERVED, NodeAccepted, Allocated),
+        observes=(*_OBSERVED, NodeAccepted, Allocated),
         outlives_registrations=True,
     ),
     Monitor(
         older_fields_have_no_effect,
         ("SI-WIRE-016",),
-        hears=(
+        observes=(
             *(*_OBSERVED, LegacyRequest, AskRequest, Updated, ForeignAllocationRequest, Placed),
             *(ExistingAllocationRequest, Allocated, Released),
         ),

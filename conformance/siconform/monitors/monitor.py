@@ -13,7 +13,7 @@ EntryFinding = str | None
 """The finding for one entry: None if the rule does not apply, "" if it holds, else a message."""
 
 Evaluator = Callable[[Entry], EntryFinding]
-"""Called in order with the entries of one RM registration that it hears; returns the findings."""
+"""Called in order with the entries of one registration that it observes; returns the findings."""
 
 NOTHING_TO_EVALUATE: Final = None
 
@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Fact)
 
 
 class Barriers:
-    """Stands in ``hears`` for everything that belongs to a barrier, of whatever type."""
+    """Stands in ``observes`` for everything that belongs to a barrier, of whatever type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Monitor:
 
     begins: Callable[[], Evaluator]
     requirements: tuple[str, ...]
-    hears: tuple[type, ...] = ()  # types of content, or Barriers, it is called with; () for all
+    observes: tuple[type, ...] = ()  # types of content, or Barriers, it is called with; () for all
     outlives_registrations: bool = False
     of_all_rms: bool = False
     about_one_message: bool = False  # remembers nothing of other messages
@@ -51,9 +51,9 @@ class Monitor:
         return self.begins.__name__
 
     def is_called_with(self, content: type, *, barrier: bool) -> bool:
-        """Return whether it hears content of this type."""
-        hears = self.hears
-        return not hears or issubclass(content, hears) or (barrier and Barriers in hears)
+        """Return whether it observes content of this type."""
+        observes = self.observes
+        return not observes or issubclass(content, observes) or (barrier and Barriers in observes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,11 +166,11 @@ def _limits(node: NodeAmounts, name: str) -> Mapping[str, tuple[int, int]]:
 
 
 _LIMITS: Final = SharedAnalysis(_Limits)
-_HEARS: Final = (*OCCUPANCY, ForeignAllocationRequest)
+_OBSERVED: Final = (*OCCUPANCY, ForeignAllocationRequest)
 _FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
-    Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _HEARS),
+    Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _OBSERVED),
     Monitor(occupied_resource_is_not_available, ("SI-NODE-007",), _FINDS),
     Monitor(smaller_nodes_get_less, ("SI-NODE-018",), _FINDS),
     Monitor(newly_occupied_resource_is_not_available, ("SI-NODE-021",), _FINDS),
@@ -182,7 +182,7 @@ MONITORS: Final = (
     Monitor(
         negative_foreign_amounts_add_no_capacity,
         ("SI-FOR-010",),
-        hears=_FINDS,
+        observes=_FINDS,
         presupposes=Feature.FOREIGN_ALLOCATIONS,
         identity=Identity.KEY_OF_THE_ASK,
     ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.monitors.heard import CERTAINTY, NODES
+from siconform.monitors.content_types import CERTAINTY, NODES
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -269,15 +269,17 @@ def rejections_of_nodes_give_a_reason() -> Evaluator:
 
 _VERDICTS: Final = SharedAnalysis(_Verdicts)
 _NODES: Final = (*NODES, RegistrationAnswered)
-_HEARS: Final = (*_NODES, *CERTAINTY)
+_OBSERVED: Final = (*_NODES, *CERTAINTY)
 _FINDS: Final = (NodeAccepted, NodeRejected)
 
 MONITORS: Final = (
-    Monitor(known_nodes_are_rejected, ("SI-NODE-002",), hears=_HEARS, outlives_registrations=True),
+    Monitor(
+        known_nodes_are_rejected, ("SI-NODE-002",), observes=_OBSERVED, outlives_registrations=True
+    ),
     Monitor(
         new_nodes_are_accepted,
         ("SI-NODE-001",),
-        hears=_NODES,
+        observes=_NODES,
         outlives_registrations=True,
         about_new_names=True,
     ),
@@ -285,40 +287,40 @@ MONITORS: Final = (
     Monitor(
         attributes_prevent_no_acceptance,
         ("SI-NODE-008",),
-        hears=_NODES,
+        observes=_NODES,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         known_nodes_are_rejected_when_created_draining,
         ("SI-NODE-013",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
     ),
     Monitor(
         drained_nodes_can_be_created_again,
         ("SI-NODE-030",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         removed_nodes_can_be_created_again,
         ("SI-NODE-031",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         draining_nodes_are_rejected_when_created_again,
         ("SI-NODE-039",),
-        hears=_FINDS,
+        observes=_FINDS,
         outlives_registrations=True,
     ),
     Monitor(
         rejections_of_nodes_give_a_reason,
         ("SI-NODE-042",),
-        hears=(NodeRejected,),
+        observes=(NodeRejected,),
         about_one_message=True,
     ),
 )

@@ -137,16 +137,16 @@ MONITORS: Final = (
     Monitor(
         creations_get_at_most_one_verdict,
         ("SI-NODE-004",),
-        hears=(NodeRequest, NodeAccepted, NodeRejected),
+        observes=(NodeRequest, NodeAccepted, NodeRejected),
     ),
     Monitor(
         nodes_of_allocations_exist,
         ("SI-ALLOC-001",),
-        hears=(NodeRequest, Allocated, StreamEnded, Barriers),
+        observes=(NodeRequest, Allocated, StreamEnded, Barriers),
     ),
     Monitor(
         draining_nodes_get_nothing_new,
         ("SI-NODE-026",),
-        hears=(Allocated, Released, *REPORTING, StreamEnded, Barriers),
+        observes=(Allocated, Released, *REPORTING, StreamEnded, Barriers),
     ),
 )

@@ -53,7 +53,7 @@ MONITORS: Final = (
     Monitor(
         preemption_tags_do_not_outweigh_the_policy,
         ("SI-CONST-010",),
-        hears=(AskRequest, Updated, NodeRequest, Allocated, Released),
+        observes=(AskRequest, Updated, NodeRequest, Allocated, Released),
         presupposes=Feature.PREEMPTION,
     ),
 )

@@ -112,26 +112,26 @@ class _Limits:
 
 
 _LIMITS: Final = SharedAnalysis(_Limits)
-_HEARS: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejected)
+_OBSERVED: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejected)
 _FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
     Monitor(
         rejected_duplicates_move_no_application,
         ("SI-APP-003",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         presupposes=Feature.QUOTAS,
     ),
     Monitor(
         queues_above_are_not_overfilled,
         ("SI-CFG-008",),
-        hears=_FINDS,
+        observes=_FINDS,
         presupposes=Feature.QUOTAS,
     ),
     Monitor(
         limits_of_memory_hold_for_memory,
         ("SI-CONST-009",),
-        hears=_FINDS,
+        observes=_FINDS,
         presupposes=Feature.QUOTAS,
     ),
 )

@@ -40,27 +40,27 @@ class _Life:
             for number, monitor in enumerate(monitors)
         ]
         self._monitored = list(zip(monitors, self.evaluators, records, strict=True))
-        self._hearing: dict[type, list[tuple[Evaluator, _Record]]] = {}
-        self._hearing_barriers: dict[type, list[tuple[Evaluator, _Record]]] = {}
+        self._observing: dict[type, list[tuple[Evaluator, _Record]]] = {}
+        self._observing_barriers: dict[type, list[tuple[Evaluator, _Record]]] = {}
 
     def was_asked_for(self, registration: Entry | None) -> None:
         """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
-            for evaluate, _ in self._hear(registration):
+            for evaluate, _ in self._observing_of(registration):
                 evaluate(registration)
 
     def evaluates(self, index: int, entry: Entry) -> None:
-        """Have the monitors that hear such content evaluate the entry."""
-        for evaluate, record in self._hear(entry):
+        """Have the monitors that observe such content evaluate the entry."""
+        for evaluate, record in self._observing_of(entry):
             evaluation = evaluate(entry)
             if evaluation is not None:
                 record.held.append(index)
                 if evaluation:
                     record.violations.append((index, evaluation))
 
-    def _hear(self, entry: Entry) -> list[tuple[Evaluator, _Record]]:
+    def _observing_of(self, entry: Entry) -> list[tuple[Evaluator, _Record]]:
         content = type(entry.content)
-        known = self._hearing_barriers if entry.barrier else self._hearing
+        known = self._observing_barriers if entry.barrier else self._observing
         hearing = known.get(content)
         if hearing is None:
             hearing = known[content] = [

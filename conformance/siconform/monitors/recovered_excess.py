@@ -116,20 +116,20 @@ class _Excess:
 
 
 _EXCESS: Final = SharedAnalysis(_Excess)
-_HEARS: Final = (*OCCUPANCY, *QUOTAS)
+_OBSERVED: Final = (*OCCUPANCY, *QUOTAS)
 _FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
     Monitor(
         recovered_allocations_count_beyond_the_limits,
         ("SI-REC-013",),
-        hears=_HEARS,
+        observes=_OBSERVED,
         presupposes=Feature.QUOTAS,
     ),
     Monitor(
         allocations_reported_again_hold_capacity,
         ("SI-REC-026",),
-        hears=_FINDS,
+        observes=_FINDS,
         identity=Identity.KEY_OF_THE_ASK,
     ),
 )

@@ -43,7 +43,7 @@ def _taken_over_in(content: Content) -> tuple[Allocated, ...]:
 
 
 def recovered_allocations_are_not_allocated_again() -> Evaluator:
-    """The key of an existing allocation, for which the RM never asked, is not allocated anew."""
+    """The key of an existing allocation, for which the RM never asked, is not allocated again."""
 
     def evaluation(echo: Allocated, reported: list[Allocated]) -> str:
         known = any(r.identity == echo.identity and r.node == echo.node for r in reported)
@@ -259,32 +259,32 @@ MONITORS: Final = (
     Monitor(
         nodes_with_unknown_allocations_are_refused,
         ("SI-REC-006",),
-        hears=_PLACES,
+        observes=_PLACES,
         about_new_names=True,
     ),
     Monitor(
         allocations_without_place_are_refused,
         ("SI-REC-008",),
-        hears=_PLACES,
+        observes=_PLACES,
         about_new_names=True,
     ),
     Monitor(
         allocations_without_gang_data_are_not_replaced,
         ("SI-REC-012",),
-        hears=(*_REPORTS, Updated),
+        observes=(*_REPORTS, Updated),
         presupposes=Feature.GANG,
     ),
     Monitor(allocations_of_updated_nodes_are_ignored, ("SI-REC-015",), tuple(_REPORTS)),
     Monitor(
         recovered_real_allocations_are_not_replaced,
         ("SI-REC-019",),
-        hears=(*_REPORTS, Updated),
+        observes=(*_REPORTS, Updated),
         presupposes=Feature.GANG,
     ),
     Monitor(
         allocations_reported_twice_end_once,
         ("SI-REC-025",),
-        hears=(Released, *BULK_ENDS, Updated),
+        observes=(Released, *BULK_ENDS, Updated),
         identity=Identity.KEY_OF_THE_ASK,
     ),
 )

@@ -44,12 +44,12 @@ MONITORS: Final = (
     Monitor(
         rejections_of_existing_allocations_are_complete,
         ("SI-REC-017",),
-        hears=(AllocationRejected, ForeignAllocationRequest, *REPORTING),
+        observes=(AllocationRejected, ForeignAllocationRequest, *REPORTING),
     ),
     Monitor(
         rejections_of_existing_allocations_give_a_reason,
         ("SI-REC-022",),
-        hears=(AllocationRejected,),
+        observes=(AllocationRejected,),
         about_one_message=True,
     ),
 )

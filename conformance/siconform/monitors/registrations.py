@@ -276,18 +276,18 @@ class _OldAsks:
 
 
 MONITORS: Final = (
-    Monitor(registrations_get_an_empty_answer, ("SI-REG-001",), hears=(RegistrationAnswered,)),
-    Monitor(registrations_name_an_rm, ("SI-REG-003",), hears=(RegistrationAnswered,)),
+    Monitor(registrations_get_an_empty_answer, ("SI-REG-001",), observes=(RegistrationAnswered,)),
+    Monitor(registrations_name_an_rm, ("SI-REG-003",), observes=(RegistrationAnswered,)),
     Monitor(
         registering_again_is_no_conflict,
         ("SI-REG-004",),
-        hears=_REGISTRATIONS,
+        observes=_REGISTRATIONS,
         outlives_registrations=True,
     ),
     Monitor(
         refused_rms_are_not_served,
         ("SI-REG-002", "SI-CONN-002"),
-        hears=(
+        observes=(
             *(*_REGISTRATIONS, NodeAccepted, ApplicationAccepted, Allocated, *_OF_A_LIFE),
             *(NodeRequest, ApplicationRequest, AskRequest, ReleaseRequest),
         ),
@@ -296,7 +296,7 @@ MONITORS: Final = (
     Monitor(
         registering_again_forgets_nodes,
         ("SI-REG-005",),
-        hears=(
+        observes=(
             *(*_REGISTRATIONS, NodeRequest, NodeAccepted),
             *(AskRequest, AskRejected, AskReleased, Allocated),
         ),
@@ -305,7 +305,7 @@ MONITORS: Final = (
     Monitor(
         registering_again_forgets_asks,
         ("SI-REG-007",),
-        hears=(
+        observes=(
             *(*_REGISTRATIONS, StreamEnded, StreamOpening, AskRequest, AskRejected, AskReleased),
             *(Allocated, AllocatedAgain, Updated, ExistingAllocationRequest, NodeRequest),
         ),

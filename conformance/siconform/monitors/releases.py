@@ -161,11 +161,11 @@ def _asked_to_end(content: object) -> Iterator[tuple[str, str]]:
 
 
 MONITORS: Final = (
-    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",), hears=(Released, *BULK_ENDS)),
+    Monitor(confirmations_are_not_confirmed, ("SI-REL-009",), observes=(Released, *BULK_ENDS)),
     Monitor(
         stops_go_back_to_the_rm,
         ("SI-REL-013",),
-        hears=(
+        observes=(
             Allocated,
             Released,
             *REPORTING,
@@ -179,7 +179,7 @@ MONITORS: Final = (
     Monitor(
         ask_releases_name_a_partition,
         ("SI-REL-020",),
-        hears=(AskReleased,),
+        observes=(AskReleased,),
         about_one_message=True,
         identity=Identity.GIVEN_BY_THE_SCHEDULER,
     ),

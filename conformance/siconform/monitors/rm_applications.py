@@ -199,27 +199,27 @@ class _Over:
 
 
 MONITORS: Final = (
-    Monitor(ids_name_one_application, ("SI-APP-034",), hears=(ApplicationRequest, *_ENDS)),
+    Monitor(ids_name_one_application, ("SI-APP-034",), observes=(ApplicationRequest, *_ENDS)),
     Monitor(
         asks_follow_their_application,
         ("SI-APP-016",),
-        hears=STREAMS,
+        observes=STREAMS,
         outlives_registrations=True,
     ),
     Monitor(
         existing_allocations_follow_their_application,
         ("SI-REC-005",),
-        hears=(*STREAMS, NodeRequest, ExistingAllocationRequest),
+        observes=(*STREAMS, NodeRequest, ExistingAllocationRequest),
         outlives_registrations=True,
     ),
     Monitor(
         rejected_applications_get_no_asks,
         ("SI-APP-033",),
-        hears=(*CONFIRMED, *_ENDS, ApplicationRequest, ApplicationAccepted, AskRequest),
+        observes=(*CONFIRMED, *_ENDS, ApplicationRequest, ApplicationAccepted, AskRequest),
     ),
     Monitor(
         ended_applications_get_no_asks,
         ("SI-APP-038",),
-        hears=(*CONFIRMED, *_ENDS, ApplicationRequest, AskRequest),
+        observes=(*CONFIRMED, *_ENDS, ApplicationRequest, AskRequest),
     ),
 )

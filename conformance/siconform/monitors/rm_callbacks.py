@@ -99,15 +99,15 @@ def unsaved_configurations_have_a_reason() -> Evaluator:
 
 
 MONITORS: Final = (
-    Monitor(victims_that_have_to_go_are_listed, ("SI-CB-006",), hears=_ANSWERED),
-    Monitor(state_dumps_are_json, ("SI-CB-010",), hears=(StateDumped,)),
+    Monitor(victims_that_have_to_go_are_listed, ("SI-CB-006",), observes=_ANSWERED),
+    Monitor(state_dumps_are_json, ("SI-CB-010",), observes=(StateDumped,)),
     Monitor(
         synchronised_allocations_are_taken,
         ("SI-CB-011",),
-        hears=(
+        observes=(
             *(*_ANSWERED, AskRequest, AskRejected, AskReleaseRequest, ReleaseRequest),
             *(ApplicationRemoval, Released, AskReleased),
         ),
     ),
-    Monitor(unsaved_configurations_have_a_reason, ("SI-CFG-007",), hears=(ConfigurationStored,)),
+    Monitor(unsaved_configurations_have_a_reason, ("SI-CFG-007",), observes=(ConfigurationStored,)),
 )

@@ -245,25 +245,25 @@ MONITORS: Final = (
     Monitor(
         confirmations_repeat_the_release,
         ("SI-REL-008",),
-        hears=(Released, ReleaseRequest),
+        observes=(Released, ReleaseRequest),
         outlives_registrations=True,
     ),
     Monitor(
         confirmations_repeat_the_ask_release,
         ("SI-REL-024",),
-        hears=(AskReleased, AskReleaseRequest),
+        observes=(AskReleased, AskReleaseRequest),
         outlives_registrations=True,
     ),
     Monitor(
         confirmations_of_all_stay_in_the_application,
         ("SI-REL-022",),
-        hears=(Released, AskReleased, ReleaseRequest),
+        observes=(Released, AskReleased, ReleaseRequest),
         outlives_registrations=True,
     ),
     Monitor(
         confirmed_stops_are_not_answered,
         ("SI-REL-010", "SI-WIRE-009"),
-        hears=(
+        observes=(
             *(*CONFIRMED, AskRequest, Updated, Placed),
             *(ForeignAllocationRequest, ExistingAllocationRequest),
         ),
@@ -271,6 +271,6 @@ MONITORS: Final = (
     Monitor(
         withdrawn_placeholders_are_given_up,
         ("SI-REL-024",),
-        hears=(AskReleased, AskReleaseRequest, AskRequest, *_APPLICATIONS),
+        observes=(AskReleased, AskReleaseRequest, AskRequest, *_APPLICATIONS),
     ),
 )

@@ -151,23 +151,23 @@ MONITORS: Final = (
     Monitor(
         every_request_names_the_registered_rm,
         ("SI-CONN-020",),
-        hears=SENT_BY_RM,
+        observes=SENT_BY_RM,
         outlives_registrations=True,  # so that a trace is not checked whose registration is unknown
     ),
     Monitor(
         updates_follow_a_registration,
         ("SI-REG-011",),
-        hears=(*REGISTRATIONS, *_UPDATES, Allocated, ApplicationUpdated, Released),
+        observes=(*REGISTRATIONS, *_UPDATES, Allocated, ApplicationUpdated, Released),
         outlives_registrations=True,
     ),
     Monitor(
         a_wanted_registration_ends_the_updates,
         ("SI-CONN-011",),
-        hears=(RegistrationWanted, RegistrationRequested, Released, ReleaseRequest),
+        observes=(RegistrationWanted, RegistrationRequested, Released, ReleaseRequest),
     ),
     Monitor(
         aborted_streams_reopen_after_a_registration,
         ("SI-CONN-013",),
-        hears=(*REGISTRATIONS, StreamEnded, StreamOpening),
+        observes=(*REGISTRATIONS, StreamEnded, StreamOpening),
     ),
 )

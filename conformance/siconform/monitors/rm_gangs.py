@@ -318,26 +318,26 @@ MONITORS: Final = (
     Monitor(
         placeholders_are_within_their_sum,
         ("SI-GANG-001",),
-        hears=_OBSERVED,
+        observes=_OBSERVED,
         outlives_registrations=True,
     ),
     Monitor(
         placeholders_come_first,
         ("SI-GANG-013",),
-        hears=_OBSERVED,
+        observes=_OBSERVED,
         outlives_registrations=True,
     ),
     Monitor(
         real_members_wait_for_the_placeholders,
         ("SI-GANG-014",),
-        hears=_OBSERVED,
+        observes=_OBSERVED,
         outlives_registrations=True,
     ),
-    Monitor(members_have_an_ask_each, ("SI-GANG-029",), hears=(AskRequest,)),
+    Monitor(members_have_an_ask_each, ("SI-GANG-029",), observes=(AskRequest,)),
     Monitor(
         gang_asks_name_group_and_role,
         ("SI-GANG-049",),
-        hears=(
+        observes=(
             *(AskRequest, Updated, Allocated, AskRejected, AskReleased, AskReleaseRequest),
             *(UpdateRejected, ReleaseRequest, ApplicationRequest, ApplicationRemoval),
         ),

@@ -136,7 +136,7 @@ MONITORS: Final = (
     Monitor(
         no_key_names_two_things,
         ("SI-ALLOC-017",),
-        hears=(
+        observes=(
             AskRequest,
             ExistingAllocationRequest,
             ForeignAllocationRequest,

@@ -108,8 +108,8 @@ MONITORS: Final = (
     Monitor(
         well_known_names_are_exact,
         ("SI-CONST-001",),
-        hears=(NodeRequest, ApplicationRequest, AskRequest),
+        observes=(NodeRequest, ApplicationRequest, AskRequest),
     ),
-    Monitor(tag_keys_have_a_domain, ("SI-CONST-002",), hears=(AskRequest,)),
-    Monitor(memory_and_cpu_have_their_names, ("SI-CONST-008",), hears=(NodeRequest,)),
+    Monitor(tag_keys_have_a_domain, ("SI-CONST-002",), observes=(AskRequest,)),
+    Monitor(memory_and_cpu_have_their_names, ("SI-CONST-008",), observes=(NodeRequest,)),
 )

@@ -48,7 +48,7 @@ MONITORS: Final = (
     Monitor(
         drained_nodes_are_reported,
         ("SI-NODE-014",),
-        hears=(*REGISTRATIONS, NodeRequest, StreamOpening, StreamEnded),
+        observes=(*REGISTRATIONS, NodeRequest, StreamOpening, StreamEnded),
         outlives_registrations=True,
     ),
 )

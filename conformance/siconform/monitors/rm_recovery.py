@@ -246,19 +246,19 @@ MONITORS: Final = (
     Monitor(
         recovered_members_keep_their_role,
         ("SI-REC-010",),
-        hears=_OBSERVED,
+        observes=_OBSERVED,
         outlives_registrations=True,
     ),
     Monitor(
         recovered_allocations_repeat_the_original,
         ("SI-REC-018",),
-        hears=_OBSERVED,
+        observes=_OBSERVED,
         outlives_registrations=True,
     ),
     Monitor(
         existing_allocations_wait_for_verdicts,
         ("SI-REC-024",),
-        hears=(*STREAMS, NodeAccepted, ApplicationAccepted),
+        observes=(*STREAMS, NodeAccepted, ApplicationAccepted),
         identity=Identity.KEY_OF_THE_ASK,
         outlives_registrations=True,
     ),

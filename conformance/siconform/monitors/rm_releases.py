@@ -82,13 +82,13 @@ MONITORS: Final = (
     Monitor(
         other_types_of_the_rm_confirm,
         ("SI-REL-012",),
-        hears=(Released, AskReleased, ReleaseRequest, AskReleaseRequest),
+        observes=(Released, AskReleased, ReleaseRequest, AskReleaseRequest),
         outlives_registrations=True,
     ),
     Monitor(
         ask_releases_of_the_rm_name_a_partition,
         ("SI-REL-020",),
-        hears=(AskReleaseRequest,),
+        observes=(AskReleaseRequest,),
         about_one_message=True,
         identity=Identity.GIVEN_BY_THE_SCHEDULER,
     ),

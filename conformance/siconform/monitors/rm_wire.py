@@ -151,7 +151,7 @@ MONITORS: Final = (
     ),
     Monitor(the_rm_uses_no_reserved_number, ("SI-WIRE-008",), SENT_BY_RM, about_one_message=True),
     Monitor(
-        what_the_rm_means_is_set, ("SI-WIRE-010",), hears=(Released, ReleaseRequest, NodeRequest)
+        what_the_rm_means_is_set, ("SI-WIRE-010",), observes=(Released, ReleaseRequest, NodeRequest)
     ),
     Monitor(
         the_rm_sends_a_priority_in_one_way, ("SI-WIRE-012",), SENT_BY_RM, about_one_message=True

@@ -19,8 +19,8 @@ Analysis = Callable[[Entry], Findings]
 class SharedAnalysis:
     """The rules of one analysis.
 
-    The first of them in the list of monitors hears everything that the analysis needs, and is never
-    left out if another is not. The others hear what they may find something in.
+    The first of them in the list of monitors observes everything that the analysis needs, and is
+    never left out if another is not. The others observe what they may find something in.
 
     The evaluators of an RM are created one after the other: a rule that is asked for a second time
     begins a new analysis.

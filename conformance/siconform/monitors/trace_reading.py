@@ -34,7 +34,7 @@ class Found:
         self.violations = [*self.violations, *other.violations][:MOST_VIOLATIONS]
 
 
-_Hearing = Sequence[tuple[Evaluator, int]]
+_Observing = Sequence[tuple[Evaluator, int]]
 """Evaluators with the numbers of their monitors."""
 
 
@@ -51,7 +51,7 @@ class _Life:
     ) -> None:
         """Begin them; without those that outlive registrations unless all was seen.
 
-        Once names were forgotten those about new names do not hear any more.
+        Once names were forgotten those about new names do not observe any more.
         """
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
@@ -62,14 +62,14 @@ class _Life:
         self._monitors = monitors
         self._is_whole = is_whole
         self._knows_names = knows_names
-        self._hearing: dict[type, _Hearing] = {}
-        self._hearing_barriers: dict[type, _Hearing] = {}
-        self._alone: dict[type, _Hearing] = {}
+        self._observing: dict[type, _Observing] = {}
+        self._observing_barriers: dict[type, _Observing] = {}
+        self._alone: dict[type, _Observing] = {}
 
-    def hearing(self, entry: Entry) -> _Hearing:
-        """Return the evaluators that hear such an entry."""
+    def observing(self, entry: Entry) -> _Observing:
+        """Return the evaluators that observe such an entry."""
         content = type(entry.content)
-        known = self._hearing_barriers if entry.barrier else self._hearing
+        known = self._observing_barriers if entry.barrier else self._observing
         found = known.get(content)
         if found is None:
             found = known[content] = [
@@ -81,7 +81,7 @@ class _Life:
             ]
         return found
 
-    def hearing_alone(self, content: type) -> _Hearing:
+    def hearing_alone(self, content: type) -> _Observing:
         """Return those whose rule is about a single message."""
         found = self._alone.get(content)
         if found is None:
@@ -120,16 +120,16 @@ class _RM:
         """Return the entry as monitors are to observe it."""
         return self._lives.restates(entry) if self._by_key else (entry,)
 
-    def hearing(self, entry: Entry) -> _Hearing:
-        """Return the evaluators that hear such an entry."""
-        return self._life.hearing(entry)
+    def observing(self, entry: Entry) -> _Observing:
+        """Return the evaluators that observe such an entry."""
+        return self._life.observing(entry)
 
-    def hearing_alone(self, content: type) -> _Hearing:
+    def hearing_alone(self, content: type) -> _Observing:
         """Return those whose rule is about a single message."""
         return self._life.hearing_alone(content)
 
     def observe_registration(self, entry: Entry) -> bool:
-        """Begin anew after a successful registration; return whether all is known of it."""
+        """Begin again after a successful registration; return whether all is known of it."""
         content = entry.content
         if isinstance(content, RegistrationRequested):
             self._asked = entry
@@ -150,7 +150,7 @@ class _RM:
             knows_names=self._knows_names,
         )
         if asked is not None:
-            for evaluate, _ in self._life.hearing(asked):
+            for evaluate, _ in self._life.observing(asked):
                 evaluate(asked)
 
     def is_to_be_begun_again(self) -> bool:
@@ -179,7 +179,7 @@ class _RM:
             elif _is_registered(content):
                 self._begin(asked)
             for restated in self.restated(entry):
-                for evaluate, _ in self._life.hearing(restated):
+                for evaluate, _ in self._life.observing(restated):
                     evaluate(restated)
 
 
@@ -257,7 +257,7 @@ class TraceReading:
     ) -> None:
         """Have all monitors evaluate it; without a position nothing counts."""
         for restated in rm.restated(entry):
-            for evaluate, number in rm.hearing(restated):
+            for evaluate, number in rm.observing(restated):
                 finding = evaluate(restated)
                 if finding is not None and position is not None:
                     self._count(number, finding, entry, position)

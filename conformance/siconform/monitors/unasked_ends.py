@@ -125,7 +125,7 @@ def removals_in_other_partitions_end_nothing() -> Evaluator:
 
 
 _ENDS: Final = SharedAnalysis(_Ends)
-_HEARS: Final = (
+_OBSERVED: Final = (
     *(NodeRequest, ApplicationRequest, ApplicationRemoval, AskReleaseRequest, ReleaseRequest),
     *(ExistingAllocationRequest, Placed, Allocated, Released, ConfigurationSent),
     *(RegistrationRequested, RegistrationAnswered),
@@ -133,8 +133,8 @@ _HEARS: Final = (
 _FINDS: Final = (Released,)
 
 MONITORS: Final = (
-    Monitor(drains_end_nothing, ("SI-NODE-027",), _HEARS),
+    Monitor(drains_end_nothing, ("SI-NODE-027",), _OBSERVED),
     Monitor(smaller_nodes_stop_nothing, ("SI-NODE-043",), _FINDS),
-    Monitor(removals_in_other_partitions_end_nothing, ("SI-APP-019",), _HEARS),
+    Monitor(removals_in_other_partitions_end_nothing, ("SI-APP-019",), _OBSERVED),
     Monitor(configurations_end_nothing, ("SI-CFG-002",), _FINDS),
 )

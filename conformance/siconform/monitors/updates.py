@@ -131,13 +131,13 @@ MONITORS: Final = (
     Monitor(
         updates_move_nothing,
         ("SI-ALLOC-015",),
-        hears=(Allocated, Updated, Echoed),
+        observes=(Allocated, Updated, Echoed),
         identity=_BY_KEY,
     ),
     Monitor(
         requests_are_given_the_amount_last_asked_for,
         ("SI-ASK-032",),
-        hears=(AskRequest, Allocated, Updated, UpdateRejected, Placed, StreamEnded, Barriers),
+        observes=(AskRequest, Allocated, Updated, UpdateRejected, Placed, StreamEnded, Barriers),
         identity=_BY_KEY,
     ),
 )

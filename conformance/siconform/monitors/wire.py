@@ -280,13 +280,19 @@ def _enums(descriptor: Descriptor) -> tuple[tuple[str, EnumDescriptor], ...]:
 
 
 MONITORS: Final = (
-    Monitor(every_field_is_declared, ("SI-WIRE-006",), hears=(Fact,), about_one_message=True),
-    Monitor(reserved_numbers_are_not_used, ("SI-WIRE-008",), hears=(Fact,), about_one_message=True),
+    Monitor(every_field_is_declared, ("SI-WIRE-006",), observes=(Fact,), about_one_message=True),
+    Monitor(
+        reserved_numbers_are_not_used, ("SI-WIRE-008",), observes=(Fact,), about_one_message=True
+    ),
     Monitor(
         what_has_a_meaning_is_set,
         ("SI-WIRE-010",),
-        hears=(ReleaseRequest, Released, EventReceived, SchedulingReported),
+        observes=(ReleaseRequest, Released, EventReceived, SchedulingReported),
     ),
-    Monitor(a_priority_is_sent_in_one_way, ("SI-WIRE-012",), hears=(Fact,), about_one_message=True),
-    Monitor(the_action_is_resync_or_none, ("SI-CONN-012",), hears=(Fact,), about_one_message=True),
+    Monitor(
+        a_priority_is_sent_in_one_way, ("SI-WIRE-012",), observes=(Fact,), about_one_message=True
+    ),
+    Monitor(
+        the_action_is_resync_or_none, ("SI-CONN-012",), observes=(Fact,), about_one_message=True
+    ),
 )

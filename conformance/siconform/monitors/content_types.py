@@ -1,4 +1,4 @@
-"""Types of content that several rules hear together, for ``Monitor.hears``."""
+"""Types of content that several rules observe together, for ``Monitor.observes``."""
 
 from typing import Final
 
