@@ -7,7 +7,7 @@ Existing allocations count once certainly taken over, and as far as they fit: co
 the limit is only a SHOULD (SI-REC-013).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -112,18 +112,23 @@ class _Capacities:
     """All capacities the RM has sent for each node since its registration."""
 
     def __init__(self) -> None:
-        self._sent: dict[str, list[Mapping[str, int]]] = {}
+        self._largest: dict[str, dict[str, int]] = {}  # by node and resource
 
     def most(self, node: str, resource: str) -> int | None:
-        sent = self._sent.get(node)
-        return max(c.get(resource, 0) for c in sent) if sent else None
+        largest = self._largest.get(node)
+        return largest.get(resource, 0) if largest is not None else None
 
     def observe(self, entry: Entry) -> None:
         match entry.content:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
-                self._sent.pop(node, None)
+                self._largest.pop(node, None)
             case NodeRequest(node=node, capacity=capacity) if capacity is not None:
-                self._sent.setdefault(node, []).append(capacity)
+                largest = self._largest.get(node)
+                if largest is None:
+                    self._largest[node] = dict(capacity)
+                    return
+                for name in largest.keys() | capacity.keys():
+                    largest[name] = max(largest.get(name, 0), capacity.get(name, 0))
 
 
 MONITORS: Final = (
