@@ -19,7 +19,11 @@ from selftest.sample_histories import (
     released_by_rm,
     updated,
 )
-from siconform.protocol.notifications import ApplicationAccepted, ApplicationRejected
+from siconform.protocol.notifications import (
+    AllocationRejected,
+    ApplicationAccepted,
+    ApplicationRejected,
+)
 
 YES, NO = ApplicationAccepted("a"), ApplicationRejected("a", "no")
 STEADY = (*APPS_SYNCHRONISED, *ASKS_SYNCHRONISED)
@@ -63,7 +67,16 @@ CASES = (
     Case(
         "recovered_allocations_keep_their_application_active",
         [*RECOVERED, RUNNING, released_by_rm("o"), COMPLETED, *FLUSHED],
-        [*RUNS, RUNNING, replace(OLD_ITSELF, allocation=replace(OLD, task_group="g")), *STEADY],
+        [
+            *(
+                *RUNS,
+                RUNNING,
+                replace(OLD_ITSELF, allocation=replace(OLD, task_group="g")),
+                *STEADY,
+            ),
+            *(OLD_ITSELF, AllocationRejected("old", "a", "no"), *STEADY, *STEADY, COMPLETED),
+            *FLUSHED,
+        ],
         [("became Completed while o was live", [*RECOVERED, COMPLETED, *FLUSHED])],
     ),
     Case(

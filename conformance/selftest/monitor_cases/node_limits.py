@@ -16,7 +16,7 @@ from selftest.sample_histories import (
     allocated,
     released_by_rm,
 )
-from siconform.protocol.notifications import AllocationRejected
+from siconform.protocol.notifications import AllocationRejected, NodeAccepted
 from siconform.protocol.requests import Action, NodeRequest
 
 OF_4, OF_20 = (replace(NODE, capacity={"memory": amount}) for amount in (4, 20))
@@ -103,7 +103,12 @@ CASES = (
             *(BOTH, replace(OLD_ITSELF, allocation=HUGE), HUGE),
             *(allocated("k", "1", node="m"), allocated("k", "2", resource={"vcore": 1})),
         ],
-        [*IN_THE_CLUSTER, NODE, OLD_ITSELF, OLD, SMALL],
+        [
+            *(*IN_THE_CLUSTER, NODE, OLD_ITSELF, OLD, SMALL),
+            *(replace(NODE, node="m", existing=(replace(HUGE, node="m"),)),),  # its node is taken
+            *(AllocationRejected("old", "a", "no"), NodeAccepted("m"), *ASKS_SYNCHRONISED),
+            allocated("k", "m", node="m"),
+        ],
         [
             ("node n holds 17", [NODE, replace(OLD_ITSELF, allocation=HUGE), HUGE, SMALL]),
             (

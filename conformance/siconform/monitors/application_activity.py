@@ -4,7 +4,7 @@ States come on another stream than allocations. So an allocation counts once all
 its announcement have come, and a state is wrong if no end of the allocation was on its way.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -125,19 +125,22 @@ class _Activity:
                 ReleaseRequest(subject=OneAllocation(identity=identity))
                 | Released(identity=identity)
             ) if identity:
-                self._ends([identity])
+                self._ends([identity], lambda existing: existing.identity == identity)
             case (
                 ReleaseRequest(subject=AllOf(application=name))
                 | Released(application=name)
                 | ApplicationRemoval(application=name)
             ):
-                self._ends(list(self._of.get(name, ())))
+                its = list(self._of.get(name, ()))
+                self._ends(its, lambda existing: existing.application == name)
                 if isinstance(entry.content, ApplicationRemoval):
                     self._forgets(name)
             case AllocationRejected(key=key):
-                self._ends([i for i, held in self._held.items() if held.key == key])
+                named = [i for i, held in self._held.items() if held.key == key]
+                self._ends(named, lambda existing: existing.key == key)
             case NodeRequest(action=Action.DECOMMISSION, node=node):
-                self._ends([i for i, held in self._held.items() if held.node == node])
+                there = [i for i, held in self._held.items() if held.node == node]
+                self._ends(there, lambda existing: existing.node == node)
 
     def _forgets(self, name: str) -> None:
         self._may_end.discard(name)
@@ -151,7 +154,9 @@ class _Activity:
         self._of.setdefault(name, {})[identity] = held
         self._announced.send(held, UpdateKind.APPLICATIONS)
 
-    def _ends(self, identities: Iterable[str]) -> None:
+    def _ends(self, identities: Iterable[str], which: Callable[[Allocated], bool]) -> None:
+        """End these, and the existing ones that were not certainly taken over yet."""
+        self._existing.forgets(which)
         for identity in identities:
             held = self._held.pop(identity, None)
             if held is not None:

@@ -91,6 +91,8 @@ class TakenOver:
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
         """Drop those that ended or were rejected before it was certain they were taken over."""
         self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}
+        for node, existing in self._with_node.items():
+            self._with_node[node] = tuple(one for one in existing if not which(one))
 
     def forgets_one(self, identity: str) -> None:
         """Drop this one."""
