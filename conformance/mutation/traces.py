@@ -1,0 +1,187 @@
+"""Shows which mutants of the scheduler ``siconform check-trace`` notices in ordinary work.
+
+Run as ``python -m mutation.traces [NAME ...]``. An RM works for an ordinary day with each mutant,
+and the monitors of both sides check the trace of it; nothing else evaluates it. The traces and
+``noticed.json`` are written to build/traces. The exit code is 1 if anything is noticed about the
+unmodified reference.
+"""
+
+import gc
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from siconform.catalogue import Side
+from siconform.monitors.registry import MONITORS
+from siconform.monitors.trace_result import TraceVerdict
+from siconform.monitors.traces import check_trace
+from sireference.codec import Policies
+from siwire import find_revision
+
+from mutation import workday
+from mutation.altering import Inside
+from mutation.evaluating import ROOT
+from mutation.known import load
+from mutation.main_revision import NAME
+from mutation.mutant import Change, of_side
+from mutation.proxy import NONE
+from mutation.recorded import Link
+
+_FOLDER: Final = ROOT / "build" / "traces"
+_SECONDS: Final = 60  # for one mutant, however busy the machine
+_RM: Final = "rm-1"
+
+
+class Noticed(msgspec.Struct, frozen=True):
+    """What the monitors found in the trace of one mutant."""
+
+    name: str
+    summary: str = ""
+    breaks: tuple[str, ...] = ()
+    has_fired: bool = False
+    violated: Mapping[str, str] = {}
+    """The first violation of each requirement."""
+    held: Mapping[str, int] = {}
+    problem: str = ""  # that cut the work short
+
+    @property
+    def own(self) -> list[str]:
+        """The violated requirements that it is made to break."""
+        return [one for one in self.breaks if one in self.violated]
+
+    @property
+    def outcome(self) -> str:
+        """Who noticed it."""
+        if self.own:
+            return "own"
+        return "other" if self.violated else "not"
+
+    @property
+    def is_monitored(self) -> bool:
+        """Whether a monitor is about a requirement that it breaks."""
+        return any(one in _MONITORED for one in self.breaks)
+
+
+_MONITORED: Final = frozenset(name for monitor in MONITORS for name in monitor.requirements)
+
+
+class _Inside(Inside):
+    """Notes here that the change took effect."""
+
+    has_fired = False
+
+    def fires(self) -> None:
+        _Inside.has_fired = True
+
+
+@click.command(help=__doc__)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--revision", default=NAME, show_default=True, help="Revision of the SI.")
+@click.option("--jobs", default=2, show_default=True, help="Number of mutants at a time.")
+def main(names: Sequence[str], revision: str, jobs: int) -> None:
+    """Record and check the traces and print what was noticed."""
+    load()
+    mutants = {
+        name: change
+        for name, change in of_side(Side.SCHEDULER).items()
+        if not change.is_variant and change.revision == revision
+    }
+    unknown = [name for name in names if name not in mutants]
+    if unknown:
+        raise click.UsageError(f"unknown mutant of a scheduler of {revision}: {', '.join(unknown)}")
+    Inside()  # imports all of the reference before the processes are forked
+    gc.freeze()
+    chosen = [NONE.name, *(names or mutants)]
+    tasks = [(name, revision) for name in chosen]
+    with get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        reference, *found = pool.imap(_noticed_in, tasks, chunksize=1)
+    click.echo("\n".join(_table(found)))
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    results = _FOLDER / f"noticed-{revision}.json"
+    results.write_bytes(msgspec.json.format(msgspec.json.encode([reference, *found])))
+    click.echo("\n".join(_totals(reference, found)))
+    sys.exit(bool(reference.violated or reference.problem))
+
+
+def _noticed_in(task: tuple[str, str]) -> Noticed:
+    """Return what is noticed about one; it is alone in its process."""
+    name, revision = task
+    signal.signal(signal.SIGALRM, _out_of_time)
+    signal.alarm(_SECONDS)
+    return noticed(of_side(Side.SCHEDULER).get(name, NONE), revision)
+
+
+def noticed(change: Change, revision: str, folder: Path = _FOLDER) -> Noticed:
+    """Apply the change in this process, work, and return what the monitors find."""
+    known = find_revision(revision)
+    policies = Policies()
+    groups = {workday.GROUP: policies.configuration("", workday.QUEUES)}
+    change.alter(_Inside())
+    link = Link(_RM, known, change, Policies(groups))
+    problem = ""
+    try:
+        workday.work(workday.WorkingRm(_RM, link), link)
+    except Exception as error:  # noqa: BLE001  # whatever a mutant raises
+        problem = f"{type(error).__name__}: {error}"
+    file = folder / revision / f"{change.name}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"".join(link.lines))
+    requirements = check_trace(str(file), known).requirements
+    violated = {
+        one.requirement.id: next((v.message for v in one.violations), "")
+        for one in requirements
+        if one.verdict is TraceVerdict.VIOLATED
+    }
+    held = {one.requirement.id: one.held for one in requirements if one.held}
+    has_fired = link.has_fired or _Inside.has_fired
+    return Noticed(
+        change.name, change.summary, change.breaks, has_fired, violated, held, problem
+    )
+
+
+def _out_of_time(*_: object) -> None:
+    raise TimeoutError(f"it took more than {_SECONDS} s")
+
+
+def _table(found: Sequence[Noticed]) -> Iterator[str]:
+    width = max((len(one.name) for one in found), default=0)
+    for one in found:
+        by = " ".join(one.own or one.violated)
+        if not by:
+            by = f"not noticed ({' '.join(one.breaks)})"
+            if not one.is_monitored:
+                by += ": no monitor"
+            elif not one.has_fired:
+                by += ": did not fire"
+        elif not one.own:
+            by = f"other: {by}"
+        yield f"{one.name:{width}}  {by}"
+        if one.problem:
+            yield f"{'':{width}}  {one.problem}"
+
+
+def _totals(reference: Noticed, found: Sequence[Noticed]) -> Iterator[str]:
+    def line(some: Sequence[Noticed], which: str) -> str:
+        count = Counter(one.outcome for one in some)
+        return (
+            f"{len(some)} {which}: {count['own'] + count['other']} noticed, "
+            f"{count['own']} by a requirement of their own; {count['not']} not noticed"
+        )
+
+    yield line(found, "mutants")
+    monitored = [one for one in found if one.is_monitored]
+    yield line(monitored, "of a requirement with a monitor")
+    yield line([one for one in monitored if one.has_fired], "of these that took effect")
+    wrong = [f"{name}: {message}" for name, message in reference.violated.items()]
+    yield f"unmodified reference: {len(reference.held)} requirements exercised"
+    yield from (f"  WRONG: {one}" for one in (*wrong, reference.problem) if one)
+
+
+if __name__ == "__main__":
+    main()
