@@ -21,6 +21,7 @@ from siconform.catalogue import Side
 from siconform.monitors.registry import MONITORS
 from siconform.monitors.trace_result import TraceVerdict
 from siconform.monitors.traces import check_trace
+from siconform.protocol.queue_configurations import conformance_queues
 from sireference.codec import Policies
 from siwire import find_revision
 
@@ -95,14 +96,12 @@ def main(names: Sequence[str], revision: str, jobs: int) -> None:
     unknown = [name for name in names if name not in mutants]
     if unknown:
         raise click.UsageError(f"unknown mutant of a scheduler of {revision}: {', '.join(unknown)}")
-    Inside()  # imports all of the reference before the processes are forked
+    reference = noticed(NONE, revision)  # it fills all caches before the processes are forked
     gc.freeze()
-    chosen = [NONE.name, *(names or mutants)]
-    tasks = [(name, revision) for name in chosen]
+    tasks = [(name, revision) for name in names or mutants]
     with get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        reference, *found = pool.imap(_noticed_in, tasks, chunksize=1)
+        found = list(pool.imap(_noticed_in, tasks, chunksize=1))
     click.echo("\n".join(_table(found)))
-    _FOLDER.mkdir(parents=True, exist_ok=True)
     results = _FOLDER / f"noticed-{revision}.json"
     results.write_bytes(msgspec.json.format(msgspec.json.encode([reference, *found])))
     click.echo("\n".join(_totals(reference, found)))
@@ -120,8 +119,8 @@ def _noticed_in(task: tuple[str, str]) -> Noticed:
 def noticed(change: Change, revision: str, folder: Path = _FOLDER) -> Noticed:
     """Apply the change in this process, work, and return what the monitors find."""
     known = find_revision(revision)
-    policies = Policies()
-    groups = {workday.GROUP: policies.configuration("", workday.QUEUES)}
+    queues = conformance_queues()
+    groups = {queues.policy_group: Policies().configuration("", str(queues))}
     change.alter(_Inside())
     link = Link(_RM, known, change, Policies(groups))
     problem = ""

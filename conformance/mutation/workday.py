@@ -17,6 +17,11 @@ from siconform.protocol.notifications import (
     Termination,
     UpdateKind,
 )
+from siconform.protocol.queue_configurations import (
+    POLICY_GROUP,
+    QueueConfiguration,
+    conformance_queues,
+)
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
@@ -32,34 +37,12 @@ from siconform.protocol.requests import (
     Request,
 )
 from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
+from siwire import Capability
 from siwire.constants import ALLOC_TYPE_DEFAULT, FOREIGN
 
 from mutation.recorded import Link
 
-GROUP: Final = "workday"
-QUEUES: Final = """
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-          - {name: batch, resources: {max: {memory: 40}}}
-          - {name: gangs, resources: {max: {memory: 30}}}
-          - name: teams
-            resources: {max: {memory: 20}}
-            queues:
-              - {name: red}
-              - {name: blue, resources: {max: {memory: 12}}}
-          - {name: fair, properties: {application.sort.policy: fair}}
-          - name: shared
-            limits: [{users: [intern], maxresources: {memory: 5}}]
-          - name: preemption
-            resources: {max: {memory: 20}}
-            queues:
-              - {name: taking, resources: {guaranteed: {memory: 5}}}
-              - {name: entitled, resources: {guaranteed: {memory: 15}}}
-"""
+UNSENT: Final = QueueConfiguration("", POLICY_GROUP)
 _PART: Final = "default"
 _OFTEN: Final = 20  # rounds of confirmations in a wait
 _YES: Final = PreemptionPolicy(allow_preempt_self=True, allow_preempt_other=True)
@@ -77,11 +60,12 @@ class WorkingRm:
         self.live: dict[str, Allocated] = {}  # by identity
         self._to_confirm: list[Released] = []
 
-    def register(self, queues: str = QUEUES) -> None:
+    def register(self) -> None:
         """Register; what runs goes on."""
-        info = {"version": "1"}
-        config = "" if self._link.revision.name < "2023" else queues
-        self._link.register(Registration(self._rm_id, "1.0", GROUP, config, info))
+        queues = conformance_queues()
+        is_sent = self._link.revision.can(Capability.CONFIGURATION_IN_REGISTRATION)
+        sent = (queues, {"version": "1"}) if is_sent else (UNSENT, {})
+        self._link.register(Registration(self._rm_id, "1.0", queues.policy_group, *sent))
         self._to_confirm.clear()
 
     def send(self, *requests: Request) -> None:
@@ -108,7 +92,7 @@ class WorkingRm:
         """Send an action on a node."""
         self.send(_node(name, action, memory, **more))
 
-    def app(self, name: str, queue: str = "batch", **more: Any) -> None:
+    def app(self, name: str, queue: str = "plain", **more: Any) -> None:
         """Add an application."""
         self.send(_app(name, queue, **more))
 
@@ -207,9 +191,8 @@ def _node(name: str, action: Action, memory: int | None = None, **more: Any) -> 
 
 
 def _app(name: str, queue: str, **more: Any) -> ApplicationRequest:
-    return ApplicationRequest(
-        name, f"root.{queue}", _PART, **{"user": "alice", "groups": ("staff",), **more}
-    )
+    usual = {"partition": _PART, "user": "alice", "groups": ("staff",)}
+    return ApplicationRequest(name, f"root.{queue}", **{**usual, **more})
 
 
 def _ask(app: str, key: str, memory: int, **more: Any) -> AskRequest:
@@ -229,7 +212,8 @@ def work(rm: WorkingRm, link: Link) -> None:
     _foreign(rm)
     _ends_of_applications(rm)
     _mistakes(rm)
-    link.configure(QUEUES.replace("memory: 40", "memory: 50"), GROUP)
+    queues = conformance_queues()
+    link.configure(queues.replace("memory: 10", "memory: 12"), queues.policy_group)
     rm.wait()
     _recovery(rm)
     _closing(rm)
@@ -242,38 +226,52 @@ def _nodes_join(rm: WorkingRm) -> None:
 
 
 def _batch(rm: WorkingRm) -> None:
-    rm.app("job1", tags={"team": "red", "namespace": "dev"})
-    rm.app("job2", user="bob", groups=())
+    rm.app("job0")
+    rm.app("job1", tags={"team": "red"})
+    rm.app("job4", groups=())
+    rm.app("job2", "quota", user="bob", groups=())
+    rm.app("job3", "dev.jobs", tags={"namespace": "dev"})
+    rm.ask("job3", "job3.a")
     rm.ask("job1", "job1.a", "job1.b", memory=4, tags={"pod": "x"})
-    rm.ask("job2", *(f"job2.{number}" for number in range(6)), memory=6, priority=1)
+    rm.ask("job2", *(f"job2.{number}" for number in range(6)), memory=3, priority=1)
     rm.wait()  # the quota of the queue is full: some wait
     rm.node("n3", Action.UNDRAIN)
     rm.wait()
     rm.stop("job1.a", "job2.0")
     rm.wait()
-    rm.ask("job2", "job2.late", memory=3, priority=5)
+    rm.ask("job2", "job2.late", memory=2, priority=5)
     rm.ask("job2", "job2.huge", memory=100)
     rm.wait()
     rm.stop("job2.huge", "job2.late")
     rm.ask("job1", "job1.a", memory=2)  # the key again, for a new container
     rm.wait()
     rm.stop_all("job2")
+    rm.remove("job0", "job2", "job3", "job4")
+    rm.wait()
+    rm.app("job2", "quota", user="bob", groups=())
+    rm.ask("job2", "job2.0", memory=4)
+    rm.wait()
+    rm.remove("job2")
     rm.wait()
 
 
 def _queues_fill(rm: WorkingRm) -> None:
-    rm.app("red1", "teams.red")
-    rm.app("blue1", "teams.blue")
-    rm.app("intern1", "shared", user="intern")
+    rm.app("red1", "parent.left")
+    rm.app("blue1", "parent.right")
+    rm.app("single1", "single", user="intern")
+    rm.app("single2", "single", user="intern")
     rm.app("fair1", "fair")
     rm.ask("blue1", *(f"blue1.{number}" for number in range(5)), memory=3)
     rm.ask("red1", *(f"red1.{number}" for number in range(5)), memory=3)
-    rm.ask("intern1", "intern1.a", "intern1.b", "intern1.c", memory=2)
+    rm.ask("single1", "single1.a", "single1.b")
+    rm.ask("single2", "single2.a")
     rm.ask("fair1", "fair1.a")
     rm.wait()
-    rm.stop("blue1.0", "red1.1", "intern1.a")
+    rm.stop("blue1.0", "red1.1", "single1.a")
     rm.wait()
-    rm.remove("red1", "blue1", "intern1", "fair1")
+    rm.remove("single1")
+    rm.wait()
+    rm.remove("red1", "blue1", "single2", "fair1")
     rm.wait()
 
 
@@ -295,7 +293,7 @@ def _updates(rm: WorkingRm) -> None:
 
 
 def _maintenance(rm: WorkingRm) -> None:
-    rm.app("web", "fair")
+    rm.app("web", "other")
     rm.ask("web", *(f"web.{number}" for number in range(8)), memory=4)
     rm.wait()
     rm.node("n1", Action.DRAIN)
@@ -319,14 +317,21 @@ def _maintenance(rm: WorkingRm) -> None:
     rm.wait()
     rm.ask("web", "web.last1", "web.last2", memory=6)
     rm.wait()
-    rm.node("n3", Action.CREATE, 20)
+    rm.send(_node("n3", Action.CREATE, 20), _node("n3", Action.DRAIN))
+    rm.wait()
+    rm.send(_node("n1", Action.DRAIN), _node("n3", Action.UNDRAIN))
+    rm.ask("web", "web.tail")
+    rm.wait()
+    rm.node("n1", Action.UNDRAIN)
     rm.wait()
     rm.remove("web")
     rm.wait(2.0)
 
 
-def _gang(rm: WorkingRm, name: str, style: str, asked: int, memory: int = 3) -> None:
-    rm.app(name, "gangs", placeholder_ask=_size(memory * asked), gang_style=style)
+def _gang(
+    rm: WorkingRm, name: str, style: str, asked: int, queue: str = "gangs.first", memory: int = 3
+) -> None:
+    rm.app(name, queue, placeholder_ask=_size(memory * asked), gang_style=style)
     keys = [f"{name}.p{number}" for number in range(asked)]
     rm.ask(name, *keys, memory=memory, task_group="workers", placeholder=True)
     rm.wait()
@@ -341,11 +346,13 @@ def _gangs(rm: WorkingRm) -> None:
     rm.ask("gang1", "gang1.extra", memory=3, task_group="workers")
     rm.wait()
     for name, style in (("gang2", "Soft"), ("gang3", "Hard")):
-        _gang(rm, name, style, 9, memory=3)  # more than fits
+        _gang(rm, name, style, 5, "quota")  # more than its quota
         rm.ask(name, f"{name}.0", memory=2, task_group="workers")
         rm.wait(4.0)  # the placeholders time out
         rm.ask(name, f"{name}.1", memory=2)
         rm.wait()
+        if style == "Hard":  # it has failed: another attempt
+            _gang(rm, name, style, 2, "quota")
         rm.remove(name)
         rm.wait()
     _gang(rm, "gang4", "Soft", 2)
@@ -362,17 +369,17 @@ def _gangs(rm: WorkingRm) -> None:
 def _preemption(rm: WorkingRm) -> None:
     rm.app("low", "preemption.taking")
     rm.app("high", "preemption.entitled")
-    rm.ask("low", "low.kept", memory=4, preemption_policy=_KEPT)
-    rm.ask("low", *(f"low.{number}" for number in range(4)), memory=4)
+    rm.ask("low", "low.kept", memory=2, preemption_policy=_KEPT)
+    rm.ask("low", *(f"low.{number}" for number in range(4)), memory=2)
     rm.wait()
-    rm.ask("high", "high.0", "high.1", memory=4, priority=10)
+    rm.ask("high", "high.0", "high.1", memory=2, priority=10)
     rm.wait()
     rm.remove("low", "high")
     rm.wait()
 
 
 def _foreign(rm: WorkingRm) -> None:
-    rm.app("next", "fair")
+    rm.app("next", "other")
     rm.foreign("system1", "n1", 16)
     rm.foreign("system2", "n2", 16)
     rm.ask("next", *(f"next.{number}" for number in range(5)), memory=6)
@@ -411,15 +418,17 @@ def _ends_of_applications(rm: WorkingRm) -> None:
 
 
 def _mistakes(rm: WorkingRm) -> None:
-    rm.app("twice")
-    rm.app("twice", "teams.red")
+    rm.app("twice", "quota")
+    rm.app("twice", "plain")
+    rm.app("elsewhere", partition="gpu")
     rm.app("lost", "nowhere")
     rm.ask("lost", "lost.0")
     rm.ask("gone", "gone.0")
     rm.node("n1", Action.CREATE, 40, attributes={"zone": "z"})
     rm.node("n9", Action.UPDATE, 40)
     rm.node("n9", Action.DRAIN)
-    rm.ask("twice", "twice.0")
+    rm.ask("twice", "twice.0", "twice.1", "twice.2", memory=4)
+    rm.foreign("system3", "n9", 4)
     rm.wait()
     rm.remove("twice", "unknown")
     rm.ask("twice", "twice.late")
@@ -428,12 +437,12 @@ def _mistakes(rm: WorkingRm) -> None:
 
 
 def _recovery(rm: WorkingRm) -> None:
-    rm.app("stays", "teams.blue")
+    rm.app("stays", "parent.right")
     rm.ask("stays", *(f"stays.{number}" for number in range(3)), memory=4)
     _gang(rm, "gang6", "Soft", 2)
     rm.wait()
-    gang = _app("gang6", "gangs", placeholder_ask=_size(6), gang_style="Soft")
-    rm.recover({"n1": 20, "n2": 20, "n3": 20}, _app("stays", "teams.blue"), gang)
+    gang = _app("gang6", "gangs.first", placeholder_ask=_size(6), gang_style="Soft")
+    rm.recover({"n1": 20, "n2": 20, "n3": 20}, _app("stays", "parent.right"), gang)
     rm.ask("gang6", "gang6.0", "gang6.1", memory=3, task_group="workers")
     rm.ask("stays", "stays.more", memory=4)  # the queue is full
     rm.ask("stays", *(f"stays.x{number}" for number in range(3)), memory=9)
