@@ -1,12 +1,12 @@
 """The reference in this process, changed, with one RM, and the trace of what they exchange.
 
-The trace is that of ``siconform record``. A change on the wire is made between the two: the trace
+The trace is that of the tap in a Go scheduler (docs/trace-format.md). A change on the wire is made between the two: the trace
 has what the RM sent before the change, and what it received after it.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,10 +14,8 @@ from google.protobuf.message import Message
 from siconform.doctor.change import Wire
 from siconform.protocol.notifications import Fact, UpdateKind
 from siconform.protocol.requests import Registration, Request
-from siconform.transport.callback_records import CALLBACKS_PATH
+from siconform.transport.connection import BARRIER_PREFIX
 from siconform.transport.dialects import dialect_for
-from siconform.transport.forwarding import Passed
-from siconform.transport.trace_records import TraceRecords
 from sireference.api.callback import SIError
 from sireference.api.scheduler import OneStreamAPI, SchedulerAPI
 from sireference.clock import VirtualClock
@@ -32,7 +30,7 @@ _TIMERS: Final = Settings(
     placeholder_timeout=3.0, completing_timeout=1.5, connection_loss_timeout=2.0
 )
 _MOST_DEADLINES: Final = 2000  # in one wait; a mutant may set one again and again
-_CALLBACKS: Final = 1  # the number of the call
+_BARRIER: Final = BARRIER_PREFIX.encode().hex()
 _REGISTER: Final = "RegisterResourceManager"
 
 
@@ -55,11 +53,9 @@ class Link:
         self._began = self._clock.now()
         kind = OneStreamAPI if revision.can(Capability.ONE_UPDATE_STREAM) else SchedulerAPI
         self._api: Any = kind(revision, policies, _TIMERS, self._clock)
-        self._records = TraceRecords(revision)
         self._methods = rpc.methods(revision)
-        self._calls: dict[str, int] = {}
-        self._last_call = _CALLBACKS
         self._last_question = 0
+        self._number = 0
         self._taken: Sequence[Any] = ()  # the kinds of callbacks
         self._for_scheduler: list[Message] = []
         self._held: list[tuple[float, Message]] = []
@@ -67,36 +63,29 @@ class Link:
         header = {"began": time.time(), "revision": revision.name, "writer": "mutation.traces"}
         self.lines.append(msgspec.json.encode(header) + b"\n")
 
-    def register(self, registration: Registration) -> bool:
-        """Register, or register again; return whether that was accepted."""
-        self._calls = {}
-        call, request = self._new_call(), self.dialect.registration(registration)
-        self._passes(call, self._methods[_REGISTER].path, request, by_rm=True, opens=True)
+    def register(self, registration: Registration) -> None:
+        """Register, or register again."""
+        request = self._plain(self.dialect.registration(registration))
+        self._write(request, by_rm=True)
         for changed in self._changed(request):
             request = changed
         self._offer()
-        path = self._methods[_REGISTER].path
         try:
             answer = self._api.register_resource_manager(request, _Callbacks(self))
         except Exception as error:  # noqa: BLE001  # whatever a mutant raises
-            self._ends(call, path, error)
-            return False
+            name = self._methods[_REGISTER].response.DESCRIPTOR.full_name
+            self._line(by_rm=False, message=name, error=str(error))
+            return
         for changed in self._changed(answer):
-            self._passes(call, path, changed, by_rm=False)
-        self._ends(call, path, None)
-        return True
+            self._write(changed, by_rm=False)
 
     def send(self, kind: UpdateKind, requests: Sequence[Request]) -> None:
         """Send these in one message, unless the revision cannot express them."""
         try:
-            message = self.dialect.request(kind, self._rm_id, requests)
+            message = self._plain(self.dialect.request(kind, self._rm_id, requests))
         except LookupError:
             return
-        method = self.dialect.method(kind)
-        opens = method not in self._calls
-        call = self._calls.setdefault(method, self._last_call + 1)
-        self._last_call = max(call, self._last_call)
-        self._passes(call, self._methods[method].path, message, by_rm=True, opens=opens)
+        self._write(message, by_rm=True)
         for changed in self._changed(message):
             self._serve(changed)
         self._serve_more()
@@ -113,19 +102,19 @@ class Link:
             self._clock.move_to(due)
             self._for_scheduler += [one for moment, one in self._held if moment <= due]
             self._held = [one for one in self._held if one[0] > due]
-            self._guarded(None, self._api.keep_deadlines)
+            self._guarded(self._api.keep_deadlines)
             self._serve_more()
         self._clock.move_to(until)
 
     def configure(self, config: str, policy_group: str) -> None:
-        """Send a new configuration, as the tap of a Go scheduler records it."""
+        """Send a new configuration."""
         if self.revision.can(Capability.ONE_UPDATE_STREAM):
             return
         request = self.revision.si.UpdateConfigurationRequest(
             rmID=self._rm_id, config=config, policyGroup=policy_group
         )
-        self.lines.append(msgspec.json.encode(self._configuration_record(request)) + b"\n")
-        self._guarded(None, lambda: self._api.update_configuration(request))
+        self._write(request, by_rm=True)
+        self._guarded(lambda: self._api.update_configuration(request))
 
     def receive(self, method: str, message: Message) -> None:
         """Give the RM a response, changed."""
@@ -143,24 +132,24 @@ class Link:
             name = message.DESCRIPTOR.full_name
             call.payloads.add(full_name=name, data=message.SerializeToString())
         for changed in self._changed(call):
-            self._passes(_CALLBACKS, CALLBACKS_PATH, changed, by_rm=False)
+            self._write_call(changed)
         if not expects_answer:
             return answer
-        answer.call_id = call.call_id
+        answer.call_id, question = call.call_id, self._number
         if kind == ext.EVICTION_CHECK:
             asked: Any = messages[0]
             index = len(asked.preemptAllocationKeys) - 1
             allows = self.revision.si.PreemptionPredicatesResponse(success=True, index=index)
             answer.payload.full_name = allows.DESCRIPTOR.full_name
             answer.payload.data = allows.SerializeToString()
-        sent = ext.FromRm(answer=answer)
-        self._passes(_CALLBACKS, CALLBACKS_PATH, sent, by_rm=True)
-        return [changed.answer for changed in self._changed(sent)][-1]
+            self._write(allows, by_rm=True)
+        else:
+            self._line(by_rm=True, answers=question, ok=True)
+        return [changed.answer for changed in self._changed(ext.FromRm(answer=answer))][-1]
 
     def _offer(self) -> None:
         kinds = (ext.PLACEMENT_CHECK, ext.EVICTION_CHECK, ext.EVENT_BATCH, ext.CONTAINER_STATE)
         sent = ext.FromRm(offer=ext.FromRm.Offer(rm_id=self._rm_id, kinds=kinds))
-        self._passes(_CALLBACKS, CALLBACKS_PATH, sent, by_rm=True, opens=True)
         self._taken = [kind for one in self._changed(sent) for kind in one.offer.kinds]
 
     def _changed(self, message: Any) -> list[Any]:
@@ -184,7 +173,7 @@ class Link:
                 serve = {"Update": "update", "UpdateNode": "update_node"}.get(method) or (
                     f"update_{method.removeprefix('Update').lower()}"
                 )
-                self._guarded(method, lambda: getattr(self._api, serve)(message))  # noqa: B023
+                self._guarded(lambda: getattr(self._api, serve)(message))  # noqa: B023
                 return
 
     def _serve_more(self) -> None:
@@ -192,19 +181,18 @@ class Link:
             self.has_fired = True
             self._serve(self._for_scheduler.pop(0))
 
-    def _guarded(self, method: str | None, serve: Callable[[], object]) -> None:
-        """Serve; an error ends the stream, as it does over gRPC."""
+    def _guarded(self, serve: Callable[[], object]) -> None:
+        """Serve; note an error as that of the call."""
         try:
             serve()
         except Exception as error:  # noqa: BLE001  # whatever a mutant raises
-            if method is not None and method in self._calls:
-                self._ends(self._calls.pop(method), self._methods[method].path, error)
+            self._line(by_rm=False, error=str(error))
 
     def _add(self, message: Message) -> None:
         """Give the RM another message before the one at hand."""
         self.has_fired = True
         if isinstance(message, ext.ToRm):
-            self._passes(_CALLBACKS, CALLBACKS_PATH, message, by_rm=False)
+            self._write_call(message)
             return
         for method, one in self._methods.items():
             if one.response.DESCRIPTOR.name == message.DESCRIPTOR.name:
@@ -215,46 +203,37 @@ class Link:
         self._held.append((now + cycle - now % cycle, message))
 
     def _receive(self, method: str, message: Message) -> None:
-        call = self._calls.get(method)
-        if call is None:
-            return  # no stream is open on which it could come
-        self._passes(call, self._methods[method].path, message, by_rm=False)
-        kind = next(one for one in UpdateKind if self.dialect.method(one) == method)
-        read = self.dialect.response(kind, message.SerializeToString())
-        self.facts.extend(self.dialect.facts(kind, read))
+        self._write(message, by_rm=False)
+        for kind in UpdateKind:
+            if self.dialect.method(kind) == method:
+                read = self.dialect.response(kind, message.SerializeToString())
+                self.facts.extend(self.dialect.facts(kind, read))
 
-    def _new_call(self) -> int:
-        self._last_call += 1
-        return self._last_call
+    def _plain(self, message: Message) -> Any:
+        """Return a message of the revision; those of a dialect may be of types of its own."""
+        kind = getattr(self.revision.si, message.DESCRIPTOR.name)
+        return kind.FromString(message.SerializeToString())
 
-    def _passes(
-        self, call: int, path: str, message: Message, *, by_rm: bool, opens: bool = False
-    ) -> None:
-        data = message.SerializeToString()
-        at = self._clock.now() - self._began
-        self._write(self._records.of(Passed(at, call, path, by_rm, data, opens=opens)))
+    def _write_call(self, call: ext.ToRm) -> None:
+        for payload in call.payloads:
+            self._line(by_rm=False, message=payload.full_name, hex=payload.data.hex())
 
-    def _ends(self, call: int, path: str, error: Exception | None) -> None:
-        status = "OK" if error is None else "UNKNOWN"
-        if isinstance(error, SIError):
-            status = "FAILED_PRECONDITION"
-        at = self._clock.now() - self._began
-        ended = Passed(at, call, path, False, None, status, str(error or ""))  # noqa: FBT003
-        self._write(self._records.of(ended))
+    def _write(self, message: Message, *, by_rm: bool) -> None:
+        name = message.DESCRIPTOR.full_name
+        self._line(by_rm=by_rm, message=name, hex=message.SerializeToString().hex())
 
-    def _write(self, records: Iterator[Any]) -> None:
-        self.lines += [msgspec.json.encode(record) + b"\n" for record in records]
-
-    def _configuration_record(self, request: Message) -> dict[str, Any]:
-        return {
+    def _line(self, *, by_rm: bool, **more: Any) -> None:
+        self._number += 1
+        line = {
             "at": round(self._clock.now() - self._began, 6),
-            "from": "rm",
+            "from": "rm" if by_rm else "scheduler",
             "rm": self._rm_id,
-            "stream": None,
-            "number": len(self.lines),
-            "message": request.DESCRIPTOR.full_name,
-            "hex": request.SerializeToString().hex(),
+            "number": self._number,
+            **more,
         }
+        if _BARRIER in more.get("hex", ""):
+            line["fence"] = True
+        self.lines.append(msgspec.json.encode(line) + b"\n")
 
 
 class _Callbacks:

@@ -2,7 +2,7 @@
 
 Run as ``python -m mutation.traces [NAME ...]``. An RM works for an ordinary day with each mutant,
 and the monitors of both sides check the trace of it; nothing else evaluates it. The traces and
-``noticed.json`` are written to build/traces. The exit code is 1 if anything is noticed about the
+``noticed.json`` are written to build/traces/REVISION. The exit code is 1 if anything is noticed about the
 unmodified reference.
 """
 
@@ -10,7 +10,7 @@ import gc
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -66,10 +66,14 @@ class Noticed(msgspec.Struct, frozen=True):
     @property
     def is_monitored(self) -> bool:
         """Whether a monitor is about a requirement that it breaks."""
-        return any(one in _MONITORED for one in self.breaks)
+        return _is_monitored(self.breaks)
 
 
 _MONITORED: Final = frozenset(name for monitor in MONITORS for name in monitor.requirements)
+
+
+def _is_monitored(requirements: Iterable[str]) -> bool:
+    return any(one in _MONITORED for one in requirements)
 
 
 class _Inside(Inside):
@@ -85,7 +89,8 @@ class _Inside(Inside):
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--revision", default=NAME, show_default=True, help="Revision of the SI.")
 @click.option("--jobs", default=2, show_default=True, help="Number of mutants at a time.")
-def main(names: Sequence[str], revision: str, jobs: int) -> None:
+@click.option("--barriers", is_flag=True, help="Send barriers, as the kit's RM does.")
+def main(names: Sequence[str], *, revision: str, jobs: int, barriers: bool) -> None:
     """Record and check the traces and print what was noticed."""
     load()
     mutants = {
@@ -93,30 +98,34 @@ def main(names: Sequence[str], revision: str, jobs: int) -> None:
         for name, change in of_side(Side.SCHEDULER).items()
         if not change.is_variant and change.revision == revision
     }
+    names = names or sorted(mutants, key=lambda name: not _is_monitored(mutants[name].breaks))
     unknown = [name for name in names if name not in mutants]
     if unknown:
         raise click.UsageError(f"unknown mutant of a scheduler of {revision}: {', '.join(unknown)}")
-    reference = noticed(NONE, revision)  # it fills all caches before the processes are forked
+    reference = noticed(NONE, revision, barriers=barriers)  # it fills all caches before the processes are forked
     gc.freeze()
-    tasks = [(name, revision) for name in names or mutants]
+    width = max(map(len, mutants))
+    found = []
+    tasks = [(name, revision, barriers) for name in names]
     with get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        found = list(pool.imap(_noticed_in, tasks, chunksize=1))
-    click.echo("\n".join(_table(found)))
-    results = _FOLDER / f"noticed-{revision}.json"
+        for one in pool.imap(_noticed_in, tasks, chunksize=1):
+            found.append(one)
+            click.echo(f"{one.name:{width}}  {_result(one)}")
+    results = folder_of(revision, barriers=barriers) / "noticed.json"
     results.write_bytes(msgspec.json.format(msgspec.json.encode([reference, *found])))
     click.echo("\n".join(_totals(reference, found)))
     sys.exit(bool(reference.violated or reference.problem))
 
 
-def _noticed_in(task: tuple[str, str]) -> Noticed:
+def _noticed_in(task: tuple[str, str, bool]) -> Noticed:
     """Return what is noticed about one; it is alone in its process."""
-    name, revision = task
+    name, revision, barriers = task
     signal.signal(signal.SIGALRM, _out_of_time)
     signal.alarm(_SECONDS)
-    return noticed(of_side(Side.SCHEDULER).get(name, NONE), revision)
+    return noticed(of_side(Side.SCHEDULER).get(name, NONE), revision, barriers=barriers)
 
 
-def noticed(change: Change, revision: str, folder: Path = _FOLDER) -> Noticed:
+def noticed(change: Change, revision: str, *, barriers: bool = False) -> Noticed:
     """Apply the change in this process, work, and return what the monitors find."""
     known = find_revision(revision)
     queues = conformance_queues()
@@ -125,10 +134,10 @@ def noticed(change: Change, revision: str, folder: Path = _FOLDER) -> Noticed:
     link = Link(_RM, known, change, Policies(groups))
     problem = ""
     try:
-        workday.work(workday.WorkingRm(_RM, link), link)
+        workday.work(workday.WorkingRm(_RM, link, has_barriers=barriers), link)
     except Exception as error:  # noqa: BLE001  # whatever a mutant raises
         problem = f"{type(error).__name__}: {error}"
-    file = folder / revision / f"{change.name}.jsonl"
+    file = folder_of(revision, barriers=barriers) / f"{change.name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"".join(link.lines))
     requirements = check_trace(str(file), known).requirements
@@ -144,25 +153,24 @@ def noticed(change: Change, revision: str, folder: Path = _FOLDER) -> Noticed:
     )
 
 
+def folder_of(revision: str, *, barriers: bool) -> Path:
+    """Return where the traces of a revision are written."""
+    return _FOLDER / (f"{revision}-with-barriers" if barriers else revision)
+
+
 def _out_of_time(*_: object) -> None:
     raise TimeoutError(f"it took more than {_SECONDS} s")
 
 
-def _table(found: Sequence[Noticed]) -> Iterator[str]:
-    width = max((len(one.name) for one in found), default=0)
-    for one in found:
-        by = " ".join(one.own or one.violated)
-        if not by:
-            by = f"not noticed ({' '.join(one.breaks)})"
-            if not one.is_monitored:
-                by += ": no monitor"
-            elif not one.has_fired:
-                by += ": did not fire"
-        elif not one.own:
-            by = f"other: {by}"
-        yield f"{one.name:{width}}  {by}"
-        if one.problem:
-            yield f"{'':{width}}  {one.problem}"
+def _result(one: Noticed) -> str:
+    problem = f"; {one.problem}" if one.problem else ""
+    if one.violated:
+        who = "own" if one.own else "other"
+        return f"{who}: {' '.join(one.own or one.violated)}{problem}"
+    why = "" if one.has_fired else ", never fired"
+    if not one.is_monitored:
+        why = ", no monitor"
+    return f"not noticed{why}: {' '.join(one.breaks)}{problem}"
 
 
 def _totals(reference: Noticed, found: Sequence[Noticed]) -> Iterator[str]:

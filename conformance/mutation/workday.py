@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from siconform.expecting.barriers import NOTHING
 from siconform.protocol.availability import lacking
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
@@ -37,6 +38,7 @@ from siconform.protocol.requests import (
     Request,
 )
 from siconform.protocol.subjects import AllOf, OneAllocation, OneAsk
+from siconform.transport.connection import BARRIER_PREFIX
 from siwire import Capability
 from siwire.constants import ALLOC_TYPE_DEFAULT, FOREIGN
 
@@ -51,10 +53,15 @@ _STOPPED: Final = Termination.STOPPED_BY_RM
 
 
 class WorkingRm:
-    """An RM that confirms what the scheduler releases, after a while."""
+    """An RM that confirms what the scheduler releases, after a while.
 
-    def __init__(self, rm_id: str, link: Link) -> None:
+    One that ``has_barriers`` waits as the kit's RM does: until all it sent is processed.
+    """
+
+    def __init__(self, rm_id: str, link: Link, *, has_barriers: bool = False) -> None:
         self._rm_id = rm_id
+        self._has_barriers = has_barriers
+        self._barriers = 0
         self._link = link
         self._has_sent: set[UpdateKind] = set()
         self.live: dict[str, Allocated] = {}  # by identity
@@ -87,6 +94,8 @@ class WorkingRm:
             self._pass(seconds / 2)
             if not self._to_confirm:
                 break
+        if self._has_barriers:
+            self._raise_barriers()
 
     def node(self, name: str, action: Action, memory: int | None = None, **more: Any) -> None:
         """Send an action on a node."""
@@ -152,6 +161,16 @@ class WorkingRm:
             self.send(ExistingAllocationRequest(one))
         self.live.update({one.identity: one for one in running if one.node in nodes})
         self.wait()
+
+    def _raise_barriers(self) -> None:
+        self._barriers += 1
+        name, nowhere = f"{BARRIER_PREFIX}{self._barriers}", f"{BARRIER_PREFIX}nowhere"
+        attributes = {"si/node-partition": nowhere}
+        self.send(
+            NodeRequest(name, Action.CREATE, NOTHING, attributes=attributes),
+            ApplicationRequest(name, "root.plain", nowhere, user="fence"),
+            AskRequest(name, nowhere, _PART, _size(1)),
+        )
 
     def _fitting(self, request: Any) -> Any:
         names = set(lacking(request, self._link.revision.name))

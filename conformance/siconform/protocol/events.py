@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Final
 
 from siconform.protocol.matchers import ANY
@@ -83,6 +84,7 @@ class Detail(Enum):
     UNDEFINED = "a number the revision does not define"
 
 
+@cache
 def details_of(subject: Subject) -> frozenset[Detail]:
     """Return the details that belong to a kind of object.
 
