@@ -1,7 +1,7 @@
 """The reference in this process, changed, with one RM, and the trace of what they exchange.
 
-The trace is that of the tap in a Go scheduler (docs/trace-format.md). A change on the wire is made between the two: the trace
-has what the RM sent before the change, and what it received after it.
+The trace is that of the tap in a Go scheduler (docs/trace-format.md). A change on the wire is made
+between the two: the trace has what the RM sent before the change, and what it received after it.
 """
 
 import time

@@ -2,15 +2,15 @@
 
 Run as ``python -m mutation.traces [NAME ...]``. An RM works for an ordinary day with each mutant,
 and the monitors of both sides check the trace of it; nothing else evaluates it. The traces and
-``noticed.json`` are written to build/traces/REVISION. The exit code is 1 if anything is noticed about the
-unmodified reference.
+``noticed.json`` are written to build/traces/REVISION. The exit code is 1 if anything is noticed
+about the unmodified reference.
 """
 
 import gc
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -63,17 +63,13 @@ class Noticed(msgspec.Struct, frozen=True):
             return "own"
         return "other" if self.violated else "not"
 
-    @property
-    def is_monitored(self) -> bool:
-        """Whether a monitor is about a requirement that it breaks."""
-        return _is_monitored(self.breaks)
-
 
 _MONITORED: Final = frozenset(name for monitor in MONITORS for name in monitor.requirements)
 
 
-def _is_monitored(requirements: Iterable[str]) -> bool:
-    return any(one in _MONITORED for one in requirements)
+def _is_monitored(mutant: Change | Noticed) -> bool:
+    """Return whether a monitor is about a requirement that it breaks."""
+    return any(one in _MONITORED for one in mutant.breaks)
 
 
 class _Inside(Inside):
@@ -89,8 +85,11 @@ class _Inside(Inside):
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--revision", default=NAME, show_default=True, help="Revision of the SI.")
 @click.option("--jobs", default=2, show_default=True, help="Number of mutants at a time.")
+@click.option("--monitored", is_flag=True, help="Only those of a requirement with a monitor.")
 @click.option("--barriers", is_flag=True, help="Send barriers, as the kit's RM does.")
-def main(names: Sequence[str], *, revision: str, jobs: int, barriers: bool) -> None:
+def main(
+    names: Sequence[str], *, revision: str, jobs: int, monitored: bool, barriers: bool
+) -> None:
     """Record and check the traces and print what was noticed."""
     load()
     mutants = {
@@ -98,11 +97,13 @@ def main(names: Sequence[str], *, revision: str, jobs: int, barriers: bool) -> N
         for name, change in of_side(Side.SCHEDULER).items()
         if not change.is_variant and change.revision == revision
     }
-    names = names or sorted(mutants, key=lambda name: not _is_monitored(mutants[name].breaks))
+    names = names or sorted(mutants, key=lambda name: not _is_monitored(mutants[name]))
     unknown = [name for name in names if name not in mutants]
     if unknown:
         raise click.UsageError(f"unknown mutant of a scheduler of {revision}: {', '.join(unknown)}")
-    reference = noticed(NONE, revision, barriers=barriers)  # it fills all caches before the processes are forked
+    reference = noticed(
+        NONE, revision, barriers=barriers
+    )  # it fills all caches before the processes are forked
     gc.freeze()
     width = max(map(len, mutants))
     found = []
@@ -148,9 +149,7 @@ def noticed(change: Change, revision: str, *, barriers: bool = False) -> Noticed
     }
     held = {one.requirement.id: one.held for one in requirements if one.held}
     has_fired = link.has_fired or _Inside.has_fired
-    return Noticed(
-        change.name, change.summary, change.breaks, has_fired, violated, held, problem
-    )
+    return Noticed(change.name, change.summary, change.breaks, has_fired, violated, held, problem)
 
 
 def folder_of(revision: str, *, barriers: bool) -> Path:
@@ -168,7 +167,7 @@ def _result(one: Noticed) -> str:
         who = "own" if one.own else "other"
         return f"{who}: {' '.join(one.own or one.violated)}{problem}"
     why = "" if one.has_fired else ", never fired"
-    if not one.is_monitored:
+    if not _is_monitored(one):
         why = ", no monitor"
     return f"not noticed{why}: {' '.join(one.breaks)}{problem}"
 
@@ -182,7 +181,7 @@ def _totals(reference: Noticed, found: Sequence[Noticed]) -> Iterator[str]:
         )
 
     yield line(found, "mutants")
-    monitored = [one for one in found if one.is_monitored]
+    monitored = [one for one in found if _is_monitored(one)]
     yield line(monitored, "of a requirement with a monitor")
     yield line([one for one in monitored if one.has_fired], "of these that took effect")
     wrong = [f"{name}: {message}" for name, message in reference.violated.items()]

@@ -347,9 +347,8 @@ def _maintenance(rm: WorkingRm) -> None:
     rm.wait(2.0)
 
 
-def _gang(
-    rm: WorkingRm, name: str, style: str, asked: int, queue: str = "gangs.first", memory: int = 3
-) -> None:
+def _gang(rm: WorkingRm, name: str, style: str, asked: int, queue: str = "gangs.first") -> None:
+    memory = 3
     rm.app(name, queue, placeholder_ask=_size(memory * asked), gang_style=style)
     keys = [f"{name}.p{number}" for number in range(asked)]
     rm.ask(name, *keys, memory=memory, task_group="workers", placeholder=True)
