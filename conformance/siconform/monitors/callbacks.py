@@ -310,23 +310,27 @@ MONITORS: Final = (
         ("SI-CB-003",),
         observes=(RegistrationAnswered, *_NAMING, PlacementCheck),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         eviction_checks_name_victims_of_the_node,
         ("SI-CB-005",),
         observes=(RegistrationAnswered, *_NAMING, Allocated, Released, EvictionCheck),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         container_states_name_an_ask,
         ("SI-CB-009",),
         observes=(RegistrationAnswered, *_NAMING, SchedulingReported),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         synchronised_allocations_are_known,
         ("SI-CB-011",),
         observes=(RegistrationAnswered, *_NAMING, Assumed, Forgotten),
         outlives_registrations=True,
+        about_new_names=True,
     ),
 )

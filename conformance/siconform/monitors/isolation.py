@@ -177,12 +177,16 @@ MONITORS: Final = (
         responses_go_to_their_rm,
         ("SI-CONN-004",),
         observes=(RegistrationRequested, *_REQUESTS, *_FACTS),
+        outlives_registrations=True,
         of_all_rms=True,
+        about_new_names=True,
     ),
     Monitor(
         requests_end_nothing_of_another_rm,
         ("SI-CONN-003",),
         observes=(RegistrationRequested, RegistrationAnswered, *_REQUESTS, Allocated, Released),
+        outlives_registrations=True,
         of_all_rms=True,
+        about_new_names=True,
     ),
 )

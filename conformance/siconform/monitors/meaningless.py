@@ -107,6 +107,7 @@ MONITORS: Final = (
         ("SI-WIRE-011",),
         observes=(*_OBSERVED, NodeAccepted, Allocated),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         older_fields_have_no_effect,
@@ -117,5 +118,6 @@ MONITORS: Final = (
         ),
         outlives_registrations=True,
         identity=Identity.KEY_OF_THE_ASK,
+        about_new_names=True,
     ),
 )

@@ -276,8 +276,18 @@ class _OldAsks:
 
 
 MONITORS: Final = (
-    Monitor(registrations_get_an_empty_answer, ("SI-REG-001",), observes=(RegistrationAnswered,)),
-    Monitor(registrations_name_an_rm, ("SI-REG-003",), observes=(RegistrationAnswered,)),
+    Monitor(
+        registrations_get_an_empty_answer,
+        ("SI-REG-001",),
+        observes=(RegistrationAnswered,),
+        about_one_message=True,
+    ),
+    Monitor(
+        registrations_name_an_rm,
+        ("SI-REG-003",),
+        observes=(RegistrationAnswered,),
+        about_one_message=True,
+    ),
     Monitor(
         registering_again_is_no_conflict,
         ("SI-REG-004",),

@@ -205,12 +205,14 @@ MONITORS: Final = (
         ("SI-APP-016",),
         observes=STREAMS,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         existing_allocations_follow_their_application,
         ("SI-REC-005",),
         observes=(*STREAMS, NodeRequest, ExistingAllocationRequest),
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         rejected_applications_get_no_asks,

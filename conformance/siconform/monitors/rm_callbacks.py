@@ -100,7 +100,7 @@ def unsaved_configurations_have_a_reason() -> Evaluator:
 
 MONITORS: Final = (
     Monitor(victims_that_have_to_go_are_listed, ("SI-CB-006",), observes=_ANSWERED),
-    Monitor(state_dumps_are_json, ("SI-CB-010",), observes=(StateDumped,)),
+    Monitor(state_dumps_are_json, ("SI-CB-010",), observes=(StateDumped,), about_one_message=True),
     Monitor(
         synchronised_allocations_are_taken,
         ("SI-CB-011",),
@@ -109,5 +109,10 @@ MONITORS: Final = (
             *(ApplicationRemoval, Released, AskReleased),
         ),
     ),
-    Monitor(unsaved_configurations_have_a_reason, ("SI-CFG-007",), observes=(ConfigurationStored,)),
+    Monitor(
+        unsaved_configurations_have_a_reason,
+        ("SI-CFG-007",),
+        observes=(ConfigurationStored,),
+        about_one_message=True,
+    ),
 )

@@ -320,20 +320,25 @@ MONITORS: Final = (
         ("SI-GANG-001",),
         observes=_OBSERVED,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         placeholders_come_first,
         ("SI-GANG-013",),
         observes=_OBSERVED,
         outlives_registrations=True,
+        about_new_names=True,
     ),
     Monitor(
         real_members_wait_for_the_placeholders,
         ("SI-GANG-014",),
         observes=_OBSERVED,
         outlives_registrations=True,
+        about_new_names=True,
     ),
-    Monitor(members_have_an_ask_each, ("SI-GANG-029",), observes=(AskRequest,)),
+    Monitor(
+        members_have_an_ask_each, ("SI-GANG-029",), observes=(AskRequest,), about_one_message=True
+    ),
     Monitor(
         gang_asks_name_group_and_role,
         ("SI-GANG-049",),

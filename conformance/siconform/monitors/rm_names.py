@@ -109,7 +109,15 @@ MONITORS: Final = (
         well_known_names_are_exact,
         ("SI-CONST-001",),
         observes=(NodeRequest, ApplicationRequest, AskRequest),
+        about_one_message=True,
     ),
-    Monitor(tag_keys_have_a_domain, ("SI-CONST-002",), observes=(AskRequest,)),
-    Monitor(memory_and_cpu_have_their_names, ("SI-CONST-008",), observes=(NodeRequest,)),
+    Monitor(
+        tag_keys_have_a_domain, ("SI-CONST-002",), observes=(AskRequest,), about_one_message=True
+    ),
+    Monitor(
+        memory_and_cpu_have_their_names,
+        ("SI-CONST-008",),
+        observes=(NodeRequest,),
+        about_one_message=True,
+    ),
 )

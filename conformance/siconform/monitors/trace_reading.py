@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,19 +44,21 @@ class _Life:
     def __init__(
         self,
         monitors: Sequence[Monitor],
+        shared: Mapping[int, Evaluator],
         previous: "_Life | None",
         *,
         is_whole: bool,
         knows_names: bool = True,
     ) -> None:
-        """Begin them; without those that outlive registrations unless all was seen.
+        """Begin those that are not ``shared`` by all RMs.
 
+        Those that outlive registrations are left out unless all was seen.
         Once names were forgotten those about new names do not observe any more.
         """
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
-            else monitor.begins()
+            else shared.get(number) or monitor.begins()
             for number, monitor in enumerate(monitors)
         ]
         self._monitors = monitors
@@ -99,12 +101,13 @@ class _RM:
     def __init__(
         self,
         monitors: Sequence[Monitor],
+        shared: Mapping[int, Evaluator],
         identity: Identity,
         *,
         is_whole: bool,
         forgotten: Forgotten,
     ) -> None:
-        self._monitors = monitors
+        self._monitors, self._shared = monitors, shared
         self._identity = identity
         self._is_whole = is_whole
         self._by_key = identity is Identity.KEY_OF_THE_ASK
@@ -113,7 +116,7 @@ class _RM:
         self._since = 0  # entries since the monitors were begun again
         self._knows_names = True  # whether none was forgotten
         self._lives = Lives()
-        self._life = _Life(monitors, None, is_whole=is_whole)
+        self._life = _Life(monitors, shared, None, is_whole=is_whole)
         self._asked: Entry | None = None
 
     def restated(self, entry: Entry) -> Iterable[Entry]:
@@ -145,6 +148,7 @@ class _RM:
     def _begin(self, asked: Entry | None) -> None:
         self._life = _Life(
             self._monitors,
+            self._shared,
             self._life,
             is_whole=self._is_whole,
             knows_names=self._knows_names,
@@ -169,7 +173,11 @@ class _RM:
         self._since = 0
         self._lives = Lives()
         self._life = _Life(
-            self._monitors, None, is_whole=self._is_whole, knows_names=self._knows_names
+            self._monitors,
+            self._shared,
+            None,
+            is_whole=self._is_whole,
+            knows_names=self._knows_names,
         )
         asked: Entry | None = None
         for entry in self.memory.log():
@@ -179,8 +187,9 @@ class _RM:
             elif _is_registered(content):
                 self._begin(asked)
             for restated in self.restated(entry):
-                for evaluate, _ in self._life.observing(restated):
-                    evaluate(restated)
+                for evaluate, number in self._life.observing(restated):
+                    if number not in self._shared:
+                        evaluate(restated)
 
 
 def _is_registered(content: Content) -> bool:
@@ -208,12 +217,15 @@ class TraceReading:
         self._violated = violated
         self._names = Forgotten()
         self._is_whole = False
+        self._shared: dict[int, Evaluator] = {}
         self._rms: dict[str, _RM] = {}
 
     def begin(self, *, is_whole: bool) -> None:
         """Begin again: nothing is known. ``is_whole``: nothing was before."""
         self._is_whole = is_whole
         self._rms.clear()
+        shared = ((n, one) for n, one in enumerate(self.monitors) if one.of_all_rms)
+        self._shared = {number: one.begins() for number, one in shared}
 
     def reads(self, entry: Entry, position: Callable[[float], Position]) -> None:
         """Evaluate an entry; ``position`` is called if it violates a rule."""
@@ -250,7 +262,9 @@ class TraceReading:
     def _begins(self, entry: Entry) -> _RM:
         """Return the monitors of an RM of which this is the first entry."""
         is_whole = self._is_whole and isinstance(entry.content, RegistrationRequested)
-        return _RM(self.monitors, self._identity, is_whole=is_whole, forgotten=self._names)
+        return _RM(
+            self.monitors, self._shared, self._identity, is_whole=is_whole, forgotten=self._names
+        )
 
     def _evaluate(
         self, rm: _RM, entry: Entry, position: Callable[[float], Position] | None

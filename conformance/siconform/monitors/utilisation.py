@@ -4,6 +4,7 @@ from typing import Final
 
 from siconform.monitors.capacity import nodes_are_not_overfilled
 from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
+from siconform.monitors.occupancy import OCCUPANCY
 from siconform.monitors.rm_streams import has_one_stream
 from siconform.protocol.notifications import Allocated, NodeRecommended
 from siconform.protocol.requests import UtilisationRequest
@@ -63,6 +64,16 @@ class _Overfilled:
 
 _BY_SCHEDULER: Final = Identity.GIVEN_BY_THE_SCHEDULER
 MONITORS: Final = (
-    Monitor(reported_utilisation_frees_nothing, ("SI-UTIL-002",), identity=_BY_SCHEDULER),
-    Monitor(recommendations_add_nothing, ("SI-NREC-002",), identity=_BY_SCHEDULER),
+    Monitor(
+        reported_utilisation_frees_nothing,
+        ("SI-UTIL-002",),
+        observes=(*OCCUPANCY, UtilisationRequest),
+        identity=_BY_SCHEDULER,
+    ),
+    Monitor(
+        recommendations_add_nothing,
+        ("SI-NREC-002",),
+        observes=(*OCCUPANCY, NodeRecommended),
+        identity=_BY_SCHEDULER,
+    ),
 )
