@@ -145,7 +145,9 @@ class Link:
             self._write(allows, by_rm=True)
         else:
             self._line(by_rm=True, answers=question, ok=True)
-        return [changed.answer for changed in self._changed(ext.FromRm(answer=answer))][-1]
+        for changed in self._changed(ext.FromRm(answer=answer)):
+            answer = changed.answer
+        return answer
 
     def _offer(self) -> None:
         kinds = (ext.PLACEMENT_CHECK, ext.EVICTION_CHECK, ext.EVENT_BATCH, ext.CONTAINER_STATE)

@@ -2,7 +2,7 @@
 
 Run as ``python -m mutation.traces [NAME ...]``. An RM works for an ordinary day with each mutant,
 and the monitors of both sides check the trace of it; nothing else evaluates it. The traces and
-``noticed.json`` are written to build/traces/REVISION. The exit code is 1 if anything is noticed
+``detected.json`` are written to build/traces/REVISION. The exit code is 1 if anything is detected
 about the unmodified reference.
 """
 
@@ -35,11 +35,11 @@ from mutation.proxy import NONE
 from mutation.recorded import Link
 
 _FOLDER: Final = ROOT / "build" / "traces"
-_SECONDS: Final = 60  # for one mutant, however busy the machine
+_SECONDS: Final = 120  # for one mutant, however busy the machine
 _RM: Final = "rm-1"
 
 
-class Noticed(msgspec.Struct, frozen=True):
+class Detected(msgspec.Struct, frozen=True):
     """What the monitors found in the trace of one mutant."""
 
     name: str
@@ -58,7 +58,7 @@ class Noticed(msgspec.Struct, frozen=True):
 
     @property
     def outcome(self) -> str:
-        """Who noticed it."""
+        """Who detected it."""
         if self.own:
             return "own"
         return "other" if self.violated else "not"
@@ -67,7 +67,7 @@ class Noticed(msgspec.Struct, frozen=True):
 _MONITORED: Final = frozenset(name for monitor in MONITORS for name in monitor.requirements)
 
 
-def _is_monitored(mutant: Change | Noticed) -> bool:
+def _is_monitored(mutant: Change | Detected) -> bool:
     """Return whether a monitor is about a requirement that it breaks."""
     return any(one in _MONITORED for one in mutant.breaks)
 
@@ -90,43 +90,42 @@ class _Inside(Inside):
 def main(
     names: Sequence[str], *, revision: str, jobs: int, monitored: bool, barriers: bool
 ) -> None:
-    """Record and check the traces and print what was noticed."""
+    """Record and check the traces and print what was detected."""
     load()
     mutants = {
         name: change
         for name, change in of_side(Side.SCHEDULER).items()
         if not change.is_variant and change.revision == revision
     }
-    names = names or sorted(mutants, key=lambda name: not _is_monitored(mutants[name]))
+    chosen = names or sorted(mutants, key=lambda name: not _is_monitored(mutants[name]))
     unknown = [name for name in names if name not in mutants]
     if unknown:
         raise click.UsageError(f"unknown mutant of a scheduler of {revision}: {', '.join(unknown)}")
-    reference = noticed(
-        NONE, revision, barriers=barriers
-    )  # it fills all caches before the processes are forked
+    if monitored:
+        chosen = [name for name in chosen if _is_monitored(mutants[name])]
+    reference = detected(NONE, revision, barriers=barriers)  # fills caches before the forks
     gc.freeze()
     width = max(map(len, mutants))
     found = []
-    tasks = [(name, revision, barriers) for name in names]
+    tasks = [(name, revision, barriers) for name in chosen]
     with get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
-        for one in pool.imap(_noticed_in, tasks, chunksize=1):
+        for one in pool.imap(_detected_in, tasks, chunksize=1):
             found.append(one)
             click.echo(f"{one.name:{width}}  {_result(one)}")
-    results = folder_of(revision, barriers=barriers) / "noticed.json"
+    results = folder_of(revision, barriers=barriers) / "detected.json"
     results.write_bytes(msgspec.json.format(msgspec.json.encode([reference, *found])))
     click.echo("\n".join(_totals(reference, found)))
     sys.exit(bool(reference.violated or reference.problem))
 
 
-def _noticed_in(task: tuple[str, str, bool]) -> Noticed:
-    """Return what is noticed about one; it is alone in its process."""
+def _detected_in(task: tuple[str, str, bool]) -> Detected:
+    """Return what is detected about one; it is alone in its process."""
     name, revision, barriers = task
     signal.signal(signal.SIGALRM, _out_of_time)
-    signal.alarm(_SECONDS)
-    return noticed(of_side(Side.SCHEDULER).get(name, NONE), revision, barriers=barriers)
+    return detected(of_side(Side.SCHEDULER).get(name, NONE), revision, barriers=barriers)
 
 
-def noticed(change: Change, revision: str, *, barriers: bool = False) -> Noticed:
+def detected(change: Change, revision: str, *, barriers: bool = False) -> Detected:
     """Apply the change in this process, work, and return what the monitors find."""
     known = find_revision(revision)
     queues = conformance_queues()
@@ -134,10 +133,13 @@ def noticed(change: Change, revision: str, *, barriers: bool = False) -> Noticed
     change.alter(_Inside())
     link = Link(_RM, known, change, Policies(groups))
     problem = ""
+    signal.alarm(_SECONDS)  # of a mutant that never ends
     try:
         workday.work(workday.WorkingRm(_RM, link, has_barriers=barriers), link)
     except Exception as error:  # noqa: BLE001  # whatever a mutant raises
         problem = f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
     file = folder_of(revision, barriers=barriers) / f"{change.name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"".join(link.lines))
@@ -149,7 +151,7 @@ def noticed(change: Change, revision: str, *, barriers: bool = False) -> Noticed
     }
     held = {one.requirement.id: one.held for one in requirements if one.held}
     has_fired = link.has_fired or _Inside.has_fired
-    return Noticed(change.name, change.summary, change.breaks, has_fired, violated, held, problem)
+    return Detected(change.name, change.summary, change.breaks, has_fired, violated, held, problem)
 
 
 def folder_of(revision: str, *, barriers: bool) -> Path:
@@ -161,7 +163,7 @@ def _out_of_time(*_: object) -> None:
     raise TimeoutError(f"it took more than {_SECONDS} s")
 
 
-def _result(one: Noticed) -> str:
+def _result(one: Detected) -> str:
     problem = f"; {one.problem}" if one.problem else ""
     if one.violated:
         who = "own" if one.own else "other"
@@ -169,15 +171,15 @@ def _result(one: Noticed) -> str:
     why = "" if one.has_fired else ", never fired"
     if not _is_monitored(one):
         why = ", no monitor"
-    return f"not noticed{why}: {' '.join(one.breaks)}{problem}"
+    return f"not detected{why}: {' '.join(one.breaks)}{problem}"
 
 
-def _totals(reference: Noticed, found: Sequence[Noticed]) -> Iterator[str]:
-    def line(some: Sequence[Noticed], which: str) -> str:
+def _totals(reference: Detected, found: Sequence[Detected]) -> Iterator[str]:
+    def line(some: Sequence[Detected], which: str) -> str:
         count = Counter(one.outcome for one in some)
         return (
-            f"{len(some)} {which}: {count['own'] + count['other']} noticed, "
-            f"{count['own']} by a requirement of their own; {count['not']} not noticed"
+            f"{len(some)} {which}: {count['own'] + count['other']} detected, "
+            f"{count['own']} by a requirement of their own; {count['not']} not detected"
         )
 
     yield line(found, "mutants")

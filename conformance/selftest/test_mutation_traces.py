@@ -1,4 +1,4 @@
-"""The traces of ordinary work with mutants of the scheduler, and what is noticed in them."""
+"""The traces of ordinary work with mutants of the scheduler, and what is detected in them."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from mutation import traces
 from mutation.evaluating import ROOT
 
 
-def test_a_mutant_is_noticed_in_ordinary_work_and_the_reference_is_not() -> None:
+def test_a_mutant_is_detected_in_ordinary_work_and_the_reference_is_not() -> None:
     command = [sys.executable, "-m", "mutation.traces", "allocated-elsewhere"]
 
     ran = subprocess.run(  # noqa: S603  # our own command; a mutant alters the process
@@ -18,7 +18,7 @@ def test_a_mutant_is_noticed_in_ordinary_work_and_the_reference_is_not() -> None
     assert ran.returncode == 0, ran.stdout + ran.stderr
     first, second, *_, last = ran.stdout.splitlines()
     assert first.split() == ["allocated-elsewhere", "own:", "SI-ALLOC-001"]
-    assert second.startswith("1 mutants: 1 noticed, 1 by a requirement of their own")
+    assert second.startswith("1 mutants: 1 detected, 1 by a requirement of their own")
     assert last.startswith("unmodified reference: ")
 
 
