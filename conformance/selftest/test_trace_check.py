@@ -67,7 +67,7 @@ def test_what_may_have_begun_before_the_trace_is_no_violation(trace: Path) -> No
 
     assert "0 violated" in done.stdout
     assert "not seen: the beginning of rm: 4 elements about what had begun" in done.stdout
-    assert done.exit_code == 12
+    assert done.exit_code == 0  # rules about a single message
 
 
 def test_dropped_messages_are_counted_and_what_was_known_is_unknown(trace: Path) -> None:
@@ -88,7 +88,8 @@ def test_raw_lines_are_checked(trace: Path, revision: str) -> None:
 
     done = check(trace, options=("--revision", revision, "-v"))
 
-    assert "0 violated, " in done.stdout
+    violated = [line.split()[1] for line in done.stdout.splitlines() if "VIOLATED" in line]
+    assert set(violated) == {"SI-CONST-002"}  # the tags of this RM have no domain
     assert "SI-ALLOC-004 MUST   held" in done.stdout or revision >= "2023-12"
     assert "SI-REL-013   SHOULD held" in done.stdout
     assert done.exit_code == 0
