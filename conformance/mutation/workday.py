@@ -98,7 +98,11 @@ class WorkingRm:
             self._raise_barriers()
 
     def node(self, name: str, action: Action, memory: int | None = None, **more: Any) -> None:
-        """Send an action on a node."""
+        """Send an action on a node; one that comes draining is drained where that is no action."""
+        can = self._link.revision.can(Capability.CREATE_DRAIN)
+        if action is Action.CREATE_DRAINING and not can:
+            self.send(_node(name, Action.CREATE, memory, **more))
+            action, memory = Action.DRAIN, None
         self.send(_node(name, action, memory, **more))
 
     def app(self, name: str, queue: str = "plain", **more: Any) -> None:
@@ -251,7 +255,7 @@ def _batch(rm: WorkingRm) -> None:
     rm.app("job2", "quota", user="bob", groups=())
     rm.app("job3", "dev.jobs", tags={"namespace": "dev"})
     rm.ask("job3", "job3.a")
-    rm.ask("job1", "job1.a", "job1.b", memory=4, tags={"pod": "x"})
+    rm.ask("job1", "job1.a", "job1.b", memory=4, tags={"example.org/pod": "x"})
     rm.ask("job2", *(f"job2.{number}" for number in range(6)), memory=3, priority=1)
     rm.wait()  # the quota of the queue is full: some wait
     rm.node("n3", Action.UNDRAIN)
@@ -261,7 +265,9 @@ def _batch(rm: WorkingRm) -> None:
     rm.ask("job2", "job2.late", memory=2, priority=5)
     rm.ask("job2", "job2.huge", memory=100)
     rm.wait()
-    rm.stop("job2.huge", "job2.late")
+    rm.stop("job2.huge", "job2.late", "job2.5")
+    rm.wait()
+    rm.stop("job2.1", "job2.2")
     rm.ask("job1", "job1.a", memory=2)  # the key again, for a new container
     rm.wait()
     rm.stop_all("job2")
@@ -347,9 +353,8 @@ def _maintenance(rm: WorkingRm) -> None:
     rm.wait(2.0)
 
 
-def _gang(rm: WorkingRm, name: str, style: str, asked: int, queue: str = "gangs.first") -> None:
-    memory = 3
-    rm.app(name, queue, placeholder_ask=_size(memory * asked), gang_style=style)
+def _gang(rm: WorkingRm, name: str, style: str, asked: int, memory: int = 3) -> None:
+    rm.app(name, "gangs.first", placeholder_ask=_size(memory * asked), gang_style=style)
     keys = [f"{name}.p{number}" for number in range(asked)]
     rm.ask(name, *keys, memory=memory, task_group="workers", placeholder=True)
     rm.wait()
@@ -364,13 +369,12 @@ def _gangs(rm: WorkingRm) -> None:
     rm.ask("gang1", "gang1.extra", memory=3, task_group="workers")
     rm.wait()
     for name, style in (("gang2", "Soft"), ("gang3", "Hard")):
-        _gang(rm, name, style, 5, "quota")  # more than its quota
-        rm.ask(name, f"{name}.0", memory=2, task_group="workers")
+        _gang(rm, name, style, 5, 12)  # more than fits
         rm.wait(4.0)  # the placeholders time out
-        rm.ask(name, f"{name}.1", memory=2)
+        rm.ask(name, f"{name}.0", f"{name}.1", memory=2)
         rm.wait()
         if style == "Hard":  # it has failed: another attempt
-            _gang(rm, name, style, 2, "quota")
+            _gang(rm, name, style, 5, 12)
         rm.remove(name)
         rm.wait()
     _gang(rm, "gang4", "Soft", 2)
@@ -437,11 +441,9 @@ def _ends_of_applications(rm: WorkingRm) -> None:
 
 def _mistakes(rm: WorkingRm) -> None:
     rm.app("twice", "quota")
-    rm.app("twice", "plain")
     rm.app("elsewhere", partition="gpu")
     rm.app("lost", "nowhere")
     rm.ask("lost", "lost.0")
-    rm.ask("gone", "gone.0")
     rm.node("n1", Action.CREATE, 40, attributes={"zone": "z"})
     rm.node("n9", Action.UPDATE, 40)
     rm.node("n9", Action.DRAIN)
@@ -463,9 +465,11 @@ def _recovery(rm: WorkingRm) -> None:
     rm.recover({"n1": 20, "n2": 20, "n3": 20}, _app("stays", "parent.right"), gang)
     rm.ask("gang6", "gang6.0", "gang6.1", memory=3, task_group="workers")
     rm.ask("stays", "stays.more", memory=4)  # the queue is full
-    rm.ask("stays", *(f"stays.x{number}" for number in range(3)), memory=9)
+    rm.app("new", "other")
+    rm.ask("new", *(f"new.{number}" for number in range(7)), memory=9)
     rm.wait()
     rm.stop("stays.0")
+    rm.stop_all("new")
     rm.wait()
 
 
@@ -477,7 +481,7 @@ def _closing(rm: WorkingRm) -> None:
     rm.wait()
     rm.stop_all("batch9")
     rm.wait()
-    rm.remove("batch9", "stays", "gang6")
+    rm.remove("batch9", "stays", "gang6", "new")
     for name in ("n1", "n3"):
         rm.node(name, Action.DRAIN)
         rm.wait()
