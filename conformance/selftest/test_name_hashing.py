@@ -40,7 +40,7 @@ def test_users_groups_and_tags(name: str) -> None:
     added = field.add(applicationID="app", queueName="root.q")
     added.ugi.user = "alice"
     added.ugi.groups.append("alice")
-    added.tags["label"] = "alice"
+    added.tags.update({str(number): "alice" for number in range(20)})
     added.tags["namespace.resourcequota"] = "4"
 
     [hashed] = getattr(
@@ -51,7 +51,8 @@ def test_users_groups_and_tags(name: str) -> None:
     assert (hashed.applicationID, hashed.queueName) == ("app", "root.q")
     assert hashed.ugi.user == ALICE
     assert list(hashed.ugi.groups) == [ALICE]
-    assert dict(hashed.tags) == {"label": ALICE, "namespace.resourcequota": "4"}
+    readable = {"namespace.resourcequota": "4"}
+    assert dict(hashed.tags) == {str(number): ALICE for number in range(20)} | readable
 
 
 def test_names_are_found_in_texts_and_events(hashing: NameHashing) -> None:

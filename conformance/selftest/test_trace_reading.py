@@ -6,91 +6,85 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.sample_histories import APP, ASK, NODE, allocated, by_key
 from selftest.trace_samples import (
+    LEGAL_BY_KEY,
     MONITORS,
-    Sample,
     as_run_reads,
     begun,
     counts,
     legal_samples,
     read,
     samples,
+    violated,
     violations,
     whole,
 )
 from siconform.monitors import trace_memory, trace_reading
 from siconform.protocol.notifications import ApplicationAccepted
 from siconform.protocol.subjects import Identity
-from siconform.recording.history import Entry
 
-EVERY = pytest.mark.parametrize("sample", samples(), ids=str)
-LEGAL = pytest.mark.parametrize("sample", legal_samples(), ids=str)
-COMMON = begun(Identity.KEY_OF_THE_ASK, is_whole=True).monitors
+EVERY = pytest.mark.parametrize("subject", [*SUBJECTS, *BY_KEY_SUBJECTS, LEGAL_BY_KEY])
 
-ABOUT_REGISTRATIONS = ("registering_", "registrations_", "refused_rms_")
+
+@pytest.fixture
+def begun_again_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_reading, "_AFRESH", 1)
+    monkeypatch.setattr(trace_reading, "_AGAIN", 0)
 
 
 @EVERY
-def test_declared_content_changes_no_result(sample: Sample) -> None:
+def test_trace_is_read_as_a_run_reads_it(subject: str) -> None:
+    """Which content monitors declare to observe changes nothing either."""
     observing_all = [replace(monitor, observes=()) for monitor in MONITORS]
+    for sample in samples(subject):
+        found = as_run_reads(sample, MONITORS)
 
-    assert as_run_reads(sample, MONITORS) == as_run_reads(sample, observing_all)
-
-
-@EVERY
-def test_trace_is_read_as_a_run_reads_it(sample: Sample) -> None:
-    found = whole(sample)
-
-    assert counts(found) == as_run_reads(sample, found.monitors)
+        assert found == as_run_reads(sample, observing_all), sample.name
+        assert counts(whole(sample)).items() <= found.items(), sample.name
 
 
 @EVERY
-def test_monitors_begun_again_find_the_same(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    if request.node.callspec.id.startswith(ABOUT_REGISTRATIONS):
-        pytest.xfail("what a registration ended is forgotten")
-    once = counts(whole(sample))
-    monkeypatch.setattr(trace_reading, "_AFRESH", 1)
-    monkeypatch.setattr(trace_reading, "_AGAIN", 0)
+@pytest.mark.usefixtures("begun_again_always")
+def test_monitors_begun_again_find_the_same(subject: str) -> None:
+    for sample in samples(subject):
+        found = as_run_reads(sample, MONITORS)
 
-    assert counts(whole(sample)) == once
+        assert counts(whole(sample)).items() <= found.items(), sample.name
 
 
-@LEGAL
+@EVERY
+@pytest.mark.usefixtures("begun_again_always")
 def test_forgetting_what_ended_makes_no_violation(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
+    subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_reading, "_AFRESH", 1)
-    monkeypatch.setattr(trace_reading, "_AGAIN", 0)
     monkeypatch.setattr(trace_memory, "LIVES_ON", -1)
-
-    assert violations(whole(sample)) == []
-
-
-@LEGAL
-def test_no_cut_makes_a_violation(sample: Sample) -> None:
-    for start in range(len(sample.entries)):
-        reading = begun(sample.identity, is_whole=False)
-        read(reading, sample.entries[start:])
-
-        assert violations(reading) == [], start
+    for sample in legal_samples(subject):
+        assert violations(whole(sample)) == [], sample.name
 
 
-@given(st.lists(st.sampled_from(range(len(legal_samples()))), min_size=1, max_size=4), st.data())
-@settings(max_examples=200, deadline=None)
-def test_no_drop_makes_a_violation(chosen: list[int], data: st.DataObject) -> None:
-    first = legal_samples()[chosen[0]]
-    entries: Sequence[Entry] = [
-        entry
-        for number in chosen
-        for entry in legal_samples()[number].entries
-        if legal_samples()[number].identity is first.identity
-    ]
+@EVERY
+def test_no_cut_makes_a_violation(subject: str) -> None:
+    for sample in samples(subject):
+        known = violated(as_run_reads(sample, MONITORS))
+        for start in range(len(sample.entries)):
+            reading = begun(sample.identity, is_whole=False)
+            read(reading, sample.entries[start:])
+
+            assert violated(counts(reading)) <= known, (sample.name, start)
+
+
+@pytest.mark.parametrize("subjects", [tuple(SUBJECTS), (*BY_KEY_SUBJECTS, LEGAL_BY_KEY)])
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_no_drop_makes_a_violation(subjects: Sequence[str], data: st.DataObject) -> None:
+    legal = [sample for subject in subjects for sample in legal_samples(subject)]
+    chosen = data.draw(st.lists(st.integers(0, len(legal) - 1), min_size=1, max_size=4))
+    entries = [entry for number in chosen for entry in legal[number].entries]
     begin = data.draw(st.integers(0, len(entries)))
     end = data.draw(st.integers(begin, len(entries)))
-    reading = begun(first.identity, is_whole=True)
+    reading = begun(legal[0].identity, is_whole=True)
 
     read(reading, entries[:begin])
     reading.begin(is_whole=False)

@@ -1,12 +1,12 @@
 """Histories for tests of traces: all that monitors are tried with, begun by a registration."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from selftest.monitor_cases import BY_KEY_CASES, CASES
+from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.monitor_cases.by_key import LEGAL
 from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
 from siconform.monitors.monitor import Monitor
@@ -15,12 +15,15 @@ from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import TraceReading
 from siconform.monitors.trace_result import Position
 from siconform.monitors.traces import monitors_for
-from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry, History
 from siwire import REVISIONS
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "traces"
+Counts = dict[str, tuple[int, str | None]]
+"""How often each rule held, by name, and its first violation."""
+
+LEGAL_BY_KEY = "legal_by_key"
 MONITORS: Sequence[Monitor] = [one for monitors in MONITORS_OF.values() for one in monitors]
 
 
@@ -32,50 +35,33 @@ class Sample:
     entries: Sequence[Entry]
     identity: Identity
 
-    def __str__(self) -> str:
-        return self.name
+
+@cache
+def samples(subject: str) -> Sequence[Sample]:
+    """Return the histories of the cases of a subject, good and bad."""
+    if subject == LEGAL_BY_KEY:
+        return [_sample(name, parts, Identity.KEY_OF_THE_ASK) for name, parts in LEGAL]
+    cases = SUBJECTS.get(subject)
+    identity = Identity.GIVEN_BY_THE_SCHEDULER
+    if cases is None:
+        cases, identity = BY_KEY_SUBJECTS[subject], Identity.KEY_OF_THE_ASK
+    return [
+        _sample(f"{case.monitor}-{number}", parts, identity)
+        for case in cases
+        for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken)))
+    ]
 
 
 @cache
-def samples() -> Sequence[Sample]:
-    """Return the histories of all monitors' cases, good and bad."""
-    return [*_of_cases(), *_by_key()]
-
-
-@cache
-def legal_samples() -> Sequence[Sample]:
-    """Return the histories in which no monitor finds a violation."""
-    return [sample for sample in samples() if not violations(whole(sample))]
-
-
-def _of_cases() -> Iterator[Sample]:
-    for case in CASES:
-        for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken))):
-            yield _sample(f"{case.monitor}-{number}", parts, Identity.GIVEN_BY_THE_SCHEDULER)
-
-
-def _by_key() -> Iterator[Sample]:
-    for case in BY_KEY_CASES:
-        for number, parts in enumerate((case.holds, case.idle, *(bad for _, bad in case.broken))):
-            yield _sample(f"{case.monitor}-{number}", parts, Identity.KEY_OF_THE_ASK)
-    for name, parts in LEGAL:
-        yield _sample(f"legal {name}", parts, Identity.KEY_OF_THE_ASK)
+def legal_samples(subject: str) -> Sequence[Sample]:
+    """Return those in which no monitor finds a violation."""
+    return [sample for sample in samples(subject) if not violated(as_run_reads(sample, MONITORS))]
 
 
 def _sample(name: str, parts: Sequence[Part], identity: Identity) -> Sample:
     all_parts = (*IN_THE_CLUSTER, *parts)
     exchange = by_key(all_parts) if identity is Identity.KEY_OF_THE_ASK else exchange_of(all_parts)
     return Sample(name, exchange.entries(), identity)
-
-
-def with_application(sample: Sample) -> Sample:
-    """Return the history with everything after another registration, as a gap may leave it."""
-    first = next(i for i, e in enumerate(sample.entries) if _registers(e))
-    return replace(sample, entries=[*sample.entries, *sample.entries[first:]])
-
-
-def _registers(entry: Entry) -> bool:
-    return isinstance(entry.content, RegistrationRequested)
 
 
 def whole(sample: Sample) -> TraceReading:
@@ -104,15 +90,20 @@ def violations(reading: TraceReading) -> list[str]:
     return [f"{one.monitor}: {one.message}" for found in reading.found for one in found.violations]
 
 
-def counts(reading: TraceReading) -> dict[str, tuple[int, str | None]]:
-    """Return how often each rule held, and its first violation."""
+def violated(found: Counts) -> set[str]:
+    """Return the names of the violated rules."""
+    return {name for name, (_, violation) in found.items() if violation is not None}
+
+
+def counts(reading: TraceReading) -> Counts:
+    """Return what was found."""
     return {
         monitor.name: (found.held, found.violations[0].message if found.violations else None)
         for monitor, found in zip(reading.monitors, reading.found, strict=True)
     }
 
 
-def as_run_reads(sample: Sample, monitors: Sequence[Monitor]) -> dict[str, tuple[int, str | None]]:
+def as_run_reads(sample: Sample, monitors: Sequence[Monitor]) -> Counts:
     """Return the same, read as in a run."""
     history = History.of(sample.entries, sample.identity)
     reading = Reading(sample.identity, monitors)

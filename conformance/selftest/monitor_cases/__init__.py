@@ -1,5 +1,7 @@
 """Histories for each monitor: one it passes, one that does not apply, and violations."""
 
+from collections.abc import Mapping, Sequence
+
 from selftest.monitor_cases import (
     absent_nodes,
     allocations,
@@ -26,31 +28,22 @@ from selftest.monitor_cases import (
     utilisation,
     wire,
 )
+from selftest.monitor_cases.case import Case
 
-CASES = (
-    *allocations.CASES,
-    *applications.CASES,
-    *asks.CASES,
-    *gangs.CASES,
-    *nodes.CASES,
-    *recovery.CASES,
-    *releases.CASES,
-    *capacity.CASES,
-    *wire.CASES,
-    *absent_nodes.CASES,
-    *application_activity.CASES,
-    *application_verdicts.CASES,
-    *draining.CASES,
-    *events.CASES,
-    *node_limits.CASES,
-    *node_verdicts.CASES,
-    *recovered_identities.CASES,
-    *unasked_ends.CASES,
-    *meaningless.CASES,
-    *registrations.CASES,
-    *callbacks.CASES,
-    *utilisation.CASES,
-)
+SUBJECTS: Mapping[str, Sequence[Case]] = {
+    module.__name__.rpartition(".")[2]: module.CASES
+    for module in (
+        *(allocations, applications, asks, gangs, nodes, recovery, releases, capacity, wire),
+        *(absent_nodes, application_activity, application_verdicts, draining, events),
+        *(node_limits, node_verdicts, recovered_identities, unasked_ends, meaningless),
+        *(registrations, callbacks, utilisation),
+    )
+}
+CASES = tuple(case for cases in SUBJECTS.values() for case in cases)
 
-BY_KEY_CASES = (*by_key.BY_KEY, *foreign_reports.FOREIGN)
+BY_KEY_SUBJECTS: Mapping[str, Sequence[Case]] = {
+    "by_key": by_key.BY_KEY,
+    "foreign_reports": foreign_reports.FOREIGN,
+}
 """Those for revisions in which the key is the identity."""
+BY_KEY_CASES = tuple(case for cases in BY_KEY_SUBJECTS.values() for case in cases)

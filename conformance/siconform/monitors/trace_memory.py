@@ -5,6 +5,7 @@ again from time to time, with the entries about what still lives, and about what
 ago. Everything else is forgotten: of that, only a few bits remain, to tell it from what never was.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -13,7 +14,6 @@ from typing import Any, Final
 
 from siconform.protocol.application_states import OVER
 from siconform.protocol.callbacks import SchedulingReported
-from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -27,7 +27,6 @@ from siconform.protocol.notifications import (
     NodeAccepted,
     NodeRejected,
     Released,
-    StreamEnded,
 )
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.requests import (
@@ -48,7 +47,8 @@ from siconform.recording.history import Content, Entry
 LIVES_ON: Final = 20_000  # entries for which something is remembered after its end
 _MANY: Final = 64  # entries about one thing, of which only the first and the last are kept
 _FIRST, _LAST = 4, 16
-_GLOBAL: Final = 64  # entries about nothing in particular
+_GLOBAL: Final = 64  # entries of each type about nothing in particular
+_REGISTRATIONS: Final = 32  # requests and answers, without the last success
 _BITS: Final = 1 << 26  # for the names of what was forgotten: 8 MB
 _HASHES: Final = 4
 
@@ -104,8 +104,9 @@ class Memory:
         self._things: dict[Name, _Thing] = {}
         self._keys_of: dict[str, set[str]] = {}  # by application
         self._key_of: dict[tuple[str, str], str] = {}  # by application and identity
-        self._others: list[Numbered] = []
-        self._registration: list[Numbered] = []
+        self._others: dict[type, deque[Numbered]] = {}
+        self._registrations: list[Numbered] = []
+        self._registered: list[Numbered] = []  # the last success with its call
         self._now = 0
         self.kept = 0  # entries
 
@@ -149,22 +150,34 @@ class Memory:
     def _note_other(self, numbered: Numbered) -> None:
         content = numbered[1].content
         if isinstance(content, RegistrationRequested):
-            self._registration = [*self._registration[-2:], numbered]
+            self._note_registration(numbered)
         elif isinstance(content, RegistrationAnswered):
-            self._registration.append(numbered)
+            self._note_registration(numbered)
             if content.status == "OK":
+                self._registered = self._registrations[-2:]
                 for thing in self._things.values():
                     thing.ended, thing.last = True, self._now
-        elif isinstance(content, _LASTING):
-            self._others.append(numbered)
-            if len(self._others) > _GLOBAL:
-                del self._others[: _GLOBAL // 2]
+        else:
+            of_its_type = self._others.get(type(content))
+            if of_its_type is None:
+                of_its_type = self._others[type(content)] = deque(maxlen=_GLOBAL)
+            of_its_type.append(numbered)
+
+    def _note_registration(self, numbered: Numbered) -> None:
+        self._registrations.append(numbered)
+        if len(self._registrations) > 2 * _REGISTRATIONS:
+            del self._registrations[:-_REGISTRATIONS]
+
+    def _all_registrations(self) -> list[Numbered]:
+        """Return the latest, and the last success with its call however long ago it was."""
+        first = self._registrations[0][0] if self._registrations else 0
+        return [*(one for one in self._registered if one[0] < first), *self._registrations]
 
     def log(self) -> list[Entry]:
         """Return the entries to be seen again, in order."""
         kept = [numbered for thing in self._things.values() for numbered in thing.entries]
-        kept += self._others
-        kept += self._registration
+        kept += [one for others in self._others.values() for one in others]
+        kept += self._all_registrations()
         kept.sort(key=itemgetter(0))
         return [entry for _, entry in kept]
 
@@ -182,7 +195,7 @@ class Memory:
             if name[0] == "key":
                 self._drop_key(name[1], name[2], thing)
         self.kept = sum(len(thing.entries) for thing in self._things.values())
-        self.kept += len(self._others) + len(self._registration)
+        self.kept += sum(map(len, self._others.values())) + len(self._registrations)
         return over
 
     def _may_go(self, name: Name, thing: _Thing) -> bool:
@@ -364,7 +377,6 @@ _BEGINNINGS: Final = (
     ApplicationRequest,
     NodeRequest,
 )
-_LASTING: Final = (StreamEnded, ConfigurationSent, AskReleaseRequest, ReleaseRequest)
 
 
 def _without_message(entry: Entry) -> Entry:

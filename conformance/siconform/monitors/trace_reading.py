@@ -1,6 +1,5 @@
 """Evaluation of a trace by monitors, entry by entry; nothing is kept but counts and what lives."""
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -257,7 +256,6 @@ class TraceReading:
         if rm.is_to_be_begun_again():
             for key in rm.begins_again():
                 self._forget(entry.rm, key)
-            gc.collect()
 
     def _begins(self, entry: Entry) -> _RM:
         """Return the monitors of an RM of which this is the first entry."""

@@ -46,6 +46,7 @@ _CALLBACKS: Final = (
     EventReceived,
 )
 _REPORTED_EVERY: Final = 5.0  # seconds
+_NEW_OBJECTS: Final = 200_000  # before garbage is looked for
 _LONG: Final = 64 << 20  # bytes, from which a second process is worth its start
 
 
@@ -260,7 +261,8 @@ def _check(
     check = TraceCheck(revision, monitored, lines.files)
     if follow and reports is not None:
         lines.meanwhile = lambda: reports.look(check)
-    gc.disable()  # nothing here refers to itself; it is collected when monitors are begun again
+    before = gc.get_threshold()
+    gc.set_threshold(_NEW_OBJECTS)  # little refers to itself
     try:
         for line in lines:
             check.read(line)
@@ -271,7 +273,7 @@ def _check(
     except OSError as error:
         raise UnusableTrace(f"{source} cannot be read: {error.strerror}") from None
     finally:
-        gc.enable()
+        gc.set_threshold(*before)
     return _Part.of(check)
 
 

@@ -74,7 +74,7 @@ class NameHashing:
             if name in _WITH_NAMES:
                 message.ClearField(name)
             elif name in _TAGS:
-                for key in value:
+                for key in list(value):  # a map that changes may skip some
                     value[key] = value[key] if key in _READABLE else self._digest(value[key])
             elif kind == "UserGroupInformation":
                 self._user(message, name, value)
