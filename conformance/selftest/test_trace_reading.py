@@ -1,7 +1,6 @@
 """A trace is read as a run reads its history; a gap or forgetting never makes a violation."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +9,11 @@ from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.sample_histories import APP, ASK, NODE, allocated, by_key
 from selftest.trace_samples import (
     LEGAL_BY_KEY,
-    MONITORS,
     as_run_reads,
     begun,
     counts,
     legal_samples,
+    observing_all,
     read,
     samples,
     violated,
@@ -37,11 +36,10 @@ def begun_again_always(monkeypatch: pytest.MonkeyPatch) -> None:
 @EVERY
 def test_trace_is_read_as_a_run_reads_it(subject: str) -> None:
     """Which content monitors declare to observe changes nothing either."""
-    observing_all = [replace(monitor, observes=()) for monitor in MONITORS]
     for sample in samples(subject):
-        found = as_run_reads(sample, MONITORS)
+        found = as_run_reads(sample)
 
-        assert found == as_run_reads(sample, observing_all), sample.name
+        assert found == observing_all(sample), sample.name
         assert counts(whole(sample)).items() <= found.items(), sample.name
 
 
@@ -49,7 +47,7 @@ def test_trace_is_read_as_a_run_reads_it(subject: str) -> None:
 @pytest.mark.usefixtures("begun_again_always")
 def test_monitors_begun_again_find_the_same(subject: str) -> None:
     for sample in samples(subject):
-        found = as_run_reads(sample, MONITORS)
+        found = as_run_reads(sample)
 
         assert counts(whole(sample)).items() <= found.items(), sample.name
 
@@ -67,7 +65,7 @@ def test_forgetting_what_ended_makes_no_violation(
 @EVERY
 def test_no_cut_makes_a_violation(subject: str) -> None:
     for sample in samples(subject):
-        known = violated(as_run_reads(sample, MONITORS))
+        known = violated(as_run_reads(sample))
         for start in range(len(sample.entries)):
             reading = begun(sample.identity, is_whole=False)
             read(reading, sample.entries[start:])

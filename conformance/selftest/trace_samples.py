@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.monitor_cases.by_key import LEGAL
 from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
-from siconform.monitors.monitor import Monitor
+from siconform.monitors.monitor import Monitor, Observers
 from siconform.monitors.reading import Reading
 from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import TraceReading
@@ -27,7 +27,7 @@ LEGAL_BY_KEY = "legal_by_key"
 MONITORS: Sequence[Monitor] = [one for monitors in MONITORS_OF.values() for one in monitors]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """A history with its name for the test."""
 
@@ -55,7 +55,7 @@ def samples(subject: str) -> Sequence[Sample]:
 @cache
 def legal_samples(subject: str) -> Sequence[Sample]:
     """Return those in which no monitor finds a violation."""
-    return [sample for sample in samples(subject) if not violated(as_run_reads(sample, MONITORS))]
+    return [sample for sample in samples(subject) if not violated(as_run_reads(sample))]
 
 
 def _sample(name: str, parts: Sequence[Part], identity: Identity) -> Sample:
@@ -103,10 +103,24 @@ def counts(reading: TraceReading) -> Counts:
     }
 
 
-def as_run_reads(sample: Sample, monitors: Sequence[Monitor]) -> Counts:
-    """Return the same, read as in a run."""
+_OBSERVERS = Observers(MONITORS)
+_OBSERVERS_OF_ALL = Observers([replace(monitor, observes=()) for monitor in MONITORS])
+
+
+@cache
+def as_run_reads(sample: Sample) -> Counts:
+    """Return what is found if it is read as in a run."""
+    return _in_a_run(sample, _OBSERVERS)
+
+
+def observing_all(sample: Sample) -> Counts:
+    """Return the same with monitors that are called with everything."""
+    return _in_a_run(sample, _OBSERVERS_OF_ALL)
+
+
+def _in_a_run(sample: Sample, observers: Observers) -> Counts:
     history = History.of(sample.entries, sample.identity)
-    reading = Reading(sample.identity, monitors)
+    reading = Reading(sample.identity, observers)
     reading.reads(history, len(history))
     results = reading.results(0, len(history))
     return {one.monitor: (one.held, one.violation) for one in results}

@@ -1,6 +1,6 @@
 """The monitor and its result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -50,10 +50,33 @@ class Monitor:
         """The rule's name: that of its function."""
         return self.begins.__name__
 
-    def is_called_with(self, content: type, *, barrier: bool) -> bool:
-        """Return whether it observes content of this type."""
-        observes = self.observes
-        return not observes or issubclass(content, observes) or (barrier and Barriers in observes)
+
+class Observers:
+    """Some monitors, and which of those that are ``evaluated`` observe what."""
+
+    def __init__(
+        self, monitors: Sequence[Monitor], evaluated: Callable[[Monitor], bool] = bool
+    ) -> None:
+        self.monitors: Final = monitors
+        self._evaluated = evaluated
+        self._of: dict[type, tuple[int, ...]] = {}
+        self._of_barriers: dict[type, tuple[int, ...]] = {}
+
+    def of(self, entry: Entry) -> tuple[int, ...]:
+        """Return the numbers of the monitors that observe such an entry."""
+        content = type(entry.content)
+        known = self._of_barriers if entry.barrier else self._of
+        found = known.get(content)
+        if found is None:
+            found = known[content] = tuple(self._which(content, barrier=entry.barrier))
+        return found
+
+    def _which(self, content: type, *, barrier: bool) -> Iterator[int]:
+        for number, monitor in enumerate(self.monitors):
+            observes = monitor.observes
+            is_called = not observes or issubclass(content, observes)
+            if (is_called or (barrier and Barriers in observes)) and self._evaluated(monitor):
+                yield number
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from siconform.catalogue import Side
 from siconform.monitors.key_lifecycles import Lives
-from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult
+from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult, Observers
 from siconform.monitors.registry import MONITORS_OF
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.subjects import Identity
@@ -28,7 +29,7 @@ class _Life:
 
     def __init__(
         self,
-        monitors: Sequence[Monitor],
+        observers: Observers,
         records: Sequence[_Record],
         shared: Mapping[int, Evaluator],
         previous: "_Life | None" = None,
@@ -37,45 +38,35 @@ class _Life:
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
             else shared.get(number) or monitor.begins()
-            for number, monitor in enumerate(monitors)
+            for number, monitor in enumerate(observers.monitors)
         ]
-        self._monitored = list(zip(monitors, self.evaluators, records, strict=True))
-        self._observing: dict[type, list[tuple[Evaluator, _Record]]] = {}
-        self._observing_barriers: dict[type, list[tuple[Evaluator, _Record]]] = {}
+        self._observers = observers
+        self._records = records
 
     def was_asked_for(self, registration: Entry | None) -> None:
         """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
-            for evaluate, _ in self._observing_of(registration):
-                evaluate(registration)
+            for number in self._observers.of(registration):
+                self.evaluators[number](registration)
 
     def evaluates(self, index: int, entry: Entry) -> None:
         """Have the monitors that observe such content evaluate the entry."""
-        for evaluate, record in self._observing_of(entry):
-            evaluation = evaluate(entry)
+        evaluators = self.evaluators
+        for number in self._observers.of(entry):
+            evaluation = evaluators[number](entry)
             if evaluation is not None:
+                record = self._records[number]
                 record.held.append(index)
                 if evaluation:
                     record.violations.append((index, evaluation))
-
-    def _observing_of(self, entry: Entry) -> list[tuple[Evaluator, _Record]]:
-        content = type(entry.content)
-        known = self._observing_barriers if entry.barrier else self._observing
-        hearing = known.get(content)
-        if hearing is None:
-            hearing = known[content] = [
-                (evaluate, record)
-                for monitor, evaluate, record in self._monitored
-                if monitor.is_called_with(content, barrier=entry.barrier)
-            ]
-        return hearing
 
 
 class Reading:
     """The monitors' findings about a history, as far as it has been read."""
 
-    def __init__(self, identity: Identity, monitors: Sequence[Monitor]) -> None:
-        self._monitors = monitors
+    def __init__(self, identity: Identity, observers: Observers) -> None:
+        monitors = observers.monitors
+        self._observers = observers
         self._read = 0
         self._by_key: defaultdict[str, Lives] | None = None
         if identity is Identity.KEY_OF_THE_ASK:
@@ -95,13 +86,13 @@ class Reading:
         """Return each monitor's result between these indexes; earlier entries are context."""
         return [
             _result(monitor, record, start, end)
-            for monitor, record in zip(self._monitors, self._records, strict=True)
+            for monitor, record in zip(self._observers.monitors, self._records, strict=True)
         ]
 
     def _observe(self, index: int, entry: Entry) -> None:
         life = self._lives.get(entry.rm)
         if life is None or _starts_over(entry):
-            life = self._lives[entry.rm] = _Life(self._monitors, self._records, self._shared, life)
+            life = self._lives[entry.rm] = _Life(self._observers, self._records, self._shared, life)
             life.was_asked_for(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
@@ -125,6 +116,7 @@ def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorR
     return MonitorResult(monitor.name, monitor.requirements, held, None)
 
 
+_OBSERVERS: Final = {side: Observers(monitors) for side, monitors in MONITORS_OF.items()}
 _READINGS: WeakKeyDictionary[History, Reading] = WeakKeyDictionary()
 
 
@@ -134,6 +126,6 @@ def reading_of(exchange: Exchange, side: Side = Side.SCHEDULER) -> Reading:
     It covers at least this exchange.
     """
     history = exchange.history
-    reading = _READINGS.setdefault(history, Reading(history.identity, MONITORS_OF[side]))
+    reading = _READINGS.setdefault(history, Reading(history.identity, _OBSERVERS[side]))
     reading.reads(history, exchange.until())
     return reading

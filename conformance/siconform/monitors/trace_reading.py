@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from siconform.monitors.key_lifecycles import Lives
-from siconform.monitors.monitor import Evaluator, Monitor
+from siconform.monitors.monitor import Evaluator, Monitor, Observers
 from siconform.monitors.trace_gap import Gap
 from siconform.monitors.trace_memory import LIVES_ON, Forgotten, Memory
 from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation
@@ -42,56 +42,59 @@ class _Life:
 
     def __init__(
         self,
-        monitors: Sequence[Monitor],
+        observers: Observers,
         shared: Mapping[int, Evaluator],
         previous: "_Life | None",
-        *,
-        is_whole: bool,
-        knows_names: bool = True,
     ) -> None:
-        """Begin those that are not ``shared`` by all RMs.
-
-        Those that outlive registrations are left out unless all was seen.
-        Once names were forgotten those about new names do not observe any more.
-        """
+        """Begin those that are not ``shared`` by all RMs."""
         self.evaluators: list[Evaluator] = [
             previous.evaluators[number]
             if previous is not None and monitor.outlives_registrations
             else shared.get(number) or monitor.begins()
-            for number, monitor in enumerate(monitors)
+            for number, monitor in enumerate(observers.monitors)
         ]
-        self._monitors = monitors
-        self._is_whole = is_whole
-        self._knows_names = knows_names
+        self._observers = observers
         self._observing: dict[type, _Observing] = {}
         self._observing_barriers: dict[type, _Observing] = {}
-        self._alone: dict[type, _Observing] = {}
 
     def observing(self, entry: Entry) -> _Observing:
         """Return the evaluators that observe such an entry."""
-        content = type(entry.content)
         known = self._observing_barriers if entry.barrier else self._observing
-        found = known.get(content)
+        found = known.get(type(entry.content))
         if found is None:
-            found = known[content] = [
-                (self.evaluators[number], number)
-                for number, monitor in enumerate(self._monitors)
-                if monitor.is_called_with(content, barrier=entry.barrier)
-                and (self._is_whole or not monitor.outlives_registrations)
-                and (self._knows_names or not monitor.about_new_names)
-            ]
+            numbers = self._observers.of(entry)
+            found = [(self.evaluators[number], number) for number in numbers]
+            known[type(entry.content)] = found
         return found
 
-    def hearing_alone(self, content: type) -> _Observing:
-        """Return those whose rule is about a single message."""
-        found = self._alone.get(content)
-        if found is None:
-            found = self._alone[content] = [
-                (self.evaluators[number], number)
-                for number, monitor in enumerate(self._monitors)
-                if monitor.about_one_message and monitor.is_called_with(content, barrier=False)
-            ]
-        return found
+    def of(self, numbers: Iterable[int]) -> _Observing:
+        """Return the evaluators of these monitors."""
+        return [(self.evaluators[number], number) for number in numbers]
+
+
+class _Monitors:
+    """The monitors, and which of them are evaluated, by what is known of an RM's past."""
+
+    def __init__(self, monitors: Sequence[Monitor]) -> None:
+        self.all: Final = monitors
+        self.alone: Final = Observers(monitors, lambda one: one.about_one_message)
+        self._observers: dict[tuple[bool, bool], Observers] = {}
+
+    def observers(self, *, is_whole: bool, knows_names: bool) -> Observers:
+        """Return those that are evaluated.
+
+        Those that outlive registrations are left out unless all was seen. Once names were
+        forgotten those about new names do not observe any more.
+        """
+
+        def is_evaluated(monitor: Monitor) -> bool:
+            return (is_whole or not monitor.outlives_registrations) and (
+                knows_names or not monitor.about_new_names
+            )
+
+        return self._observers.setdefault(
+            (is_whole, knows_names), Observers(self.all, is_evaluated)
+        )
 
 
 class _RM:
@@ -99,7 +102,7 @@ class _RM:
 
     def __init__(
         self,
-        monitors: Sequence[Monitor],
+        monitors: _Monitors,
         shared: Mapping[int, Evaluator],
         identity: Identity,
         *,
@@ -115,7 +118,7 @@ class _RM:
         self._since = 0  # entries since the monitors were begun again
         self._knows_names = True  # whether none was forgotten
         self._lives = Lives()
-        self._life = _Life(monitors, shared, None, is_whole=is_whole)
+        self._life = self._begun(None)
         self._asked: Entry | None = None
 
     def restated(self, entry: Entry) -> Iterable[Entry]:
@@ -126,9 +129,9 @@ class _RM:
         """Return the evaluators that observe such an entry."""
         return self._life.observing(entry)
 
-    def hearing_alone(self, content: type) -> _Observing:
+    def observing_alone(self, entry: Entry) -> _Observing:
         """Return those whose rule is about a single message."""
-        return self._life.hearing_alone(content)
+        return self._life.of(self._monitors.alone.of(entry))
 
     def observe_registration(self, entry: Entry) -> bool:
         """Begin again after a successful registration; return whether all is known of it."""
@@ -145,16 +148,14 @@ class _RM:
         return self.gap is None
 
     def _begin(self, asked: Entry | None) -> None:
-        self._life = _Life(
-            self._monitors,
-            self._shared,
-            self._life,
-            is_whole=self._is_whole,
-            knows_names=self._knows_names,
-        )
+        self._life = self._begun(self._life)
         if asked is not None:
             for evaluate, _ in self._life.observing(asked):
                 evaluate(asked)
+
+    def _begun(self, previous: _Life | None) -> _Life:
+        observers = self._monitors.observers(is_whole=self._is_whole, knows_names=self._knows_names)
+        return _Life(observers, self._shared, previous)
 
     def is_to_be_begun_again(self) -> bool:
         """Return whether enough has passed since the monitors were begun."""
@@ -171,13 +172,7 @@ class _RM:
             self._knows_names = False
         self._since = 0
         self._lives = Lives()
-        self._life = _Life(
-            self._monitors,
-            self._shared,
-            None,
-            is_whole=self._is_whole,
-            knows_names=self._knows_names,
-        )
+        self._life = self._begun(None)
         asked: Entry | None = None
         for entry in self.memory.log():
             content = entry.content
@@ -207,6 +202,7 @@ class TraceReading:
     ) -> None:
         """``forget`` is called with an RM and a key that ended long ago."""
         self.monitors: Final = monitors
+        self._monitors = _Monitors(monitors)
         self.found: Final = [Found() for _ in monitors]
         self.elements: Counter[str] = Counter()  # by RM
         self.unknown: Counter[str] = Counter()
@@ -261,7 +257,7 @@ class TraceReading:
         """Return the monitors of an RM of which this is the first entry."""
         is_whole = self._is_whole and isinstance(entry.content, RegistrationRequested)
         return _RM(
-            self.monitors, self._shared, self._identity, is_whole=is_whole, forgotten=self._names
+            self._monitors, self._shared, self._identity, is_whole=is_whole, forgotten=self._names
         )
 
     def _evaluate(
@@ -276,7 +272,7 @@ class TraceReading:
 
     def _alone(self, rm: _RM, entry: Entry, position: Callable[[float], Position]) -> None:
         """Have only the rules about a single message evaluate it."""
-        for evaluate, number in rm.hearing_alone(type(entry.content)):
+        for evaluate, number in rm.observing_alone(entry):
             finding = evaluate(entry)
             if finding is not None:
                 self._count(number, finding, entry, position)
