@@ -99,7 +99,7 @@ class Lives:
             yield entry
             return
         for content in self._restated(entry.content):
-            yield entry if content is entry.content else replace(entry, content=content)
+            yield entry if content is entry.content else entry.with_content(content)
 
     def _restated(self, content: Content) -> Iterable[Content]:
         match content:

@@ -4,7 +4,6 @@ Like the rule that no queue is overfilled at all (``capacity.py``).
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -73,7 +72,7 @@ class _Limits:
             case ApplicationAccepted(application=name) if self._open.get(name):
                 accepted = self._open[name].pop(0)
                 if name in self._queues:
-                    self._quotas.observe(replace(entry, content=accepted))
+                    self._quotas.observe(entry.with_content(accepted))
                 self._queues.setdefault(name, accepted.queue)
             case ApplicationRejected(application=name) if self._open.get(name):
                 queue = self._open[name].pop(0).queue

@@ -3,7 +3,6 @@
 A scheduler should take them over however much there is, so they count in full here.
 """
 
-from dataclasses import replace
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -73,7 +72,7 @@ class _Excess:
             case ReportedAgain(allocation=again):
                 self._again.add(again.identity)
                 report = ExistingAllocationRequest(again)
-                self._occupancy.observe(replace(entry, content=report))
+                self._occupancy.observe(entry.with_content(report))
             case _:
                 self._occupancy.observe(entry)
                 self._amounts.observe(entry)

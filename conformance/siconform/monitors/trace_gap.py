@@ -7,8 +7,9 @@ nothing is seen of barriers: then no message is certainly processed.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+import msgspec
 
 from siconform.protocol.callbacks import SchedulingReported
 from siconform.protocol.configuration import ConfigurationSent
@@ -123,7 +124,7 @@ class Gap:
         if sent.action is Action.DECOMMISSION:
             self._nodes.discard(sent.node)
             bare = NodeRequest(sent.node, Action.DECOMMISSION)
-            return Seen(replace(entry, content=bare))
+            return Seen(entry.with_content(bare))
         return NOTHING
 
     def _sees_allocated(self, entry: Entry, new: Allocated) -> Seen:
@@ -273,7 +274,7 @@ class Gap:
 
 def _bare(entry: Entry, node: str) -> Entry:
     """Return the creation of a node of which nothing but the name is known."""
-    return replace(
+    return msgspec.structs.replace(
         entry,
         sent_by_rm=True,
         kind=UpdateKind.NODES,

@@ -12,6 +12,8 @@ from enum import Enum, auto
 from operator import itemgetter
 from typing import Any, Final
 
+import msgspec
+
 from siconform.protocol.application_states import OVER
 from siconform.protocol.callbacks import SchedulingReported
 from siconform.protocol.notifications import (
@@ -383,17 +385,7 @@ def _without_message(entry: Entry) -> Entry:
     """Return the entry without its message, of which only a registration's is looked at again."""
     if entry.message is None or isinstance(entry.content, RegistrationRequested):
         return entry
-    return Entry(
-        entry.at,
-        entry.rm,
-        entry.sent_by_rm,
-        entry.kind,
-        entry.content,
-        None,
-        entry.number,
-        entry.barrier,
-        entry.moment,
-    )
+    return msgspec.structs.replace(entry, message=None)
 
 
 def _was_accepted(thing: _Thing) -> bool:

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -47,7 +48,8 @@ _CALLBACKS: Final = (
 )
 _REPORTED_EVERY: Final = 5.0  # seconds
 _NEW_OBJECTS: Final = 200_000  # before garbage is looked for
-_LONG: Final = 64 << 20  # bytes, from which a second process is worth its start
+_LONG: Final = 16 << 20  # bytes, from which further processes are worth their start
+_MOST_PROCESSES: Final = 8  # each decodes the whole trace
 
 
 class UnusableTrace(ValueError):
@@ -204,24 +206,30 @@ def check_trace(
     """Read a file, a directory or standard input ("-") and return what the monitors found.
 
     With ``follow`` this ends with KeyboardInterrupt, which gives the result so far. Raise
-    UnusableTrace, with the line, for what cannot be checked. A long trace is read by two processes
-    with half of the monitors each.
+    UnusableTrace, with the line, for what cannot be checked. A long trace is read by a process for
+    each processor, each with its share of the monitors.
     """
     monitored = monitors_for(dialect_for(revision).identity, lacks)
 
     def result(part: _Part) -> TraceResult:
         return _result(source, revision, monitored, part)
 
-    if follow or _size(source) < _LONG:
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    if follow or processes == 1 or _size(source) < _LONG:
         reports = _Reports(lambda part: report(result(part))) if report is not None else None
         part = _check(source, revision, monitored, reports, follow=follow)
     else:
+        first, *others = shares(monitored, processes)
         context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
-        with ProcessPoolExecutor(1, context) as pool:
-            other = pool.submit(_check_second_half, source, revision.name, tuple(lacks))
-            first, second = halves(monitored)
+        with ProcessPoolExecutor(len(others), context) as pool:
+            parts = [
+                pool.submit(_check_share, source, revision.name, tuple(lacks), tuple(share))
+                for share in others
+            ]
             part = _check(source, revision, [monitored[number] for number in first])
-            part = part.with_other(other.result(), [*first, *second])
+            numbers: Sequence[int] = first
+            for other, share in zip(parts, others, strict=True):
+                part, numbers = part.with_other(other.result(), numbers, share)
     if not part.totals.elements:
         raise UnusableTrace(f"{source} contains no decoded message")
     return result(part)
@@ -242,11 +250,14 @@ class _Part:
         around = check.surroundings.around()
         return cls(tuple(check.files), check.found, check.totals(), around)
 
-    def with_other(self, other: "_Part", numbers: Sequence[int]) -> "_Part":
-        """Return all of it; ``numbers`` are those of these monitors, then of the other ones."""
-        by_number = dict(zip(numbers, [*self.found, *other.found], strict=True))
-        found = [one for _, one in sorted(by_number.items())]
-        return replace(self, found=found, around={**self.around, **other.around})
+    def with_other(
+        self, other: "_Part", own: Sequence[int], others: Sequence[int]
+    ) -> tuple["_Part", Sequence[int]]:
+        """Return both; the numbers are those of the monitors of each, and of all in the result."""
+        by_number = dict(zip([*own, *others], [*self.found, *other.found], strict=True))
+        numbers = sorted(by_number)
+        found = [by_number[number] for number in numbers]
+        return replace(self, found=found, around={**self.around, **other.around}), numbers
 
 
 def _check(
@@ -294,22 +305,24 @@ class _Reports:
         self._next = time.monotonic() + _REPORTED_EVERY
 
 
-def _check_second_half(source: str, revision: str, lacks: Collection[str]) -> _Part:
+def _check_share(source: str, revision: str, lacks: Collection[str], share: Sequence[int]) -> _Part:
     known = find_revision(revision)
     monitored = monitors_for(dialect_for(known).identity, lacks)
-    return _check(source, known, [monitored[number] for number in halves(monitored)[1]])
+    return _check(source, known, [monitored[number] for number in share])
 
 
-def halves(monitored: Sequence[Monitored]) -> tuple[list[int], list[int]]:
-    """Return the numbers of two halves; monitors of one module may share what they analyse."""
+def shares(monitored: Sequence[Monitored], processes: int) -> list[list[int]]:
+    """Return the numbers of the monitors for each process.
+
+    Monitors of one module stay together: they may share what they analyse.
+    """
     modules: dict[str, list[int]] = {}
     for number, one in enumerate(monitored):
         modules.setdefault(one.monitor.begins.__module__, []).append(number)
-    first: list[int] = []
-    second: list[int] = []
+    found: list[list[int]] = [[] for _ in range(min(processes, len(modules)))]
     for numbers in sorted(modules.values(), key=len, reverse=True):
-        min(first, second, key=len).extend(numbers)
-    return sorted(first), sorted(second)
+        min(found, key=len).extend(numbers)
+    return [sorted(numbers) for numbers in found]
 
 
 def _size(source: str) -> int:

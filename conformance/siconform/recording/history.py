@@ -38,8 +38,7 @@ def kind_of_content(content: Content) -> UpdateKind | None:
             return content.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One element of a message: when, between whom, what, and the message itself."""
 
     at: float  # seconds since the history began, including skipped ones
@@ -51,6 +50,10 @@ class Entry:
     number: int  # of the message: its elements share it
     barrier: bool = False  # belongs to a barrier, not to the test
     moment: float = 0.0  # on the clock of the target's timers
+
+    def with_content(self, content: Content) -> "Entry":
+        """Return the entry with another element in the same message."""
+        return msgspec.structs.replace(self, content=content)
 
     def brief(self) -> str:
         """Return the text without fields that are the same in nearly every message."""

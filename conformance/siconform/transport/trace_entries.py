@@ -8,7 +8,6 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 from google.protobuf.message import DecodeError, Message
 from siwire import Revision
-from siwire.ext import extension_pb2 as ext
 
 from siconform.protocol import callbacks, configuration, events
 from siconform.protocol.notifications import (
@@ -119,7 +118,7 @@ class TraceEntries:
         self.identity: Final = plain.identity
         self._schema = plain.schema
         self._kinds = _conversations(plain)
-        self._payloads = {payload.message: kind for kind, payload in plain.payloads.items()}
+        self._payloads = {payload.message: payload for payload in plain.payloads.values()}
         self._callbacks = CallbackPayloads(plain.schema, plain.payloads, _OFFER)
         self._peers: dict[str, _Peer] = {}
         self._read = msgspec.json.Decoder(_Line).decode
@@ -208,9 +207,7 @@ class TraceEntries:
             return self._schema.read(name, data), [RegistrationAnswered(rm, "OK", "")]
         if name not in self._payloads:
             return None, ()
-        call = ext.ToRm(kind=self._payloads[name])  # type: ignore[arg-type]  # a number of the enum
-        call.payloads.add(full_name=f"{_PREFIX}{name}", data=data)
-        received = list(self._callbacks.received(call))
+        received = list(self._callbacks.read(self._payloads[name], data))
         return received[0][1] if received else None, [fact for fact, _ in received]
 
     def _outside_of_rm(

@@ -23,4 +23,4 @@ def read_optional(message: Any, field: str) -> dict[str, int] | None:
 def read_amounts(resource: Resource) -> dict[str, int]:
     """Return the amount by resource type, sorted by name."""
     amounts: Any = resource.resources
-    return {name: amount.value for name, amount in sorted(amounts.items())}
+    return {name: amounts[name].value for name in sorted(amounts)}

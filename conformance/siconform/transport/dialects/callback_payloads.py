@@ -38,7 +38,7 @@ class CallbackPayloads:
             yield StrangeCall(problem, self._offer), None
             return
         for payload in call.payloads:
-            yield from self._read(payload, wanted)
+            yield from self._read(payload.full_name, payload.data, wanted)
 
     def answer(self, *, fits: bool, index: int) -> ext.SiPayload:
         """Return the answer to an eviction check."""
@@ -46,16 +46,20 @@ class CallbackPayloads:
         answer = self._schema.sent(response(success=fits, index=index))
         return ext.SiPayload(full_name=answer.DESCRIPTOR.full_name, data=answer.SerializeToString())
 
-    def _read(self, payload: ext.SiPayload, wanted: Payload) -> Iterator[ReadFact]:
+    def read(self, payload: Payload, data: bytes) -> Iterator[ReadFact]:
+        """Return all facts of one payload."""
+        return self._read(f"si.v1.{payload.message}", data, payload)
+
+    def _read(self, full_name: str, data: bytes, wanted: Payload) -> Iterator[ReadFact]:
         name = wanted.message
-        if payload.full_name != f"si.v1.{name}":
-            problem = f"a payload {payload.full_name} where si.v1.{name} belongs"
+        if full_name != f"si.v1.{name}":
+            problem = f"a payload {full_name} where si.v1.{name} belongs"
             yield StrangeCall(problem, self._offer), None
             return
         try:
-            message = self._schema.read(name, payload.data)
+            message = self._schema.read(name, data)
         except DecodeError as error:
-            yield StrangeCall(f"{name}: {error}: {payload.data.hex()}", self._offer), None
+            yield StrangeCall(f"{name}: {error}: {data.hex()}", self._offer), None
             return
         except NotExpressible as lost:
             yield from ((NotInTheText(None, *one), None) for one in lost.elements.items())

@@ -1,6 +1,6 @@
 """Elements that all revisions encode alike, in fields that no revision changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from google.protobuf.message import Message
@@ -289,18 +289,28 @@ def scheduling(received: messages.SchedulingState, offer: int) -> Iterator[Fact]
     )
 
 
-def read_event(received: messages.EventRecord, offer: int) -> EventReceived:
-    """Read the common fields; revision-specific ones are left unset."""
+def read_event(
+    received: messages.EventRecord,
+    offer: int,
+    *,
+    change: EventChange = EventChange.NONE,
+    detail: Detail = Detail.NONE,
+    reference: str = "",
+    resource: Mapping[str, int] | None = None,
+    group: str = "",
+    reason: str = "",
+) -> EventReceived:
+    """Read the common fields; those of the revision are given."""
     return EventReceived(
         about=received.objectID,
         subject=read_enum(Subject, received, "type"),
-        change=EventChange.NONE,
-        detail=Detail.NONE,
-        reference="",
-        resource=None,
+        change=change,
+        detail=detail,
+        reference=reference,
+        resource=resource,
         message=received.message,
         time=received.timestampNano,
-        group="",
-        reason="",
+        group=group,
+        reason=reason,
         offer=offer,
     )

@@ -188,9 +188,7 @@ def node_recommended(received: si.NodeRecommendation) -> Fact:
 
 def event(received: si.EventRecord, offer: int) -> Iterator[Fact]:
     """Read an event with its group and reason."""
-    yield replace(
-        elements.read_event(received, offer), group=received.groupID, reason=received.reason
-    )
+    yield elements.read_event(received, offer, group=received.groupID, reason=received.reason)
 
 
 def synchronisation(received: si.ReSyncSchedulerCacheArgs, offer: int) -> Iterator[Fact]:

@@ -281,7 +281,7 @@ def eviction_check(received: messages.PreemptionPredicatesArgs, offer: int) -> I
 def event(received: messages.ChangeEventRecord, offer: int) -> Iterator[Fact]:
     """Read an event with its change."""
     change = read_enum(EventChange, received, "eventChangeType")
-    yield replace(elements.read_event(received, offer), change=change)
+    yield elements.read_event(received, offer, change=change)
 
 
 TABLES: Final = Tables(

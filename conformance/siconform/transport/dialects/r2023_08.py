@@ -33,8 +33,9 @@ def allocation_rejected(received: messages.RejectedAllocation) -> Fact:
 
 def event(received: messages.DetailedEventRecord, offer: int) -> Iterator[Fact]:
     """Read an event with its detail, referenced object and resource."""
-    yield replace(
-        elements.read_event(received, offer),
+    yield elements.read_event(
+        received,
+        offer,
         change=read_enum(EventChange, received, "eventChangeType"),
         detail=read_enum(Detail, received, "eventChangeDetail"),
         reference=received.referenceID,
