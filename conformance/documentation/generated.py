@@ -18,6 +18,7 @@ from siconform.reporting import publish
 from siconform.reporting.published import records
 from siconform.spec import chain
 
+from documentation import trace_rules
 from documentation.blocks import CHECKOUT, DOCS
 
 FOLDER: Final = DOCS / "generated"
@@ -34,6 +35,7 @@ def pages() -> Mapping[str, str]:
     """Return all pages but the report of a run, by their path in the folder."""
     return {
         "requirements.md": document.page(catalogue().values(), subjects()),
+        "trace-rules.md": trace_rules.page(),
         "mutation.md": mutation.page(mutation.committed()),
         **{f"changes/{name}": text for name, text in chain.pages().items()},
         **{f"results/{name}": text for name, text in publish.pages(records()).items()},
