@@ -157,6 +157,7 @@ def test_long_traces_are_checked_by_two_processes(
 ) -> None:
     once = check(trace, NODE, ASK, new(), new()).stdout
     monkeypatch.setattr(traces, "_LONG", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
 
     assert without_times(check(trace).stdout) == without_times(once)
 
