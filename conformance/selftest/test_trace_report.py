@@ -49,13 +49,18 @@ def requirement(
     identifier: str, *messages: str, held: int = 0, times: int = 0
 ) -> RequirementResult:
     violations = tuple(
-        Violation(Position(0, line, "trace.jsonl", 2.0 * line), "rm", "none_on_draining", message)
+        Violation(
+            Position(0, line, "trace.jsonl", 2.0 * line),
+            "rm",
+            "draining_nodes_get_nothing_new",
+            message,
+        )
         for line, message in enumerate(messages, start=17)
     )
     return RequirementResult(
         find_requirement(identifier),
         (Side.SCHEDULER,),
-        ("none_on_draining", "another_rule"),
+        ("draining_nodes_get_nothing_new", "another_rule"),
         held,
         times or len(messages),
         violations,
@@ -284,7 +289,7 @@ def violated_exchange() -> tuple[Surroundings, Violation]:
     found = Violation(
         Position(0, len(history), "trace.jsonl"),
         history[-1].rm,
-        "none_on_draining",
+        "draining_nodes_get_nothing_new",
         on_draining("k", "n"),
     )
     surroundings.keep(found)
@@ -294,7 +299,7 @@ def violated_exchange() -> tuple[Surroundings, Violation]:
 def drawn_violation() -> TraceResult:
     """Return the result of that exchange."""
     surroundings, found = violated_exchange()
-    monitors = ("none_on_draining",)
+    monitors = ("draining_nodes_get_nothing_new",)
     one = RequirementResult(find_requirement(DRAINING), (Side.SCHEDULER,), monitors, 1, 1, (found,))
     totals = Totals(rms={"rm": 9}, unknown={"rm": 2}, dropped=3)
     return replace(result(one, totals=totals), around=surroundings.around())

@@ -101,3 +101,10 @@ MONITORS_OF: Final[Mapping[Side, tuple[Monitor, ...]]] = {
     ),
 }
 """The monitors of the peer that is tested."""
+
+_SIDES: Final = {one.name: side for side, monitors in MONITORS_OF.items() for one in monitors}
+
+
+def side_of(monitor: str) -> Side:
+    """Return the side whose messages a monitor evaluates."""
+    return _SIDES[monitor]

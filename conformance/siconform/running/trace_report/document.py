@@ -11,6 +11,7 @@ from typing import Any, Final
 import siconform
 from siconform import digests
 from siconform.catalogue import catalogue
+from siconform.monitors.registry import side_of
 from siconform.monitors.trace_result import TraceResult
 from siconform.reporting.stored import TRACE
 from siconform.results import environment
@@ -155,6 +156,7 @@ def _violation(
         "verdict": found.outcome.value,
         "also": list(also),
         "monitor": found.first.monitor,
+        "by": side_of(found.first.monitor).value,
         "says": found.message,
         "happened": found.first.message,
         "known": found.why,

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from siconform.catalogue import Side
+from siconform.monitors.registry import side_of
 from siconform.monitors.trace_result import Position, TraceResult, Violation
 from siconform.recording import exchange_text
 from siconform.recording.exchange_text import Line
@@ -14,6 +16,7 @@ from siconform.running.trace_report.evaluation import SeenRequirement, SeenViola
 from siconform.trace_outcomes import TraceOutcome
 from siconform.verdicts import Verdict
 
+_BY: Final = {Side.SCHEDULER: "the scheduler", Side.RM: "the RM"}
 _HEAD: Final = "the exchange (indented: the scheduler)"
 
 
@@ -51,6 +54,7 @@ def text_of(one: SeenRequirement, found: SeenViolation, also: Sequence[str], sho
     lines = [heading(found.outcome, one.requirement), wrapped(one.requirement.text), ""]
     lines += [
         labelled("happened", first.message),
+        labelled("by", _BY[side_of(first.monitor)]),
         labelled("where", f"{where(first.position)}, RM {first.rm}"),
         labelled("seen by", f"the monitor {first.monitor}"),
     ]
