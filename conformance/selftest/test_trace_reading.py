@@ -1,12 +1,22 @@
 """A trace is read as a run reads its history; a gap or forgetting never makes a violation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
-from selftest.sample_histories import APP, ASK, NODE, allocated, by_key
+from selftest.sample_histories import (
+    APP,
+    ASK,
+    IN_THE_CLUSTER,
+    NODE,
+    Part,
+    allocated,
+    by_key,
+    released,
+)
 from selftest.trace_samples import (
     LEGAL_BY_KEY,
     as_run_reads,
@@ -21,8 +31,10 @@ from selftest.trace_samples import (
     whole,
 )
 from siconform.monitors import trace_memory, trace_reading
-from siconform.protocol.notifications import ApplicationAccepted
-from siconform.protocol.subjects import Identity
+from siconform.monitors.trace_reading import TraceReading
+from siconform.protocol.notifications import ApplicationAccepted, Termination
+from siconform.protocol.requests import ReleaseRequest
+from siconform.protocol.subjects import Identity, OneAllocation
 
 EVERY = pytest.mark.parametrize("subject", [*SUBJECTS, *BY_KEY_SUBJECTS, LEGAL_BY_KEY])
 
@@ -109,3 +121,25 @@ def test_what_may_have_begun_before_the_gap_is_counted() -> None:
 
     assert violations(reading) == []
     assert reading.unknown == {"rm": 3}
+
+
+def test_monitors_are_begun_again_in_a_long_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_reading, "_AFRESH", 50)
+    monkeypatch.setattr(trace_memory, "LIVES_ON", 50)
+    pods = [part for number in range(200) for part in _pod(f"k{number}")]
+    forgotten: list[str] = []
+    monitors = begun(Identity.KEY_OF_THE_ASK, is_whole=True).monitors
+    reading = TraceReading(
+        Identity.KEY_OF_THE_ASK, monitors, lambda _rm, key: forgotten.append(key)
+    )
+    reading.begin(is_whole=True)
+
+    read(reading, by_key([*IN_THE_CLUSTER, NODE, APP, ApplicationAccepted("a"), *pods]).entries())
+
+    assert len(forgotten) >= 150
+
+
+def _pod(key: str) -> Sequence[Part]:
+    """Return the elements about a request that is allocated and stopped."""
+    stops = ReleaseRequest(OneAllocation("a", key, key), Termination.STOPPED_BY_RM)
+    return [replace(ASK, key=key), allocated(key, key), stops, released(key, key=key)]

@@ -110,7 +110,6 @@ class Memory:
         self._registrations: list[Numbered] = []
         self._registered: list[Numbered] = []  # the last success with its call
         self._now = 0
-        self.kept = 0  # entries
 
     def emptied(self) -> "Memory":
         """Return an empty memory, with the same names forgotten."""
@@ -129,7 +128,6 @@ class Memory:
     def note(self, entry: Entry) -> None:
         """Remember an entry."""
         self._now += 1
-        self.kept += 1
         content = entry.content
         numbered = (self._now, _without_message(entry))
         name = self._name(content)
@@ -145,9 +143,7 @@ class Memory:
         thing.last = self._now
         self._observe(thing, name, content)
         if len(thing.entries) > _MANY:
-            self.kept -= len(thing.entries)
             thing.entries = _shortened(thing.entries)
-            self.kept += len(thing.entries)
 
     def _note_other(self, numbered: Numbered) -> None:
         content = numbered[1].content
@@ -196,8 +192,6 @@ class Memory:
             self._forgotten.add(name)
             if name[0] == "key":
                 self._drop_key(name[1], name[2], thing)
-        self.kept = sum(len(thing.entries) for thing in self._things.values())
-        self.kept += sum(map(len, self._others.values())) + len(self._registrations)
         return over
 
     def _may_go(self, name: Name, thing: _Thing) -> bool:

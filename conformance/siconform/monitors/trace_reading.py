@@ -116,6 +116,7 @@ class _RM:
         self.gap: Gap | None = None if is_whole else Gap(identity)
         self.memory = Memory(forgotten)
         self._since = 0  # entries since the monitors were begun again
+        self._begun_with = 0  # entries that they were given then
         self._knows_names = True  # whether none was forgotten
         self._lives = Lives()
         self._life = self._begun(None)
@@ -160,7 +161,7 @@ class _RM:
     def is_to_be_begun_again(self) -> bool:
         """Return whether enough has passed since the monitors were begun."""
         self._since += 1
-        return self._since >= _AFRESH and self._since >= _AGAIN * self.memory.kept
+        return self._since >= _AFRESH and self._since >= _AGAIN * self._begun_with
 
     def begins_again(self) -> Iterator[str]:
         """Begin the monitors with what still lives; yield the keys that were forgotten."""
@@ -174,7 +175,9 @@ class _RM:
         self._lives = Lives()
         self._life = self._begun(None)
         asked: Entry | None = None
-        for entry in self.memory.log():
+        log = self.memory.log()
+        self._begun_with = len(log)
+        for entry in log:
             content = entry.content
             if isinstance(content, RegistrationRequested):
                 asked = entry
