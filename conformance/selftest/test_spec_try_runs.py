@@ -1,6 +1,7 @@
 """Edited specifications tried with a part of the suite, against the embedded reference."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,8 +50,9 @@ def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> 
 
     made = json.loads(Path("build/spec-try/edited/results.json").read_text("utf-8"))
     assert made["revision"] == "2024-10+edited"
-    assert made["sentence"].startswith(
-        "PARTIAL: 2 of 305 requirements tested, all passed (SI 2024-10+edited; "
+    assert re.match(
+        r"PARTIAL: \d of 305 requirements tested, all passed \(SI 2024-10\+edited; ",
+        made["sentence"],
     )
     with pytest.raises(RecordError, match="an edited specification"):
         read_results(Path("build/spec-try/edited"))

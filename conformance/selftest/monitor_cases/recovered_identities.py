@@ -78,7 +78,7 @@ CASES = (
     ),
     Case(
         "allocations_without_gang_data_are_not_replaced",
-        [reported(FLAGGED), released("o")],
+        [reported(FLAGGED), replace(REPLACED, identity="p"), released("o")],
         [reported(WHOLE), REPLACED],
         [
             ("was replaced", [reported(FLAGGED), REPLACED]),
@@ -88,7 +88,7 @@ CASES = (
     ),
     Case(
         "recovered_real_allocations_are_not_replaced",
-        [reported(GROUPED), released("o"), REPLACED],
+        [reported(GROUPED), replace(REPLACED, identity="p"), released("o"), REPLACED],
         [reported(WHOLE), REPLACED, reported(FLAGGED), REPLACED],
         [("was replaced", [reported(GROUPED), REPLACED])],
     ),

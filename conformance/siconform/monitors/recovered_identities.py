@@ -207,22 +207,24 @@ def recovered_real_allocations_are_not_replaced() -> Evaluator:
 
 
 def _not_replaced(concerns: Callable[[Allocated], bool]) -> Evaluator:
-    concerned: set[str] = set()
+    """Return an evaluator that counts the replacements of others in the same application."""
+    concerned: dict[str, str] = {}  # the application, by identity
 
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
-            case Released(identity=identity, termination=termination) if identity in concerned:
-                if termination is Termination.PLACEHOLDER_REPLACED:
+            case Released(
+                identity=identity, application=name, termination=Termination.PLACEHOLDER_REPLACED
+            ):
+                if identity in concerned:
                     return f"existing allocation {identity}, not a placeholder, was replaced"
-                concerned.discard(identity)
-            case Updated(key=identity):
-                concerned.discard(identity)
+                return "" if name in concerned.values() else NOTHING_TO_EVALUATE
+            case Released(identity=identity) | Updated(key=identity):
+                concerned.pop(identity, None)
             case content:
-                reported = _taken_over_in(content)
-                concerned.difference_update(one.identity for one in reported)
-                found = [one.identity for one in reported if one.identity and concerns(one)]
-                concerned.update(found)
-                return "" if found else NOTHING_TO_EVALUATE
+                for one in _taken_over_in(content):
+                    concerned.pop(one.identity, None)
+                    if one.identity and concerns(one):
+                        concerned[one.identity] = one.application
         return NOTHING_TO_EVALUATE
 
     return evaluate

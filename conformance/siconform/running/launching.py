@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pdb  # noqa: F401, T100 - pytest imports it; a signal meanwhile is an internal error
 import re
 import sys
 from collections.abc import Iterator, Sequence
