@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -126,3 +128,32 @@ def test_signal_ends_command_and_children(
         assert len(document["requirements"]) == REQUIREMENTS
         assert killed or "INCOMPLETE: interrupted" in output
     assert code == (-signal.SIGKILL if killed else INTERRUPTED), output
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, time
+
+class Descriptor:
+    def __set_name__(self, owner, name):  # Python makes a RuntimeError of what is raised here
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+if os.getppid() == int(os.environ["PARENT"]):
+    class Owner:
+        late = Descriptor()
+"""
+
+
+def test_signal_while_pytest_imports_is_no_internal_error(tmp_path: Path) -> None:
+    (tmp_path / "pdb.py").write_text(INTERRUPTED_IMPORT, "utf-8")  # pytest imports it
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PARENT": str(os.getpid())}
+    command = [sys.executable, "-m", "siconform", "run", "SI-NODE-004", "--results", "out"]
+
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "internal error" not in done.stderr
+    assert "INCOMPLETE: interrupted" in done.stdout
+    assert done.returncode == INTERRUPTED

@@ -12,7 +12,7 @@ from typing import Any, TextIO, cast
 
 import pytest
 
-from siconform import fork_server, guarding
+from siconform import fork_server, guarding, shutdown
 from siconform.catalogue import catalogue, find_requirement
 from siconform.policy import ExitCode
 from siconform.running import pytest_project
@@ -97,6 +97,11 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     except (BadOption, CannotWrite) as error:
         return _message(str(error), _REFUSALS[type(error)])
     return None
+
+
+def pytest_internalerror() -> bool:
+    """Return whether pytest is to be silent: a signal made another exception of itself."""
+    return bool(shutdown.interrupted_by())
 
 
 @pytest.hookimpl(trylast=True)

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pdb  # noqa: F401, T100 - pytest imports it; a signal meanwhile is an internal error
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Final, TextIO, cast
 import pytest
 from siwire import note_on
 
+from siconform import shutdown
 from siconform.catalogue import Side
 from siconform.filters import names_an_area
 from siconform.policy import ExitCode
@@ -80,7 +80,7 @@ def run(options: Sequence[str]) -> int:
         contextlib.redirect_stderr(cast("TextIO", _Sentences(sys.stderr))),
     ):
         code = _pytest(arguments(options, given))
-    if code == pytest.ExitCode.INTERNAL_ERROR:
+    if code == pytest.ExitCode.INTERNAL_ERROR and not shutdown.has_begun():
         sys.stderr.write("siconform: internal error, see above\n")
         return ExitCode.KIT_ERROR
     return code

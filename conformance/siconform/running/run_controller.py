@@ -188,7 +188,9 @@ class RunController:
             self.evidence.broke(f"{report.nodeid} cannot be collected: {''.join(last)}")
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Record an internal error of pytest or this plugin."""
+        """Record an internal error of pytest or this plugin, unless a signal caused it."""
+        if shutdown.interrupted_by():
+            return
         sent = [s for s in excinfo.exconly().splitlines() if s.strip() and s != "assert False"]
         self.evidence.broke(f"internal error: {sent[-1].strip()} (see pytest.log)")
 
