@@ -149,7 +149,7 @@ def test_signal_while_pytest_imports_is_no_internal_error(tmp_path: Path) -> Non
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PARENT": str(os.getpid())}
     command = [sys.executable, "-m", "siconform", "run", "SI-NODE-004", "--results", "out"]
 
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  # our own command
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
 

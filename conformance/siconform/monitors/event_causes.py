@@ -39,10 +39,6 @@ _STATES: Final = (
     *(Detail.APP_ACCEPTED, *_STARTS, Detail.APP_COMPLETING, Detail.APP_COMPLETED),
     Detail.APP_RESUMING,
 )
-_ENDS: Final = (
-    *(Detail.REQUEST_CANCEL, Detail.ALLOC_CANCEL, Detail.REQUEST_TIMEOUT, Detail.ALLOC_TIMEOUT),
-    *(Detail.ALLOC_REPLACED, Detail.ALLOC_NODE_REMOVED),
-)
 _USAGE: Final = (Detail.USER_USAGE, Detail.GROUP_USAGE)
 
 _Verdict = tuple[str, str]  # the rule, and the violation or ""
@@ -164,8 +160,6 @@ class _Causes:
         if application is None:
             return
         detail = event.detail
-        if detail not in _ENDS:
-            return
         timeless = not (of.may_time_out or application.has_timeout or application.gang)
         removed = self._objects.any_removed
         if of.node:
@@ -179,8 +173,11 @@ class _Causes:
             Detail.ALLOC_REPLACED: not of.placeholder,
             Detail.ALLOC_NODE_REMOVED: not removed,
         }
-        message = f"detail {detail.value} of {event.about} ({event.reference}) without the cause"
-        yield "records_of_ends_show_their_cause", message if wrong[detail] else ""
+        if detail in wrong:
+            message = (
+                f"detail {detail.value} of {event.about} ({event.reference}) without the cause"
+            )
+            yield "records_of_ends_show_their_cause", message if wrong[detail] else ""
 
     def _of_users(self, event: EventReceived) -> Iterator[_Verdict]:
         rule = "records_of_users_are_about_applications"

@@ -1,6 +1,6 @@
 """The monitor and its result."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -52,15 +52,32 @@ class Monitor:
 
 
 class Observers:
-    """Some monitors, and which of those that are ``evaluated`` observe what."""
+    """Some monitors, and which of those that are evaluated observe what."""
 
     def __init__(
-        self, monitors: Sequence[Monitor], evaluated: Callable[[Monitor], bool] = bool
+        self,
+        monitors: Sequence[Monitor],
+        is_evaluated: Callable[[Monitor], bool] = lambda _: True,
     ) -> None:
         self.monitors: Final = monitors
-        self._evaluated = evaluated
+        self._is_evaluated = is_evaluated
         self._of: dict[type, tuple[int, ...]] = {}
         self._of_barriers: dict[type, tuple[int, ...]] = {}
+
+    def begin(
+        self, shared: Mapping[int, Evaluator], previous: Sequence[Evaluator] | None
+    ) -> list[Evaluator]:
+        """Return the evaluators of all monitors from a registration on, by number.
+
+        Those ``shared`` by all RMs are not begun; of the ``previous`` registration, those that
+        outlive it are kept.
+        """
+        return [
+            previous[number]
+            if previous is not None and monitor.outlives_registrations
+            else shared.get(number) or monitor.begins()
+            for number, monitor in enumerate(self.monitors)
+        ]
 
     def of(self, entry: Entry) -> tuple[int, ...]:
         """Return the numbers of the monitors that observe such an entry."""
@@ -75,7 +92,7 @@ class Observers:
         for number, monitor in enumerate(self.monitors):
             observes = monitor.observes
             is_called = not observes or issubclass(content, observes)
-            if (is_called or (barrier and Barriers in observes)) and self._evaluated(monitor):
+            if (is_called or (barrier and Barriers in observes)) and self._is_evaluated(monitor):
                 yield number
 
 

@@ -34,12 +34,8 @@ class _Life:
         shared: Mapping[int, Evaluator],
         previous: "_Life | None" = None,
     ) -> None:
-        self.evaluators: list[Evaluator] = [
-            previous.evaluators[number]
-            if previous is not None and monitor.outlives_registrations
-            else shared.get(number) or monitor.begins()
-            for number, monitor in enumerate(observers.monitors)
-        ]
+        kept = None if previous is None else previous.evaluators
+        self.evaluators: list[Evaluator] = observers.begin(shared, kept)
         self._observers = observers
         self._records = records
 

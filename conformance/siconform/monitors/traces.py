@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -219,17 +219,13 @@ def check_trace(
         reports = _Reports(lambda part: report(result(part))) if report is not None else None
         part = _check(source, revision, monitored, reports, follow=follow)
     else:
-        first, *others = shares(monitored, processes)
+        first, *others = by_process = shares(monitored, processes)
         context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
         with ProcessPoolExecutor(len(others), context) as pool:
-            parts = [
-                pool.submit(_check_share, source, revision.name, tuple(lacks), tuple(share))
-                for share in others
-            ]
+            given = source, revision.name, tuple(lacks)
+            running = [pool.submit(_check_share, *given, share) for share in others]
             part = _check(source, revision, [monitored[number] for number in first])
-            numbers: Sequence[int] = first
-            for other, share in zip(parts, others, strict=True):
-                part, numbers = part.with_other(other.result(), numbers, share)
+            part = _merged([part, *(one.result() for one in running)], by_process)
     if not part.totals.elements:
         raise UnusableTrace(f"{source} contains no decoded message")
     return result(part)
@@ -250,14 +246,17 @@ class _Part:
         around = check.surroundings.around()
         return cls(tuple(check.files), check.found, check.totals(), around)
 
-    def with_other(
-        self, other: "_Part", own: Sequence[int], others: Sequence[int]
-    ) -> tuple["_Part", Sequence[int]]:
-        """Return both; the numbers are those of the monitors of each, and of all in the result."""
-        by_number = dict(zip([*own, *others], [*self.found, *other.found], strict=True))
-        numbers = sorted(by_number)
-        found = [by_number[number] for number in numbers]
-        return replace(self, found=found, around={**self.around, **other.around}), numbers
+
+def _merged(parts: Sequence[_Part], shares: Sequence[Sequence[int]]) -> _Part:
+    """Return all of it, in the order of the numbers of the monitors of each part."""
+    numbered = [
+        (number, found)
+        for part, share in zip(parts, shares, strict=True)
+        for number, found in zip(share, part.found, strict=True)
+    ]
+    found = [one for _, one in sorted(numbered, key=itemgetter(0))]
+    around = {violation: records for part in parts for violation, records in part.around.items()}
+    return replace(parts[0], found=found, around=around)
 
 
 def _check(
