@@ -10,6 +10,7 @@ import kubernetes_validate  # type: ignore[import-untyped]  # has no types
 import pytest
 import yaml
 from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  # has no types
+from siconform.baseline import read_baseline
 from siconform.cli import main
 
 CHECKOUT = Path(__file__).parents[2]
@@ -155,3 +156,20 @@ def test_user_of_the_image_may_read_and_write_the_record() -> None:
     context = spec["initContainers"][0]["securityContext"]
     assert user == [f"{context['runAsUser']}:{context['runAsGroup']}"]
     assert spec["securityContext"]["fsGroup"] == context["runAsGroup"]
+
+
+def test_known_deviations_are_those_of_the_baselines() -> None:
+    """They differ only in the part of the message, which a trace words otherwise."""
+    fixtures = CHECKOUT / "fixtures"
+    baselines = (
+        fixtures / "targets" / "yunikorn-core" / "baselines" / "1.8.0.yaml",
+        fixtures / "rms" / "kubernetes" / "baselines" / "1.8.0.yaml",
+    )
+    explained = {
+        (one.requirement, one.reason) for file in baselines for one in read_baseline(file).entries
+    }
+
+    known = read_baseline(fixtures / "rms" / "kubernetes" / "known-1.8.0.yaml").entries
+
+    assert {(one.requirement, one.reason) for one in known} <= explained
+    assert len(known) == 3

@@ -1,11 +1,10 @@
-"""What is shown of the result of a trace: exit code, screen, results, JUnit file and page."""
+"""What is shown of the result of a trace: screen, results, JUnit file and page."""
 
 import io
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,22 @@ import pytest
 from click.testing import CliRunner
 from selftest.monitor_cases.by_key import new
 from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, by_key
-from siconform.baseline import Baseline, KnownDeviation
-from siconform.catalogue import Level, Side, find_requirement
+from selftest.trace_report_samples import (
+    BROKEN,
+    CHECK,
+    CLEAN,
+    DRAINING,
+    HELD,
+    HOSTILE,
+    IDLE,
+    known,
+    made,
+    on_draining,
+    requirement,
+    result,
+)
+from siconform.baseline import Baseline
+from siconform.catalogue import Side, find_requirement
 from siconform.cli import main
 from siconform.monitors.trace_result import (
     CutOff,
@@ -31,69 +44,10 @@ from siconform.reporting.html.trace_page import trace_page
 from siconform.running.live.output import Output
 from siconform.running.live.terminal import Terminal
 from siconform.running.option_values import BadOption
-from siconform.running.trace_report.document import Check, document, schema
-from siconform.running.trace_report.evaluation import Conclusion, comparable, evaluate
+from siconform.running.trace_report.document import schema
+from siconform.running.trace_report.evaluation import Conclusion, evaluate
 from siconform.running.trace_report.outputs import Showing, TraceOutputs
 from siconform.running.trace_report.unseen import unseen
-from siconform.trace_outcomes import TraceOutcome
-
-DRAINING, HELD, IDLE = "SI-NODE-026", "SI-NODE-006", "SI-GANG-021"
-SHOULD, MAY = "SI-ASK-026", "SI-FOR-001"
-HOSTILE = "</script><script>alert('x')</script><b onclick=y>&"
-CHECK = Check(
-    ("siconform", "check-trace", "a trace.jsonl"), datetime(2026, 11, 26, tzinfo=UTC), seconds=1.25
-)
-
-
-def requirement(
-    identifier: str, *messages: str, held: int = 0, times: int = 0
-) -> RequirementResult:
-    violations = tuple(
-        Violation(
-            Position(0, line, "trace.jsonl", 2.0 * line),
-            "rm",
-            "draining_nodes_get_nothing_new",
-            message,
-        )
-        for line, message in enumerate(messages, start=17)
-    )
-    return RequirementResult(
-        find_requirement(identifier),
-        (Side.SCHEDULER,),
-        ("draining_nodes_get_nothing_new", "another_rule"),
-        held,
-        times or len(messages),
-        violations,
-    )
-
-
-def result(*requirements: RequirementResult, totals: Totals | None = None) -> TraceResult:
-    plain = Totals(lines=40, messages=30, elements=35, rms={"rm": 35}, seconds=3600.5, callbacks=3)
-    return TraceResult("trace.jsonl", ("trace.jsonl",), "2024-10", requirements, totals or plain)
-
-
-def on_draining(key: str, node: str = "node-1") -> str:
-    return f"allocation {key} is on {node}, which is draining"
-
-
-BROKEN = result(
-    requirement(DRAINING, on_draining("ask-4"), on_draining("ask-5"), times=1204),
-    requirement(HELD, held=12),
-    requirement(IDLE),
-)
-CLEAN = result(requirement(HELD, held=1), requirement(IDLE))
-
-
-def known(message: str, identifier: str = DRAINING) -> Baseline:
-    entry = KnownDeviation(identifier, "fail", message, "Draining is not implemented yet.")
-    return Baseline("baseline.yaml", (entry,))
-
-
-def made(
-    checked: TraceResult = BROKEN,
-    baseline: Baseline | None = None,
-) -> dict[str, Any]:
-    return document(evaluate(checked, baseline), CHECK)
 
 
 class Shown:
@@ -115,119 +69,6 @@ class Shown:
 
 
 # verdicts and exit codes
-
-
-def test_violated_must_is_code_1() -> None:
-    found = evaluate(BROKEN)
-
-    assert found.exit_code == 1
-    assert found.sentence == "NON-CONFORMANT: 1 MUST violated (SI 2024-10)"
-
-
-def test_clean_trace_is_never_called_conformant() -> None:
-    found = evaluate(CLEAN)
-
-    assert found.exit_code == 0
-    assert found.sentence == "NO VIOLATION SEEN: 1 held, 1 not exercised (SI 2024-10)"
-
-
-def test_nothing_exercised_is_code_12() -> None:
-    assert evaluate(result(requirement(IDLE))).exit_code == 12
-
-
-@pytest.mark.parametrize(
-    ("fail_on", "code", "sentence"),
-    [
-        (
-            Level.MUST,
-            0,
-            "NO VIOLATION SEEN of a MUST: 1 SHOULD violated, 1 held, 0 not exercised (SI 2024-10)",
-        ),
-        (Level.SHOULD, 1, "NON-CONFORMANT: 1 SHOULD violated (SI 2024-10)"),
-    ],
-)
-def test_fail_on_decides_whether_should_counts(fail_on: Level, code: int, sentence: str) -> None:
-    checked = result(requirement(SHOULD, "rejection of k gives no reason"), CLEAN.requirements[0])
-
-    found = evaluate(checked, fail_on=fail_on)
-
-    assert (found.exit_code, found.sentence) == (code, sentence)
-
-
-def test_violated_may_is_not_offered() -> None:
-    (found,) = evaluate(result(requirement(MAY, "it takes no capacity"))).requirements
-
-    assert found.outcome is TraceOutcome.NOT_APPLICABLE
-    assert found.reason == "not offered: it takes no capacity"
-
-
-# baselines
-
-
-@pytest.mark.parametrize("message", ["is draining", "allocation ask-#", "/ask-[45] is on/"])
-def test_known_failure_is_code_0(message: str) -> None:
-    found = evaluate(BROKEN, known(message))
-
-    assert found.exit_code == 0
-    assert found.sentence == "NON-CONFORMANT as recorded: 1 MUST known failure (SI 2024-10)"
-    assert found.requirements[0].outcome is TraceOutcome.BASELINED
-
-
-def test_entry_that_explains_some_of_the_violations_is_not_enough() -> None:
-    found = evaluate(BROKEN, known("ask-4 is on"))
-
-    assert found.exit_code == 1
-
-
-def test_other_violation_of_known_requirement_counts() -> None:
-    checked = result(requirement(DRAINING, on_draining("k"), "something else"))
-
-    found = evaluate(checked, known("draining"))
-
-    assert found.exit_code == 1
-    assert found.requirements[0].reason == "something else (2 times)"
-
-
-def test_entry_that_the_trace_does_not_show_is_not_stale() -> None:
-    found = evaluate(CLEAN, known("draining"))
-
-    assert found.exit_code == 0
-    assert found.not_seen == ('SI-NODE-026: fail "draining": not in this trace',)
-
-
-def test_with_a_baseline_every_violation_needs_an_entry() -> None:
-    checked = result(requirement(SHOULD, "no reason"), CLEAN.requirements[0])
-
-    found = evaluate(checked, known("draining"))
-
-    assert found.exit_code == 11
-    assert found.sentence.endswith("; the baseline does not explain SI-ASK-026 (SI 2024-10)")
-
-
-def test_violations_that_were_not_kept_are_named() -> None:
-    (note,) = evaluate(BROKEN, known("draining")).notes()
-
-    assert note.startswith("SI-NODE-026: only the first 2 of its 1,204 violations were compared")
-
-
-def test_messages_of_two_traces_are_comparable() -> None:
-    uid = "0d3a7c1e-94b5-4c21-8a43-1f0c2f6f9d10"
-
-    assert comparable(on_draining("ask-4")) == comparable(on_draining("ask-17", "node-22"))
-    assert comparable(on_draining(uid, "ip-10-0-3-17")) == (
-        "allocation <id> is on ip-#-#-#-#, which is draining"
-    )
-
-
-def test_like_violations_are_shown_once() -> None:
-    (violation,) = made()["violations"]
-
-    assert violation["says"] == "allocation ask-# is on node-#, which is draining"
-    assert violation["happened"] == on_draining("ask-4")
-    assert violation["times"] == 2
-
-
-# results.json
 
 
 @pytest.mark.parametrize(
