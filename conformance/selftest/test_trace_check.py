@@ -5,8 +5,9 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,11 @@ from selftest.trace_samples import REVISION_NAMES, recorded_lines
 from siconform.cli import main
 from siconform.monitors import traces
 from siconform.protocol.requests import Registration
+from siconform.protocol.subjects import Identity
 from siwire.r2024_10 import si_pb2
+
+TWICE = (NODE, ASK, new(), new())
+MISSPELT = (replace(NODE, attributes={"si/hostName": "n"}),)
 
 
 @pytest.fixture
@@ -160,6 +165,21 @@ def test_long_traces_are_checked_by_two_processes(
     monkeypatch.setattr("os.cpu_count", lambda: 2)
 
     assert without_times(check(trace).stdout) == without_times(once)
+
+
+@pytest.mark.parametrize("processes", [1, 3, 8, 1000])
+def test_each_monitor_has_one_process_and_each_process_a_monitor(processes: int) -> None:
+    monitored = traces.monitors_for(Identity.KEY_OF_THE_ASK)
+
+    shares = traces.shares(monitored, processes)
+
+    assert sorted(number for share in shares for number in share) == list(range(len(monitored)))
+    assert all(shares)
+
+
+@pytest.mark.parametrize(("sent_by", "parts"), [("scheduler", TWICE), ("RM", MISSPELT)])
+def test_violation_names_the_side(trace: Path, sent_by: str, parts: Sequence[Part]) -> None:
+    assert f"  by         the {sent_by}\n" in check(trace, *parts).stdout
 
 
 @pytest.mark.end_to_end
