@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from browser.chromium import SCHEMES, WIDTHS, overflow
 from playwright.sync_api import Page, expect
-from selftest.test_trace_report import drawn_violation, made
+from selftest.trace_report_samples import drawn_violation, made
 from siconform.reporting.html.rendering import render_trace
 from siconform.reporting.html.trace_page import trace_page
 

@@ -4,7 +4,6 @@ import io
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from selftest.monitor_cases.by_key import new
-from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, by_key
+from selftest.sample_histories import by_key
 from selftest.trace_report_samples import (
     BROKEN,
     CHECK,
@@ -21,24 +20,20 @@ from selftest.trace_report_samples import (
     HELD,
     HOSTILE,
     IDLE,
+    drawn_violation,
     known,
     made,
-    on_draining,
     requirement,
     result,
+    violated_exchange,
 )
 from siconform.baseline import Baseline
-from siconform.catalogue import Side, find_requirement
 from siconform.cli import main
 from siconform.monitors.trace_result import (
     CutOff,
-    Position,
-    RequirementResult,
     Totals,
     TraceResult,
-    Violation,
 )
-from siconform.monitors.trace_surroundings import Surroundings
 from siconform.reporting.html.rendering import render_trace
 from siconform.reporting.html.trace_page import trace_page
 from siconform.running.live.output import Output
@@ -119,31 +114,6 @@ def test_what_was_not_seen_is_reported() -> None:
 
 
 # the messages around a violation
-
-
-def violated_exchange() -> tuple[Surroundings, Violation]:
-    """Return an allocation on a node, among others, that a monitor complains about."""
-    surroundings = Surroundings()
-    history = by_key((*IN_THE_CLUSTER, NODE, ASK, new("other"), new("k"))).everything()
-    for line, entry in enumerate(history, start=1):
-        surroundings.observe(0, line, entry)
-    found = Violation(
-        Position(0, len(history), "trace.jsonl"),
-        history[-1].rm,
-        "draining_nodes_get_nothing_new",
-        on_draining("k", "n"),
-    )
-    surroundings.keep(found)
-    return surroundings, found
-
-
-def drawn_violation() -> TraceResult:
-    """Return the result of that exchange."""
-    surroundings, found = violated_exchange()
-    monitors = ("draining_nodes_get_nothing_new",)
-    one = RequirementResult(find_requirement(DRAINING), (Side.SCHEDULER,), monitors, 1, 1, (found,))
-    totals = Totals(rms={"rm": 9}, unknown={"rm": 2}, dropped=3)
-    return replace(result(one, totals=totals), around=surroundings.around())
 
 
 def test_messages_about_the_same_names_are_kept() -> None:

@@ -1,8 +1,11 @@
 """Results of traces, for tests of what is made of them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from selftest.monitor_cases.by_key import new
+from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, by_key
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Side, find_requirement
 from siconform.monitors.trace_result import (
@@ -12,6 +15,7 @@ from siconform.monitors.trace_result import (
     TraceResult,
     Violation,
 )
+from siconform.monitors.trace_surroundings import Surroundings
 from siconform.running.trace_report.document import Check, document
 from siconform.running.trace_report.evaluation import evaluate
 
@@ -72,3 +76,28 @@ def made(
     baseline: Baseline | None = None,
 ) -> dict[str, Any]:
     return document(evaluate(checked, baseline), CHECK)
+
+
+def violated_exchange() -> tuple[Surroundings, Violation]:
+    """Return an allocation on a node, among others, that a monitor complains about."""
+    surroundings = Surroundings()
+    history = by_key((*IN_THE_CLUSTER, NODE, ASK, new("other"), new("k"))).everything()
+    for line, entry in enumerate(history, start=1):
+        surroundings.observe(0, line, entry)
+    found = Violation(
+        Position(0, len(history), "trace.jsonl"),
+        history[-1].rm,
+        "draining_nodes_get_nothing_new",
+        on_draining("k", "n"),
+    )
+    surroundings.keep(found)
+    return surroundings, found
+
+
+def drawn_violation() -> TraceResult:
+    """Return the result of that exchange."""
+    surroundings, found = violated_exchange()
+    monitors = ("draining_nodes_get_nothing_new",)
+    one = RequirementResult(find_requirement(DRAINING), (Side.SCHEDULER,), monitors, 1, 1, (found,))
+    totals = Totals(rms={"rm": 9}, unknown={"rm": 2}, dropped=3)
+    return replace(result(one, totals=totals), around=surroundings.around())
