@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import patient
 from siconform.policy import ExitCode
 from siconform.targets.process import free_address
 
@@ -32,7 +33,8 @@ def run(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
     """Run the suite for RMs; return exit code, results and output."""
     command = [sys.executable, "-m", "siconform", "run", *words, "-n", "0"]
     command += ["--target-file", "none", "--results", str(folder / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)  # noqa: S603
+    limit = patient(240)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)  # noqa: S603
     results = json.loads((folder / "out" / "results.json").read_text("utf-8"))
     return done.returncode, results, done.stdout
 
@@ -84,6 +86,7 @@ def test_mutant_of_the_rm_is_detected(mutant: str, requirement: str, tmp_path: P
     assert "this RM (indented: the kit" in shown
 
 
+@pytest.mark.slow("a whole run, with a new process of the RM for each test")
 def test_requirements_that_need_a_driver_are_inconclusive_without_one(tmp_path: Path) -> None:
     code, results, shown = run(tmp_path, "--rm-command", program(WITHOUT_DRIVER, tmp_path))
 
