@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import patient
 from siconform import child_processes
 from siconform.targets import TargetUnavailable, process
 
 from .processes import Start, programs
 
 pytestmark = pytest.mark.end_to_end
+
+PASSES = patient(3.0)  # seconds: these tests wait until the time to start is up
 
 SLEEPS = "import time; time.sleep(60)"
 LISTENS_AND_STATES = """
@@ -39,7 +42,7 @@ time.sleep(60)
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Start a Python program as a target."""
     monkeypatch.setattr(child_processes, "GRACE", 0.3)
-    with programs(tmp_path, starts_within=0.5) as start:
+    with programs(tmp_path, starts_within=patient(30.0)) as start:
         yield start
 
 
@@ -51,14 +54,14 @@ def foreign() -> Iterator[str]:
 
 
 def test_existing_server_is_not_the_target(start: Start, foreign: str) -> None:
-    target = start(MESSAGES.format(address=foreign))
+    target = start(MESSAGES.format(address=foreign), within=PASSES)
 
     with pytest.raises(TargetUnavailable, match="was there before the command was started"):
         _ = target.address
 
 
 def test_server_on_port_of_command(start: Start, foreign: str) -> None:
-    target = start(MESSAGES.format(address=foreign), f"--listen {foreign}")
+    target = start(MESSAGES.format(address=foreign), f"--listen {foreign}", within=PASSES)
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {foreign} was there before"):
         _ = target.address
@@ -81,7 +84,7 @@ def test_server_that_took_the_port_is_not_the_target(
     port = chosen()
     monkeypatch.setattr(process, "_free_port", lambda: port)
     try:
-        target = start(SLEEPS, "{address}", within=2.0)
+        target = start(SLEEPS, "{address}", within=PASSES)
         (tmp_path / "port").write_text(str(port))
         with pytest.raises(TargetUnavailable, match="belongs to a process that is older"):
             _ = target.address
@@ -92,9 +95,9 @@ def test_server_that_took_the_port_is_not_the_target(
 
 
 def test_target_of_other_worker(start: Start) -> None:
-    first = start(LISTENS_AND_STATES.format(before=""), "127.0.0.1:0", within=5.0)
+    first = start(LISTENS_AND_STATES.format(before=""), "127.0.0.1:0")
     other = first.address
-    second = start(MESSAGES.format(address=other), within=0.5)
+    second = start(MESSAGES.format(address=other), within=PASSES)
 
     with pytest.raises(TargetUnavailable, match=f"what listens on {other}"):
         _ = second.address
@@ -106,7 +109,7 @@ def test_child_process_may_be_the_target(start: Start, tmp_path: Path) -> None:
         "import subprocess, sys\n"
         f"subprocess.run([sys.executable, {str(tmp_path / 'child.py')!r}, sys.argv[1]])\n"
     )
-    target = start(program, "{address}", within=5.0)
+    target = start(program, "{address}")
 
     assert target.address.startswith("127.0.0.1:")
 
@@ -118,7 +121,7 @@ def test_proxy_may_be_the_target(
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     monkeypatch.setattr(process, "_free_port", lambda: port)
-    target = start(SLEEPS, "{address}", within=5.0)
+    target = start(SLEEPS, "{address}")
     time.sleep(0.1)
     (tmp_path / "port").write_text(str(port))
     proxy = subprocess.Popen(  # noqa: S603  # our own program
@@ -133,7 +136,7 @@ def test_proxy_may_be_the_target(
 
 @pytest.mark.parametrize("line", ["metrics: listening on 127.0.0.1:1", "listening on x:99999"])
 def test_similar_output_line_is_ignored(start: Start, line: str) -> None:
-    target = start(LISTENS_AND_STATES.format(before=line), "127.0.0.1:0", within=5.0)
+    target = start(LISTENS_AND_STATES.format(before=line), "127.0.0.1:0")
 
     assert target.address not in line
 
@@ -143,9 +146,7 @@ def test_only_the_assigned_port_is_accepted(start: Start, foreign: str) -> None:
         probe.bind(("127.0.0.1", 0))
         received = f"127.0.0.1:{probe.getsockname()[1]}"
     target = start(
-        LISTENS_AND_STATES.format(before=f"listening on {foreign}"),
-        f"--listen={received}",
-        within=5.0,
+        LISTENS_AND_STATES.format(before=f"listening on {foreign}"), f"--listen={received}"
     )
 
     assert target.address == received
@@ -155,7 +156,7 @@ def test_other_port_than_assigned(start: Start) -> None:
     program = LISTENS_AND_STATES.format(before="").replace(
         'int(sys.argv[1].rpartition(":")[2])', "0"
     )
-    target = start(program, "--port 9")
+    target = start(program, "--port 9", within=PASSES)
 
     with pytest.raises(TargetUnavailable, match="did not report that it listens on port 9"):
         _ = target.address
