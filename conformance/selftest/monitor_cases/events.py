@@ -15,7 +15,6 @@ from selftest.sample_histories import (
     PREEMPTION,
     RELEASE,
     REMOVAL,
-    WITHDRAWAL,
     allocated,
 )
 from siconform.protocol.configuration import ConfigurationSent
@@ -164,7 +163,8 @@ CASES = (
     Case(
         "records_of_ends_show_their_cause",
         [
-            *(*RUNS, RELEASE, CANCELLED, DECOMMISSION, of_ask(Detail.ALLOC_NODE_REMOVED)),
+            *(*NEW, ASK, of_ask(Detail.REQUEST_TIMEOUT), allocated(), RELEASE, CANCELLED),
+            *(DECOMMISSION, of_ask(Detail.ALLOC_NODE_REMOVED)),
             *(
                 replace(APP, application="b"),
                 replace(ASK, key="l", application="b", placeholder=True),
@@ -180,7 +180,7 @@ CASES = (
                 [*RUNS, PREEMPTION, CONFIRMATION, of_app(Detail.ALLOC_CANCEL, reference="id")],
             ),
             ("REQUEST_CANCEL of k", [*NEW, ASK, of_ask(Detail.REQUEST_CANCEL)]),
-            ("REQUEST_TIMEOUT of k", [*NEW, ASK, WITHDRAWAL, of_ask(Detail.REQUEST_TIMEOUT)]),
+            ("REQUEST_TIMEOUT of k", [*RUNS, of_ask(Detail.REQUEST_TIMEOUT)]),
             ("ALLOC_TIMEOUT of k", [*RUNS, TIMED_OUT]),
             ("ALLOC_REPLACED of k", [*RUNS, of_ask(Detail.ALLOC_REPLACED)]),
             ("ALLOC_NODEREMOVED of k", [*RUNS, RELEASE, of_ask(Detail.ALLOC_NODE_REMOVED)]),
