@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 import click
+from siconform.config.results_dir import ResultsDir
 from siconform.policy import ExitCode
 from siconform.reporting.comparing import Difference, differences
 from siconform.reporting.record import Record, read_results
 from siconform.running.index import tests_by_requirement
-from siconform.running.results_dir import ResultsDir
 from siconform.verdicts import Verdict
 
 from mutation.main_revision import NAME

@@ -9,9 +9,9 @@ from typing import Any
 
 import grpc
 import pytest
+from siconform.config.access_options import read_access, without_secrets
 from siconform.protocol.facets import NONE
 from siconform.recording.history import History
-from siconform.running.access_options import read_access, without_secrets
 from siconform.targets import TargetUnavailable
 from siconform.targets.attached import check_address
 from siconform.transport.access import Access

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 from patience import patient, wait_for
 from siconform.cli import main
+from siconform.commands.first_contact import LIMIT, FirstContact
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
-from siconform.running.first_contact import LIMIT, FirstContact
 from siwire import DEFAULT_REVISION
 
 from .serving import scheduler

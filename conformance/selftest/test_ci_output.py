@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from siconform.config.command_line import CommandLine
+from siconform.output import events
+from siconform.output.area_lines import AreaLines
+from siconform.output.github import Annotations, JobSummary
+from siconform.output.live.output import Output
+from siconform.output.live.progress import RunProgress
+from siconform.output.live.terminal import Terminal
 from siconform.policy import RequirementResult, RunStatus
 from siconform.results import Run
-from siconform.running import events
-from siconform.running.area_lines import AreaLines
-from siconform.running.command_line import CommandLine
-from siconform.running.github import Annotations, JobSummary
-from siconform.running.live.output import Output
-from siconform.running.live.progress import RunProgress
-from siconform.running.live.terminal import Terminal
 from siconform.verdicts import Evidence, Verdict
 
 from .conftest import FinishedRun

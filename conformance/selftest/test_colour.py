@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from siconform.running.launching import arguments
-from siconform.running.live.terminal import Terminal
-from siconform.running.option_values import BadOption
+from siconform.commands.launching import arguments
+from siconform.config.option_values import BadOption
+from siconform.output.live.terminal import Terminal
 
 pytestmark = pytest.mark.end_to_end
 

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from patience import patient
 from siconform.catalogue import catalogue
 from siconform.cli import main
+from siconform.config.option_list import OPTIONS
 from siconform.protocol.queue_configurations import conformance_queues
-from siconform.running.option_list import OPTIONS
 from siconform.targets.named import all_named
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from siconform.output.side_by_side import Row, rows, text
 from siconform.recording.exchange_text import Line, lines
-from siconform.running.side_by_side import Row, rows, text
 
 
 def sent(words: str, at: float = 0.0, rm: int = 0, *, aside: bool = False) -> Line:

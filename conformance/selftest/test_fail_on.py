@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from siconform.catalogue import Level
-from siconform.running.option_values import BadOption
-from siconform.running.options import settings_from
+from siconform.config.option_values import BadOption
+from siconform.config.options import settings_from
 
 from .conftest import FinishedRun
 

@@ -1,8 +1,8 @@
 """The last lines of a printed failure: look closer, run it again, and record it last."""
 
 import pytest
-from siconform.running.command_line import CommandLine
-from siconform.running.failure_text import FailureBlock, text_of
+from siconform.config.command_line import CommandLine
+from siconform.output.failure_text import FailureBlock, text_of
 from siconform.verdicts import Verdict
 
 ID, TEST = "SI-NODE-026", "suite/test_x.py::test_a"

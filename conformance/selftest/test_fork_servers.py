@@ -15,8 +15,8 @@ import psutil
 import pytest
 from patience import patient, wait_for
 from siconform import child_processes, fork_client
+from siconform.commands import launching
 from siconform.fork_client import ForkedProcess, Refused
-from siconform.running import launching
 from siconform.running.fork_servers import WORKERS, fork_servers, python_of_workers
 
 from .processes import exists

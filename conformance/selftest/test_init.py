@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from patience import patient
 from siconform import __version__
 from siconform.cli import main
-from siconform.running.target_file import read_target_file
+from siconform.config.target_file import read_target_file
 
 from .terminals import at_terminal
 

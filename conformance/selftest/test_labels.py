@@ -14,9 +14,9 @@ from selftest.stored_runs import document, folder_of, requirement
 from selftest.test_summary import every_verdict, everything, run
 from siconform import results
 from siconform.cli import main
+from siconform.output import summary
 from siconform.reporting.html.rendering import render
 from siconform.reporting.html.run_page import run_page
-from siconform.running import summary
 from siconform.verdicts import CATALOGUED, OF_ONE_SIDE, VIOLATED, Verdict
 
 NONSENSE = "frobnicated"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from siconform.cli import main
-from siconform.running.last_failed import NothingToRepeat, with_last_failed
-from siconform.running.option_values import BadOption
+from siconform.config.last_failed import NothingToRepeat, with_last_failed
+from siconform.config.option_values import BadOption
 
 from .stored_runs import document, folder_of, requirement
 

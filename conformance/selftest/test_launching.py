@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from siconform.cli import main
+from siconform.commands.launching import NoSuchTest, arguments, run
 from siconform.policy import ExitCode
 from siconform.running import index
-from siconform.running.launching import NoSuchTest, arguments, run
 
 SUITE = str(index.suite_folder())
 

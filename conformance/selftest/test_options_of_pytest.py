@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from siconform.running.launching import arguments
+from siconform.commands.launching import arguments
 
 pytestmark = pytest.mark.end_to_end
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from siconform.catalogue import Level, Side, catalogue
 from siconform.cli import main
+from siconform.config.command_line import RUN, CommandLine
 from siconform.policy import RequirementResult, RunStatus, evaluate
-from siconform.running.command_line import RUN, CommandLine
 from siconform.verdicts import Verdict
 
 from .stored_runs import document, folder_of, requirement

@@ -3,11 +3,11 @@
 import io
 from collections.abc import Callable
 
-from siconform.running import phases
-from siconform.running.events import PhaseBegan, RunFinished
-from siconform.running.live.output import Output
-from siconform.running.live.terminal import Terminal
-from siconform.running.phases import Phases
+from siconform.output import phases
+from siconform.output.events import PhaseBegan, RunFinished
+from siconform.output.live.output import Output
+from siconform.output.live.terminal import Terminal
+from siconform.output.phases import Phases
 
 from .conftest import FinishedRun
 from .test_summary import run

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from siconform.catalogue.features import Feature
+from siconform.config.option_values import BadOption
+from siconform.config.options import settings_from
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.probed_behaviour import Latency, ProbedBehaviour
 from siconform.outcomes import ConformanceFailure, NotOffered, PreconditionFailed
@@ -15,8 +17,6 @@ from siconform.protocol.handles import Ask
 from siconform.protocol.notifications import Allocated, AskRejected, Fact, UpdateKind
 from siconform.protocol.requests import AskRequest, Request
 from siconform.recording.history import History
-from siconform.running.option_values import BadOption
-from siconform.running.options import settings_from
 from siconform.targets.profile import TargetProfile
 from siconform.targets.terms import LONGEST_TIMER, PLAIN, Terms
 from siwire import DEFAULT_REVISION

@@ -9,11 +9,11 @@ import pytest
 from siconform.catalogue import AREAS, catalogue
 from siconform.expecting import waits
 from siconform.expecting.waits import WaitClass
-from siconform.running import events
-from siconform.running.live.board import Board, Wait, read
-from siconform.running.live.frame import frame
-from siconform.running.live.progress import AreaCount, RunProgress, View
-from siconform.running.live.wording import waiting
+from siconform.output import events
+from siconform.output.live.board import Board, Wait, read
+from siconform.output.live.frame import frame
+from siconform.output.live.progress import AreaCount, RunProgress, View
+from siconform.output.live.wording import waiting
 from siconform.verdicts import Evidence, Verdict
 
 FIRST, SECOND = "suite/test_x.py::test_a", "suite/test_x.py::test_b"

@@ -4,10 +4,10 @@ import time
 from typing import Any
 
 import pytest
+from siconform.config.options import settings_from
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import Action, NodeRequest
 from siconform.recording.history import History
-from siconform.running.options import settings_from
 from siconform.running.selecting import Selector
 from siconform.targets.traits import (
     LATENCY,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from siconform import child_processes
+from siconform.config.options import settings_from
 from siconform.running import reference_histories
-from siconform.running.options import settings_from
 
 
 @pytest.mark.parametrize(("functions", "in_one_process"), [(1, True), (8, True), (9, False)])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from patience import patient
-from siconform.running.results_dir import adds
+from siconform.config.results_dir import adds
 
 from .preloaded import preloaded_python
 from .processes import wait_for
@@ -159,7 +159,7 @@ def test_killed_run_that_tested_nothing_keeps_earlier_results(
     tmp_path: Path, earlier: Path
 ) -> None:
     before = contents(earlier)
-    killed = "import sys; from siconform.running.results_dir import *; from pathlib import Path;"
+    killed = "import sys; from siconform.config.results_dir import *; from pathlib import Path;"
     killed += "folder = ResultsDir(Path('out')); folder.lock(); folder.begin(); os._exit(1)"
     subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)  # noqa: S603
     assert not (earlier / "results.json").exists()

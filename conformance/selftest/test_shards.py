@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from siconform.config.option_values import BadOption
+from siconform.config.options import Settings, settings_from
 from siconform.exploring.merged import Merged
 from siconform.exploring.processes import explore_apart
 from siconform.exploring.shard import Finding, Kit, NoWorkers, Shard, ShardResult, kit_here
 from siconform.exploring.workers import Workers
 from siconform.policy import ExitCode
-from siconform.running.option_values import BadOption
-from siconform.running.options import Settings, settings_from
 
 
 def found(name: str, size: int, message: str = "too much") -> Finding:

@@ -141,7 +141,7 @@ main()
         ("siconform.shutdown", "nothing was done"),
         ("threading", "nothing was done"),
         ("siconform.cli", "nothing was done"),
-        ("siconform.running.launching", "nothing was tested"),
+        ("siconform.commands.launching", "nothing was tested"),
         ("siconform.running.run_controller", "nothing was tested"),
     ],
 )

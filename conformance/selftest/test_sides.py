@@ -9,18 +9,18 @@ from click.testing import CliRunner
 from siconform.catalogue import Side, find_requirement
 from siconform.catalogue.features import Feature
 from siconform.cli import main
+from siconform.commands.launching import arguments, preloaded, run
+from siconform.config.open_target import artifacts, describe, open_target
+from siconform.config.option_values import BadOption
+from siconform.config.options import Settings, settings_from
+from siconform.config.target_file import read_target_file
+from siconform.config.target_file_options import fill_in, with_target_file
 from siconform.policy import RunStatus
 from siconform.reporting.certificate import evaluated_in
 from siconform.reporting.certifying import certify
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.index import cited, suite_folder
-from siconform.running.launching import arguments, preloaded, run
 from siconform.running.naming import NothingChosen, check_chosen
-from siconform.running.open_target import artifacts, describe, open_target
-from siconform.running.option_values import BadOption
-from siconform.running.options import Settings, settings_from
-from siconform.running.target_file import read_target_file
-from siconform.running.target_file_options import fill_in, with_target_file
 from siconform.targets.rm_target import RmTarget
 from siconform.verdicts import Verdict
 
@@ -130,7 +130,7 @@ def test_side_selects_suite() -> None:
     assert arguments(["--side", "rm"])[-1] == str(suite_folder(Side.RM))
     assert arguments(["--rm-command", AN_RM])[-1] == str(suite_folder(Side.RM))
     assert arguments([])[-1] == str(suite_folder())
-    assert preloaded(["--side=rm"]) == ["siconform.running.launching:collect_once_for_rms"]
+    assert preloaded(["--side=rm"]) == ["siconform.commands.launching:collect_once_for_rms"]
 
 
 def test_target_is_named_with_its_side() -> None:

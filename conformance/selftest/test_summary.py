@@ -10,10 +10,10 @@ import pytest
 from siconform import results
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Level, Side, catalogue, find_requirement
+from siconform.config.command_line import CommandLine
+from siconform.output import summary
 from siconform.policy import ExitCode, RequirementResult, RunStatus, evaluate
 from siconform.results import Conditions, DeadlineFacts, Failure, Run, TargetFacts
-from siconform.running import summary
-from siconform.running.command_line import CommandLine
 from siconform.verdicts import OF_ONE_SIDE, Evidence, Verdict
 
 NODES = [r for r in catalogue().values() if r.area == "NODE" and "2023-12" in r.revisions]

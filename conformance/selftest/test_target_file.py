@@ -11,18 +11,18 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from siconform.cli import main
-from siconform.running.launching import arguments
-from siconform.running.option_list import IN_FILES, LAST_FAILED, OPTIONS
-from siconform.running.option_list import TARGET_FILE as FLAG
-from siconform.running.options import settings_from
-from siconform.running.target_file import (
+from siconform.commands.launching import arguments
+from siconform.config.option_list import IN_FILES, LAST_FAILED, OPTIONS
+from siconform.config.option_list import TARGET_FILE as FLAG
+from siconform.config.options import settings_from
+from siconform.config.target_file import (
     NAME,
     TargetFileError,
     read_target_file,
     schema,
     table_of_keys,
 )
-from siconform.running.target_file_options import fill_in, find, with_target_file
+from siconform.config.target_file_options import fill_in, find, with_target_file
 
 from .conftest import ANNOUNCING, FinishedRun
 

@@ -15,7 +15,7 @@ from selftest.trace_report_samples import (
     result,
 )
 from siconform.catalogue import Level
-from siconform.running.trace_report.evaluation import comparable, evaluate
+from siconform.output.trace_report.evaluation import comparable, evaluate
 from siconform.trace_outcomes import TraceOutcome
 
 

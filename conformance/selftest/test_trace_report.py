@@ -29,20 +29,20 @@ from selftest.trace_report_samples import (
 )
 from siconform.baseline import Baseline
 from siconform.cli import main
+from siconform.config.option_values import BadOption
 from siconform.monitors.trace_result import (
     CutOff,
     Totals,
     TraceResult,
 )
+from siconform.output.live.output import Output
+from siconform.output.live.terminal import Terminal
+from siconform.output.trace_report.document import schema
+from siconform.output.trace_report.evaluation import Conclusion, evaluate
+from siconform.output.trace_report.outputs import Showing, TraceOutputs
+from siconform.output.trace_report.unseen import unseen
 from siconform.reporting.html.rendering import render_trace
 from siconform.reporting.html.trace_page import trace_page
-from siconform.running.live.output import Output
-from siconform.running.live.terminal import Terminal
-from siconform.running.option_values import BadOption
-from siconform.running.trace_report.document import schema
-from siconform.running.trace_report.evaluation import Conclusion, evaluate
-from siconform.running.trace_report.outputs import Showing, TraceOutputs
-from siconform.running.trace_report.unseen import unseen
 
 
 class Shown:

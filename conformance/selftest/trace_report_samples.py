@@ -16,8 +16,8 @@ from siconform.monitors.trace_result import (
     Violation,
 )
 from siconform.monitors.trace_surroundings import Surroundings
-from siconform.running.trace_report.document import Check, document
-from siconform.running.trace_report.evaluation import evaluate
+from siconform.output.trace_report.document import Check, document
+from siconform.output.trace_report.evaluation import evaluate
 
 DRAINING, HELD, IDLE = "SI-NODE-026", "SI-NODE-006", "SI-GANG-021"
 SHOULD, MAY = "SI-ASK-026", "SI-FOR-001"

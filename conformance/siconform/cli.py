@@ -21,9 +21,9 @@ from siconform.commands.results_commands import compare, page
 from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
 from siconform.commands.trace_commands import check_trace
+from siconform.config.click_options import RunCommand, complete_run, of_the_target
+from siconform.config.option_list import OPTIONS
 from siconform.policy import EXIT_CODES, ExitCode
-from siconform.running.click_options import RunCommand, complete_run, of_the_target
-from siconform.running.option_list import OPTIONS
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -89,9 +89,9 @@ def run(options: Sequence[str]) -> None:
     if {"-V", "--version"} & set(options):
         main(["--version"], prog_name="siconform")
     shutdown.on_interrupt("nothing was tested")
-    from siconform.running import launching  # noqa: PLC0415  # pytest takes time to import
-    from siconform.running.last_failed import NothingToRepeat  # noqa: PLC0415  # the same
-    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
+    from siconform.commands import launching  # noqa: PLC0415  # pytest takes time to import
+    from siconform.config.last_failed import NothingToRepeat  # noqa: PLC0415  # the same
+    from siconform.config.option_values import BadOption  # noqa: PLC0415  # the same
 
     try:
         sys.exit(launching.run(options))

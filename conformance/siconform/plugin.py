@@ -14,15 +14,9 @@ import pytest
 
 from siconform import fork_server, guarding, shutdown
 from siconform.catalogue import catalogue, find_requirement
-from siconform.policy import ExitCode
-from siconform.running import pytest_project
-from siconform.running.listeners import listeners
-from siconform.running.live.live_view import report_waits
-from siconform.running.live.output import BestEffortStream
-from siconform.running.naming import NothingChosen, check_chosen, take_named
-from siconform.running.open_target import check_command, prepare
-from siconform.running.option_values import BadOption
-from siconform.running.options import (
+from siconform.config.open_target import check_command, prepare
+from siconform.config.option_values import BadOption
+from siconform.config.options import (
     Settings,
     add_options,
     has_plain_names,
@@ -31,10 +25,16 @@ from siconform.running.options import (
     results_given,
     started,
 )
-from siconform.running.results_dir import CannotWrite, ResultsDir
+from siconform.config.results_dir import CannotWrite, ResultsDir
+from siconform.config.target_file_options import with_target_file_of
+from siconform.output.live.live_view import report_waits
+from siconform.output.live.output import BestEffortStream
+from siconform.policy import ExitCode
+from siconform.running import pytest_project
+from siconform.running.listeners import listeners
+from siconform.running.naming import NothingChosen, check_chosen, take_named
 from siconform.running.run_controller import RECEIVED, RunController
 from siconform.running.selecting import Selector
-from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.running.worker_shutdown import end_with_parent

@@ -9,10 +9,10 @@ from siwire import find_revision, note_on
 
 from siconform.catalogue import Requirement, Side, catalogue
 from siconform.commands.ending import wrong
+from siconform.config.click_options import by_flag, complete_ids, of_the_selection
 from siconform.filters import find_meant, names_an_area, read_filters
 from siconform.listing import render_explanation, render_list, render_profiles
 from siconform.profiles import profiles
-from siconform.running.click_options import by_flag, complete_ids, of_the_selection
 
 
 @click.command(name="list")
@@ -45,8 +45,8 @@ def list_requirements(
 @of_the_selection
 def explain(words: Sequence[str], **given: Any) -> None:
     """Show requirements in full: text, sources, tests, known results."""
+    from siconform.commands.prior_results import known_results  # noqa: PLC0415  # reads records
     from siconform.running.index import citations  # noqa: PLC0415  # imports protobuf
-    from siconform.running.prior_results import known_results  # noqa: PLC0415  # reads records
 
     if not words and not any(given.values()):
         wrong("no requirement given: siconform explain ID, or a filter such as --area or --text")

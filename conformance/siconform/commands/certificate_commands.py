@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from siconform.commands.ending import ends, wrong
-from siconform.running.click_options import of_the_target
+from siconform.config.click_options import of_the_target
 
 if TYPE_CHECKING:
     from siconform.reporting.certificate import Certificate, Resource
@@ -224,7 +224,7 @@ def _subject(text: str) -> "Resource":
 
 def _refuse_unlisted(results: Path) -> None:
     """Refuse to write into a copied folder, which has no list of written files."""
-    from siconform.running.results_dir import LIST  # noqa: PLC0415  # takes time
+    from siconform.config.results_dir import LIST  # noqa: PLC0415  # takes time
 
     if not (results / LIST).is_file():
         wrong(f"{results} has no {LIST}, so it is not modified: give -o FILE")

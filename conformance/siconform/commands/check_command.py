@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from siconform.running.click_options import of_the_target
+from siconform.config.click_options import of_the_target
 
 
 @click.command(
@@ -26,6 +26,6 @@ def check(results: str, **target: Any) -> None:
     an allocation made and released. Everything is removed again. --time-scale multiplies the ten
     seconds; --wait and the start of a --target-command come in addition.
     """
-    from siconform.running import first_contact  # noqa: PLC0415  # imports pytest and grpc
+    from siconform.commands import first_contact  # noqa: PLC0415  # imports pytest and grpc
 
     sys.exit(first_contact.check(target, results))

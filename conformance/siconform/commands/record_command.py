@@ -12,10 +12,10 @@ import click
 from siconform import shutdown
 from siconform.commands.ending import wrong
 from siconform.commands.revision_option import REVISION, known_revision
+from siconform.config.click_options import by_flag, of_the_target
+from siconform.config.option_list import BY_FLAG, OPTIONS, REACHING
+from siconform.config.option_values import BadOption
 from siconform.policy import ExitCode
-from siconform.running.click_options import by_flag, of_the_target
-from siconform.running.option_list import BY_FLAG, OPTIONS, REACHING
-from siconform.running.option_values import BadOption
 
 if TYPE_CHECKING:
     from siconform.transport.recorder import Encryption, Target
@@ -150,7 +150,7 @@ def _salt(is_hashed: bool) -> bytes | None:  # noqa: FBT001  # an option
 
 
 def _encryption(values: dict[str, Any]) -> "Encryption":
-    from siconform.running.access_options import read_access  # noqa: PLC0415  # takes time
+    from siconform.config.access_options import read_access  # noqa: PLC0415  # takes time
     from siconform.transport.recorder import Encryption  # noqa: PLC0415  # imports grpc
     from siconform.transport.server_tls import read_server_tls  # noqa: PLC0415  # the same
 

@@ -52,8 +52,8 @@ def _of_several(runs: Sequence[str]) -> str:
 
 def _usual_place(runs: Sequence[str]) -> Path:
     """Return the default output; in a results folder, add it to the list of written files."""
+    from siconform.config.results_dir import LIST, adds  # noqa: PLC0415  # the same
     from siconform.reporting.html.report import FILE  # noqa: PLC0415  # takes time
-    from siconform.running.results_dir import LIST, adds  # noqa: PLC0415  # the same
 
     if len(runs) > 1 or not Path(runs[0]).is_dir():
         return Path(FILE)

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from siconform.commands.ending import wrong
-from siconform.running.option_list import BY_FLAG, TARGET_FILE
-from siconform.running.option_values import BadOption
+from siconform.config.option_list import BY_FLAG, TARGET_FILE
+from siconform.config.option_values import BadOption
 
 NEW = """\
 #:schema {schema}
@@ -73,7 +73,7 @@ def target_file(file: Path | None, *, target: str | None, as_schema: bool, new: 
 
 
 def _schema() -> str:
-    from siconform.running.target_file import schema  # noqa: PLC0415  # imports grpc
+    from siconform.config.target_file import schema  # noqa: PLC0415  # imports grpc
 
     return json.dumps(schema(), indent=1) + "\n"
 
@@ -91,8 +91,8 @@ def _write(file: Path) -> None:
 
 
 def _report(file: Path | None, target: str | None) -> None:
-    from siconform.running.access_options import without_secrets  # noqa: PLC0415  # imports grpc
-    from siconform.running.target_file_options import (  # noqa: PLC0415  # the same
+    from siconform.config.access_options import without_secrets  # noqa: PLC0415  # imports grpc
+    from siconform.config.target_file_options import (  # noqa: PLC0415  # the same
         of_the_options,
         with_target_file,
     )
@@ -116,8 +116,8 @@ def _report(file: Path | None, target: str | None) -> None:
 
 def _check(file: Path, target: str | None) -> None:
     """Check the options as a run does, but not the environment that metadata refers to."""
-    from siconform.running.options import settings_from  # noqa: PLC0415  # imports grpc
-    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # the same
+    from siconform.config.options import settings_from  # noqa: PLC0415  # imports grpc
+    from siconform.config.target_file_options import fill_in  # noqa: PLC0415  # the same
 
     values: dict[str, Any] = dict.fromkeys(BY_FLAG)
     values |= {TARGET_FILE: str(file), "--target": target}

@@ -11,15 +11,15 @@ from siwire import Revision
 from siconform import shutdown
 from siconform.baseline import Baseline, BaselineError, read_baseline
 from siconform.catalogue import Level
+from siconform.config.option_list import BY_FLAG, FAIL_ON
+from siconform.config.option_values import BadOption
+from siconform.config.results_dir import CannotWrite
 from siconform.monitors.traces import UnusableTrace, check_trace
+from siconform.output.live.output import Output
+from siconform.output.live.terminal import Terminal
+from siconform.output.trace_report.document import Check
+from siconform.output.trace_report.outputs import Showing, TraceOutputs
 from siconform.policy import ExitCode
-from siconform.running.live.output import Output
-from siconform.running.live.terminal import Terminal
-from siconform.running.option_list import BY_FLAG, FAIL_ON
-from siconform.running.option_values import BadOption
-from siconform.running.results_dir import CannotWrite
-from siconform.running.trace_report.document import Check
-from siconform.running.trace_report.outputs import Showing, TraceOutputs
 
 
 class CannotCheck(Exception):  # a sentence for the user

@@ -9,7 +9,7 @@ import click
 
 from siconform.commands.ending import ends
 from siconform.commands.revision_option import REVISION, known_revision
-from siconform.running.option_list import BY_FLAG, FAIL_ON
+from siconform.config.option_list import BY_FLAG, FAIL_ON
 
 _FAIL_ON: Final = BY_FLAG[FAIL_ON]
 

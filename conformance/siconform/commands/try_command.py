@@ -8,10 +8,10 @@ import click
 
 from siconform import shutdown
 from siconform.commands.spec_output import BREAKING, UNREADABLE, ends, read, write
+from siconform.config.click_options import OF_RM_RUNS, by_flag, of_the_target, words_of
+from siconform.config.option_list import TARGET_FILE
+from siconform.config.option_values import NONE
 from siconform.policy import ExitCode
-from siconform.running.click_options import OF_RM_RUNS, by_flag, of_the_target, words_of
-from siconform.running.option_list import TARGET_FILE
-from siconform.running.option_values import NONE
 
 if TYPE_CHECKING:
     from siconform.trying.trial_run import How
@@ -81,9 +81,9 @@ def _selection(chosen: dict[str, str | None]) -> tuple[str, ...]:
 
 def _target(given: dict[str, Any]) -> tuple[str, ...]:
     """Return the target options, completed from the target file."""
-    from siconform.running.option_values import BadOption  # noqa: PLC0415  # the same
-    from siconform.running.options import settings_from  # noqa: PLC0415  # imports grpc
-    from siconform.running.target_file_options import fill_in  # noqa: PLC0415  # the same
+    from siconform.config.option_values import BadOption  # noqa: PLC0415  # the same
+    from siconform.config.options import settings_from  # noqa: PLC0415  # imports grpc
+    from siconform.config.target_file_options import fill_in  # noqa: PLC0415  # the same
 
     values = by_flag(given)
     try:

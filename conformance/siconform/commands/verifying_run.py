@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from siconform import shutdown
 from siconform.catalogue import Side
+from siconform.config.click_options import by_flag, words_of
+from siconform.config.option_list import RMS, SIDE, TARGET_FILE, TARGETS
+from siconform.config.option_values import NONE
+from siconform.config.results_dir import ResultsDir
+from siconform.config.target_file_options import fill_in
 from siconform.policy import ExitCode
 from siconform.reporting.certificate import Part
 from siconform.reporting.evaluated_run import EvaluatedRun, run_in
 from siconform.reporting.stored import RecordError, read_object
 from siconform.results import FILE
-from siconform.running.click_options import by_flag, words_of
-from siconform.running.option_list import RMS, SIDE, TARGET_FILE, TARGETS
-from siconform.running.option_values import NONE
-from siconform.running.results_dir import ResultsDir
-from siconform.running.target_file_options import fill_in
 from siconform.targets.embedded import EMBEDDED_RM
 from siconform.targets.embedded import NAME as REFERENCE
 

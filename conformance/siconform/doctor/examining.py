@@ -13,6 +13,7 @@ from typing import Final
 
 from siconform import child_processes
 from siconform.catalogue import Level, Side, catalogue
+from siconform.config.results_dir import ResultsDir
 from siconform.doctor.change import Change
 from siconform.doctor.changes import CHANGES
 from siconform.doctor.idle import Idle
@@ -22,7 +23,6 @@ from siconform.policy import ExitCode, RunVerdict
 from siconform.reporting.record import Record, read_results
 from siconform.reporting.stored import RecordError
 from siconform.running.index import cited
-from siconform.running.results_dir import ResultsDir
 from siconform.verdicts import FAILED, Verdict
 
 _LIMIT: Final = 900.0  # seconds for one run

@@ -9,6 +9,18 @@ from typing import Any, Final
 import click
 
 from siconform import shutdown
+from siconform.config.command_line import RUN, CommandLine
+from siconform.config.command_settings import (
+    checked_settings,
+    header,
+    results_folder,
+    settings_of,
+    values_of,
+)
+from siconform.config.open_target import prepare
+from siconform.config.option_values import BadOption
+from siconform.config.options import Settings
+from siconform.config.results_dir import CannotWrite
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.merged import Merged, headline
 from siconform.exploring.recorded import Recorded, read_history
@@ -18,18 +30,6 @@ from siconform.exploring.workers import Workers
 from siconform.outcomes import TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
-from siconform.running.command_line import RUN, CommandLine
-from siconform.running.command_settings import (
-    checked_settings,
-    header,
-    results_folder,
-    settings_of,
-    values_of,
-)
-from siconform.running.open_target import prepare
-from siconform.running.option_values import BadOption
-from siconform.running.options import Settings
-from siconform.running.results_dir import CannotWrite
 
 _SHOWN: Final = 5  # histories between two progress updates
 

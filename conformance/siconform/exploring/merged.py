@@ -8,11 +8,11 @@ from typing import Final
 
 import click
 
+from siconform.config.command_line import PROGRAM
+from siconform.config.options import Settings
+from siconform.config.results_dir import adds
 from siconform.exploring.shard import Finding, ShardResult, file_of
 from siconform.policy import ExitCode
-from siconform.running.command_line import PROGRAM
-from siconform.running.options import Settings
-from siconform.running.results_dir import adds
 
 _SHOWN: Final = 3  # seeds that are named, of those with one problem
 

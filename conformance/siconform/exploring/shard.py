@@ -11,6 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from siconform import __version__, digests
+from siconform.config.command_settings import results_folder
+from siconform.config.open_target import open_target
+from siconform.config.options import Settings, settings_from
+from siconform.config.results_dir import adds
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
@@ -18,10 +22,6 @@ from siconform.exploring.recorded import read_history
 from siconform.exploring.replay import Replay
 from siconform.outcomes import TargetLost
 from siconform.rm.session import Session
-from siconform.running.command_settings import results_folder
-from siconform.running.open_target import open_target
-from siconform.running.options import Settings, settings_from
-from siconform.running.results_dir import adds
 
 _RESULTS: Final = "--results"
 

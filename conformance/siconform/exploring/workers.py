@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from siconform.config.option_values import BadOption
 from siconform.exploring.processes import explore_in_processes
 from siconform.exploring.shard import NoWorkers, Shard, ShardResult
-from siconform.running.option_values import BadOption
 
 _DASK: Final = "dask:"
 _EXTRA: Final = "si-conformance[dask]"

@@ -1,1 +1,1 @@
-"""Running the suite: options, test selection, evidence and results."""
+"""Running the suite in pytest: test selection, target, workers, evidence and results."""

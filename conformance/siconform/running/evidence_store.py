@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from siconform.catalogue import Requirement, Side, catalogue, own_requirements
+from siconform.config.options import Settings
+from siconform.output.failure_text import FailureBlock
 from siconform.policy import ExitCode, RequirementResult, RunStatus
 from siconform.running.deadlines_met import DeadlinesMet
-from siconform.running.failure_text import FailureBlock
 from siconform.running.index import cited, tests_by_requirement
-from siconform.running.options import Settings
 from siconform.running.report_payload import Payload
 from siconform.verdicts import OTHER_SIDE, Evidence, Verdict, decisive
 

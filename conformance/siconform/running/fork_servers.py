@@ -14,8 +14,8 @@ from typing import Final
 
 from siconform import child_processes, fork_client, fork_server, shutdown
 
-WORKERS: Final = "siconform.running.launching:collect_once"
-WORKERS_FOR_RMS: Final = "siconform.running.launching:collect_once_for_rms"
+WORKERS: Final = "siconform.commands.launching:collect_once"
+WORKERS_FOR_RMS: Final = "siconform.commands.launching:collect_once_for_rms"
 REFERENCE: Final = "sireference.cli"
 _SOCKET: Final = "socket"
 

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+from siconform.config.results_dir import adds
 from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
-from siconform.running.results_dir import adds
 
 FOLDER: Final = "histories"
 _LONGEST: Final = 150  # characters of a name

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from siconform.running.area_lines import AreaLines
-from siconform.running.console import Console, LastLine
-from siconform.running.events import Listener
-from siconform.running.github import Annotations, JobSummary
-from siconform.running.junit import Junit
-from siconform.running.live.durations import Durations
-from siconform.running.live.live_view import LiveView
-from siconform.running.live.output import Output
-from siconform.running.live.progress import RunProgress
-from siconform.running.live.terminal import Terminal
-from siconform.running.open_target import describe
-from siconform.running.options import Settings
-from siconform.running.phases import Phases
-from siconform.running.results_files import CertificateFiles, Page, ResultsFile
-from siconform.running.slowest import Slowest
+from siconform.config.open_target import describe
+from siconform.config.options import Settings
+from siconform.output.area_lines import AreaLines
+from siconform.output.console import Console, LastLine
+from siconform.output.events import Listener
+from siconform.output.github import Annotations, JobSummary
+from siconform.output.junit import Junit
+from siconform.output.live.durations import Durations
+from siconform.output.live.live_view import LiveView
+from siconform.output.live.output import Output
+from siconform.output.live.progress import RunProgress
+from siconform.output.live.terminal import Terminal
+from siconform.output.phases import Phases
+from siconform.output.results_files import CertificateFiles, Page, ResultsFile
+from siconform.output.slowest import Slowest
 
 
 def listeners(config: pytest.Config, settings: Settings) -> list[Listener]:

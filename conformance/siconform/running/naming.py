@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from siconform.catalogue import Requirement, Side, catalogue
+from siconform.config.command_line import RUN
+from siconform.config.option_list import MEANT, SIDE, STARTED_AS
+from siconform.config.options import Settings
 from siconform.filters import names_requirements
-from siconform.running.command_line import RUN
 from siconform.running.index import cited
-from siconform.running.option_list import MEANT, SIDE, STARTED_AS
-from siconform.running.options import Settings
 from siconform.verdicts import OTHER_SIDE, Verdict
 
 _OPTION = MEANT[2:].replace("-", "_")

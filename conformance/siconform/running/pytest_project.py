@@ -15,16 +15,11 @@ import pytest
 from siconform import results
 from siconform.catalogue import CatalogueError, Side, adopt, find_requirement, own_requirements
 from siconform.catalogue.own import read_own
-from siconform.outcomes import Outcome
-from siconform.policy import RequirementResult
-from siconform.results import Run
-from siconform.running import failures, report_payload
-from siconform.running.command_line import ProjectCommandLine
-from siconform.running.events import RunFinished
-from siconform.running.open_target import check_command
-from siconform.running.option_list import SIDE, STARTED_AS
-from siconform.running.option_values import BadOption
-from siconform.running.options import (
+from siconform.config.command_line import ProjectCommandLine
+from siconform.config.open_target import check_command
+from siconform.config.option_list import SIDE, STARTED_AS
+from siconform.config.option_values import BadOption
+from siconform.config.options import (
     Settings,
     assign,
     getter,
@@ -32,11 +27,17 @@ from siconform.running.options import (
     sentence_in_a_project,
     started,
 )
-from siconform.running.results_dir import CannotWrite, ResultsDir
-from siconform.running.results_files import Page, write_failures
+from siconform.config.results_dir import CannotWrite, ResultsDir
+from siconform.config.target_file_options import with_target_file_of
+from siconform.outcomes import Outcome
+from siconform.output import failures
+from siconform.output.events import RunFinished
+from siconform.output.results_files import Page, write_failures
+from siconform.policy import RequirementResult
+from siconform.results import Run
+from siconform.running import report_payload
 from siconform.running.run_controller import CRASHED, RECEIVED, RunController
 from siconform.running.selecting import REQUIREMENTS, Selector, requirements_of
-from siconform.running.target_file_options import with_target_file_of
 from siconform.running.target_lease import TargetLease
 from siconform.running.test_hooks import TestHooks
 from siconform.verdicts import BAD, SHOWN, Verdict

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from siconform import child_processes
+from siconform.config.option_list import SIDE, TARGET_FILE
+from siconform.config.option_values import NONE
+from siconform.config.options import Settings
+from siconform.config.results_dir import adds
 from siconform.running.history_files import FOLDER, safe_name
 from siconform.running.index import suite_folder
-from siconform.running.option_list import SIDE, TARGET_FILE
-from siconform.running.option_values import NONE
-from siconform.running.options import Settings
-from siconform.running.results_dir import adds
 
 KEPT: Final = "reference"
 """The subfolder of the results."""

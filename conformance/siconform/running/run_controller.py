@@ -12,19 +12,19 @@ import pytest
 
 from siconform import shutdown
 from siconform.catalogue import catalogue
+from siconform.config.open_target import artifacts, describe
+from siconform.config.option_list import SEED, STARTED_AS
+from siconform.config.options import Settings
+from siconform.config.results_dir import CannotWrite, ResultsDir
+from siconform.output import events, failures, phases
+from siconform.output.console import nothing_tested
+from siconform.output.events import Event, Listener, PhaseBegan
 from siconform.policy import ExitCode, evaluate
 from siconform.results import Conditions, Failure, Run, TargetFacts
-from siconform.running import events, failures, phases
-from siconform.running.console import nothing_tested
-from siconform.running.events import Event, Listener, PhaseBegan
 from siconform.running.evidence_store import EvidenceStore
 from siconform.running.fork_servers import python_of_workers
-from siconform.running.open_target import artifacts, describe
-from siconform.running.option_list import SEED, STARTED_AS
-from siconform.running.options import Settings
 from siconform.running.reference_histories import of_the_reference
 from siconform.running.report_payload import take as take_payloads
-from siconform.running.results_dir import CannotWrite, ResultsDir
 from siconform.verdicts import LISTED, Evidence, of_monitors_alone, worst_first
 
 RECEIVED: Final = "siconform"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from siconform.catalogue import known_requirements
+from siconform.config.option_list import EXPLORING
+from siconform.config.options import Settings
 from siconform.monitors import MONITORS_OF
 from siconform.running.index import tests_by_requirement
-from siconform.running.option_list import EXPLORING
-from siconform.running.options import Settings
 from siconform.running.worker_order import spread
 from siconform.targets.traits import RACES
 from siconform.verdicts import Verdict

@@ -1,8 +1,8 @@
 """The target of a worker: opened once, passed to the tests, given up when it is lost."""
 
 from siconform.catalogue import Side
-from siconform.running.open_target import open_target, prepare
-from siconform.running.options import Settings
+from siconform.config.open_target import open_target, prepare
+from siconform.config.options import Settings
 from siconform.targets import Target, TargetUnavailable
 from siconform.targets.attached import check_listens
 from siconform.targets.process import ProcessTarget

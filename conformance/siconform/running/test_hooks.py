@@ -10,6 +10,7 @@ import pytest
 from siconform import monitors
 from siconform.catalogue import Side, known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
+from siconform.config.options import Settings
 from siconform.expecting.waits import listen
 from siconform.outcomes import (
     LacksMandatoryFeature,
@@ -18,21 +19,21 @@ from siconform.outcomes import (
     TargetLost,
     unsaid_in,
 )
+from siconform.output import side_by_side
+from siconform.output.baseline_match import capabilities_apart, challenged_apart, why_not
+from siconform.output.failure_text import block, text_of
+from siconform.output.stable_messages import stable
 from siconform.protocol.notifications import StreamEnded
 from siconform.recording import exchange_text
 from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
-from siconform.running import labels, report_payload, side_by_side
-from siconform.running.baseline_match import capabilities_apart, challenged_apart, why_not
+from siconform.running import labels, report_payload
 from siconform.running.deadlines_met import FinishedWaits
 from siconform.running.edited_text import unless_unheard, unless_unsaid
-from siconform.running.failure_text import block, text_of
 from siconform.running.history_files import HistoryFiles, NotKept
-from siconform.running.options import Settings
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
 from siconform.running.selecting import MUTANT, REQUIREMENTS, Selection
-from siconform.running.stable_messages import stable
 from siconform.running.stash import HISTORY, PROBED_BEHAVIOUR
 from siconform.running.target_lease import TargetLease
 from siconform.targets import TargetUnavailable

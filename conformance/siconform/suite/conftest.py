@@ -11,6 +11,8 @@ import pytest
 
 from siconform.catalogue import known_requirements
 from siconform.catalogue.features import find_feature
+from siconform.config.option_list import SEED
+from siconform.config.options import read_settings, starts_on_virtual_time
 from siconform.expecting.deadlines import Deadlines
 from siconform.expecting.probed_behaviour import ProbedBehaviour
 from siconform.marks import waits
@@ -18,8 +20,6 @@ from siconform.recording.history import Exchange
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.session import Session
 from siconform.rm.unregistered_rm import UnregisteredRM
-from siconform.running.option_list import SEED
-from siconform.running.options import read_settings, starts_on_virtual_time
 from siconform.running.selecting import REQUIREMENTS
 from siconform.running.stash import HISTORY, PROBED_BEHAVIOUR
 from siconform.targets import Target

@@ -16,11 +16,11 @@ from siwire import REVISIONS, find_revision
 
 from siconform import child_processes
 from siconform.catalogue import catalogue
+from siconform.config.option_list import EDITED, FAILING, TARGET_FILE
+from siconform.config.option_values import NONE
+from siconform.config.results_dir import ResultsDir
 from siconform.policy import ExitCode
 from siconform.results import EDITED_MARK, FILE
-from siconform.running.option_list import EDITED, FAILING, TARGET_FILE
-from siconform.running.option_values import NONE
-from siconform.running.results_dir import ResultsDir
 from siconform.spec.compiling import with_imports
 from siconform.spec.model import Spec, SpecError, UnreadableSpec
 from siconform.spec.places import Footing, nearest_revision

@@ -1,0 +1,1 @@
+"""What a run or a checked trace shows and writes: screen, live view, JUnit, GitHub, JSON."""
