@@ -5,12 +5,15 @@ from functools import partial
 from typing import Final
 
 from siwire.ext import extension_pb2 as ext
-from siwire.r2024_10 import si_pb2 as si
 
-from mutation.mutant import keep, variant
+from mutation.event_batches import keep_records
+from mutation.main_revision import si
+from mutation.mutant import Wire, variant
 
 _RECORD: Final = si.EventRecord
+_LIMITS: Final = {_RECORD.UG_USER_LIMIT, _RECORD.UG_GROUP_LIMIT}
 _SLOTS: Final = range(213, 217)
+_FREE_SLOTS: Final = {_RECORD.APP_RUNNABLE_QUEUE, _RECORD.APP_RUNNABLE_QUOTA}
 _on_the_wire: Final = partial(variant, revision="2024-10", areas=("EVT",))
 
 
@@ -46,29 +49,18 @@ def _(received: ext.ToRm) -> None:
 
 
 @_on_the_wire("only-limits-of-users", "Of users and groups only limits are reported.")
-def _(received: ext.ToRm) -> None:
-    if received.kind == ext.EVENT_BATCH:
-        limits = {_RECORD.UG_USER_LIMIT, _RECORD.UG_GROUP_LIMIT}
-        keep(
-            received.payloads,
-            lambda one: (
-                _record(one).type != _RECORD.USERGROUP or _record(one).eventChangeDetail in limits
-            ),
-        )
+def _(received: ext.ToRm, wire: Wire) -> None:
+    def is_limit_or_other(record: si.EventRecord) -> bool:
+        return record.type != _RECORD.USERGROUP or record.eventChangeDetail in _LIMITS
+
+    keep_records(received, wire, is_limit_or_other)
 
 
 @_on_the_wire("slots-not-told", "Waiting for a slot and having one are not reported.")
-def _(received: ext.ToRm) -> None:
-    if received.kind == ext.EVENT_BATCH:
-        keep(received.payloads, lambda one: _record(one).eventChangeDetail not in _SLOTS)
+def _(received: ext.ToRm, wire: Wire) -> None:
+    keep_records(received, wire, lambda record: record.eventChangeDetail not in _SLOTS)
 
 
 @_on_the_wire("only-waiting-told", "Waiting for a slot is reported, having one is not.")
-def _(received: ext.ToRm) -> None:
-    free = {_RECORD.APP_RUNNABLE_QUEUE, _RECORD.APP_RUNNABLE_QUOTA}
-    if received.kind == ext.EVENT_BATCH:
-        keep(received.payloads, lambda one: _record(one).eventChangeDetail not in free)
-
-
-def _record(payload: ext.SiPayload) -> si.EventRecord:
-    return _RECORD.FromString(payload.data)
+def _(received: ext.ToRm, wire: Wire) -> None:
+    keep_records(received, wire, lambda record: record.eventChangeDetail not in _FREE_SLOTS)

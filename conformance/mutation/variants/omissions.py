@@ -6,8 +6,9 @@ from typing import Final
 from siwire.ext import extension_pb2 as ext
 from siwire.r2023_12 import si_pb2 as si_2023_12
 
+from mutation.event_batches import keep_records
 from mutation.main_revision import NAME, si
-from mutation.mutant import keep, variant
+from mutation.mutant import Wire, keep, variant
 
 _on_the_wire: Final = partial(variant, revision=NAME)
 
@@ -48,13 +49,8 @@ def _(received: ext.ToRm) -> None:
 
 
 @_on_the_wire("no-queue-events", "Events of queues are not sent.", departs_from=("SI-EVT-013",))
-def _(received: ext.ToRm) -> None:
-    if received.kind == ext.EVENT_BATCH:
-        keep(received.payloads, lambda one: not _is_about_a_queue(one.data))
-
-
-def _is_about_a_queue(record: bytes) -> bool:
-    return bool(si.EventRecord.FromString(record).type == si.EventRecord.QUEUE)
+def _(received: ext.ToRm, wire: Wire) -> None:
+    keep_records(received, wire, lambda record: record.type != si.EventRecord.QUEUE)
 
 
 @_on_the_wire("update-refused-without-reason", "A refused configuration gets no reason.")

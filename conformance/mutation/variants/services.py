@@ -14,6 +14,7 @@ from sireference.core.states import TerminationType
 from siwire.ext import extension_pb2 as ext
 from siwire.r2021_02 import si_pb2 as si_2021_02
 
+from mutation.event_batches import keep_records
 from mutation.inside import Inside
 from mutation.inside.descriptions import describes
 from mutation.main_revision import NAME, si
@@ -137,14 +138,7 @@ def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
     departs_from=("SI-EVT-013",),
 )
 def _(received: ext.ToRm, wire: Wire) -> None:
-    if received.kind != ext.EVENT_BATCH:
-        return
-
-    def is_about_a_queue(payload: Any) -> bool:
-        return si.EventRecord.FromString(payload.data).type == si.EventRecord.QUEUE
-
-    keep(received.payloads, is_about_a_queue)
-    wire.is_dropped = not received.payloads
+    keep_records(received, wire, lambda record: record.type == si.EventRecord.QUEUE)
 
 
 @_on_the_wire(

@@ -9,9 +9,7 @@ from mutation.main_revision import NAME, si
 from mutation.mutant import variant
 
 _NAME: Final = "conformance"
-_NAMED: Final = (
-    "conformance/mutation/variants/queues.name"  # relative to the root of the repository
-)
+_NAMED: Final = "fixtures/mutation/configuration-name.txt"  # from the root of the repository
 _UNKNOWN: Final = "unknown configuration"
 _on_the_wire: Final = partial(variant, revision=NAME)
 
