@@ -22,6 +22,8 @@ from siwire.r2023_12 import si_pb2 as si_2023_12
 
 pytestmark = pytest.mark.end_to_end
 
+REPOSITORY = Path(__file__).parents[2]
+
 load()
 MAIN = find_revision(NAME)
 AREAS = {requirement.area for requirement in catalogue().values()}
@@ -45,6 +47,13 @@ def test_broken_requirements_are_in_catalogue() -> None:
     ]
 
     assert wrong == []
+
+
+def test_files_named_by_options_exist() -> None:
+    words = [word for change in CHANGES.values() for word in change.received if "/" in word]
+
+    assert words
+    assert [word for word in words if not (REPOSITORY / word).exists()] == []
 
 
 def test_duplicate_name_is_rejected() -> None:

@@ -170,6 +170,8 @@ CASES = (
                 replace(ASK, key="l", application="b", placeholder=True),
             ),
             event("l", Subject.REQUEST, Detail.ALLOC_TIMEOUT),
+            replace(allocated(), key="l", identity="l", application="b"),
+            event("l", Subject.REQUEST, Detail.REQUEST_TIMEOUT),
             event("b", Subject.APPLICATION, Detail.ALLOC_REPLACED, reference="l"),
         ],
         [*RUNS, of_ask(Detail.REQUEST_ALLOC), of_ask(Detail.ALLOC_PREEMPT), REGISTERED, CANCELLED],

@@ -168,7 +168,7 @@ class _Causes:
         wrong: Mapping[Detail, bool] = {
             Detail.REQUEST_CANCEL: not (of.cancelled or application.removed),
             Detail.ALLOC_CANCEL: not (of.cancelled or application.removed),
-            Detail.REQUEST_TIMEOUT: bool(of.node),  # a scheduler may give up what waits
+            Detail.REQUEST_TIMEOUT: timeless and bool(of.node),  # what waits may be given up
             Detail.ALLOC_TIMEOUT: timeless,
             Detail.ALLOC_REPLACED: not of.placeholder,
             Detail.ALLOC_NODE_REMOVED: not removed,
