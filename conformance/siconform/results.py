@@ -15,7 +15,7 @@ from typing import Any, Final
 import siconform
 from siconform import digests
 from siconform.baseline import Baseline
-from siconform.catalogue import Challenge, Level
+from siconform.catalogue import Challenge, Level, Requirement
 from siconform.policy import RequirementResult, RunEvaluation, RunStatus
 from siconform.verdicts import Evidence, Verdict, tally
 
@@ -216,9 +216,8 @@ def _challenge(disputed: Challenge | None) -> dict[str, Any] | None:
     return {**asdict(disputed), "tests": list(disputed.tests)}
 
 
-def _requirement(result: RequirementResult) -> dict[str, Any]:
-    requirement = result.requirement
-    known = result.entries if result.verdict is Verdict.BASELINED else ()
+def of_the_catalogue(requirement: Requirement) -> dict[str, Any]:
+    """Return the JSON fields that identify a requirement in every file of results."""
     return {
         "id": requirement.id,
         "title": requirement.title,
@@ -226,6 +225,14 @@ def _requirement(result: RequirementResult) -> dict[str, Any]:
         "level": requirement.level.value,
         "authority": requirement.authority.value,
         "sides": sorted(side.value for side in requirement.sides),
+    }
+
+
+def _requirement(result: RequirementResult) -> dict[str, Any]:
+    requirement = result.requirement
+    known = result.entries if result.verdict is Verdict.BASELINED else ()
+    return {
+        **of_the_catalogue(requirement),
         "verdict": result.verdict.value,
         "reason": result.reason,
         "tests": [_test(e) for e in result.evidence],

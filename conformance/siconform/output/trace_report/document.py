@@ -21,7 +21,7 @@ from siconform.output.trace_report.evaluation import (
 from siconform.output.trace_report.unseen import unseen
 from siconform.output.trace_report.violations import excerpt, text_of, where
 from siconform.reporting.stored import TRACE
-from siconform.results import environment
+from siconform.results import environment, of_the_catalogue
 from siconform.trace_outcomes import TraceOutcome
 
 SCHEMA_VERSION: Final = 1
@@ -118,12 +118,7 @@ def _trace(result: TraceResult) -> dict[str, Any]:
 def _requirement(one: SeenRequirement, evaluation: TraceEvaluation) -> dict[str, Any]:
     requirement = one.requirement
     return {
-        "id": requirement.id,
-        "title": requirement.title,
-        "area": requirement.area,
-        "level": requirement.level.value,
-        "authority": requirement.authority.value,
-        "sides": sorted(side.value for side in requirement.sides),
+        **of_the_catalogue(requirement),
         "verdict": one.outcome.value,
         "decides": evaluation.decides(one),
         "held": one.result.held,
