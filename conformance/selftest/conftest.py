@@ -13,13 +13,18 @@ from typing import Any
 
 import jsonschema
 import pytest
+import siconform.plugin  # noqa: F401  # else each run within a test imports it again
 from siconform import results
+
+from .preloaded import preloaded_python
 
 pytest_plugins = ["pytester"]
 
 # Child processes inherit ignored signals: of a shell's background jobs, of nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+_SCHEMA = jsonschema.Draft202012Validator(results.schema())
 
 ANNOUNCING = (
     "-c \"import socket, time; server = socket.create_server(('127.0.0.1', 0)); "
@@ -64,7 +69,11 @@ def _not_of_the_session_that_tests(monkeypatch: pytest.MonkeyPatch) -> None:
 def conformance(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., FinishedRun]:
-    """Run suite source under the plugin, against a target that only prints its address."""
+    """Run suite source under the plugin, against a target that only prints its address.
+
+    ``fresh``: in a process of its own, forked from one that has imported the kit; ``interrupted``:
+    in one that is started as users do, with their signal handlers.
+    """
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
 
@@ -73,6 +82,7 @@ def conformance(
         *options: str,
         target: bool = True,
         fresh: bool = False,
+        interrupted: bool = False,
         results: bool = True,
     ) -> FinishedRun:
         pytester.makepyfile(test_fake=PREAMBLE + source)
@@ -89,8 +99,11 @@ def conformance(
         arguments += ["-p", "no:cacheprovider"]
         if target:
             arguments += ["--target-command", f"{sys.executable} {ANNOUNCING}"]
-        start = pytester.runpytest_subprocess if fresh else pytester.runpytest_inprocess
-        done = start(*arguments, *options)
+        if fresh or interrupted:
+            python = (sys.executable,) if interrupted else preloaded_python()
+            done = pytester.run(*python, "-m", "pytest", *arguments, *options)
+        else:
+            done = pytester.runpytest_inprocess(*arguments, *options)
         received = int(done.ret), done.stdout.str(), done.stderr.str(), pytester.path / "out"
         return read(*received) if results else FinishedRun(*received)
 
@@ -112,7 +125,7 @@ def read(code: int, out: str, err: str, folder: Path) -> FinishedRun:
     file = folder / "results.json"
     document = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if document:
-        jsonschema.validate(document, results.schema())
+        _SCHEMA.validate(document)
         assert document["exit_code"] == code
     return FinishedRun(code, out, err, folder, document)
 

@@ -232,7 +232,7 @@ INTERRUPTED = TWO.replace('raise ConformanceFailure("no")', "os.kill(os.getpid()
 
 
 def test_interrupt_leaves_complete_results(conformance: Run) -> None:
-    outcome = conformance(INTERRUPTED, fresh=True)
+    outcome = conformance(INTERRUPTED, interrupted=True)
 
     assert outcome.code == 2
     assert outcome.results["verdict"] == "INCOMPLETE"
@@ -252,7 +252,7 @@ def test_junit_is_complete_after_interrupt(conformance: Run, workers: str) -> No
     source = TWO.replace('raise ConformanceFailure("no")', interrupts)
     source = source.replace("test_two(target)", "test_two(target, worker_id)")
     source += '@requirement("SI-NODE-008")\ndef test_three(target): pass\n'
-    outcome = conformance(source, "-n", workers, fresh=True)
+    outcome = conformance(source, "-n", workers, interrupted=True)
 
     (suite,) = ET.parse(outcome.folder / "junit.xml").getroot()  # noqa: S314  # our own
     cases = suite.findall("testcase")
@@ -277,7 +277,7 @@ def test_plugin_failing_on_interrupt_does_not_block_reports(
         "def pytest_sessionstart(session): session.config.pluginmanager.register(Breaks())\n"
     )
 
-    outcome = conformance(INTERRUPTED, fresh=True, results=False)
+    outcome = conformance(INTERRUPTED, interrupted=True, results=False)
 
     document = json.loads((outcome.folder / "results.json").read_text("utf-8"))
     assert document["exit_code"] == 2

@@ -46,13 +46,13 @@ def _fork_server(name: str) -> Iterator[None]:
     folder = Path(tempfile.mkdtemp(prefix="siconform-"))
     variable = child_processes.variable(name)
     try:
-        process = _started(name, folder / _SOCKET)
-        os.environ[variable] = str(folder / _SOCKET)
-        try:
-            yield
-        finally:
-            os.environ.pop(variable, None)
-            child_processes.end(process)
+        with _started(name, folder / _SOCKET) as process:
+            os.environ[variable] = str(folder / _SOCKET)
+            try:
+                yield
+            finally:
+                os.environ.pop(variable, None)
+                process.kill()  # it may still be importing; what it forked has its own lifeline
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
