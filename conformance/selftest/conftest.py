@@ -125,7 +125,9 @@ def read(code: int, out: str, err: str, folder: Path) -> FinishedRun:
     file = folder / "results.json"
     document = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if document:
-        _SCHEMA.validate(document)
+        found = document["requirements"]
+        distinct = found[:1] + [r for r in found if r["verdict"] != "not-selected"]
+        _SCHEMA.validate({**document, "requirements": distinct})
         assert document["exit_code"] == code
     return FinishedRun(code, out, err, folder, document)
 

@@ -1,5 +1,6 @@
 """The code of a checkout that uses a part of the schema, and how pages describe it."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,11 @@ def usage(root: Path, revision: str = REVISION) -> CodeUsage:
     return CodeUsage(root, revision, revision_schema(revision))
 
 
+@cache
+def of_the_checkout() -> CodeUsage:
+    return usage(ROOT)
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> CodeUsage:
     folder = tmp_path / "reference" / "sireference" / "codec"
@@ -96,13 +102,13 @@ def test_a_constant_is_found_by_its_value(small: CodeUsage) -> None:
     ],
 )
 def test_the_reference_is_searched(name: str, functions: set[str]) -> None:
-    found = [one for one in usage(ROOT).of(name) if one.path.startswith("reference/")]
+    found = [one for one in of_the_checkout().of(name) if one.path.startswith("reference/")]
 
     assert functions <= {one.function for one in found}
 
 
 def test_code_of_other_revisions_is_left_out() -> None:
-    found = usage(ROOT).of("NodeInfo.existingAllocations")
+    found = of_the_checkout().of("NodeInfo.existingAllocations")
 
     assert found
     assert not [one for one in found if "r2021_02" in one.path or "r2024_10" in one.path]

@@ -7,10 +7,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cache
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 import siconform
 from siconform import digests
@@ -177,11 +180,12 @@ def write(document: Mapping[str, Any], folder: Path) -> Path:
     """Write results.json into the folder atomically."""
     path = folder / FILE
     unfinished = path.with_suffix(".json.new")
-    unfinished.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    unfinished.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
     os.replace(unfinished, path)  # noqa: PTH105  # atomic
     return path
 
 
+@cache
 def environment() -> dict[str, Any]:
     """Return the platform and the package versions of the run."""
     return {

@@ -6,7 +6,7 @@ annotations and body. The result is a list to review, not a complete one.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -150,7 +150,7 @@ class CodeUsage:
                 names = _Names(tree, known)
                 for node in tree.body:
                     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                        known[node.target.id] = frozenset(names.mentions(node))
+                        known[node.target.id] = frozenset(names.mentions(ast.walk(node)))
         return self._known_unions[path]
 
     def _owners(self, name: str) -> list[str]:
@@ -195,9 +195,9 @@ class _Names:
             else:
                 self._messages[alias.asname or alias.name] = (revision, alias.name)
 
-    def mentions(self, node: ast.AST) -> Iterator[Mention]:
-        """Yield the messages named anywhere below a node."""
-        for one in ast.walk(node):
+    def mentions(self, nodes: Iterable[ast.AST]) -> Iterator[Mention]:
+        """Yield the messages that these nodes name."""
+        for one in nodes:
             if isinstance(one, ast.Name):
                 if one.id in self._messages:
                     yield self._messages[one.id]
@@ -211,9 +211,10 @@ class _Names:
 
     def take(self, node: ast.AST, function: _Function) -> None:
         """Collect the words and the messages of a node."""
-        function.mentions.update(self.mentions(node))
-        called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
-        for one in ast.walk(node):
+        nodes = list(ast.walk(node))
+        function.mentions.update(self.mentions(nodes))
+        called = {id(one.func) for one in nodes if isinstance(one, ast.Call)}
+        for one in nodes:
             if isinstance(one, ast.Attribute) and id(one) not in called:
                 writes = isinstance(one.ctx, ast.Store)
                 function.words.append(_Word(one.attr, one.lineno, writes))
