@@ -92,6 +92,7 @@ def test_empty_explore_budget_is_rejected(tmp_path: Path, options: list[str]) ->
 ONE = ("run", "-k", "SI-NODE-004", "-n", "0", "--results", "out")
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("command", [ONE, ("list",), ("explore", "--time", "0")])
 def test_standard_output_that_cannot_be_written_to_is_code_13(
     tmp_path: Path, command: tuple[str, ...]
@@ -107,6 +108,7 @@ def test_standard_output_that_cannot_be_written_to_is_code_13(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.end_to_end
 def test_broken_pipe_is_code_13_with_complete_results(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -121,6 +123,7 @@ def test_broken_pipe_is_code_13_with_complete_results(tmp_path: Path) -> None:
     assert '"exit_code": 13' in (tmp_path / "out" / "results.json").read_text("utf-8")
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("command", [ONE, ("list",)])
 def test_a_closed_standard_output_is_code_13(tmp_path: Path, command: tuple[str, ...]) -> None:
     line = 'exec "$@" >&-'
@@ -141,6 +144,7 @@ def test_python_without_assertions_tests_nothing(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("limit", [100, 2000, 60_000])
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_full_disk_for_results_is_code_13(tmp_path: Path, limit: int, workers: str) -> None:

@@ -3,6 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from google.protobuf import descriptor_pool
@@ -43,6 +44,7 @@ _FOLLOWS = "have the same JSON name"  # follows from a duplicate name
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
 _MEMBERS = 2  # values of an enum, methods of a service
+_MOST_SOURCES = 16
 
 
 def compile_source(name: str, source: str) -> FileDescriptorProto:
@@ -50,6 +52,12 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
 
     Raises UnreadableSpec with every error and its line, and buf.NoCompiler without buf.
     """
+    buf.executable()
+    return FileDescriptorSet.FromString(_compiled(name, source)).file[0]
+
+
+@lru_cache(maxsize=_MOST_SOURCES)  # each is compared with several others
+def _compiled(name: str, source: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="siconform-") as folder:
         path = Path(folder, SI_FILE)
         path.write_bytes(source.encode())
@@ -67,7 +75,7 @@ def compile_source(name: str, source: str) -> FileDescriptorProto:
             raise UnreadableSpec(name, [SpecError(message)])
         if findings:
             raise UnreadableSpec(name, _errors(findings, source.split("\n")))
-        return FileDescriptorSet.FromString(image.read_bytes()).file[0]
+        return image.read_bytes()
 
 
 def with_imports(file: FileDescriptorProto) -> FileDescriptorSet:

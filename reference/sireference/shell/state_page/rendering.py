@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,8 +41,9 @@ class Page:
         return self._template.render(view=view(seen))
 
 
+@cache
 def renderer() -> Page:
-    """Return the renderer."""
+    """Return the renderer, whose template is compiled once."""
     return Page()
 
 
