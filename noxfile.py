@@ -36,7 +36,7 @@ AXE = "axe-core@4.14.1"
 """The accessibility checker for our pages, from npm."""
 
 KIT_COVERAGE = "conformance/coverage.toml"
-PYTEST = ("pytest", "-n", "4", "--dist", "worksteal")  # for two cores: tests often wait
+PYTEST = ("pytest", "-n", "3", "--dist", "worksteal")  # for two cores: tests often wait
 WHOLE_RUNS = "end_to_end"  # the marker of tests that start whole runs
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 GROUPS = {
@@ -133,7 +133,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(name="end-to-end")
 def end_to_end(session: nox.Session) -> None:
     """Run the tests that start whole runs as processes."""
-    dev(session, *PYTEST, "-n", "3", "-m", WHOLE_RUNS, *session.posargs)
+    dev(session, *PYTEST, "-m", WHOLE_RUNS, *session.posargs)
 
 
 @nox.session

@@ -48,7 +48,7 @@ def named_in(source: str) -> tuple[set[str], set[int]]:
 def sides() -> dict[str, list[str]]:
     """Return each requirement of the catalogue with its sides."""
     areas = (
-        yaml.load(path.read_text("utf-8"), yaml.BaseLoader)  # noqa: S506  # loads strings only
+        yaml.load(path.read_text("utf-8"), yaml.CBaseLoader)  # noqa: S506  # loads strings only
         for path in CATALOGUE.glob("*.yaml")
     )
     return {entry["id"]: entry["sides"] for area in areas for entry in area["requirements"]}
