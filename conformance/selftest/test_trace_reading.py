@@ -31,7 +31,9 @@ from selftest.trace_samples import (
     whole,
 )
 from siconform.monitors import trace_memory, trace_reading
+from siconform.monitors.monitor import Monitor
 from siconform.monitors.trace_reading import TraceReading
+from siconform.monitors.trace_result import MOST_VIOLATIONS
 from siconform.protocol.notifications import ApplicationAccepted, Termination
 from siconform.protocol.requests import ReleaseRequest
 from siconform.protocol.subjects import Identity, OneAllocation
@@ -144,3 +146,18 @@ def _pod(key: str) -> Sequence[Part]:
     """Return the elements about a request that is allocated and stopped."""
     stops = ReleaseRequest(OneAllocation("a", key, key), Termination.STOPPED_BY_RM)
     return [replace(ASK, key=key), allocated(key, key), stops, released(key, key=key)]
+
+
+def test_the_first_violations_and_one_of_each_kind_are_kept() -> None:
+    kinds = [f"node n{number} is full" for number in range(20)], ["node n1 is gone"] * 2
+    messages = iter([message for kind in kinds for message in kind])
+    rule = Monitor(lambda: lambda _: next(messages), ("SI-NODE-001",), about_one_message=True)
+    reading = TraceReading(Identity.KEY_OF_THE_ASK, [rule], lambda _rm, _key: None)
+    reading.begin(is_whole=False)
+
+    read(reading, by_key([ASK] * 22).entries())
+
+    (found,) = reading.found
+    assert found.violated == 22
+    kept = [violation.message for violation in found.violations]
+    assert kept == [*kinds[0][:MOST_VIOLATIONS], "node n1 is gone"]

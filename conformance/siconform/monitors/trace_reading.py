@@ -9,13 +9,14 @@ from siconform.monitors.key_lifecycles import Lives
 from siconform.monitors.monitor import Evaluator, Monitor, Observers
 from siconform.monitors.trace_gap import Gap
 from siconform.monitors.trace_memory import LIVES_ON, Forgotten, Memory
-from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation
+from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Content, Entry
 
 _AFRESH: Final = 4 * LIVES_ON  # entries, at least, until the monitors are begun again
 _AGAIN: Final = 2  # times the entries they are begun with, at least
+_MOST_KINDS: Final = 1_000  # of violations of a rule of which one is kept
 
 
 @dataclass(slots=True)
@@ -25,12 +26,15 @@ class Found:
     held: int = 0
     violated: int = 0
     violations: list[Violation] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)  # of the violations, at most _MOST_KINDS
 
-    def add(self, other: "Found") -> None:
-        """Add what the same monitor found in another part."""
-        self.held += other.held
-        self.violated += other.violated
-        self.violations = [*self.violations, *other.violations][:MOST_VIOLATIONS]
+    def is_to_be_kept(self, message: str) -> bool:
+        """Return whether a violation is one of the first, or of a kind that is not kept yet."""
+        kind = kind_of(message)
+        is_new = kind not in self.kinds and len(self.kinds) < _MOST_KINDS
+        if is_new:
+            self.kinds.add(kind)
+        return is_new or len(self.violations) < MOST_VIOLATIONS
 
 
 _Observing = Sequence[tuple[Evaluator, int]]
@@ -283,7 +287,7 @@ class TraceReading:
         if not finding:
             return
         found.violated += 1
-        if len(found.violations) < MOST_VIOLATIONS:
+        if found.is_to_be_kept(finding):
             monitor = self.monitors[number]
             violation = Violation(position(entry.at), entry.rm, monitor.name, finding)
             found.violations.append(violation)

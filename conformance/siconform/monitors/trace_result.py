@@ -1,5 +1,6 @@
 """The result of checking a trace: what was violated, what held and how often, what was unknown."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +8,10 @@ from typing import Any, Final
 
 from siconform.catalogue import Level, Requirement, Side
 
-MOST_VIOLATIONS: Final = 10  # kept of each requirement; all of them are counted
+MOST_VIOLATIONS: Final = 10
+"""How many violations of a rule are kept, beside the first of each kind; all are counted."""
+
+_NUMBERED: Final = re.compile(r"[^\W_]*\d[^\W_]*")
 
 
 class TraceVerdict(StrEnum):
@@ -38,6 +42,11 @@ class Violation:
     message: str
 
 
+def kind_of(message: str) -> str:
+    """Return a violation's message without numbers and words with digits."""
+    return _NUMBERED.sub("#", message)
+
+
 @dataclass(frozen=True, slots=True)
 class RequirementResult:
     """What the monitors of both sides found about one requirement."""
@@ -47,7 +56,7 @@ class RequirementResult:
     monitors: tuple[str, ...]
     held: int  # how often a rule about it had something to check
     violated: int  # how often it was violated
-    violations: tuple[Violation, ...] = ()  # the first MOST_VIOLATIONS
+    violations: tuple[Violation, ...] = ()  # those that were kept, in order
 
     @property
     def verdict(self) -> TraceVerdict:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from siconform.monitors.trace_result import Violation
+from siconform.monitors.trace_result import Violation, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.recording.elements import element
 from siconform.recording.history import Entry
@@ -15,7 +15,7 @@ _REMEMBERED: Final = 10_000  # elements among which related ones are looked for
 _BEFORE: Final = 10  # related elements before a violation
 _AFTER: Final = 2
 _AFTER_WITHIN: Final = 200  # elements
-_OF_A_MONITOR: Final = 3  # violations with messages
+_OF_A_KIND: Final = 3  # violations with messages
 _WORD: Final = re.compile(r"[\w.:/-]+")
 _OF_A_KEY: Final = ("key", "identity")
 _OTHERS: Final = ("application", "node")
@@ -49,7 +49,7 @@ class Surroundings:
         self._recent: deque[Placed] = deque(maxlen=_REMEMBERED)
         self._passed = 0
         self._kept: dict[Violation, _Kept] = {}
-        self._of_monitors: Counter[str] = Counter()
+        self._of_kinds: Counter[tuple[str, str]] = Counter()
         self._open: list[_Kept] = []
 
     def observe(self, file: int, line: int, entry: Entry) -> None:
@@ -66,8 +66,9 @@ class Surroundings:
 
     def keep(self, violation: Violation) -> None:
         """Keep what is related to a violation by the last element."""
-        self._of_monitors[violation.monitor] += 1
-        if self._of_monitors[violation.monitor] > _OF_A_MONITOR or not self._recent:
+        kind = violation.monitor, kind_of(violation.message)
+        self._of_kinds[kind] += 1
+        if self._of_kinds[kind] > _OF_A_KIND or not self._recent:
             return
         entry = self._recent[-1][1]
         found = _names_in(entry)

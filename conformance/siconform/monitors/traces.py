@@ -18,7 +18,6 @@ from siconform.monitors.monitor import Monitor
 from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import Found, TraceReading
 from siconform.monitors.trace_result import (
-    MOST_VIOLATIONS,
     CutOff,
     Position,
     RequirementResult,
@@ -353,7 +352,7 @@ def _result(
                 tuple(monitored[number].monitor.name for number in numbers),
                 sum(part.found[number].held for number in numbers),
                 sum(part.found[number].violated for number in numbers),
-                tuple(sorted(violations, key=attrgetter("position"))[:MOST_VIOLATIONS]),
+                tuple(sorted(violations, key=attrgetter("position"))),
             )
         )
     return TraceResult(

@@ -1,6 +1,5 @@
 """Evaluates the result of a trace with a baseline: verdicts, sentence and exit code."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +8,19 @@ from typing import Final
 
 from siconform.baseline import Baseline
 from siconform.catalogue import Level, Requirement
-from siconform.monitors.trace_result import RequirementResult, TraceResult, Violation
+from siconform.monitors.trace_result import (
+    MOST_VIOLATIONS,
+    RequirementResult,
+    TraceResult,
+    Violation,
+    kind_of,
+)
 from siconform.output.baseline_match import capabilities_apart, challenged_apart, why_not
 from siconform.output.stable_messages import stable
 from siconform.policy import ExitCode
 from siconform.trace_outcomes import TraceOutcome
 from siconform.verdicts import Evidence, Verdict
 
-_NUMBERED: Final = re.compile(r"[^\W_]*\d[^\W_]*")
 _SHOWN: Final = 3  # requirements named in a sentence
 
 
@@ -77,8 +81,9 @@ class TraceEvaluation:
     def notes(self) -> list[str]:
         """Return what else a reader of the result must know."""
         return [
-            f"{one.requirement.id}: only the first {len(one.result.violations)} of its "
-            f"{one.result.violated:,} violations were compared with the baseline"
+            f"{one.requirement.id}: only the first {MOST_VIOLATIONS} of its "
+            f"{one.result.violated:,} violations and the first of each other kind were compared "
+            "with the baseline"
             for one in self.requirements
             if one.outcome is TraceOutcome.BASELINED
             and one.result.violated > len(one.result.violations)
@@ -113,7 +118,7 @@ def evaluate(
 
 def comparable(message: str) -> str:
     """Return a message without ids and numbers, which differ between traces."""
-    return _NUMBERED.sub("#", stable(message))
+    return kind_of(stable(message))
 
 
 def times(number: int) -> str:
