@@ -110,7 +110,7 @@ def drawn(name: str, lines: Iterable[Line], happened: str = "") -> Drawn:
     The message that ``happened`` quotes is marked as wrong.
     """
     received = [line for line in lines if not line.barrier]
-    wrong = _quoted(received, plain(happened))
+    wrong = _quoted(received, plain(happened)) if happened else None
     since = received[0].at if received else 0.0
     rms = {
         rm: place for place, rm in enumerate(dict.fromkeys(line.rm for line in received), start=1)
