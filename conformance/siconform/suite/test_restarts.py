@@ -55,6 +55,7 @@ def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
 
     restart_scheduler(unregistered_rm)
     unregistered_rm.is_registered()
+    since = unregistered_rm.now()
     unregistered_rm.submits_gang_again(gang)
     unregistered_rm.submits_application(app)
     unregistered_rm.registers_node(node, memory=10)
@@ -66,7 +67,7 @@ def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
     unregistered_rm.expect_none(Allocated(one_more))
     unregistered_rm.withdraws(one_more)
     real = unregistered_rm.asks_member(gang)
-    unregistered_rm.expect(replaced(placeholder))
+    unregistered_rm.expect_before_timeout(gang, since, replaced(placeholder))
     unregistered_rm.expect(Allocated(real, node=node))
     unregistered_rm.still_holds(regular)
 

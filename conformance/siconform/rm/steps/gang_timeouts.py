@@ -1,6 +1,7 @@
 """Gang timeouts: gangs that wait for their last placeholder or have finished."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,7 +93,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
     def has_time_left(self, partial: PartialGang) -> None:
         """Given: the gang has not timed out, however long its set-up took."""
-        if self._is_over(partial):
+        if self._is_over(partial.gang, partial.since):
             raise PreconditionFailed("the gang timed out before the test could use it")
 
     def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
@@ -100,8 +101,13 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
         That is computed from the known timeout, not taken from the scheduler's reports.
         """
-        with unless_over(lambda: self._is_over(partial), "the gang timed out meanwhile"):
+        with self._unless_timed_out(partial.gang, partial.since):
             self.expect_none(*patterns)
+
+    def expect_before_timeout(self, gang: Gang, since: float, pattern: Fact) -> None:
+        """Expect this; inconclusive if a gang submitted after ``since`` may have timed out."""
+        with self._unless_timed_out(gang, since):
+            self.expect(pattern)
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
         """Expect this; inconclusive if the gang may have finished waiting before."""
@@ -214,11 +220,13 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         assert isinstance(received, Released)  # noqa: S101  # as every pattern is
         return received
 
-    def _is_over(self, partial: PartialGang) -> bool:
+    def _unless_timed_out(self, gang: Gang, since: float) -> AbstractContextManager[None]:
+        return unless_over(lambda: self._is_over(gang, since), "the gang timed out meanwhile")
+
+    def _is_over(self, gang: Gang, since: float) -> bool:
         """Return whether the gang may have timed out by now, as far as its limit is known."""
-        limit = partial.gang.limit
-        seconds = self.timers.placeholder if limit is None else limit.seconds
-        return seconds is not None and self.now() - partial.since >= seconds
+        seconds = self.timers.placeholder if gang.limit is None else gang.limit.seconds
+        return seconds is not None and self.now() - since >= seconds
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:
