@@ -1,5 +1,6 @@
 """Small suites and targets to test the kit with."""
 
+import importlib
 import json
 import signal
 import socket
@@ -13,12 +14,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-import siconform.plugin  # noqa: F401  # else each run within a test imports it again
 from siconform import results
 
 from .preloaded import preloaded_python
 
 pytest_plugins = ["pytester"]
+
+# Else each run within a test imports it again. Registered, as pytest does, it is not warned of.
+pytest.register_assert_rewrite("siconform.plugin")
+importlib.import_module("siconform.plugin")
 
 # Child processes inherit ignored signals: of a shell's background jobs, of nohup.
 signal.signal(signal.SIGINT, signal.default_int_handler)
