@@ -31,6 +31,8 @@ def apply(names: str, side: Side, inside: Inside) -> None:
         sys.exit(f'unknown change of the {side.noun}: "{unknown}"; fixtures/mutation lists them')
     if variant:
         changes[variant].alter(inside.quietly())
+    for on_the_wire in (one for one in (name, variant) if one and changes[one].is_on_the_wire):
+        sys.exit(f"{on_the_wire} changes messages: use python -m mutation.proxy {on_the_wire}")
     if name:
         changes[name].alter(inside)
         if not inside.replaces:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import sireference
 import sirm
+from mutation.altered import apply
 from mutation.altering import Inside, function_of
 from mutation.known import load
 from mutation.mutant import CHANGES
@@ -216,3 +217,8 @@ def test_replacement_with_wrong_signature_is_found() -> None:
     fitted.instead_of(function_of, lambda original: original)
 
     assert fitted.misfits == ["function_of: too many positional arguments"]
+
+
+def test_a_change_of_messages_is_not_made_in_the_process() -> None:
+    with pytest.raises(SystemExit, match=r"use python -m mutation\.proxy node-verdict-twice"):
+        apply("node-verdict-twice", Side.SCHEDULER, Inside())

@@ -4,7 +4,8 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
 
-from siconform.doctor.proxy import _Call
+import pytest
+from siconform.doctor.proxy import _Call, main
 from siconform.doctor.revision import si
 
 
@@ -53,3 +54,9 @@ def test_added_messages_are_not_written_concurrently() -> None:
     asyncio.run(both_ways())
     added = confirmation.SerializeToString()
     assert sorted(of.written) == sorted([b"1", b"2", b"3", added, added])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["no-such-change"]])
+def test_without_the_name_of_a_change_the_names_are_listed(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match=r"give the name of one change: .*drain-ignored"):
+        main(arguments)

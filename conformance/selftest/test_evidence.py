@@ -188,3 +188,12 @@ def test_run_specific_ids_are_removed_from_messages(conformance: Run) -> None:
     outcome = conformance(body(f'raise ConformanceFailure("{message}")'))
 
     assert outcome.reason("SI-NODE-004") == "<rm> lost node-3, <id> and <id>"
+
+
+def test_failures_of_random_histories_come_last(conformance: Run) -> None:
+    random = "@pytest.mark.explores\n" + body('raise ConformanceFailure("random")')
+    other = body('raise ConformanceFailure("no")').replace("004", "006").replace("_it", "_other")
+    outcome = conformance(random + other)
+
+    failed = [failure["requirement"] for failure in outcome.results["failures"]]
+    assert failed == ["SI-NODE-006", "SI-NODE-004"]

@@ -35,6 +35,7 @@ class FailureBlock(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # below the exchange
     history: str = ""  # a file in the results folder
     known: str = ""  # the baseline's reason, if it is a known failure
+    is_random: bool = False  # of random histories, which the reference's do not resemble
 
 
 def block(

@@ -1,6 +1,7 @@
 """The failures of a run, each next to the reference's history of the same scenario."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from siconform.config.options import Settings
@@ -17,8 +18,9 @@ AskReference = Callable[[Sequence[str]], Mapping[str, str]]
 def received(
     blocks: Sequence[FailureBlock], settings: Settings, ask: AskReference
 ) -> list[Failure]:
-    """Return all failures in the given order."""
-    of_the_reference = ask([block.test for block in blocks if block.history])
+    """Return all failures in the given order, long ones of random histories last."""
+    blocks = sorted(blocks, key=attrgetter("is_random"))
+    of_the_reference = ask([b.test for b in blocks if b.history and not b.is_random])
     return [_received(b, of_the_reference.get(b.test, ""), settings) for b in blocks]
 
 
