@@ -168,6 +168,7 @@ CASES = (
             *(
                 replace(APP, application="b"),
                 replace(ASK, key="l", application="b", placeholder=True),
+                replace(ASK, key=""),  # which no record names
             ),
             event("l", Subject.REQUEST, Detail.ALLOC_TIMEOUT),
             replace(allocated(), key="l", identity="l", application="b"),

@@ -112,8 +112,8 @@ class Objects:
 
     def request(self, *names: str) -> Request | None:
         """Return the request with one of these keys or identities, if it is clear which."""
-        for name in names:
-            found = self.requests.get(name) or self.requests.get(self._keys.get(name) or "")
+        for name in filter(None, names):  # no name is not that of a request without key
+            found = self.requests.get(name) or self.requests.get(self._keys.get(name) or name)
             if found is not None:
                 return None if found.unclear else found
         return None
