@@ -29,10 +29,11 @@ def apply(names: str, side: Side, inside: Inside) -> None:
     changes = of_side(side)
     for unknown in {name, variant} - {"", *changes}:
         sys.exit(f'unknown change of the {side.noun}: "{unknown}"; fixtures/mutation lists them')
+    for one in (changes[one] for one in (name, variant) if one):
+        if not one.is_inside:
+            sys.exit(f"{one.name} changes messages only: use python -m mutation.proxy {one.name}")
     if variant:
         changes[variant].alter(inside.quietly())
-    for on_the_wire in (one for one in (name, variant) if one and changes[one].is_on_the_wire):
-        sys.exit(f"{on_the_wire} changes messages: use python -m mutation.proxy {on_the_wire}")
     if name:
         changes[name].alter(inside)
         if not inside.replaces:

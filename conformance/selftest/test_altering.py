@@ -220,5 +220,5 @@ def test_replacement_with_wrong_signature_is_found() -> None:
 
 
 def test_a_change_of_messages_is_not_made_in_the_process() -> None:
-    with pytest.raises(SystemExit, match=r"use python -m mutation\.proxy node-verdict-twice"):
+    with pytest.raises(SystemExit, match=r"only: use python -m mutation\.proxy node-verdict-twice"):
         apply("node-verdict-twice", Side.SCHEDULER, Inside())

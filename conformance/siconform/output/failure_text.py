@@ -39,7 +39,12 @@ class FailureBlock(msgspec.Struct, frozen=True):
 
 
 def block(
-    received: Sequence[Evidence], outcome: Outcome | None, details: str, notes: Sequence[str]
+    received: Sequence[Evidence],
+    outcome: Outcome | None,
+    details: str,
+    notes: Sequence[str],
+    *,
+    is_random: bool,
 ) -> FailureBlock:
     """Return the failure block for the first, worst evidence."""
     evidence = received[0]
@@ -56,6 +61,7 @@ def block(
         details=details,
         notes=tuple(named(note) for note in notes),
         history=evidence.history,
+        is_random=is_random,
     )
 
 

@@ -241,9 +241,9 @@ class TestHooks:
         received = worst_first(unexplained or bad)
         details = str(report.longrepr) if received[0].verdict is Verdict.KIT_ERROR else ""
         exchange = item.stash.get(HISTORY, None)
-        about = block(received, result.outcome, details, exchange.remarks() if exchange else ())
+        notes = exchange.remarks() if exchange else ()
         is_random = item.get_closest_marker("explores") is not None
-        about = msgspec.structs.replace(about, is_random=is_random)
+        about = block(received, result.outcome, details, notes, is_random=is_random)
         if exchange is not None and about.history:
             self._add_verdict(item, report, HistoryVerdict.of(received[0], result.outcome))
         lines = exchange_text.lines(exchange.records()) if exchange else []
