@@ -71,6 +71,51 @@ with shutdown.guard():
 """
 
 
+STARTED_MEANWHILE = """
+import os, signal, subprocess, sys, threading, time
+from siconform import shutdown
+
+REPORTS = '''
+import signal, time
+def report(*_):
+    print("terminated", flush=True)
+    exit()
+signal.signal(signal.SIGTERM, report)
+print("started", flush=True)
+time.sleep(100)
+'''
+IGNORES = "import signal, time; signal.signal(15, signal.SIG_IGN); print(); time.sleep(2)"
+
+def later():
+    time.sleep(0.2)
+    subprocess.Popen([sys.executable, "-c", REPORTS])
+
+with shutdown.guard():
+    first = subprocess.Popen([sys.executable, "-uc", IGNORES], stdout=subprocess.PIPE)
+    first.stdout.readline()
+    threading.Thread(target=later, daemon=True).start()
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+TO_ANOTHER_THREAD = """
+import signal, threading, time
+from siconform import shutdown
+
+shutdown.GRACEFUL = 20
+def later():
+    time.sleep(0.2)  # the main thread waits for the lock
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    time.sleep(100)
+
+with shutdown.guard():
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Thread(target=later, daemon=True).start()
+    lock.acquire()
+"""
+
+
 def _ended(script: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  # our own script
         [sys.executable, "-c", script],
@@ -101,6 +146,21 @@ def test_error_after_interrupt_is_not_reported() -> None:
 
     assert done.returncode == 2
     assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+
+
+def test_child_started_after_the_signal_is_terminated() -> None:
+    done = _ended(STARTED_MEANWHILE)
+
+    assert done.returncode == 2
+    assert done.stderr == "siconform: interrupted (SIGTERM)\n"
+    assert done.stdout in {"started\nterminated\n", ""}  # "": it was terminated before it started
+
+
+def test_signal_to_another_thread_interrupts_the_main_thread() -> None:
+    done = _ended(TO_ANOTHER_THREAD)
+
+    assert done.returncode == 2
+    assert done.stderr == "siconform: interrupted (SIGINT)\n"
 
 
 @pytest.mark.parametrize(

@@ -76,15 +76,21 @@ def report_if_killed(sentence: str) -> None:
     _process.if_killed = sentence
 
 
-def terminate_children() -> None:
-    """Send SIGTERM to the children of a guarded command, without waiting."""
+def terminate_children(ended: Collection[int] = ()) -> set[int]:
+    """Send SIGTERM to the children of a guarded command, without waiting; return their ids.
+
+    Those in ``ended`` have received it before.
+    """
+    children: set[int] = set()
     if not _process.is_guarded:
-        return  # running inside another program
+        return children  # running inside another program
     parent = os.getpid()
     for pid in descendants():
         with suppress(OSError):
-            if _parent(pid) == parent:
+            if pid not in ended and _parent(pid) == parent:
                 os.kill(pid, signal.SIGTERM)
+                children.add(pid)
+    return children
 
 
 @contextmanager
@@ -146,16 +152,29 @@ def _raise_again(discarded: "sys.UnraisableHookArgs") -> None:
         return
     _process.is_interrupted = False
     number = signal.Signals[_process.signal]
-    again = threading.Timer(_POLL_INTERVAL, os.kill, (os.getpid(), number))  # not in this callback
+    again = threading.Timer(_POLL_INTERVAL, _to_main_thread, (number,))  # not in this callback
     again.daemon = True
     again.start()
 
 
+def _to_main_thread(number: int) -> None:
+    signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+
 def _watch(reader: int, handled: frozenset[int]) -> None:
-    """Wait for a signal on the wakeup pipe, which works even while the main thread is stuck."""
-    while not handled.intersection(os.read(reader, 64)):
-        pass
-    time.sleep(GRACEFUL)
+    """Wait for a signal on the wakeup pipe, which works even while the main thread is stuck.
+
+    The system may deliver the signal to another thread while the main one waits for a lock, which
+    only a signal of its own interrupts.
+    """
+    received: set[int] = set()
+    while not received:
+        received = {*handled.intersection(os.read(reader, 64))}
+    until = time.monotonic() + GRACEFUL
+    while (left := until - time.monotonic()) > 0:
+        if not _process.signal:
+            _to_main_thread(min(received))
+        time.sleep(min(left, _POLL_INTERVAL))
     kill_descendants(_KILLING)
     with suppress(OSError):
         if os.isatty(1):
@@ -167,13 +186,17 @@ def _watch(reader: int, handled: frozenset[int]) -> None:
 
 
 def _end_descendants() -> None:
-    """Terminate all descendants and kill those that take too long."""
+    """Terminate all descendants and kill those that take too long.
+
+    Another thread may start a child meanwhile.
+    """
     if not _has_children():
         return
-    terminate_children()
+    terminated = terminate_children()
     until = time.monotonic() + GRACEFUL
     while descendants() and time.monotonic() < until:
         time.sleep(_POLL_INTERVAL)
+        terminated |= terminate_children(terminated)
     kill_descendants(_KILLING)
 
 

@@ -41,6 +41,7 @@ def fork_supervised(grace: float) -> None:
     pid = os.fork()
     if pid:
         os._exit(_supervise(_Forked(pid), grace, wake, waker))
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(wake)
     os.close(waker)
@@ -75,7 +76,9 @@ def _prepare() -> "tuple[int, int]":
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
     wake, waker = os.pipe()
-    signal.signal(signal.SIGTERM, lambda *_: os.write(waker, b"t"))
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)  # works whichever thread receives the signal
+    signal.signal(signal.SIGTERM, lambda *_: None)
     return wake, waker
 
 
