@@ -35,11 +35,11 @@ def well_known_names_are_exact() -> Evaluator:
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case NodeRequest(attributes=names, capacity=amounts):
-                return _inexact(NodeRequest, tuple(names), tuple(amounts or ()))
+                return _inexact(NodeRequest, tuple(sorted(names)), tuple(amounts or ()))
             case ApplicationRequest(tags=names):
-                return _inexact(ApplicationRequest, tuple(names), ())
+                return _inexact(ApplicationRequest, tuple(sorted(names)), ())
             case AskRequest(tags=names, resource=amounts):
-                return _inexact(AskRequest, tuple(names), tuple(amounts or ()))
+                return _inexact(AskRequest, tuple(sorted(names)), tuple(amounts or ()))
         return NOTHING_TO_EVALUATE
 
     return evaluate
