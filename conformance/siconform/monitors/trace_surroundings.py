@@ -116,11 +116,12 @@ def _subject(names: Mapping[str, str]) -> frozenset[str]:
     return of_a_key or next(others, frozenset())
 
 
-def _names_in(content: Any) -> dict[str, str]:
+def _names_in(content: object) -> dict[str, str]:
     """Return the names in an element by field, also of nested ones."""
     found: dict[str, str] = {}
     if not isinstance(content, (RegistrationRequested, RegistrationAnswered)):
-        for field_name in _fields_of(type(content)):
+        kind: type = type(content)
+        for field_name in _fields_of(kind):
             value = getattr(content, field_name)
             if not isinstance(value, str):
                 found.update(_names_in(value))
