@@ -8,6 +8,7 @@ import pytest
 from siconform.expecting.barriers import BarrierBehaviour, Barriers
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed, TargetLost
+from siconform.protocol.callbacks import EvictionCheck, PlacementCheck
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -77,6 +78,11 @@ def test_message_in_time_is_returned() -> None:
     rm.connection.receives_in(0.05, NodeAccepted("n"))
 
     assert rm.rm.expect(NodeAccepted("n")) == NodeAccepted("n")
+
+
+@pytest.mark.parametrize("pattern", [Allocated("k1"), PlacementCheck("k1"), EvictionCheck("k1")])
+def test_checks_have_the_deadline_of_a_placement(pattern: Fact) -> None:
+    assert Deadlines().of((pattern,)) == Deadlines().place
 
 
 def test_message_within_grace_is_late() -> None:

@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from siconform.expecting.waits import WaitClass
+from siconform.protocol.callbacks import EvictionCheck, PlacementCheck
 from siconform.protocol.events import EventReceived
 from siconform.protocol.notifications import Allocated, AskReleased, Fact, Released, Termination
 
+_PLACING: Final = (Allocated, PlacementCheck, EvictionCheck)
 _FOR_ANOTHER: Final = (Termination.PLACEHOLDER_REPLACED, Termination.PREEMPTED_BY_SCHEDULER)
 
 
@@ -51,7 +53,7 @@ class Deadlines:
 
 def class_of(patterns: tuple[Fact, ...]) -> WaitClass:
     """Return the class with the longest deadline among those of the patterns."""
-    if any(isinstance(p, Allocated) or _is_decision(p) for p in patterns):
+    if any(isinstance(p, _PLACING) or _is_decision(p) for p in patterns):
         return WaitClass.PLACE
     if any(isinstance(p, (Released, AskReleased)) for p in patterns):
         return WaitClass.RELEASE

@@ -1,0 +1,187 @@
+"""Permitted variants of when a scheduler works: in turns, after a rest, a few at a time."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+from sireference.core import nodes, scheduler, scheduling_pass
+from sireference.core.model import Effect, NewAllocation
+from sireference.core.state.node_index import NodeIndex
+from sireference.core.state.service_order import next_ask_group
+from sireference.core.states import NodeState
+
+from mutation.inside import Inside
+from mutation.mutant import variant
+from mutation.variants.traffic import reports
+
+_BETWEEN: Final = 0.3  # seconds, between placements
+_TURN: Final = 0.25  # of an application
+_WARM_UP: Final = 2.0
+_WORK, _PAUSE = 0.4, 0.8
+_REST: Final = 1.5  # of a new node
+_MOST: Final = 0.5  # that a report takes
+
+
+@variant("places-three-a-second", "There are 0.3 s between two placements.", is_slow=True)
+def _(inside: Inside) -> None:
+    next_at: dict[int, tuple[Any, float]] = {}  # by partition
+
+    def run(_original: Callable[..., Any], partition: Any, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        while True:
+            _, at = next_at.get(id(partition), (None, now))
+            ask_group = None if partition.proposals else _next(partition)
+            if ask_group is None:
+                return effects
+            if now < at:
+                inside.fires()
+                partition.timers.set(at, lambda _: [])  # at each expired deadline there is a pass
+                return effects
+            done = scheduling_pass._step(partition, ask_group, now)
+            ask_group.application.done_with_notified()
+            if any(isinstance(effect, NewAllocation) for effect in done):
+                next_at[id(partition)] = (partition, now + _BETWEEN)
+            effects += done
+
+    inside.instead_of(scheduling_pass.run, run)
+
+
+@variant(
+    "one-application-at-a-time",
+    "Each quarter of a second one application is served, and no other.",
+    is_slow=True,
+)
+def _(inside: Inside) -> None:
+    turn: dict[int, tuple[Any, float]] = {}  # the application served, by partition, and until when
+
+    def run(_original: Callable[..., Any], partition: Any, now: float) -> list[Effect]:
+        effects: list[Effect] = []
+        while True:
+            ask_group = None if partition.proposals else _next(partition)
+            if ask_group is None:
+                return effects
+            application, until = turn.get(id(partition), (None, now))
+            if ask_group.application is not application:
+                if now < until:
+                    inside.fires()
+                    partition.timers.set(until, lambda _: [])
+                    return effects
+                turn[id(partition)] = (ask_group.application, now + _TURN)
+            effects += scheduling_pass._step(partition, ask_group, now)
+            ask_group.application.done_with_notified()
+
+    inside.instead_of(scheduling_pass.run, run)
+
+
+def _next(partition: Any) -> Any:
+    return next_ask_group(partition.root)
+
+
+@variant(
+    "warms-up-for-two-seconds", "Nothing is placed for 2 s after a registration.", is_slow=True
+)
+def _(inside: Inside) -> None:
+    ready: dict[int, tuple[Any, float]] = {}  # by RM
+
+    def due(rm: Any, now: float) -> float:
+        return ready.setdefault(id(rm), (rm, now + _WARM_UP))[1]
+
+    _waits_until(inside, due)
+
+
+@variant(
+    "pauses-now-and-then",
+    "The scheduler places requests for 0.4 s, then pauses for 0.8 s, and so on.",
+    is_slow=True,
+)
+def _(inside: Inside) -> None:
+    def due(_: Any, now: float) -> float:
+        into = now % (_WORK + _PAUSE)
+        return now if into < _WORK else now - into + _WORK + _PAUSE
+
+    _waits_until(inside, due)
+
+
+def _waits_until(inside: Inside, due: Callable[[Any, float], float]) -> None:
+    """Have no scheduling pass before the time that ``due`` gives for an RM."""
+
+    def run(original: Callable[..., Any], rm: Any, now: float) -> Any:
+        at = due(rm, now)
+        if now >= at:
+            return original(rm, now)
+        inside.fires()
+        rm.timers.set(at, lambda _: [])
+        return []
+
+    inside.instead_of(scheduler._pass, run)
+
+
+@variant(
+    "new-nodes-rest",
+    "A node is used 1.5 s after it joined or became schedulable again.",
+    is_slow=True,
+)
+def _(inside: Inside) -> None:
+    resting: dict[int, Any] = {}  # nodes
+    starting: list[tuple[Any, float]] = []  # the timers of the partition, and the time
+
+    def opens(original: Callable[..., Any], *args: Any) -> Any:
+        """Note whose nodes become schedulable meanwhile, and when."""
+        holder, now = args[0], args[-1]
+        starting.append((holder.timers, now))
+        try:
+            return original(*args)
+        finally:
+            starting.pop()
+
+    def change(original: Callable[..., Any], partition: Any, node: Any, *args: Any) -> Any:
+        if node.state is NodeState.SCHEDULABLE:
+            return original(partition, node, *args)
+        return opens(original, partition, node, *args)
+
+    def freed(original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
+        if starting and id(node) not in resting:
+            timers, now = starting[-1]
+            resting[id(node)] = node
+            timers.set(now + _REST, lambda _: used(original, index, node))
+            inside.fires()
+        elif id(node) not in resting:
+            original(index, node)
+
+    def taken(original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
+        if id(node) not in resting:
+            original(index, node)
+
+    def used(original: Callable[..., Any], index: NodeIndex, node: Any) -> list[Effect]:
+        del resting[id(node)]
+        if node.state is NodeState.SCHEDULABLE:
+            original(index, node)
+        return []
+
+    inside.instead_of(nodes.create, opens)
+    inside.instead_of(nodes.change, change)
+    inside.instead_of(NodeIndex.capacity_freed, freed)
+    inside.instead_of(NodeIndex.capacity_used, taken)
+
+
+@variant(
+    "reports-take-their-time",
+    "A report takes up to half a second; those of one stream stay in order.",
+    is_slow=True,
+)
+def _(inside: Inside) -> None:
+    random = Random(1)  # noqa: S311  # no secret
+    last: dict[tuple[str, str], float] = {}  # by RM and kind of message
+
+    def moment(effect: Effect, now: float) -> float:
+        stream = (effect.rm_id, _stream(effect))
+        last[stream] = max(last.get(stream, now), now + random.uniform(0.0, _MOST))
+        return last[stream]
+
+    reports(inside, moment)
+
+
+def _stream(effect: Effect) -> str:
+    """Return what the elements of one kind of response have in common in their names."""
+    name = type(effect).__name__
+    return next((kind for kind in ("Node", "Application") if kind in name), "Allocation")
