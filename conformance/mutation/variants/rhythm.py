@@ -116,52 +116,61 @@ def _waits_until(inside: Inside, due: Callable[[Any, float], float]) -> None:
     inside.instead_of(scheduler._pass, run)
 
 
+class _Rests:
+    """Nodes that joined or became schedulable a short while ago, and are not used yet."""
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._resting: dict[int, Any] = {}
+        self._starting: list[tuple[Any, float]] = []  # timers, and the time
+
+    def opens(self, original: Callable[..., Any], *args: Any) -> Any:
+        """Have what becomes schedulable meanwhile rest."""
+        self._starting.append((args[0].timers, args[-1]))
+        try:
+            return original(*args)
+        finally:
+            self._starting.pop()
+
+    def changes(self, original: Callable[..., Any], partition: Any, node: Any, *args: Any) -> Any:
+        """Have a node rest that is not schedulable before the change."""
+        if node.state is NodeState.SCHEDULABLE:
+            return original(partition, node, *args)
+        return self.opens(original, partition, node, *args)
+
+    def freed(self, original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
+        """Use a node later if it has to rest."""
+        if self._starting and id(node) not in self._resting:
+            timers, now = self._starting[-1]
+            self._resting[id(node)] = node
+            timers.set(now + _REST, lambda _: self._used(original, index, node))
+            self._inside.fires()
+        else:
+            self.unless_resting(original, index, node)
+
+    def unless_resting(self, original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
+        """Tell the index of a node that it knows."""
+        if id(node) not in self._resting:
+            original(index, node)
+
+    def _used(self, original: Callable[..., Any], index: NodeIndex, node: Any) -> list[Effect]:
+        del self._resting[id(node)]
+        if node.state is NodeState.SCHEDULABLE:
+            original(index, node)
+        return []
+
+
 @variant(
     "new-nodes-rest",
     "A node is used 1.5 s after it joined or became schedulable again.",
     is_slow=True,
 )
 def _(inside: Inside) -> None:
-    resting: dict[int, Any] = {}  # nodes
-    starting: list[tuple[Any, float]] = []  # the timers of the partition, and the time
-
-    def opens(original: Callable[..., Any], *args: Any) -> Any:
-        """Note whose nodes become schedulable meanwhile, and when."""
-        holder, now = args[0], args[-1]
-        starting.append((holder.timers, now))
-        try:
-            return original(*args)
-        finally:
-            starting.pop()
-
-    def change(original: Callable[..., Any], partition: Any, node: Any, *args: Any) -> Any:
-        if node.state is NodeState.SCHEDULABLE:
-            return original(partition, node, *args)
-        return opens(original, partition, node, *args)
-
-    def freed(original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
-        if starting and id(node) not in resting:
-            timers, now = starting[-1]
-            resting[id(node)] = node
-            timers.set(now + _REST, lambda _: used(original, index, node))
-            inside.fires()
-        elif id(node) not in resting:
-            original(index, node)
-
-    def taken(original: Callable[..., Any], index: NodeIndex, node: Any) -> None:
-        if id(node) not in resting:
-            original(index, node)
-
-    def used(original: Callable[..., Any], index: NodeIndex, node: Any) -> list[Effect]:
-        del resting[id(node)]
-        if node.state is NodeState.SCHEDULABLE:
-            original(index, node)
-        return []
-
-    inside.instead_of(nodes.create, opens)
-    inside.instead_of(nodes.change, change)
-    inside.instead_of(NodeIndex.capacity_freed, freed)
-    inside.instead_of(NodeIndex.capacity_used, taken)
+    rests = _Rests(inside)
+    inside.instead_of(nodes.create, rests.opens)
+    inside.instead_of(nodes.change, rests.changes)
+    inside.instead_of(NodeIndex.capacity_freed, rests.freed)
+    inside.instead_of(NodeIndex.capacity_used, rests.unless_resting)
 
 
 @variant(
