@@ -1,6 +1,7 @@
 """Settings shared by all tests: time limits, number of examples, and timing report."""
 
 import gc
+import signal
 import time
 from collections import defaultdict
 from typing import Final
@@ -12,6 +13,9 @@ import pytest
 hypothesis_profiles.register()
 
 gc.set_threshold(50_000)  # new objects; the default of 700 costs 3 % of all tests
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job of a script
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes are sent it by tests
+
 SLOW: Final = 2.0  # seconds; a slower test needs a reason: @pytest.mark.slow("reason")
 _SLOWEST: Final = 10
 
