@@ -83,6 +83,17 @@ def test_ask_that_cannot_preempt_its_own_application_blocks_no_other(rm: Preempt
     assert keys(rm.confirms(own, "d1")) == ["k2", "k1"]
 
 
+def test_ask_that_a_long_pass_does_not_come_to_preempts_afterwards(rm: Preempting) -> None:
+    (own,) = rm.takes("own", memory=10)
+    rm.submits("d", "root.outside")
+    others = [Ask(f"k{n}", "d", resource=Resource({"memory": 20 + n})) for n in range(300)]
+    last = Ask("daemon", "d", resource=Resource({"memory": 1}), required_node="n1")
+
+    effects = rm.send(asks=(*others, last)) + rm.waits(1)
+
+    assert preempted(effects) == [own]
+
+
 def test_no_preemption_on_a_draining_node(rm: Preempting) -> None:
     rm.takes("v", most=10)
     rm.drains("n1")

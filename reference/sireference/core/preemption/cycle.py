@@ -57,7 +57,8 @@ def run(partition: Partition, now: float) -> list[Effect]:
     searches = _Searches(partition)
     in_vain: set[_Alike] = set()  # an ask of higher priority found no victims
     for pending in preemptors.worth_a_look(now):
-        if searches.looks >= _MOST_LOOKS or partition.proposals:
+        is_over = searches.looks >= _MOST_LOOKS or partition.proposals
+        if is_over or eligibility.is_still_to_be_served(pending):
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)

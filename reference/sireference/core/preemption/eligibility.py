@@ -85,6 +85,11 @@ def is_within_limits(pending: PendingAsk) -> bool:
     return all(quota in path or quota.has_capacity(need) for quota in pending.application.quotas)
 
 
+def is_still_to_be_served(pending: PendingAsk) -> bool:
+    """Return whether the ask does not wait yet, because no pass has come to it."""
+    return pending.ask_group is not None and pending.ask_group.waits_in is None
+
+
 def is_stuck(partition: Partition, pending: PendingAsk) -> bool:
     """Return whether the ask waits for nodes or a queue maximum, and not for something else."""
     ask_group, path = pending.ask_group, pending.application.leaf.path
