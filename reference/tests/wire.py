@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from typing import Any
 
@@ -108,7 +108,8 @@ class Wire:
         method = self._methods[name]
         stream = Stream(rpc.callable_for(self.channel, method)(), method.request, rm_id)
         if greets:
-            await stream.send()
+            with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                await stream.send()  # unless the server has ended it already: see `ends`
         return stream
 
     async def offers(self, *kinds: "ext.CallbackKind.ValueType", rm_id: str = "rm") -> Callbacks:
