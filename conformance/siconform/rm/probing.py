@@ -45,9 +45,9 @@ def probe(rm: ResourceManager, observed: ProbedBehaviour, revision: Revision) ->
 
 def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> None:
     rm.has_node(memory=_CAPACITY, vcore=_CAPACITY)
-    app = rm.has_application()
-    for _ in range(_PLACEMENTS):
-        ask = rm.asks(app)
+    app, other = rm.has_application(), rm.has_application()
+    for number in range(_PLACEMENTS):  # some schedulers serve applications in turn
+        ask = rm.asks(other if number % 2 else app)
         rm.measured(partial(rm.expect, Allocated(ask)), observed.latency.measured)
     waiting = rm.asks(app, memory=_CAPACITY)
     oversized = rm.asks(app, memory=10 * _CAPACITY)
@@ -56,7 +56,8 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     rejected = _rejected(rm, waiting, oversized)
     observed.keeps_waiting_asks = waiting not in rejected
     observed.keeps_oversized_asks = oversized not in rejected
-    rm.removes_application(app)
+    for one in (app, other):
+        rm.removes_application(one)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
         observed.heeds_quotas = _heeds_quotas(rm)
 
