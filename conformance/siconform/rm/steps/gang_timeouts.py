@@ -101,7 +101,11 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
         That is computed from the known timeout, not taken from the scheduler's reports.
         """
-        with self._unless_timed_out(partial.gang, partial.since):
+        self.expect_none_before_timeout(partial.gang, partial.since, *patterns)
+
+    def expect_none_before_timeout(self, gang: Gang, since: float, *patterns: Fact) -> None:
+        """Expect none; inconclusive if a gang submitted after ``since`` may have timed out."""
+        with self._unless_timed_out(gang, since):
             self.expect_none(*patterns)
 
     def expect_before_timeout(self, gang: Gang, since: float, pattern: Fact) -> None:
