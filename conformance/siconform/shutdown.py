@@ -76,10 +76,10 @@ def report_if_killed(sentence: str) -> None:
     _process.if_killed = sentence
 
 
-def terminate_children(ended: Collection[int] = ()) -> set[int]:
+def terminate_children(terminated: Collection[int] = ()) -> set[int]:
     """Send SIGTERM to the children of a guarded command, without waiting; return their ids.
 
-    Those in ``ended`` have received it before.
+    Those already ``terminated`` are left out.
     """
     children: set[int] = set()
     if not _process.is_guarded:
@@ -87,7 +87,7 @@ def terminate_children(ended: Collection[int] = ()) -> set[int]:
     parent = os.getpid()
     for pid in descendants():
         with suppress(OSError):
-            if pid not in ended and _parent(pid) == parent:
+            if pid not in terminated and _parent(pid) == parent:
                 os.kill(pid, signal.SIGTERM)
                 children.add(pid)
     return children

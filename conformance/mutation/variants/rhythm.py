@@ -12,7 +12,7 @@ from sireference.core.states import NodeState
 
 from mutation.inside import Inside
 from mutation.mutant import variant
-from mutation.variants.traffic import reports
+from mutation.variants.traffic import APPLICATIONS, NODES, reports
 
 _BETWEEN: Final = 0.3  # seconds, between placements
 _TURN: Final = 0.25  # of an application
@@ -26,24 +26,14 @@ _MOST: Final = 0.5  # that a report takes
 def _(inside: Inside) -> None:
     next_at: dict[int, tuple[Any, float]] = {}  # by partition
 
-    def run(_original: Callable[..., Any], partition: Any, now: float) -> list[Effect]:
-        effects: list[Effect] = []
-        while True:
-            _, at = next_at.get(id(partition), (None, now))
-            ask_group = None if partition.proposals else _next(partition)
-            if ask_group is None:
-                return effects
-            if now < at:
-                inside.fires()
-                partition.timers.set(at, lambda _: [])  # at each expired deadline there is a pass
-                return effects
-            done = scheduling_pass._step(partition, ask_group, now)
-            ask_group.application.done_with_notified()
-            if any(isinstance(effect, NewAllocation) for effect in done):
-                next_at[id(partition)] = (partition, now + _BETWEEN)
-            effects += done
+    def due(partition: Any, _: Any, now: float) -> float:
+        return next_at.get(id(partition), (partition, now))[1]
 
-    inside.instead_of(scheduling_pass.run, run)
+    def done(partition: Any, effects: list[Effect], now: float) -> None:
+        if any(isinstance(effect, NewAllocation) for effect in effects):
+            next_at[id(partition)] = (partition, now + _BETWEEN)
+
+    _serves_when(inside, due, done)
 
 
 @variant(
@@ -54,27 +44,39 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     turn: dict[int, tuple[Any, float]] = {}  # the application served, by partition, and until when
 
+    def due(partition: Any, ask_group: Any, now: float) -> float:
+        application, until = turn.get(id(partition), (None, now))
+        if ask_group.application is application:
+            return now
+        if until <= now:
+            turn[id(partition)] = (ask_group.application, now + _TURN)
+        return until
+
+    _serves_when(inside, due)
+
+
+def _serves_when(
+    inside: Inside,
+    due: Callable[[Any, Any, float], float],
+    done: Callable[[Any, list[Effect], float], None] = lambda *_: None,
+) -> None:
+    """Serve the next group of a partition at the time ``due`` gives; tell ``done`` the effects."""
+
     def run(_original: Callable[..., Any], partition: Any, now: float) -> list[Effect]:
         effects: list[Effect] = []
-        while True:
-            ask_group = None if partition.proposals else _next(partition)
-            if ask_group is None:
-                return effects
-            application, until = turn.get(id(partition), (None, now))
-            if ask_group.application is not application:
-                if now < until:
-                    inside.fires()
-                    partition.timers.set(until, lambda _: [])
-                    return effects
-                turn[id(partition)] = (ask_group.application, now + _TURN)
-            effects += scheduling_pass._step(partition, ask_group, now)
-            ask_group.application.done_with_notified()
+        while not partition.proposals and (group := next_ask_group(partition.root)) is not None:
+            at = due(partition, group, now)
+            if now < at:
+                inside.fires()
+                partition.timers.set(at, lambda _: [])  # at each expired deadline there is a pass
+                break
+            step = scheduling_pass._step(partition, group, now)
+            group.application.done_with_notified()
+            done(partition, step, now)
+            effects += step
+        return effects
 
     inside.instead_of(scheduling_pass.run, run)
-
-
-def _next(partition: Any) -> Any:
-    return next_ask_group(partition.root)
 
 
 @variant(
@@ -180,17 +182,11 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     random = Random(1)  # noqa: S311  # no secret
-    last: dict[tuple[str, str], float] = {}  # by RM and kind of message
+    last: dict[tuple[str, bool, bool], float] = {}  # by RM and stream
 
     def moment(effect: Effect, now: float) -> float:
-        stream = (effect.rm_id, _stream(effect))
+        stream = effect.rm_id, isinstance(effect, NODES), isinstance(effect, APPLICATIONS)
         last[stream] = max(last.get(stream, now), now + random.uniform(0.0, _MOST))
         return last[stream]
 
     reports(inside, moment)
-
-
-def _stream(effect: Effect) -> str:
-    """Return what the elements of one kind of response have in common in their names."""
-    name = type(effect).__name__
-    return next((kind for kind in ("Node", "Application") if kind in name), "Allocation")

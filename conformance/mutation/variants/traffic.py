@@ -33,8 +33,8 @@ Delay = Callable[[Effect, float], float]
 _AT_ONCE: Final = (Registered, Configured, Refused, Call)
 _A_WHILE: Final = 0.1  # seconds
 _A_SECOND: Final = 1.0
-_NODES: Final = (AcceptedNode, RejectedNode)
-_APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
+NODES: Final = (AcceptedNode, RejectedNode)
+APPLICATIONS: Final = (AcceptedApplication, RejectedApplication, UpdatedApplication)
 _ALLOCATIONS: Final = (
     NewAllocation,
     ReleasedAllocation,
@@ -90,9 +90,9 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     def moment(effect: Effect, now: float) -> float:
-        if isinstance(effect, _APPLICATIONS):
+        if isinstance(effect, APPLICATIONS):
             return now + _A_WHILE
-        return now + _A_WHILE / 2 if isinstance(effect, _NODES) else now
+        return now + _A_WHILE / 2 if isinstance(effect, NODES) else now
 
     reports(inside, moment)
 
