@@ -1,17 +1,21 @@
 """Spellings of gang styles: the SI names hard and soft, and does not fix their tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from siwire import Capability
 
 from siconform.outcomes import ConformanceFailure, NotOffered, Outcome, TargetLost
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
     ApplicationRejected,
+    ApplicationUpdated,
     AskRejected,
 )
+from siconform.rm.steps.application_ends import ApplicationEndSteps
 from siconform.rm.steps.gang_timeouts import GangTimeoutSteps, PartialGang
 from siconform.rm.steps.gangs import Style
 
@@ -27,7 +31,7 @@ def spellings(style: Style) -> tuple[str, str]:
     return style.value, style.value.title()
 
 
-class GangStyleSteps(GangTimeoutSteps):
+class GangStyleSteps(GangTimeoutSteps, ApplicationEndSteps):
     """Probes once how each style is spelled, with parallel gangs that time out.
 
     A scheduler may reject other spellings or silently treat them as the other style. So each
@@ -78,14 +82,10 @@ class GangStyleSteps(GangTimeoutSteps):
             raise
         except Outcome:
             return {}
-        wanted = {Style.SOFT: False, Style.HARD: True}
-        return {
-            style: next((s for s in spellings(style) if fails.get(s) is wanted[style]), style.value)
-            for style in Style
-        }
+        return {style: _first_effective(style, fails) for style in Style}
 
-    def _tried(self, candidates: Iterable[str]) -> dict[str, bool]:
-        """Return whether a gang of each accepted spelling fails at its timeout."""
+    def _tried(self, candidates: Iterable[str]) -> dict[str, bool | None]:
+        """Return whether a gang of each accepted spelling fails at its timeout; None if unclear."""
         gangs: dict[str, PartialGang] = {}
         limit = self.short_limit()
         with self.confirming_nothing():
@@ -95,13 +95,28 @@ class GangStyleSteps(GangTimeoutSteps):
                 )
             releases = [release for one in gangs.values() for release in self.has_expired(one)]
         self.has_confirmed(releases)
-        return {style: self._fails(partial) for style, partial in gangs.items()}
+        return {style: self._fails(partial.gang) for style, partial in gangs.items()}
 
-    def _fails(self, partial: PartialGang) -> bool:
-        """Return whether the application failed: its next ask is not allocated."""
-        real = self.asks_member(partial.gang)
-        try:
-            received = self.expect_one_of(Allocated(real), AskRejected(real))
-        except ConformanceFailure:
-            return True
-        return isinstance(received, AskRejected)
+    def _fails(self, gang: Gang) -> bool | None:
+        """Return False if the next ask is allocated, True if a failure was reported instead.
+
+        None if neither: the application may have failed, or its ask takes too long.
+        """
+        real = self.asks_member(gang)
+        with suppress(ConformanceFailure):
+            if isinstance(self.expect_one_of(Allocated(real), AskRejected(real)), Allocated):
+                return False
+        failed = ApplicationUpdated(gang, state=self.failure())
+        return True if self.observe(failed) else None
+
+
+def _first_effective(style: Style, fails: Mapping[str, bool | None]) -> str:
+    """Return the first spelling that had the style's effect, or else that of the SI comment.
+
+    A reported failure is better evidence of the hard style than an ask that was not allocated.
+    """
+    for effect in (True, None) if style is Style.HARD else (False,):
+        for spelling in spellings(style):
+            if fails.get(spelling, not effect) is effect:
+                return spelling
+    return style.value
