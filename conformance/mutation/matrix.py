@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import click
-from siconform.catalogue import Side
+from siconform.catalogue import Side, catalogue
 from siconform.verdicts import Verdict
 
 from mutation import choosing, outcomes
@@ -58,6 +58,12 @@ _RECORDED: Final = ("", RunOptions(own=True).name)
     "--revision", "revisions", multiple=True, help="Only mutants and variants of this revision."
 )
 @click.option(
+    "--in-revision",
+    default="",
+    metavar="REVISION",
+    help="Serve changes made inside in this revision instead of their own; record no results.",
+)
+@click.option(
     "--side",
     type=click.Choice([side.value for side in Side]),
     help="Only mutants and variants of this side.",
@@ -69,6 +75,7 @@ def main(
     sample: int | None,
     since: str,
     revisions: Sequence[str],
+    in_revision: str,
     side: str | None,
     **options: Any,
 ) -> None:
@@ -85,12 +92,24 @@ def main(
     chosen = [CHANGES[name] for name in names] or there
     if sample is not None:
         chosen, options["own"] = choosing.sample(chosen, sample, since), True
+    if in_revision:
+        chosen = [one for change in chosen for one in _served_in(in_revision, change)]
     began = time.monotonic()
     is_right = _evaluate(chosen, jobs, RunOptions(**options))
     click.echo(f"{len(chosen)} tested in {time.monotonic() - began:.0f} s")
-    if RunOptions(**options).name in _RECORDED:
+    if not in_revision and RunOptions(**options).name in _RECORDED:
         outcomes.record(is_right)
     sys.exit(not all(is_right.values()))
+
+
+def _served_in(revision: str, change: Change) -> Iterator[Change]:
+    """Yield the change as served in another revision, if it is possible and breaks anything."""
+    if change.is_on_the_wire or not change.is_inside:
+        return
+    there = {one for one, requirement in catalogue().items() if revision in requirement.revisions}
+    breaks = tuple(one for one in change.breaks if one in there)
+    if breaks or change.is_variant:
+        yield replace(change, revision=revision, breaks=breaks)
 
 
 def _evaluate(chosen: Sequence[Change], jobs: int, options: RunOptions) -> dict[str, bool]:
