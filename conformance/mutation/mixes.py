@@ -54,8 +54,8 @@ class Small:
         unusual = {name for name in self.is_usual if draws.random() < _SHARE} - {_FIXED}
         for group in self.one_of:
             among = [name for name in group if name in unusual and not self.is_usual[name]]
-            unusual -= set(among[1:])
             if among:
+                unusual -= {*among} - {draws.choice(among)}
                 unusual |= {name for name in group if self.is_usual[name]}
         return [
             f"no-{name}" if usual else name
@@ -87,7 +87,10 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("silent-removal", "removed-at-once"),
                     ("withdrawn-rejected", "withdrawn-silently"),
                     ("updates-refused", "updates-end"),
-                    ("slow", "late", "leaves-room", "tries-seldom"),  # or it needs a --time-scale
+                    (
+                        *("slow", "late", "leaves-room", "tries-seldom", "unsteady", "one-a-round"),
+                        *("by-turns", "warms-up", "pauses", "nodes-rest"),
+                    ),  # or it needs a --time-scale
                 ),
                 "2024-10",
             ),

@@ -106,6 +106,52 @@ def test_strategy_changes_report_of_withdrawal() -> None:
     assert [len(answer.rejectedAllocations) for answer in answers] == [1]
 
 
+@pytest.mark.parametrize(
+    ("strategy", "moments", "placed"),
+    [
+        ("by-turns", [0.0, 0.25, 0.5], [1, 1, 1]),
+        ("one-a-round", [0.0, 0.2, 0.4], [1, 1, 1]),
+        ("warms-up", [0.1, 1.9, 2.1], [0, 0, 3]),
+        ("pauses", [0.5, 1.1, 1.3], [0, 0, 3]),
+        ("nodes-rest", [0.0, 1.4, 1.6], [0, 0, 3]),
+    ],
+)
+def test_strategy_decides_when_requests_are_placed(
+    strategy: str, moments: list[float], placed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    known = table(strategy)
+    known.since = 0.0
+    three = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=3)})
+    for name in "abc":
+        added = si_pb2.AddApplicationRequest(applicationID=name, queueName="root.plain")
+        hearing.observe(known, si_pb2.ApplicationRequest(new=[added]))
+        asked = {"allocationKey": name, "applicationID": name, "resourcePerAlloc": three}
+        received(known, allocations=[asked])
+
+    def placed_at(moment: float) -> int:
+        monkeypatch.setattr("time.time", lambda: moment)
+        rounds.go(known)
+        answers: list[Any] = [*known.news.due(ALLOCATION)]
+        return sum(len(answer.new) for answer in answers)
+
+    assert [placed_at(moment) for moment in moments] == placed
+
+
+def test_unsteady_messages_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    news = News(chosen(["unsteady", "singly"]))
+    for number in range(20):
+        news.placed(si_pb2.Allocation(allocationKey=f"k{number}"))
+
+    soon = news.due(ALLOCATION)
+    monkeypatch.setattr("time.monotonic", lambda: 11.0)
+    answers: list[Any] = [*soon, *news.due(ALLOCATION)]
+
+    assert len(soon) < 20
+    assert [answer.new[0].allocationKey for answer in answers] == [f"k{n}" for n in range(20)]
+
+
 def test_invalid_configuration_is_rejected() -> None:
     with pytest.raises(ConfigurationError):
         read("partitions: 5")

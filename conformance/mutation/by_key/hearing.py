@@ -6,7 +6,7 @@ from typing import Final
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key import lives, reports
+from mutation.by_key import lives, reports, rhythm
 from mutation.by_key.queues import Queue, upwards
 from mutation.by_key.table import USUAL_PARTITION, Application, Node, Table, amounts
 
@@ -114,6 +114,7 @@ def _create(table: Table, info: si_pb2.NodeInfo) -> None:
         has=amounts(info.schedulableResource),
         attributes=dict(info.attributes),
         draining=info.action == si_pb2.NodeInfo.CREATE_DRAIN,
+        usable_from=rhythm.usable_from(table),
     )
     accepted = si_pb2.AcceptedNode(nodeID=info.nodeID)
     table.news.report(si_pb2.NodeResponse(accepted=[accepted]))
@@ -138,6 +139,7 @@ def _undrain(table: Table, info: si_pb2.NodeInfo) -> None:
     if not node.draining:
         raise Refused(f"{node.name} is not draining")
     node.draining = False
+    node.usable_from = rhythm.usable_from(table)
 
 
 def _decommission(table: Table, info: si_pb2.NodeInfo) -> None:

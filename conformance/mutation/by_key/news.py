@@ -1,5 +1,6 @@
 """Outgoing items for an RM, in order, until a stream takes them."""
 
+import random
 import time
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,11 +12,12 @@ ALLOCATION: Final = "UpdateAllocation"
 APPLICATION: Final = "UpdateApplication"
 NODE: Final = "UpdateNode"
 _LATE: Final = 1.2
+_UNSTEADY: Final = 0.5
 
 
 @dataclass
 class News:
-    """Items by stream, each with the time of its event."""
+    """Items by stream, each with the time of its event or, if they are unsteady, of its message."""
 
     strategies: frozenset[str]
     _waiting: dict[str, list[tuple[float, Response]]] = field(default_factory=dict)
@@ -27,7 +29,12 @@ class News:
             si_pb2.ApplicationResponse: APPLICATION,
             si_pb2.NodeResponse: NODE,
         }[type(response)]
-        self._waiting.setdefault(stream, []).append((time.monotonic(), response))
+        waiting = self._waiting.setdefault(stream, [])
+        since = time.monotonic()
+        if "unsteady" in self.strategies:
+            previous, _ = waiting[-1] if waiting else (since, None)
+            since = max(previous, since + random.uniform(0, _UNSTEADY))  # noqa: S311  # not secret
+        waiting.append((since, response))
 
     def placed(self, allocation: si_pb2.Allocation) -> None:
         """Queue a new allocation."""

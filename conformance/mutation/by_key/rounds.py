@@ -1,10 +1,11 @@
 """A scheduling round: place pending entries that fit, and end what has timed out."""
 
 import time
+from collections.abc import Iterator
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key import lives
+from mutation.by_key import lives, rhythm
 from mutation.by_key.queues import upwards
 from mutation.by_key.table import Application, Entry, Node, State, Table, amounts
 from mutation.by_key.totals import Totals
@@ -15,7 +16,7 @@ def go(table: Table) -> None:
     totals = Totals(table)
     done_with: set[Application | tuple[str, str]] = set()  # and queues, for this round
     now = time.time()
-    for entry in _in_order(table):
+    for entry in rhythm.served_now(table, _in_order(table)):
         application = entry.application
         if application is None or entry.not_before > now:
             continue
@@ -25,16 +26,24 @@ def go(table: Table) -> None:
         if not _may_run(table, application) or not _has_its_turn(application, entry, totals):
             continue
         if _replaces(table, entry) or place(table, entry, totals):
+            if table.has("one-a-round"):
+                return
             if table.has("leaves-room"):
                 done_with.add(application)
             continue
-        if table.has("in-order"):
-            done_with.add(application)
-        if table.has("head-stays") and table.partitions[queue[0]].queues[queue[1]].policy != "fair":
-            done_with.add(queue)
+        done_with.update(_held_up(table, application))
         if table.has("tries-seldom"):
             entry.tried += 1
             entry.not_before = now + min(2, entry.tried)
+
+
+def _held_up(table: Table, application: Application) -> Iterator[Application | tuple[str, str]]:
+    """Yield the application and queue that wait as long as a request of theirs does not fit."""
+    if table.has("in-order"):
+        yield application
+    of_queue = table.partitions[application.partition].queues[application.queue]
+    if table.has("head-stays") and of_queue.policy != "fair":
+        yield application.partition, application.queue
 
 
 def _in_order(table: Table) -> list[Entry]:
@@ -121,6 +130,7 @@ def place(
         for node in table.nodes.values()
         if node.partition == application.partition
         and not node.draining
+        and node.usable_from <= time.time()
         and (not wanted or node.name in wanted)
         and totals.node_holds(node, entry.size)
     ]

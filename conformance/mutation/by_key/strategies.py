@@ -9,6 +9,12 @@ STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
         # timing and grouping of messages
         "slow": "There is a scheduling round every two seconds.",
         "late": "Messages are sent 1.2 seconds later, in the original order.",
+        "unsteady": "Each message takes up to half a second, in order within its stream.",
+        "one-a-round": "A round places one request.",
+        "by-turns": "Applications are served by turns, a quarter of a second each.",
+        "warms-up": "Nothing is placed in the first two seconds of a registration.",
+        "pauses": "After 0.4 seconds with placements there are 0.8 seconds without.",
+        "nodes-rest": "A node is used 1.5 seconds after it was added or stopped draining.",
         "singly": "Every item has a message of its own.",
         "together": "One message carries all pending items, in no particular order.",
         # what is reported

@@ -40,6 +40,7 @@ class Node:
     has: Amounts
     attributes: dict[str, str]
     draining: bool = False
+    usable_from: float = 0.0  # time since 1970
 
 
 @dataclass(eq=False)
@@ -122,6 +123,7 @@ class Table:
     used_keys: set[str] = field(default_factory=set)
     used_ids: set[str] = field(default_factory=set)
     numbers: Iterator[int] = field(default_factory=itertools.count)
+    since: float = field(default_factory=time.time)  # the registration
 
     def has(self, strategy: str) -> bool:
         """Return whether this strategy is enabled."""
