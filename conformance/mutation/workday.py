@@ -172,7 +172,7 @@ class WorkingRm:
         attributes = {"si/node-partition": nowhere}
         self.send(
             NodeRequest(name, Action.CREATE, NOTHING, attributes=attributes),
-            ApplicationRequest(name, "root.plain", nowhere, user="fence"),
+            ApplicationRequest(name, "root.plain", nowhere, user="barrier"),
             AskRequest(name, nowhere, _PART, _size(1)),
         )
 

@@ -141,13 +141,16 @@ RELEASE = ReleaseRequest(OneAllocation("a", "id"), STOPPED)
 PREEMPTION = released(termination=PREEMPTED)
 CONFIRMATION = replace(RELEASE, termination=PREEMPTED)
 NODES_SYNCHRONISED = (
-    NodeRequest("fence-n", Action.CREATE),
-    NodeRejected("fence-n", reason="known"),
+    NodeRequest("barrier-n", Action.CREATE),
+    NodeRejected("barrier-n", reason="known"),
 )
-APPS_SYNCHRONISED = (replace(APP, application="fence-a"), ApplicationRejected("fence-a", "known"))
+APPS_SYNCHRONISED = (
+    replace(APP, application="barrier-a"),
+    ApplicationRejected("barrier-a", "known"),
+)
 ASKS_SYNCHRONISED = (
-    AskRequest("fence-k", "absent", "default", {}),
-    AskRejected("fence-k", "absent", "?"),
+    AskRequest("barrier-k", "absent", "default", {}),
+    AskRejected("barrier-k", "absent", "?"),
 )
 DRAIN = NodeRequest("n", Action.DRAIN)
 UNDRAIN = NodeRequest("n", Action.UNDRAIN)

@@ -36,9 +36,9 @@ from siconform.protocol.requests import AskRequest
 BARRIER, ANSWER = ASKS_SYNCHRONISED
 NODE_BARRIER, NODE_ANSWER = NODES_SYNCHRONISED
 APP_BARRIER, APP_ANSWER = APPS_SYNCHRONISED
-ANOTHER = AskRequest("fence-other", "absent", "default", {})
-TAKEN_BACK = withdrawn("fence-k", "absent")
-END = AskReleased("fence-k", "absent", Termination.STOPPED_BY_RM, message="", partition="default")
+ANOTHER = AskRequest("barrier-other", "absent", "default", {})
+TAKEN_BACK = withdrawn("barrier-k", "absent")
+END = AskReleased("barrier-k", "absent", Termination.STOPPED_BY_RM, message="", partition="default")
 
 
 CASES = [
@@ -97,7 +97,7 @@ CASES = [
         [allocated()],
     ),
 ]
-"""The monitor, what went before, what was said behind an open fence, what is wrong if certain."""
+"""The monitor, what went before, what came after an open barrier, what is wrong if certain."""
 
 
 @pytest.mark.parametrize(("monitor", "before", "sent", "after"), CASES)
@@ -142,7 +142,7 @@ def test_request_on_ended_stream_stays_uncertain(
 
 
 def test_answer_to_later_barrier_counts() -> None:
-    answered = AskRejected("fence-other", "absent", "?")
+    answered = AskRejected("barrier-other", "absent", "?")
     parts = [allocated(), PREEMPTION, BARRIER, CONFIRMATION, ANOTHER, ANSWER, answered, PREEMPTION]
 
     assert violation("ended_allocations_stay_ended", parts) is not None

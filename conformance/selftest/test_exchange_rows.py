@@ -155,8 +155,8 @@ def test_worker_names_are_removed_and_rms_numbered() -> None:
 
 
 def test_barriers_are_shown_once() -> None:
-    barrier = record("rm", "node fence-1", fence=True)
-    answer = record("scheduler", "node rejected fence-1", fence=True)
+    barrier = record("rm", "node barrier-1", fence=True)
+    answer = record("scheduler", "node rejected barrier-1", fence=True)
     opening = record("rm", "opens the nodes stream", fence=True)
 
     shown = lines([opening, barrier, answer, barrier, answer])

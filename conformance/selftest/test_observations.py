@@ -19,7 +19,7 @@ BRIEF = Deadlines(ack=0.05, place=0.05, release=0.05, timer=0.1, quiet=0.02)
 
 
 def _is_barrier(fact: Any) -> bool:
-    return getattr(fact, "key", "") == "fence"
+    return getattr(fact, "key", "") == "barrier"
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_optional_report_is_observed_once(connection: FakeConnection, rm: Resour
 
 
 def test_probe_answers_are_ignored(connection: FakeConnection, rm: ResourceManager) -> None:
-    connection.receives(AskRejected("fence"))
+    connection.receives(AskRejected("barrier"))
 
     assert rm.receive_if_any(AskRejected()) is None
 

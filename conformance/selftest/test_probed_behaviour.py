@@ -49,7 +49,7 @@ class Capacity:
             self.reports(*self.about(request))
 
     def about(self, request: Request) -> Sequence[Fact]:
-        if not isinstance(request, AskRequest) or request.application.startswith("fence-"):
+        if not isinstance(request, AskRequest) or request.application.startswith("barrier-"):
             return answers(request)
         if self.there_is_capacity:
             return [Allocated(request.key, node=self.node)]
@@ -62,7 +62,7 @@ class Capacity:
         self.reports(*(Allocated(ask.key, node=self.node) for ask in self.waiting))
 
     def reports(self, *facts: Fact) -> None:
-        self.history.add("rm", facts, sent_by_rm=False, barrier=lambda f: "fence-" in str(f))
+        self.history.add("rm", facts, sent_by_rm=False, barrier=lambda f: "barrier-" in str(f))
 
 
 class Rm:

@@ -142,11 +142,11 @@ def test_equal_waits_are_grouped() -> None:
 def test_board_shows_innermost_wait(tmp_path: Path) -> None:
     board = Board(tmp_path / "gw0")
     outer = waits.Wait("an allocation", 3.0, WaitClass.PLACE)
-    inner = waits.Wait("the answer to a fence", 4.0, WaitClass.BARRIER)
+    inner = waits.Wait("the answer to a barrier", 4.0, WaitClass.BARRIER)
 
     board.began(outer)
     board.began(inner)
-    assert [wait.name for wait in read(tmp_path.iterdir())] == ["the answer to a fence"]
+    assert [wait.name for wait in read(tmp_path.iterdir())] == ["the answer to a barrier"]
     board.ended(inner)
     assert [(wait.name, wait.limit) for wait in read(tmp_path.iterdir())] == [
         ("an allocation", 3.0)

@@ -63,7 +63,7 @@ def test_higher_priority_is_placed_first_and_nothing_beyond_the_capacity() -> No
 
 def test_nothing_is_placed_on_the_node_of_a_barrier() -> None:
     """Before 2023-08 it is created schedulable and drained afterwards."""
-    behaviour = after(NodeRequest("fence-n", Action.CREATE, {"memory": 2}), APP, ask("k"))
+    behaviour = after(NodeRequest("barrier-n", Action.CREATE, {"memory": 2}), APP, ask("k"))
 
     assert placed(behaviour) == []
 
@@ -89,8 +89,8 @@ def test_what_an_rm_sends_on_another_stream_first_is_kept() -> None:
 
 
 def test_nothing_is_placed_for_a_barrier_or_before_a_verdict() -> None:
-    barrier = ApplicationRequest("fence-a", "root.default", "default", "somebody")
-    behaviour = after(NODE, barrier, ask("k1", application="fence-a"))
+    barrier = ApplicationRequest("barrier-a", "root.default", "default", "somebody")
+    behaviour = after(NODE, barrier, ask("k1", application="barrier-a"))
     assert placed(behaviour) == []
 
     behaviour.switches.delayed = (ApplicationAccepted,)

@@ -66,7 +66,7 @@ CASES = (
         [
             *(NODE, UNDRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()),
             *(replace(NODE, action=Action.CREATE_DRAINING), allocated(identity="2")),  # rejected
-            replace(NODE, node="fence-m", action=Action.CREATE_DRAINING),
+            replace(NODE, node="barrier-m", action=Action.CREATE_DRAINING),
         ],
         [
             ("is draining", [NODE, DRAIN, *NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, allocated()]),

@@ -26,7 +26,7 @@ the files of `conformance/siconform/catalogue`; the id of a requirement never ch
 
 A **MUST** decides the verdict of a run, a **SHOULD** is reported and counted, a **MAY** is a
 capability. *given*, *when* and *then* state the rule as an experiment in terms of the SI's messages
-(`Allocation of k1` is a new allocation for the ask with key `k1`); a *fence* (sync barrier) is a
+(`Allocation of k1` is a new allocation for the ask with key `k1`); a *barrier* is a
 message with a certain answer, a *window* the quiet time after it. *interpretation* is how we read
 a specification that is silent or contradicts itself; numbers such as C-05 refer to
 [contradictions.md](../contradictions.md). *retired* gives the reason why a requirement ended. Each

@@ -56,7 +56,7 @@ from siconform.protocol.subjects import OneAllocation, OneAsk
 from siconform.recording.history import Entry
 from siconform.transport.connection import BARRIER_PREFIX, Connection
 
-BARRIER_RESOURCE: Final = "siconform.fence"
+BARRIER_RESOURCE: Final = "siconform.barrier"
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
 _NOWHERE: Final = f"{BARRIER_PREFIX}nowhere"
 _HERE: Final = "default"
@@ -177,7 +177,7 @@ class Barriers:
             node = NodeRequest(name, self._closed(), capacity=NOTHING)
             of_node = NodeAccepted(name), NodeRejected(name)
             return node, of_node, NodeRequest(name, Action.DECOMMISSION)
-        application = ApplicationRequest(name, "root.plain", _HERE, user="fence")
+        application = ApplicationRequest(name, "root.plain", _HERE, user="barrier")
         of_application = ApplicationAccepted(name), ApplicationRejected(name)
         return application, of_application, ApplicationRemoval(name, _HERE)
 
@@ -191,7 +191,7 @@ class Barriers:
                 gone = NodeRequest(name, Action.DECOMMISSION)
                 return node, (NodeAccepted(name), NodeRejected(name)), gone
             case UpdateKind.APPLICATIONS:
-                application = ApplicationRequest(name, "root.plain", _NOWHERE, user="fence")
+                application = ApplicationRequest(name, "root.plain", _NOWHERE, user="barrier")
                 removal = ApplicationRemoval(name, _NOWHERE)
                 return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
             case UpdateKind.ALLOCATIONS:
@@ -227,7 +227,7 @@ class Barriers:
 
     def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
         """Have an application accepted; return a function that removes it."""
-        new = ApplicationRequest(name, "root.plain", _HERE, user="fence")
+        new = ApplicationRequest(name, "root.plain", _HERE, user="barrier")
         verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
         self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
         removal = ApplicationRemoval(name, _HERE)

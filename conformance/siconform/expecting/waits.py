@@ -31,7 +31,7 @@ class WaitClass(StrEnum):
     TIMER = "timer"
     EVENTS = "events"
     QUIET = "quiet"
-    BARRIER = "fence"
+    BARRIER = "barrier"
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
-BARRIER_PREFIX = "fence-"
+BARRIER_PREFIX = "barrier-"
 """Prefix of the ids of the kit's barriers, which are not part of any test."""
 
 
