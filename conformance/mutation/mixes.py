@@ -32,7 +32,7 @@ _USUAL: Final = range(1, 4)
 _SHARE: Final = 0.45  # of the strategies differ from the default
 _FIXED: Final = "own-timers"  # the timers passed to the kit
 _TIMERS: Final = (
-    *("--placeholder-timeout", "4"),
+    *("--placeholder-timeout", "10"),
     *("--waiting-timeout", "3"),
     *("--connection-loss-timeout", "3"),
 )

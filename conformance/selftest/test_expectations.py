@@ -306,6 +306,28 @@ def test_barrier_cleans_up(kind: UpdateKind, answer: Answer) -> None:
     assert not applications
 
 
+def test_barrier_application_is_like_one_of_the_rm() -> None:
+    """The RM's own configuration places applications of user "u" in queue "root.own" only."""
+    accepted: set[str] = set()
+
+    def answer(sent: Request) -> Sequence[Fact]:
+        match sent:
+            case ApplicationRequest(application=name, queue="root.own", user="u"):
+                accepted.add(name)
+                return [ApplicationAccepted(name)]
+            case AskRequest() if sent.application not in accepted:
+                return []
+        return answers(sent)
+
+    rm = Rm(answer)
+    own = ApplicationRequest("a", "root.own", "default", user="u")
+    rm.connection.history.add("rm", [own], sent_by_rm=True)
+
+    rm.rm.barriers(UpdateKind.ALLOCATIONS)
+
+    assert any(isinstance(sent, ReleaseRequest) for sent in rm.connection.requests)
+
+
 def test_barrier_is_repeated_on_new_stream() -> None:
     ends = iter(
         [StreamEnded(UpdateKind.NODES, "INTERNAL"), StreamEnded(UpdateKind.NODES, "INTERNAL")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import PreconditionFailed
+from siconform.protocol.handles import Gang
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.recording.history import History
 from siconform.rm.resource_manager import ResourceManager
@@ -111,6 +112,16 @@ def test_patience_option_allows_long_timer() -> None:
     rm = _rm(Timers(placeholder=900.0), Terms(longest_timer=1000.0))
 
     assert rm.placeholder_timeout() == 900
+
+
+@pytest.mark.parametrize(("left", "part"), [(9.0, 1.0), (0.75, 0.75), (0.25, 1.0), (-1.0, 1.0)])
+def test_quiet_window_ends_with_the_gang_if_half_of_it_is_left(left: float, part: float) -> None:
+    rm = _rm(Timers(placeholder=10.0))
+    gang = Gang.of("g", "root.fifo", members=1, member={})
+
+    window = rm.window_before_timeout(gang, rm.now() - 10.0 + left * rm.quiet_window())
+
+    assert window == pytest.approx(part * rm.quiet_window(), abs=0.01)
 
 
 def _rm(timers: Timers, terms: Terms = PLAIN) -> ResourceManager:

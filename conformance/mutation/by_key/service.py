@@ -17,7 +17,7 @@ from mutation.by_key.news import ALLOCATION, APPLICATION, NODE, News
 from mutation.by_key.queues import ConfigurationError, read
 from mutation.by_key.table import Table
 
-_TIMERS: Final = {"placeholder": 4.0, "waiting": 3.0, "connection_loss": 3.0}
+_TIMERS: Final = {"placeholder": 10.0, "waiting": 3.0, "connection_loss": 3.0}
 _BEAT: Final = 0.05  # how often outgoing items are looked for
 _SETTLING: Final = 0.1  # how long after its end a stream may turn out to be broken
 

@@ -16,7 +16,7 @@ from mutation.independent.outbox import ALLOCATION, APPLICATION, NODE, Outbox
 from mutation.independent.queues import BadConfigurationError, partitions
 from mutation.independent.state import RMState
 
-_TIMERS: Final = {"placeholder": 4.0, "waiting": 3.0, "connection_loss": 3.0}
+_TIMERS: Final = {"placeholder": 10.0, "waiting": 3.0, "connection_loss": 3.0}
 _FLUSH: Final = 0.03
 _TICK: Final = 1.0
 _SETTLING: Final = 0.05  # how long after its end a stream may still turn out to be broken

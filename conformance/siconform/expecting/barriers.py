@@ -16,8 +16,8 @@ probed first: a creation is sent, followed by a request to be rejected. If the r
 first, the accept-and-undo probe is used.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Final
@@ -60,6 +60,7 @@ BARRIER_RESOURCE: Final = "siconform.barrier"
 NOTHING: Final = {"memory": 0, "vcore": 0}  # explicit zeros: some targets read "absent" as "any"
 _NOWHERE: Final = f"{BARRIER_PREFIX}nowhere"
 _HERE: Final = "default"
+_USUAL_QUEUE: Final = "root.plain"
 _CREATIONS: Final = (UpdateKind.NODES, UpdateKind.APPLICATIONS)  # accepted or rejected
 _LOOKS: Final = 3  # repeated, because answers may be in order by accident
 _ENDINGS: Final = 4  # an earlier request may end the stream: it is reopened this often
@@ -177,7 +178,7 @@ class Barriers:
             node = NodeRequest(name, self._closed(), capacity=NOTHING)
             of_node = NodeAccepted(name), NodeRejected(name)
             return node, of_node, NodeRequest(name, Action.DECOMMISSION)
-        application = ApplicationRequest(name, "root.plain", _HERE, user="barrier")
+        application = ApplicationRequest(name, _USUAL_QUEUE, _HERE, user="barrier")
         of_application = ApplicationAccepted(name), ApplicationRejected(name)
         return application, of_application, ApplicationRemoval(name, _HERE)
 
@@ -191,7 +192,7 @@ class Barriers:
                 gone = NodeRequest(name, Action.DECOMMISSION)
                 return node, (NodeAccepted(name), NodeRejected(name)), gone
             case UpdateKind.APPLICATIONS:
-                application = ApplicationRequest(name, "root.plain", _NOWHERE, user="barrier")
+                application = ApplicationRequest(name, _USUAL_QUEUE, _NOWHERE, user="barrier")
                 removal = ApplicationRemoval(name, _NOWHERE)
                 return application, (ApplicationAccepted(name), ApplicationRejected(name)), removal
             case UpdateKind.ALLOCATIONS:
@@ -227,11 +228,25 @@ class Barriers:
 
     def _application_comes_and_goes(self, name: str) -> Callable[[], None]:
         """Have an application accepted; return a function that removes it."""
-        new = ApplicationRequest(name, "root.plain", _HERE, user="barrier")
         verdicts = (ApplicationAccepted(name), ApplicationRejected(name))
-        self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
+        for new in self._applications(name):
+            received = self._asks_and_waits(UpdateKind.APPLICATIONS, new, verdicts)
+            if not isinstance(received, ApplicationRejected):
+                break
         removal = ApplicationRemoval(name, _HERE)
         return partial(self._connection.send_all, UpdateKind.APPLICATIONS, [removal])
+
+    def _applications(self, name: str) -> Iterator[ApplicationRequest]:
+        """Yield the usual application, then one like each other of this RM.
+
+        The configuration of the RM may have no such queue, or place applications by user.
+        """
+        usual = ApplicationRequest(name, _USUAL_QUEUE, _HERE, user="barrier")
+        yield usual
+        connection = self._connection
+        of_rm = (e.content for e in connection.history.since(0) if e.rm == connection.rm_id)
+        others = [one for one in of_rm if isinstance(one, ApplicationRequest)]
+        yield from (replace(usual, queue=one.queue, user=one.user) for one in reversed(others))
 
     def _allocation_comes_and_goes(self) -> None:
         application, key = self._name("application"), self._name("ask")

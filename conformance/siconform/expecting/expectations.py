@@ -36,13 +36,13 @@ class Expectations(Steps):
         found = history.clock.wait_for_answer(partial(history.look, find), longest)
         return None if found is None else found[1]
 
-    def expect_none(self, *patterns: Fact) -> None:
+    def expect_none(self, *patterns: Fact, window: float | None = None) -> None:
         """Raise barriers on every stream concerned, then fail on a match in the quiet window."""
         concerned = {kind_of(p) for p in patterns}
         for kind in UpdateKind:
             if kind in concerned or self._synchronisation.needs_barrier(kind):
                 self.barriers(kind)
-        self.stays_quiet(*patterns)
+        self.stays_quiet(*patterns, window=window)
 
     def stays_quiet(self, *patterns: Fact, window: float | None = None) -> None:
         """Fail on a match so far or within the quiet window (without a barrier)."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from siconform.catalogue.features import Feature, not_offered
@@ -99,18 +100,22 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
     def expect_none_in_time(self, partial: PartialGang, *patterns: Fact) -> None:
         """Expect none of these; inconclusive if the gang may have timed out meanwhile.
 
-        That is computed from the known timeout, not taken from the scheduler's reports.
+        If the timeout is known, that is computed from it, not taken from the scheduler's reports.
         """
         self.expect_none_before_timeout(partial.gang, partial.since, *patterns)
 
+    def unless_timed_out(self, gang: Gang, since: float) -> AbstractContextManager[None]:
+        """Make a failure inconclusive if a gang submitted after ``since`` may have timed out."""
+        return unless_over(lambda: self._is_over(gang, since), "the gang timed out meanwhile")
+
     def expect_none_before_timeout(self, gang: Gang, since: float, *patterns: Fact) -> None:
         """Expect none; inconclusive if a gang submitted after ``since`` may have timed out."""
-        with self._unless_timed_out(gang, since):
-            self.expect_none(*patterns)
+        with self.unless_timed_out(gang, since):
+            self.expect_none(*patterns, window=self.window_before_timeout(gang, since))
 
     def expect_before_timeout(self, gang: Gang, since: float, pattern: Fact) -> None:
         """Expect this; inconclusive if a gang submitted after ``since`` may have timed out."""
-        with self._unless_timed_out(gang, since):
+        with self.unless_timed_out(gang, since):
             self.expect(pattern)
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
@@ -224,13 +229,21 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         assert isinstance(received, Released)  # noqa: S101  # as every pattern is
         return received
 
-    def _unless_timed_out(self, gang: Gang, since: float) -> AbstractContextManager[None]:
-        return unless_over(lambda: self._is_over(gang, since), "the gang timed out meanwhile")
+    def window_before_timeout(self, gang: Gang, since: float) -> float:
+        """Return the quiet window; if the gang may time out in its second half, until then."""
+        window = self.quiet_window()
+        left = self._time_left(gang, since)
+        return left if window / 2 <= left < window else window
 
     def _is_over(self, gang: Gang, since: float) -> bool:
-        """Return whether the gang may have timed out by now, as far as its limit is known."""
+        """Return whether the gang may have timed out: by its limit if known, else by reports."""
+        left = self._time_left(gang, since)
+        return left <= 0 or (left == inf and any(map(self.observe, expiry_of(gang))))
+
+    def _time_left(self, gang: Gang, since: float) -> float:
+        """Return the seconds until the gang may time out, infinity if its limit is not known."""
         seconds = self.timers.placeholder if gang.limit is None else gang.limit.seconds
-        return seconds is not None and self.now() - since >= seconds
+        return inf if seconds is None else since + seconds - self.now()
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:
