@@ -49,11 +49,11 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
         pending = self.has_waiting_ask(app, memory=6)
 
         forgets()
+        self.passes_over(AskRejected(pending))  # from before
         self.submits_application(app)
         self.submits_gang_again(gang)
         self.registers_node(node, existing=(normal, placeholder))
         self.expect(NodeAccepted(node))
-        self.passes_over(AskRejected(pending))  # from before
         self.asks_again(pending)
 
         def is_over() -> bool:
@@ -61,7 +61,7 @@ class SchedulingCheckSteps(GangSteps, WaitingAskSteps):
 
         with unless_over(is_over, "the gang timed out meanwhile"):
             self.expect_none(Allocated(pending))
-        self.still_holds(normal)
-        self.is_served(pending, node=node)
-        self.expect(Allocated(self.asks(app, memory=2), node=node))
-        self.expect_none(Allocated(self.asks(app)))
+            self.still_holds(normal)
+            self.is_served(pending, node=node)
+            self.expect(Allocated(self.asks(app, memory=2), node=node))
+            self.expect_none(Allocated(self.asks(app)))
