@@ -61,7 +61,7 @@ def test_style_spelling_is_detected(fails: Mapping[str, bool | None], soft: str,
         ("own state", "allocated", False),
     ],
 )
-def test_failure_is_told_from_a_late_allocation(
+def test_failure_is_distinguished_from_a_late_allocation(
     reported: str, answer: str, *, fails: bool | None
 ) -> None:
     answers: dict[str, Callable[[str], Fact]] = {"rejected": AskRejected, "allocated": allocated}

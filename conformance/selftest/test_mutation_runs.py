@@ -292,3 +292,24 @@ def test_misjudged_schedulers_name_existing_changes() -> None:
     named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
 
     assert named <= CHANGES.keys()
+
+
+@pytest.mark.parametrize(
+    ("breaks", "served"),
+    [(("SI-REC-006", "SI-NODE-002"), [("SI-NODE-002",)]), (("SI-REC-006",), [])],
+)
+def test_change_in_another_revision_breaks_the_requirements_of_that_one(
+    breaks: tuple[str, ...], served: list[tuple[str, ...]]
+) -> None:
+    inside = Change("changed", "", breaks, inside=[lambda _: None], revision="2023-12")
+
+    there = list(matrix._served_in("2024-10", inside))
+
+    assert [one.breaks for one in there] == served
+    assert {one.revision for one in there} <= {"2024-10"}
+
+
+def test_change_of_messages_is_served_in_its_own_revision_only() -> None:
+    on_the_wire = Change("changed", "", ("SI-NODE-002",), revision="2023-12")
+
+    assert not list(matrix._served_in("2024-10", on_the_wire))
