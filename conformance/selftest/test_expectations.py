@@ -324,8 +324,12 @@ def test_barrier_application_is_like_one_of_the_rm() -> None:
     rm.connection.history.add("rm", [own], sent_by_rm=True)
 
     rm.rm.barriers(UpdateKind.ALLOCATIONS)
+    rm.rm.barriers(UpdateKind.ALLOCATIONS)
 
-    assert any(isinstance(sent, ReleaseRequest) for sent in rm.connection.requests)
+    sent = rm.connection.requests
+    barriers = [one for one in sent if isinstance(one, ApplicationRequest)]
+    assert any(isinstance(one, ReleaseRequest) for one in sent)
+    assert [one.queue for one in barriers] == ["root.plain", "root.own"] * 2
 
 
 def test_barrier_is_repeated_on_new_stream() -> None:

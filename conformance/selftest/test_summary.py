@@ -257,3 +257,13 @@ def test_results_are_written_atomically(tmp_path: Path, monkeypatch: pytest.Monk
         results.write({"second": 2}, tmp_path)
 
     assert (tmp_path / "results.json").read_text().startswith('{\n "first"')
+
+
+@pytest.mark.parametrize("side", Side)
+def test_requirements_of_the_other_side_are_not_counted_as_not_selected(side: Side) -> None:
+    every = [r for r in catalogue().values() if "2024-10" in r.revisions]
+    not_selected = [RequirementResult(r, Verdict.NOT_SELECTED, "") for r in every]
+
+    (line,) = summary.counts(run(not_selected, RunStatus("2024-10", side=side)))
+
+    assert f" {sum(side in r.sides for r in every)} not selected" in line

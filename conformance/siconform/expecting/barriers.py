@@ -237,7 +237,7 @@ class Barriers:
         return partial(self._connection.send_all, UpdateKind.APPLICATIONS, [removal])
 
     def _applications(self, name: str) -> Iterator[ApplicationRequest]:
-        """Yield the usual application, then one like each other of this RM.
+        """Yield the usual application, then one for each queue and user of the RM's applications.
 
         The configuration of the RM may have no such queue, or place applications by user.
         """
@@ -245,8 +245,10 @@ class Barriers:
         yield usual
         connection = self._connection
         of_rm = (e.content for e in connection.history.since(0) if e.rm == connection.rm_id)
-        others = [one for one in of_rm if isinstance(one, ApplicationRequest)]
-        yield from (replace(usual, queue=one.queue, user=one.user) for one in reversed(others))
+        used = [(one.queue, one.user) for one in of_rm if isinstance(one, ApplicationRequest)]
+        for queue, user in dict.fromkeys(reversed(used)):
+            if (queue, user) != (usual.queue, usual.user):
+                yield replace(usual, queue=queue, user=user)
 
     def _allocation_comes_and_goes(self) -> None:
         application, key = self._name("application"), self._name("ask")
