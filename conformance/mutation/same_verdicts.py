@@ -49,18 +49,19 @@ def main(
     """Run the suite in every order and print where verdicts differ."""
     seed = random.SystemRandom().randrange(10_000) if seed is None else seed
     click.echo(f"SI {revision}, seed {seed}")
+    folder = _FOLDER / revision / ("without-extension" if without_extension else "reference")
     target = _without_extension(revision) if without_extension else ()
     chosen = (*target, *(("-k", selection) if selection else ()))
-    usual = _run(revision, "in-order", chosen)
+    usual = _run(revision, folder / "in-order", chosen)
     _report("in-order", usual, ())
     found: list[Difference] = []
     for name, workers in _WAYS.items():
         order = (*_SHUFFLED, f"--random-order-seed={seed}", *workers)
-        other = _run(revision, name, (*chosen, *order))
+        other = _run(revision, folder / name, (*chosen, *order))
         differ = list(differences(usual, other))
         found += _report(name, other, _of_tests(differ) if selection else differ)
     for identifier in _sample(usual, alone, seed):
-        other = _run(revision, identifier, (*target, "-k", identifier))
+        other = _run(revision, folder / identifier, (*target, "-k", identifier))
         differ = [d for d in differences(usual, other) if d.requirement == identifier]
         found += _report(identifier, other, differ)
     click.echo("verdicts differ" if found else "the same verdicts in every run")
@@ -72,8 +73,7 @@ def _without_extension(revision: str) -> tuple[str, ...]:
     return ("--target-command", shlex.join((*serve, "--revision", revision)), *RECEIVED)
 
 
-def _run(revision: str, name: str, options: Sequence[str]) -> Record:
-    results = _FOLDER / revision / name
+def _run(revision: str, results: Path, options: Sequence[str]) -> Record:
     command = [sys.executable, "-m", "siconform", "run", "--revision", revision]
     command += ["--results", str(results), *options]
     ResultsDir(results).forget()
@@ -81,7 +81,7 @@ def _run(revision: str, name: str, options: Sequence[str]) -> Record:
         command, capture_output=True, text=True, check=False, timeout=_LIMIT, cwd=_ROOT
     )
     if done.returncode == ExitCode.USAGE or not (results / "results.json").exists():
-        raise click.ClickException(f"{name}: {done.stderr.strip() or done.stdout.strip()}")
+        raise click.ClickException(f"{results.name}: {done.stderr.strip() or done.stdout.strip()}")
     return read_results(results)[0]
 
 

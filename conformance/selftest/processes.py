@@ -6,14 +6,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 from siconform.targets.process import Launch, ProcessTarget
 from siwire import DEFAULT_REVISION
 
 Start = Callable[..., ProcessTarget]
-_LOOK_AGAIN = 0.02  # seconds
 
 
 @contextmanager
@@ -39,14 +39,6 @@ def programs(folder: Path, starts_within: float) -> Iterator[Start]:
             target.stop()
 
 
-def wait_for(condition: Callable[[], bool], limit: float = 60.0) -> None:
-    """Wait until the condition holds; fail after this many seconds."""
-    deadline = time.monotonic() + limit
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(_LOOK_AGAIN)
-
-
 def exists(pid: int) -> bool:
     """Return whether the process exists and is not a zombie."""
     try:
@@ -54,3 +46,16 @@ def exists(pid: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text("ascii", "replace")
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def process_table(pid: int) -> list[str]:
+    """Return a line for a process and each descendant: id, status, CPU time and age, command."""
+    lines = []
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess), one.oneshot():
+                age, used = time.time() - one.create_time(), one.cpu_times()
+                seconds = f"{used.user + used.system:.1f} of {age:.0f} s"
+                lines.append(f"{one.pid} {one.status()} {seconds} {shlex.join(one.cmdline())[:90]}")
+    return lines

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyte
+from patience import patient
 
-_LIMIT = 60.0  # seconds for any wait
+from .processes import process_table
 
 
 @dataclass
@@ -42,22 +43,26 @@ class AtTerminal:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Run until the condition holds; AssertionError if it never does."""
-        ends = time.monotonic() + _LIMIT
+        ends = time.monotonic() + patient()
         while not condition():
-            assert time.monotonic() < ends, "\n".join(self.lines())
+            assert time.monotonic() < ends, self._status()
             if not self._reads() and self.process.poll() is not None:
                 break
-        assert condition(), "\n".join(self.lines())
+        assert condition(), self._status()
 
     def to_its_end(self) -> int:
         """Run until it ends; return the exit code."""
-        ends = time.monotonic() + _LIMIT
+        ends = time.monotonic() + patient()
         while self.process.poll() is None:
-            assert time.monotonic() < ends, "\n".join(self.lines())
+            assert time.monotonic() < ends, self._status()
             self._reads()
         while self._reads():
             pass
         return self.process.returncode
+
+    def _status(self) -> str:
+        """Describe the screen and the processes that still run."""
+        return "\n".join([*self.lines(), *process_table(self.process.pid)])
 
     def types(self, text: str) -> None:
         """Type this text."""
@@ -113,7 +118,7 @@ def at_terminal(
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(_LIMIT)
+        process.wait(patient())
         os.close(master)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from patience import wait_for
+from patience import patient, wait_for
 from siconform.policy import ExitCode
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(400)]
@@ -36,7 +36,7 @@ def started(*words: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(patient(20))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -84,7 +84,7 @@ def test_killed_worker_loses_no_seed(scheduler: str, tmp_path: Path) -> None:
         wait_for(lambda: len(first.children(recursive=True)) > 1, 60)  # it has a target
         orphans = first.children(recursive=True)
         first.kill()
-        output, _ = exploring.communicate(timeout=300)
+        output, _ = exploring.communicate(timeout=patient(300))
 
     assert exploring.returncode == ExitCode.NON_CONFORMANT, output
     assert f"{SEEDS} of {SEEDS} seeds done" in output
@@ -98,7 +98,7 @@ def test_interrupted_command_reports_and_cancels(scheduler: str, tmp_path: Path)
     with workers(scheduler, tmp_path, 1) as (only,), explore(scheduler, tmp_path) as exploring:
         wait_for(lambda: len(only.children(recursive=True)) > 1, 60)
         os.kill(exploring.pid, signal.SIGINT)
-        output, _ = exploring.communicate(timeout=30)
+        output, _ = exploring.communicate(timeout=patient(30))
 
         assert exploring.returncode == ExitCode.INTERRUPTED
         assert re.search(r"interrupted \(SIGINT\): (nothing was tested|\d of 4 seeds done)", output)
@@ -107,7 +107,7 @@ def test_interrupted_command_reports_and_cancels(scheduler: str, tmp_path: Path)
 
 def test_scheduler_without_workers_is_refused(scheduler: str, tmp_path: Path) -> None:
     with explore(scheduler, tmp_path) as exploring:
-        output, _ = exploring.communicate(timeout=60)
+        output, _ = exploring.communicate(timeout=patient())
 
     assert exploring.returncode == ExitCode.NOTHING_RAN
     assert f"no worker has joined the Dask scheduler at {scheduler} in 10 s" in output
@@ -115,7 +115,7 @@ def test_scheduler_without_workers_is_refused(scheduler: str, tmp_path: Path) ->
 
 def test_address_without_scheduler_is_refused(tmp_path: Path) -> None:
     with explore("127.0.0.1:1", tmp_path) as exploring:
-        output, _ = exploring.communicate(timeout=60)
+        output, _ = exploring.communicate(timeout=patient())
 
     assert exploring.returncode == ExitCode.NOTHING_RAN
     assert "the Dask scheduler at 127.0.0.1:1 cannot be reached: refused" in output

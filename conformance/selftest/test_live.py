@@ -8,11 +8,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from patience import patient
+from patience import patient, wait_for
 from siconform.verdicts import Verdict
 
 from .conftest import ANNOUNCING, PREAMBLE
-from .processes import wait_for
 from .terminals import at_terminal
 
 FAIL = Verdict.FAIL.label.upper()
@@ -66,7 +65,7 @@ def test_live_output_shows_areas_waits_and_failures(
         rf"^{FAIL}  SI-NODE-004  MUST",
         rf"^ NODE .* 2 of 2 .*{Verdict.FAIL.counted(1)}",
         r"^ GANG .* 0 of 1",
-        r"waiting: 1 test on a placeholder (timeout \(\d\.\d s of 9\.0 s\)|\w*\.\.\.)",
+        r"waiting: 1 test on a placeholder (timeout \(\d+\.\d s of 9\.0 s\)|\w*\.\.\.)",
         r"2 of 4 tests, 1 failed",
         r"2 of 4 requirements decided",
         r"target at 127\.0\.0\.1:",

@@ -6,13 +6,14 @@ import sys
 from click.testing import CliRunner
 from mutation import traces
 from mutation.evaluating import ROOT
+from patience import patient
 
 
 def test_a_mutant_is_detected_in_ordinary_work_and_the_reference_is_not() -> None:
     command = [sys.executable, "-m", "mutation.traces", "allocated-elsewhere"]
 
     ran = subprocess.run(  # noqa: S603  # our own command; a mutant alters the process
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=patient(120), check=False
     )
 
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import patient
+from patience import patient, wait_for
 from siconform.config.results_dir import adds
 
 from .preloaded import preloaded_python
-from .processes import wait_for
 
 Run = Callable[..., Any]
 

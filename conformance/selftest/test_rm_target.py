@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from patience import wait_for
 from siconform import child_processes
 from siconform.targets import TargetUnavailable
 from siconform.targets.launch import Launch
 from siconform.targets.rm_target import RmTarget, check_can_serve
 from siwire import DEFAULT_REVISION
 
-from .processes import exists, wait_for
+from .processes import exists
 
 SCHEDULER = "127.0.0.1:9080"
 RUNS = """

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from .processes import wait_for
+from patience import wait_for
 
 pytestmark = pytest.mark.end_to_end
 

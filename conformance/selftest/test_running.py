@@ -9,11 +9,12 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from patience import wait_for
 from siconform.catalogue import catalogue
 from siconform.verdicts import Verdict
 from siwire import DEFAULT_REVISION, rpc
 
-from .processes import exists, wait_for
+from .processes import exists
 from .serving import scheduler
 
 NOT_REACHED = Verdict.NOT_REACHED.label

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from patience import patient
 
 from .certificates import HERE, Authority
 
@@ -41,7 +42,7 @@ def evaluated(folder: Path, results: str, *options: str) -> dict[str, Any]:
     words = ["siconform", "run", "CONN", "--level", "MUST", "--results", results, "-n", "2"]
     done = subprocess.run(  # noqa: S603  # ourselves
         [sys.executable, "-P", "-m", *words, *options],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=_LIMIT,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient(_LIMIT),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     received: dict[str, Any] = json.loads((folder / results / "results.json").read_text("utf-8"))
