@@ -78,12 +78,13 @@ class Forgotten:
     """The names of what was forgotten, in bounded memory: rarely a name is in it by chance."""
 
     def __init__(self) -> None:
-        self._bits = bytearray(_BITS // 8) if _BITS else bytearray()
+        self._bits = bytearray()  # allocated with the first name
         self.is_empty = True
 
     def add(self, name: Name) -> None:
         """Add a name."""
-        self.is_empty = False
+        if self.is_empty:
+            self._bits, self.is_empty = bytearray(_BITS // 8), False
         for bit in _bits_of(name):
             self._bits[bit >> 3] |= 1 << (bit & 7)
 
