@@ -16,7 +16,7 @@ from mutation import page as mutation
 from siconform.catalogue import catalogue, document, subjects
 from siconform.reporting import publish
 from siconform.reporting.published import records
-from siconform.spec import chain
+from sispec import chain
 
 from documentation import trace_rules
 from documentation.blocks import CHECKOUT, DOCS

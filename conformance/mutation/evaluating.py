@@ -31,7 +31,6 @@ _ENDING: Final = 30.0  # seconds for a run to end after SIGINT
 _SCALE: Final = "0.4"  # missing messages are waited for again and again; enough on virtual time
 _MATTERS: Final = ("conformance/siconform", "proto/siwire")
 _ASIDE: Final = (
-    *("conformance/siconform/spec/", "conformance/siconform/trying/"),
     *("conformance/siconform/cli.py", "conformance/siconform/commands/"),
     "conformance/siconform/generated.py",
 )

@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from siconform.spec.model import Spec
-from siconform.spec.sources import from_bytes
+from sispec.model import Spec
+from sispec.sources import from_bytes
 
 _SI = Path(__file__).parents[2] / "proto" / "si" / "2024-10" / "si.proto"
 

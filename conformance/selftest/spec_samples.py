@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from siconform.catalogue import Requirement, Source, catalogue
 from siconform.catalogue.texts import normalised
-from siconform.spec.model import Spec
-from siconform.spec.sources import from_text
+from sispec.model import Spec
+from sispec.sources import from_text
 
 REVISION = "2023-12"
 TEXT = """\

@@ -1,4 +1,4 @@
-"""Small specifications for the tests of `siconform.spec`."""
+"""Small specifications for the tests of `sispec`."""
 
 from pathlib import Path
 

@@ -9,6 +9,7 @@ ROOTS = {
     "sireference": "reference",
     "siwire": "proto",
     "siconform": "conformance",
+    "sispec": "conformance",
     "mutation": "conformance",
 }
 _ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>[^|]+) \| (?P<where>[^|]*)\|$", re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, spec, untouched
 from selftest.spec_texts import line_of
-from siconform.spec import buf
+from sispec import buf
 
 UNREADABLE, WRONG = 2, 4
 _PRIORITY = "  int32 priority = 6;"

@@ -4,10 +4,10 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from siconform.spec.changes import Kind
-from siconform.spec.classes import Class, Evaluation, evaluate
-from siconform.spec.misreading import Decoding, Form
-from siconform.spec.sources import read_spec
+from sispec.changes import Kind
+from sispec.classes import Class, Evaluation, evaluate
+from sispec.misreading import Decoding, Form
+from sispec.sources import read_spec
 from siwire import REVISIONS
 
 _LETTERS = {

@@ -2,11 +2,11 @@
 
 import pytest
 from selftest.spec_edits import edited, unedited
-from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.message_senders import Peer, carried_by_rpc, senders
-from siconform.spec.naming import Rename, rename_of, words
-from siconform.spec.schema import Reserved, schema_of
-from siconform.spec.sources import read_spec
+from sispec.changes import Change, Kind, compare
+from sispec.message_senders import Peer, carried_by_rpc, senders
+from sispec.naming import Rename, rename_of, words
+from sispec.schema import Reserved, schema_of
+from sispec.sources import read_spec
 
 
 def _changes(*edits: tuple[str, str]) -> list[Change]:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git, spec
-from siconform.spec.sources import version_at
+from sispec.sources import version_at
 
 CHECKOUT = Path(__file__).parents[2]
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))

@@ -11,11 +11,11 @@ from selftest.spec_edits import (
     edited,
     unedited,
 )
-from siconform.spec.changes import Kind
-from siconform.spec.classes import Class, Evaluation, evaluate
-from siconform.spec.misreading import Decoding
-from siconform.spec.model import ApiMethod, Constant, Spec, UnreadableSpec
-from siconform.spec.sources import read_spec
+from sispec.changes import Kind
+from sispec.classes import Class, Evaluation, evaluate
+from sispec.misreading import Decoding
+from sispec.model import ApiMethod, Constant, Spec, UnreadableSpec
+from sispec.sources import read_spec
 
 MISREAD, WIRE, JSON = Class.MISREAD, Class.WIRE_BREAKING, Class.JSON_BREAKING
 SOURCE, COMPATIBLE = Class.SOURCE_BREAKING, Class.COMPATIBLE

@@ -4,9 +4,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from siconform.spec.checkout import CheckoutError, find_checkout
-from siconform.spec.code_usage import CodeUsage
-from siconform.spec.schema import revision_schema
+from sispec.checkout import CheckoutError, find_checkout
+from sispec.code_usage import CodeUsage
+from sispec.schema import revision_schema
 
 ROOT = Path(__file__).parents[2]
 REVISION = "2023-12"

@@ -11,15 +11,13 @@ from click.testing import CliRunner
 from selftest.spec_author import author_text, edited_text
 from selftest.spec_commands_run import committed, git, spec, untouched
 from siconform.cli import main
-from siconform.spec.layout import headline
-from siconform.spec.report import report
-from siconform.spec.sources import read_spec
+from sispec.layout import headline
+from sispec.report import report
+from sispec.sources import read_spec
 from siwire import REVISIONS
 
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
-SCHEMA = json.loads(
-    resources.files("siconform.spec").joinpath("report.schema.json").read_text("utf-8")
-)
+SCHEMA = json.loads(resources.files("sispec").joinpath("report.schema.json").read_text("utf-8"))
 LOWERED = edited_text(("known already must be", "known already should be"))
 
 

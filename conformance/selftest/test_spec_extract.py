@@ -8,12 +8,12 @@ import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from selftest.spec_texts import SMALL, line_of, written
-from siconform.spec import buf
-from siconform.spec import extract as extracting
-from siconform.spec.extract import FILES, OccupiedFolder, extract
-from siconform.spec.model import Spec, UnreadableSpec
-from siconform.spec.sources import read_spec
-from siconform.spec.wire_rules import Breaks, broken_rules
+from sispec import buf
+from sispec import extract as extracting
+from sispec.extract import FILES, OccupiedFolder, extract
+from sispec.model import Spec, UnreadableSpec
+from sispec.sources import read_spec
+from sispec.wire_rules import Breaks, broken_rules
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
 """Edits that happened to the SI over the years, each in a small specification."""
 
 import pytest
-from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.classes import Class, Evaluation, evaluate
-from siconform.spec.comments import states_otherwise
-from siconform.spec.model import Spec
-from siconform.spec.naming import Rename
-from siconform.spec.rules import RuleChangeKind, compare_rules
-from siconform.spec.sources import from_text
-from siconform.spec.text import read_spec_text
+from sispec.changes import Change, Kind, compare
+from sispec.classes import Class, Evaluation, evaluate
+from sispec.comments import states_otherwise
+from sispec.model import Spec
+from sispec.naming import Rename
+from sispec.rules import RuleChangeKind, compare_rules
+from sispec.sources import from_text
+from sispec.text import read_spec_text
 
 TEXT = """\
 # Scheduler Interface Spec

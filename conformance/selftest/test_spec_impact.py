@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from selftest.spec_samples import REVISION, TEXT, edited, requirement, spec
 from siconform.catalogue import Requirement, catalogue
-from siconform.spec.changes import compare
-from siconform.spec.checkout import Checkout, Published
-from siconform.spec.impact import Impact, impact
-from siconform.spec.impact_reasons import ReasonKind
-from siconform.spec.model import Spec
-from siconform.spec.sources import read_spec
+from sispec.changes import compare
+from sispec.checkout import Checkout, Published
+from sispec.impact import Impact, impact
+from sispec.impact_reasons import ReasonKind
+from sispec.model import Spec
+from sispec.sources import read_spec
 
 PROTOS = Path(__file__).parents[2] / "proto" / "si"
 SECTION = 'section "Schedulable nodes registration and updates"'

@@ -13,12 +13,12 @@ from google.protobuf.descriptor_pb2 import (
 )
 from patience import patient
 from selftest.spec_edits import INTO_A_ONEOF, ONE_IN_FRONT, REUSED, VALUE_IN_FRONT, edited, unedited
-from siconform.spec.classes import Class, evaluate
-from siconform.spec.meanings import absence_of
-from siconform.spec.misreading import Decoder, Decoding, Form, Reading, Route
-from siconform.spec.schema import Field, Message
-from siconform.spec.sentences import article, takes
-from siconform.spec.wire_rules import Breaks, broken_rules
+from sispec.classes import Class, evaluate
+from sispec.meanings import absence_of
+from sispec.misreading import Decoder, Decoding, Form, Reading, Route
+from sispec.schema import Field, Message
+from sispec.sentences import article, takes
+from sispec.wire_rules import Breaks, broken_rules
 
 _FIELD = FieldDescriptorProto
 _REPEATED, _SINGLE = _FIELD.LABEL_REPEATED, _FIELD.LABEL_OPTIONAL

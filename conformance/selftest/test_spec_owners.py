@@ -2,8 +2,8 @@
 
 import pytest
 from selftest.spec_edits import unedited
-from siconform.spec.owners import memory_before
-from siconform.spec.schema import Reserved, revision_schema, schema_of
+from sispec.owners import memory_before
+from sispec.schema import Reserved, revision_schema, schema_of
 
 
 def test_all_owners_of_a_number_are_known_with_their_revisions() -> None:

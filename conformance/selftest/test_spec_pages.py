@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from siconform.catalogue import catalogue
-from siconform.spec import chain
+from sispec import chain
 from siwire import REVISIONS
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from selftest.spec_samples import TEXT, edited, requirement, spec
-from siconform.spec.rules import RuleChange, RuleChangeKind, Strength, compare_rules, strength
+from sispec.rules import RuleChange, RuleChangeKind, Strength, compare_rules, strength
 
 MUST = "The scheduler must answer for each of them."
 SHOULD = "A node that is known already should be rejected."

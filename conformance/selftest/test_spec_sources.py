@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from selftest.spec_texts import SMALL, line_of, without_barriers, written
-from siconform.spec import buf
-from siconform.spec.compiling import with_imports
-from siconform.spec.model import Spec, UnreadableSpec
-from siconform.spec.sources import read_spec
+from sispec import buf
+from sispec.compiling import with_imports
+from sispec.model import Spec, UnreadableSpec
+from sispec.sources import read_spec
 from siwire import REVISIONS
 from siwire import constants as si_constants
 

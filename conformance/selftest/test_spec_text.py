@@ -3,9 +3,9 @@
 import pytest
 from selftest.spec_texts import SMALL, line_of, without_barriers
 from siconform.catalogue.texts import normalised, read_text
-from siconform.spec.model import UnreadableSpec
-from siconform.spec.prose import modal_words
-from siconform.spec.text import LARGEST_TEXT, SpecText, decode, read_spec_text
+from sispec.model import UnreadableSpec
+from sispec.prose import modal_words
+from sispec.text import LARGEST_TEXT, SpecText, decode, read_spec_text
 
 
 def read(text: str) -> SpecText:

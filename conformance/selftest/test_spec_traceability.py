@@ -9,13 +9,13 @@ from mutation.mutant import CHANGES
 from selftest.spec_samples import requirement
 from siconform.catalogue import Requirement, catalogue
 from siconform.running.index import citations
-from siconform.spec.changes import Change, Kind, compare
-from siconform.spec.citations import Citation, kit_names, read_citations
-from siconform.spec.impact import Impact, impact
-from siconform.spec.impact_reasons import ReasonKind
-from siconform.spec.schema import Schema, schema_of
-from siconform.spec.sources import from_bytes, read_spec
-from siconform.spec.traceability import Traceability
+from sispec.changes import Change, Kind, compare
+from sispec.citations import Citation, kit_names, read_citations
+from sispec.impact import Impact, impact
+from sispec.impact_reasons import ReasonKind
+from sispec.schema import Schema, schema_of
+from sispec.sources import from_bytes, read_spec
+from sispec.traceability import Traceability
 
 PROTOS = Path(__file__).parents[2] / "proto" / "si"
 TERMINATIONS = (

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 from siconform.outcomes import NotExpressible, unsaid_in
-from siconform.trying.showing import document, markdown_lines, shown, trial_lines
-from siconform.trying.trial import Came, Trial, findings, suspects
 from siconform.verdicts import Verdict
+from sispec.trying.showing import document, markdown_lines, shown, trial_lines
+from sispec.trying.trial import Came, Trial, findings, suspects
 
 TEST = "suite/test_nodes.py::test_one"
 OTHER = "suite/test_nodes.py::test_other"
@@ -200,7 +200,7 @@ def test_in_markdown_the_reasons_are_lists_and_brackets_no_markup() -> None:
 
 
 def test_json_matches_schema() -> None:
-    schema = resources.files("siconform.trying").joinpath("trial.schema.json").read_text("utf-8")
+    schema = resources.files("sispec.trying").joinpath("trial.schema.json").read_text("utf-8")
     some = trial(PASSED, FAILED, UNSAID, losses=(("si.v1.NodeInfo.nodeID", "gone"),))
 
     sent = json.loads(shown(some, "json"))

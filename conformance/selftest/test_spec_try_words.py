@@ -22,11 +22,11 @@ from siconform.protocol.requests import (
     ReleaseRequest,
 )
 from siconform.protocol.subjects import AllOf
-from siconform.spec.compiling import with_imports
-from siconform.spec.model import Spec
-from siconform.spec.sources import from_revision
 from siconform.transport.dialects import Dialect, dialect_for
 from siconform.transport.dialects.dialect import lost_in
+from sispec.compiling import with_imports
+from sispec.model import Spec
+from sispec.sources import from_revision
 from siwire import DEFAULT_REVISION, REVISIONS
 from siwire.r2024_10 import si_pb2 as si
 

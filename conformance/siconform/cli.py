@@ -4,7 +4,7 @@ import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,12 +18,14 @@ from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.record_command import record
 from siconform.commands.report_command import report
 from siconform.commands.results_commands import compare, page
-from siconform.commands.spec_commands import spec_group
 from siconform.commands.target_file_command import target_file
 from siconform.commands.trace_commands import check_trace
 from siconform.config.click_options import RunCommand, complete_run, of_the_target
 from siconform.config.option_list import OPTIONS
 from siconform.policy import EXIT_CODES, ExitCode
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 _PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -32,7 +34,21 @@ _SECONDS = click.FloatRange(min=0)
 
 
 class _Command(click.Group):
-    """The command group; usage errors have the same exit code in all commands."""
+    """The command group; usage errors have the same exit code in all commands.
+
+    Packages beside the kit add commands by the entry point group ``siconform.commands``.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted({*super().list_commands(ctx), *_of_other_packages().names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, None if there is none of this name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and cmd_name in _of_other_packages().names:
+            found = self.commands[cmd_name] = _of_other_packages()[cmd_name].load()
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; click would write an empty line if it is interrupted."""
@@ -54,6 +70,12 @@ class _Command(click.Group):
                 wrong(sentence(error))
 
 
+def _of_other_packages() -> "EntryPoints":
+    from importlib.metadata import entry_points  # noqa: PLC0415  # takes time
+
+    return entry_points(group="siconform.commands")
+
+
 @click.group(cls=_Command, context_settings=_HELP)
 @click.version_option(package_name="si-conformance", prog_name="siconform")
 def main() -> None:
@@ -66,7 +88,6 @@ main.add_command(check)
 main.add_command(list_requirements)
 main.add_command(explain)
 main.add_command(list_profiles)
-main.add_command(spec_group)
 main.add_command(page)
 main.add_command(report)
 main.add_command(compare)

@@ -13,7 +13,7 @@ from siconform.catalogue import catalogue
 
 _KIT: Final = Path(__file__).parent
 _SUITE: Final = ("suite", "suite_rm", "monitors")
-_ASIDE: Final = ("commands", "reporting", "spec", "trying", "doctor", "cli.py", "generated.py")
+_ASIDE: Final = ("commands", "reporting", "doctor", "cli.py", "generated.py")
 """Parts that present results and decide no verdict."""
 
 
