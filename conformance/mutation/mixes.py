@@ -87,7 +87,7 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("silent-removal", "removed-at-once"),
                     ("withdrawn-rejected", "withdrawn-silently"),
                     ("updates-refused", "updates-end"),
-                    ("slow", "waits-assembled"),  # or a gang ends before a test can look at it
+                    ("slow", "warms-up", "waits-assembled"),  # or a gang ends within a test
                     (
                         *("slow", "late", "leaves-room", "tries-seldom", "unsteady", "one-a-round"),
                         *("by-turns", "warms-up", "pauses", "nodes-rest"),

@@ -124,6 +124,18 @@ def test_quiet_window_ends_with_the_gang_if_half_of_it_is_left(left: float, part
     assert window == pytest.approx(part * rm.quiet_window(), abs=0.01)
 
 
+@pytest.mark.parametrize(("missing", "part"), [(0, 0.75), (1, 1.0)])
+def test_quiet_window_ends_with_the_waiting_of_a_gang_that_has_its_placeholders(
+    missing: int, part: float
+) -> None:
+    rm = _rm(Timers(placeholder=100.0, waiting_to_completed=10.0))
+    gang = Gang.of("g", "root.fifo", members=missing, member={})
+
+    window = rm.window_before_timeout(gang, rm.now() - 10.0 + 0.75 * rm.quiet_window())
+
+    assert window == pytest.approx(part * rm.quiet_window(), abs=0.01)
+
+
 def _rm(timers: Timers, terms: Terms = PLAIN) -> ResourceManager:
     line = SimpleNamespace(rm_id="rm", history=History())
     return rm_on(line, Deadlines(), profile=TargetProfile(timers, terms=terms))

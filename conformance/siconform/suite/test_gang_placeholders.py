@@ -96,12 +96,14 @@ def test_a_placeholder_may_be_asked_for_later(rm: ResourceManager) -> None:
 def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=20)
-    rm.has_placeholders(rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2))
+    since = rm.now()
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=4, memory=2)
+    rm.has_placeholders(gang)
     app = rm.has_application(queue=QUOTA_QUEUE)
 
     too_large = rm.asks(app, memory=3)
 
-    rm.expect_none(Allocated(too_large))
+    rm.expect_none_before_timeout(gang, since, Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))
@@ -110,12 +112,14 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
 @requirement("SI-GANG-027")
 def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
-    rm.has_placeholders(rm.has_gang(members=4, memory=2))
+    since = rm.now()
+    gang = rm.has_gang(members=4, memory=2)
+    rm.has_placeholders(gang)
     app = rm.has_application()
 
     too_large = rm.asks(app, memory=3)
 
-    rm.expect_none(Allocated(too_large))
+    rm.expect_none_before_timeout(gang, since, Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))

@@ -105,16 +105,16 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         self.expect_none_before_timeout(partial.gang, partial.since, *patterns)
 
     def unless_timed_out(self, gang: Gang, since: float) -> AbstractContextManager[None]:
-        """Make a failure inconclusive if a gang submitted after ``since`` may have timed out."""
-        return unless_over(lambda: self._is_over(gang, since), "the gang timed out meanwhile")
+        """Make a failure inconclusive if a gang submitted after ``since`` may have ended."""
+        return unless_over(lambda: self._is_over(gang, since), "the gang may have ended meanwhile")
 
     def expect_none_before_timeout(self, gang: Gang, since: float, *patterns: Fact) -> None:
-        """Expect none; inconclusive if a gang submitted after ``since`` may have timed out."""
+        """Expect none; inconclusive if a gang submitted after ``since`` may have ended."""
         with self.unless_timed_out(gang, since):
             self.expect_none(*patterns, window=self.window_before_timeout(gang, since))
 
     def expect_before_timeout(self, gang: Gang, since: float, pattern: Fact) -> None:
-        """Expect this; inconclusive if a gang submitted after ``since`` may have timed out."""
+        """Expect this; inconclusive if a gang submitted after ``since`` may have ended."""
         with self.unless_timed_out(gang, since):
             self.expect(pattern)
 
@@ -230,19 +230,26 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         return received
 
     def window_before_timeout(self, gang: Gang, since: float) -> float:
-        """Return the quiet window; if the gang may time out in its second half, until then."""
+        """Return the quiet window; if the gang may end in its second half, until then."""
         window = self.quiet_window()
         left = self._time_left(gang, since)
         return left if window / 2 <= left < window else window
 
     def _is_over(self, gang: Gang, since: float) -> bool:
-        """Return whether the gang may have timed out by now, as far as its limit is known."""
+        """Return whether the gang may have ended by now, as far as its limits are known."""
         return self._time_left(gang, since) <= 0
 
     def _time_left(self, gang: Gang, since: float) -> float:
-        """Return the seconds until the gang may time out, infinity if its limit is not known."""
-        seconds = self.timers.placeholder if gang.limit is None else gang.limit.seconds
-        return inf if seconds is None else since + seconds - self.now()
+        """Return the seconds until the gang may end, infinity if no limit is known.
+
+        With all its placeholders and no real allocation it has nothing that runs or is pending: it
+        may be waiting, for as long as any application.
+        """
+        limits = [self.timers.placeholder if gang.limit is None else gang.limit.seconds]
+        placed = self.observe(Allocated(application=gang, placeholder=True))
+        if len(placed) >= gang.members:
+            limits.append(self.timers.waiting_to_completed)
+        return min((since + one - self.now() for one in limits if one is not None), default=inf)
 
     def _seconds(self, gang: Gang) -> float:
         if gang.limit is None:
