@@ -243,7 +243,6 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
     rm.has_node(memory=capacity)
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
     placeholders = rm.has_placeholders(gang)
-    other = rm.has_waiting_ask(rm.has_application(queue=QUOTA_QUEUE), memory=2)
 
     for _ in range(5):
         real = rm.asks_member(gang)
@@ -251,6 +250,7 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
         allocation = rm.expect(Allocated(real))
         placeholders.remove(gone)
 
+    other = rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)
     rm.expect_none(Allocated(other))
     with rm.control("with one real allocation gone another application is served"):
         rm.withdraws(other)

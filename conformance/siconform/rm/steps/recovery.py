@@ -1,10 +1,17 @@
 """Steps by which an RM has a scheduler take over what is running."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from siconform.expecting.checks import precondition
+from siconform.outcomes import PreconditionFailed
 from siconform.protocol.handles import Gang, Node
-from siconform.protocol.notifications import Allocated, NodeAccepted, PreemptionPolicy, UpdateKind
+from siconform.protocol.notifications import (
+    Allocated,
+    AllocationRejected,
+    NodeAccepted,
+    PreemptionPolicy,
+    UpdateKind,
+)
 from siconform.protocol.requests import ExistingAllocationRequest
 from siconform.rm.sender import DEFAULT_PARTITION
 from siconform.rm.steps.allocations import PLAIN_POLICY, without_usual_policy
@@ -22,6 +29,7 @@ class RecoverySteps(GangSteps):
         identity: str | None = None,
         memory: int = 1,
         vcore: int = 1,
+        resources: Mapping[str, int] | None = None,
         priority: int = 0,
         task_group: str = "",
         placeholder: bool = False,
@@ -29,7 +37,7 @@ class RecoverySteps(GangSteps):
         tags: Mapping[str, str] | None = None,
         partition: str = DEFAULT_PARTITION,
     ) -> Allocated:
-        """Return an allocation from before, not yet reported."""
+        """Return an allocation from before, not yet reported; ``resources`` are all its amounts."""
         named, name = self.identity, self.new_name("existing")
         called = named.made_up_for(name) if identity is None else identity
         allocation = Allocated(
@@ -37,7 +45,7 @@ class RecoverySteps(GangSteps):
             application=str(application),
             node=str(node),
             identity=called,
-            resource={"memory": memory, "vcore": vcore},
+            resource=resources or {"memory": memory, "vcore": vcore},
             task_group=task_group,
             placeholder=placeholder,
             priority=priority,
@@ -66,7 +74,13 @@ class RecoverySteps(GangSteps):
         with precondition("a node with existing allocations is accepted"):
             handle = self.registers_node(node, memory=memory, existing=existing)
             self.expect(NodeAccepted(handle))
+        rejected = [one for allocation in existing for one in self._rejections_of(allocation)]
+        if rejected:
+            raise PreconditionFailed(f"an existing allocation was not taken over: {rejected[0]}")
         return handle
+
+    def _rejections_of(self, existing: Allocated) -> Sequence[AllocationRejected]:
+        return self.observe(AllocationRejected(existing.key))
 
     def does_gang_scheduling(self) -> None:
         """Given: the scheduler replaces its own placeholders; NotForThisTarget otherwise."""
