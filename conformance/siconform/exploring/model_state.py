@@ -4,8 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from siconform.protocol.application_states import OVER
 from siconform.protocol.handles import Application, Ask, Gang, Node
-from siconform.protocol.notifications import Allocated, Released
+from siconform.protocol.notifications import (
+    Allocated,
+    ApplicationAccepted,
+    ApplicationUpdated,
+    Released,
+)
 from siconform.rm.resource_manager import ResourceManager
 
 T = TypeVar("T")
@@ -16,7 +22,8 @@ class ModelState:
     """The state, with lists in the order of the messages.
 
     Nodes, applications and asks follow the RM's own messages only, so that the same steps lead to
-    the same choices regardless of the scheduler's answers.
+    the same choices regardless of the scheduler's answers. Only what is recovered depends on them:
+    a scheduler may reject what exists of an application that ended.
     """
 
     rm: ResourceManager
@@ -26,6 +33,7 @@ class ModelState:
     applications: list[Application] = field(default_factory=list)
     asks: list[Ask] = field(default_factory=list)
     released: set[str] = field(default_factory=set)  # identities the RM released
+    recovered: list[Allocated] = field(default_factory=list)  # on nodes that were accepted
 
     def allocations(self) -> list[Allocated]:
         """Return the live allocations as far as the RM knows, ordered by ask."""
@@ -39,7 +47,29 @@ class ModelState:
             and received.application in self.applications
             and received.key in keys
         ]
-        return sorted(live, key=lambda received: keys.index(received.key))
+        live.sort(key=lambda received: keys.index(received.key))
+        return live + [
+            existing
+            for existing in self.recovered
+            if existing.identity not in ended
+            and existing.node in self.nodes
+            and existing.application in self.applications
+        ]
+
+    def running_applications(self) -> list[Application]:
+        """Return the applications that are accepted and, by their last state, not over."""
+        accepted = {received.application for received in self.rm.observe(ApplicationAccepted())}
+        states = {one.application: one.state for one in self.rm.observe(ApplicationUpdated())}
+        return [
+            application
+            for application in self.applications
+            if application in accepted and not OVER.accepts(states.get(application))
+        ]
+
+    def recovers(self, node: Node, existing: Sequence[Allocated]) -> None:
+        """Add an accepted node with the allocations that exist on it."""
+        self.nodes.append(node)
+        self.recovered += existing
 
     def gangs(self) -> list[Gang]:
         """Return the applications that are gangs."""

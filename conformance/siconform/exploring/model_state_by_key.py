@@ -1,8 +1,10 @@
 """Model state of an RM where the key is the identity, so that keys can be reused."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from siconform.exploring.model_state import ModelState
+from siconform.protocol.handles import Node
 from siconform.protocol.notifications import Allocated, AllocationRejected, Released
 from siconform.protocol.requests import (
     Action,
@@ -43,6 +45,11 @@ class ModelStateByKey(ModelState):
             and held.live[key].node in self.nodes
             and held.live[key].application in self.applications
         ]
+
+    def recovers(self, node: Node, existing: Sequence[Allocated]) -> None:
+        """Add an accepted node; what exists on it was reported, and can be reported again."""
+        self.nodes.append(node)
+        self.reported += existing
 
     def memory_left(self) -> int:
         """Return the largest free memory of a node, by the RM's own messages."""

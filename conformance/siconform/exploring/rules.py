@@ -1,6 +1,7 @@
 """The steps of random histories: what an RM may do at any time."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final, Protocol, TypeVar
@@ -10,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from siwire import Capability
 
 from siconform.exploring.model_state import ModelState, chosen
-from siconform.protocol.handles import Node
+from siconform.protocol.notifications import NodeAccepted, NodeRejected
 from siconform.rm.steps.allocations import MAY_PREEMPT, PLAIN_POLICY
 from siconform.rm.steps.applications import DEFAULT_QUEUE
 from siconform.rm.steps.gang_styles import spellings
@@ -24,8 +25,21 @@ MOST_NODES: Final = 5  # few, so that steps interact
 _MOST_APPLICATIONS: Final = 5
 
 ANY_ONE: Final = st.integers(0, 30)  # which of those there are
-_NODE_MEMORY: Final = st.integers(1, 12)
-ASK_MEMORY: Final = st.integers(1, 5)
+_GPU: Final = "gpu"
+
+
+def _of_node(memory: int, gpus: int) -> dict[str, int]:
+    """Return a node's capacity; a type of which there is none is left out."""
+    return {"memory": memory, "vcore": max(10, memory), **({_GPU: gpus} if gpus else {})}
+
+
+def _of_ask(memory: int, gpus: int) -> dict[str, int]:
+    return {"memory": memory, "vcore": 1, **({_GPU: gpus} if gpus else {})}
+
+
+_CAPACITY: Final = st.builds(_of_node, st.integers(1, 12), st.integers(0, 3))
+AMOUNTS: Final = st.builds(_of_ask, st.integers(1, 5), st.sampled_from((0, 0, 1)))
+"""What an ask or an allocation is for: sometimes memory is scarce, sometimes a GPU."""
 
 Rule = TypeVar("Rule", bound=Callable[..., None])
 _rule: Any = rule  # its types do not allow forwarded arguments
@@ -97,24 +111,24 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.maker.breaks_off(self.has)
 
     @initialize(
-        memories=st.lists(_NODE_MEMORY, min_size=1, max_size=3),
+        capacities=st.lists(_CAPACITY, min_size=1, max_size=3),
         queues=st.lists(st.sampled_from(_QUEUES), min_size=1, max_size=3),
     )
-    def is_not_new(self, memories: list[int], queues: list[str]) -> None:
+    def is_not_new(self, capacities: list[dict[str, int]], queues: list[str]) -> None:
         """Start with some nodes and applications."""
 
         def begins() -> None:
-            self.has.nodes += [self.rm.registers_node(memory=memory) for memory in memories]
+            self.has.nodes += [self.rm.registers_node(resources=one) for one in capacities]
             self.has.applications += [self.rm.submits_application(queue=queue) for queue in queues]
 
         self.maker.goes_on(self.has, begins)
 
     @precondition(lambda self: len(self.has.nodes) < MOST_NODES)
-    @step(memory=_NODE_MEMORY, draining=st.sampled_from((False, False, False, True)))
-    def registers_node(self, memory: int, *, draining: bool) -> None:
+    @step(capacity=_CAPACITY, draining=st.sampled_from((False, False, False, True)))
+    def registers_node(self, capacity: dict[str, int], *, draining: bool) -> None:
         """Register a new node, schedulable or draining."""
         draining = draining and self.rm.connection.revision.can(Capability.CREATE_DRAIN)
-        node = self.rm.registers_node(memory=memory, draining=draining)
+        node = self.rm.registers_node(resources=capacity, draining=draining)
         self.has.nodes.append(node)
         if draining:
             self.has.draining.add(node)
@@ -122,23 +136,42 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(
         lambda self: len(self.has.decommissioned_nodes) > 0 and len(self.has.nodes) < MOST_NODES
     )
-    @step(which=ANY_ONE, memory=_NODE_MEMORY)
-    def brings_node_back(self, which: int, memory: int) -> None:
+    @step(which=ANY_ONE, capacity=_CAPACITY)
+    def brings_node_back(self, which: int, capacity: dict[str, int]) -> None:
         """Register a decommissioned node again under its id, perhaps with another size."""
         former = chosen(self.has.decommissioned_nodes, which)
         if former is not None:
             self.has.decommissioned_nodes.remove(former)
-            self.has.nodes.append(self.rm.registers_node(former, memory=memory))
+            self.has.nodes.append(self.rm.registers_node(former, resources=capacity))
+
+    @precondition(lambda self: _has_applications(self) and len(self.has.nodes) < MOST_NODES)
+    @step(several=st.lists(st.tuples(ANY_ONE, AMOUNTS), min_size=1, max_size=3), free=_CAPACITY)
+    def recovers_node(
+        self, several: list[tuple[int, dict[str, int]]], free: dict[str, int]
+    ) -> None:
+        """Register a node with allocations of running applications from before, and free room."""
+        node, running = self.rm.new_name("node"), self.has.running_applications()
+        used = [(chosen(running, which), amounts) for which, amounts in several]
+        existing = tuple(
+            self.rm.remembers_allocation(application, node, resources=amounts)
+            for application, amounts in used
+            if application is not None
+        )
+        capacity = Counter(free)
+        for allocation in existing:
+            capacity.update(allocation.resource)
+        recovered = self.rm.registers_node(node, resources=capacity, existing=existing)
+        if isinstance(self.rm.waits_for(NodeAccepted(node), NodeRejected(node)), NodeAccepted):
+            self.has.recovers(recovered, existing)
 
     @precondition(_has_nodes)
-    @step(which=ANY_ONE, memory=_NODE_MEMORY)
-    def resizes_node(self, which: int, memory: int) -> None:
+    @step(which=ANY_ONE, capacity=_CAPACITY)
+    def resizes_node(self, which: int, capacity: dict[str, int]) -> None:
         """Give a node more or less capacity, perhaps less than is in use."""
         node = chosen(self.has.nodes, which)
         if node is not None:
-            capacity = Node(node, {"memory": memory, "vcore": max(10, memory)})
-            self.rm.updates_node(node, resources=capacity.capacity)
-            self.has.resizes(node, dict(capacity.capacity))
+            self.rm.updates_node(node, resources=capacity)
+            self.has.resizes(node, capacity)
 
     @precondition(_has_nodes)
     @step(which=ANY_ONE)
@@ -218,20 +251,26 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(_has_applications)
     @step(
         which=ANY_ONE,
-        memory=ASK_MEMORY,
+        amounts=AMOUNTS,
         times=st.integers(1, 8),
         priority=st.integers(-1, 2),
         may_preempt=st.booleans(),
     )
     def asks(
-        self, which: int, memory: int, times: int, priority: int, *, may_preempt: bool
+        self,
+        which: int,
+        amounts: dict[str, int],
+        times: int,
+        priority: int,
+        *,
+        may_preempt: bool,
     ) -> None:
         """Ask for one allocation or several."""
         application = chosen(self.has.applications, which)
         if application is not None:
             ask = self.rm.asks(
                 application,
-                memory=memory,
+                resources=amounts,
                 times=times if self.several else 1,
                 priority=priority,
                 policy=MAY_PREEMPT if may_preempt else PLAIN_POLICY,
@@ -239,14 +278,14 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.asks.append(ask)
 
     @precondition(_has_applications)
-    @step(amounts=st.lists(st.tuples(ANY_ONE, ASK_MEMORY), min_size=2, max_size=4))
-    def asks_for_several_in_one_message(self, amounts: list[tuple[int, int]]) -> None:
+    @step(several=st.lists(st.tuples(ANY_ONE, AMOUNTS), min_size=2, max_size=4))
+    def asks_for_several_in_one_message(self, several: list[tuple[int, dict[str, int]]]) -> None:
         """Ask for allocations of any applications in one message."""
         with self.rm.one_message():
-            for which, memory in amounts:
+            for which, amounts in several:
                 application = chosen(self.has.applications, which)
                 if application is not None:
-                    self.has.asks.append(self.rm.asks(application, memory=memory))
+                    self.has.asks.append(self.rm.asks(application, resources=amounts))
 
     @precondition(_has_asks)
     @step(which=ANY_ONE)

@@ -10,7 +10,7 @@ from hypothesis.stateful import precondition
 
 from siconform.exploring.model_state import ModelState, chosen
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.exploring.rules import ANY_ONE, ASK_MEMORY, MOST_NODES, ArbitraryRM, step
+from siconform.exploring.rules import AMOUNTS, ANY_ONE, MOST_NODES, ArbitraryRM, step
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
 
@@ -46,12 +46,14 @@ class ArbitraryRMByKey(ArbitraryRM):
         return by_key(self.has)
 
     @precondition(_has_asks)
-    @step(which=ANY_ONE, memory=ASK_MEMORY, priority=st.integers(-1, 2), beyond=_BEYOND)
-    def asks_again(self, which: int, memory: int, priority: int, beyond: int | None) -> None:
+    @step(which=ANY_ONE, amounts=AMOUNTS, priority=st.integers(-1, 2), beyond=_BEYOND)
+    def asks_again(
+        self, which: int, amounts: dict[str, int], priority: int, beyond: int | None
+    ) -> None:
         """Resend a pending, live or ended request with other values."""
         ask = chosen(self.has.asks, which)
         if ask is not None:
-            again = self.rm.asks_again(ask, memory=memory, priority=priority)
+            again = self.rm.asks_again(ask, resources=amounts, priority=priority)
             self.has.asks[self.has.asks.index(ask)] = again
             self._asks_for_what_is_left(which, beyond)
 
@@ -66,12 +68,12 @@ class ArbitraryRMByKey(ArbitraryRM):
                     self.rm.asks_again(ask)
 
     @precondition(_has_asks)
-    @step(which=ANY_ONE, memory=ASK_MEMORY, beyond=_BEYOND)
-    def updates_allocation(self, which: int, memory: int, beyond: int | None) -> None:
+    @step(which=ANY_ONE, amounts=AMOUNTS, beyond=_BEYOND)
+    def updates_allocation(self, which: int, amounts: dict[str, int], beyond: int | None) -> None:
         """Give an allocation another amount, perhaps more than there is capacity for."""
         allocation = chosen(self.has.allocations(), which)
         if allocation is not None:
-            self.rm.updates_allocation(allocation, memory=memory)
+            self.rm.updates_allocation(allocation, resources=amounts)
             self._asks_for_what_is_left(which, beyond)
 
     @precondition(lambda self: _can_report(self) and len(self.has.nodes) < MOST_NODES)
@@ -88,17 +90,17 @@ class ArbitraryRMByKey(ArbitraryRM):
             self.has.nodes.append(self.rm.registers_node(memory=memory + more))
 
     @precondition(lambda self: _has_asks(self) and len(self.has.nodes) > 1)
-    @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
-    def updates_allocation_elsewhere(self, which: int, where: int, memory: int) -> None:
+    @step(which=ANY_ONE, where=ANY_ONE, amounts=AMOUNTS)
+    def updates_allocation_elsewhere(self, which: int, where: int, amounts: dict[str, int]) -> None:
         """Update an allocation with another node, which must not move it."""
         allocation = chosen(self.has.allocations(), which)
         node = chosen(self.has.nodes, where)
         if allocation is not None and node is not None:
-            self.rm.updates_allocation(allocation, memory=memory, node=node)
+            self.rm.updates_allocation(allocation, resources=amounts, node=node)
 
     @precondition(lambda self: _has_asks(self) and bool(self.has.nodes))
-    @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
-    def places_request(self, which: int, where: int, memory: int) -> None:
+    @step(which=ANY_ONE, where=ANY_ONE, amounts=AMOUNTS)
+    def places_request(self, which: int, where: int, amounts: dict[str, int]) -> None:
         """Report a node for an unannounced request, with or without free capacity."""
         held = {allocation.key for allocation in self.has.allocations()}
         ask = chosen([ask for ask in self.has.asks if ask not in held], which)
@@ -108,7 +110,7 @@ class ArbitraryRMByKey(ArbitraryRM):
             placed = self.rm.remembers_allocation(
                 sent.application,
                 node,
-                memory=memory,
+                resources=amounts,
                 priority=sent.priority,
                 task_group=sent.task_group,
                 placeholder=sent.placeholder,
@@ -118,12 +120,12 @@ class ArbitraryRMByKey(ArbitraryRM):
             self.rm.send(ExistingAllocationRequest(named))
 
     @precondition(_can_report)
-    @step(which=ANY_ONE, where=ANY_ONE, memory=ASK_MEMORY)
-    def reports_existing(self, which: int, where: int, memory: int) -> None:
+    @step(which=ANY_ONE, where=ANY_ONE, amounts=AMOUNTS)
+    def reports_existing(self, which: int, where: int, amounts: dict[str, int]) -> None:
         """Report an existing allocation."""
         application, node = chosen(self.has.applications, which), chosen(self.has.nodes, where)
         if application is not None and node is not None:
-            existing = self.rm.remembers_allocation(application, node, memory=memory)
+            existing = self.rm.remembers_allocation(application, node, resources=amounts)
             self.state.reported.append(existing)
             self.rm.send(ExistingAllocationRequest(existing))
 
