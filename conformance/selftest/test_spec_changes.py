@@ -72,7 +72,7 @@ def test_edit_is_one_change(before: str, after: str, expected: tuple[Kind, str])
     assert change.line
 
 
-def test_a_change_stands_in_the_line_of_the_new_text_or_of_the_old_one_for_what_is_gone() -> None:
+def test_change_has_line_of_new_text_or_of_old_if_removed() -> None:
     (added,) = _changes(("  int64 value = 1;", "  int64 value = 1;\n  string unit = 2;"))
     (gone,) = compare(
         edited(("  int64 value = 1;", "  int64 value = 1;\n  string unit = 2;")), unedited()
@@ -132,7 +132,7 @@ def test_renames_are_listed_separately(old: str, new: str, how: Rename) -> None:
     assert rename_of(old, new) is how
 
 
-def test_a_comment_that_stays_makes_another_name_of_another_word() -> None:
+def test_rename_with_unchanged_comment_changes_name_only() -> None:
     comment = "How important an ask is, the larger the more."
     assert rename_of("priority", "weight", comment, comment) is Rename.NAME
     assert rename_of("priority", "weight", comment, "Grams of a parcel.") is Rename.MEANING

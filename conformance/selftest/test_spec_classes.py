@@ -30,7 +30,7 @@ def test_same_text_has_no_changes() -> None:
     assert evaluate(unedited(), unedited()) == []
 
 
-def test_a_field_inserted_in_front_makes_an_old_rm_take_rejected_for_accepted() -> None:
+def test_field_inserted_first_swaps_rejected_and_accepted_for_old_rm() -> None:
     evaluated = _evaluated(*ONE_IN_FRONT)
     rejected, drained = evaluated["NodeResponse.rejected"], evaluated["NodeResponse.drained"]
     assert rejected.worst is MISREAD
@@ -44,7 +44,7 @@ def test_a_field_inserted_in_front_makes_an_old_rm_take_rejected_for_accepted() 
     assert "the RM still waits for the verdict" in evaluated["NodeResponse.accepted"].old_peer
 
 
-def test_a_value_in_front_of_an_enum_shifts_every_older_one() -> None:
+def test_value_inserted_first_shifts_enum() -> None:
     evaluated = _evaluated(*VALUE_IN_FRONT)
     places = [f"TerminationType.{n}" for n in ("NOT_ENDED", "STOPPED_BY_RM", "TIMEOUT")]
     assert [evaluated[place].worst for place in places] == [MISREAD] * 3
@@ -57,7 +57,7 @@ def test_a_value_in_front_of_an_enum_shifts_every_older_one() -> None:
     assert sent.data == bytes([4 << 3, 1])
 
 
-def test_a_reused_number_is_misread_by_a_revision_long_gone() -> None:
+def test_reused_number_is_misread_by_much_older_revision() -> None:
     evaluated = _evaluated(*REUSED)
     zone = evaluated["Allocation.zone"]
     assert zone.classes == (MISREAD,)
@@ -139,7 +139,7 @@ _EDITS = [
     ("before", "after", "place", "classes"),
     _EDITS,
 )
-def test_an_edit_has_the_classes_a_person_gives_it(
+def test_edit_classes_match_expert(
     before: str, after: str, place: str, classes: tuple[Class, ...]
 ) -> None:
     evaluated = _evaluated((before, after))
@@ -157,7 +157,7 @@ def test_fields_put_into_a_oneof_lose_one_of_them() -> None:
     )
 
 
-def test_one_field_put_into_a_new_oneof_is_a_matter_of_source() -> None:
+def test_single_field_moved_into_new_oneof_is_source_breaking() -> None:
     oneof = "oneof gang { string taskGroupName = 11; string gangID = 16; }"
     evaluated = _evaluated(("string taskGroupName = 11;", oneof))
     assert evaluated["Allocation.taskGroupName"].classes == (SOURCE,)
@@ -191,7 +191,7 @@ def test_stream_to_unary_loses_messages() -> None:
     )
 
 
-def test_a_field_that_keeps_its_number_and_changes_its_role_is_named() -> None:
+def test_changed_role_of_field_is_reported() -> None:
     evaluated = _evaluated(
         ("// The identity: updates and releases name it.\n", "// A label for people to read.\n")
     )
@@ -201,7 +201,7 @@ def test_a_field_that_keeps_its_number_and_changes_its_role_is_named() -> None:
     assert key.advice
 
 
-def test_a_lost_identity_releases_the_whole_application() -> None:
+def test_lost_identity_is_read_as_release_of_application() -> None:
     evaluated = {j.change.where: j for j in evaluate(read_spec("2023-08"), read_spec("2023-12"))}
     uuid = evaluated["AllocationRelease.UUID"]
     assert uuid.worst is MISREAD
@@ -254,7 +254,7 @@ def test_every_misreading_of_the_chain_was_decoded() -> None:
         assert outcomes & {Decoding.MISREAD, Decoding.LOST}, evaluation.change
 
 
-def test_a_schema_that_imports_what_is_not_there_is_refused() -> None:
+def test_missing_import_is_refused() -> None:
     spec = edited()
     spec.file.dependency.append("other/thing.proto")
     with pytest.raises(UnreadableSpec, match=r'new: no peer .* imports "other/thing.proto"'):

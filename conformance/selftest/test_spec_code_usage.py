@@ -64,7 +64,7 @@ def small(tmp_path: Path) -> CodeUsage:
     return usage(tmp_path)
 
 
-def test_a_field_is_found_where_it_is_read_and_written(small: CodeUsage) -> None:
+def test_field_usage_is_found(small: CodeUsage) -> None:
     found = small.of("NodeInfo.nodeID")
 
     assert [(one.function, one.writes) for one in found] == [
@@ -75,17 +75,17 @@ def test_a_field_is_found_where_it_is_read_and_written(small: CodeUsage) -> None
     assert {one.path for one in found} == {"reference/sireference/codec/r2023_12.py"}
 
 
-def test_a_field_of_the_same_name_in_another_message_is_another_one(small: CodeUsage) -> None:
+def test_same_field_name_in_other_message_is_distinct(small: CodeUsage) -> None:
     assert [one.function for one in small.of("AcceptedNode.nodeID")] == ["answer"]
     assert small.of("RemoveApplicationRequest.applicationID") == ()
 
 
-def test_a_message_and_an_enum_value_are_found_by_their_names(small: CodeUsage) -> None:
+def test_message_and_enum_value_are_found_by_name(small: CodeUsage) -> None:
     assert [one.function for one in small.of("AllocationRelease")] == ["other"]
     assert [one.function for one in small.of("NodeInfo.ActionFromRM.CREATE")] == ["(module)"]
 
 
-def test_a_constant_is_found_by_its_value(small: CodeUsage) -> None:
+def test_constant_is_found_by_value(small: CodeUsage) -> None:
     assert [one.function for one in small.of("NodePartition", "si/node-partition")] == ["read"]
     assert small.of("Arch", "si/arch") == ()
 
@@ -114,7 +114,7 @@ def test_code_of_other_revisions_is_left_out() -> None:
     assert not [one for one in found if "r2021_02" in one.path or "r2024_10" in one.path]
 
 
-def test_a_checkout_knows_published_runs() -> None:
+def test_checkout_has_published_runs() -> None:
     checkout = find_checkout()
 
     assert checkout is not None
@@ -124,11 +124,11 @@ def test_a_checkout_knows_published_runs() -> None:
     assert all(one.evaluated for one in checkout.published)
 
 
-def test_where_the_kit_is_installed_without_its_repository_there_is_none(tmp_path: Path) -> None:
+def test_installed_kit_has_no_checkout(tmp_path: Path) -> None:
     assert find_checkout(tmp_path) is None
 
 
-def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_unreadable_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "reference" / "sireference").mkdir(parents=True)
     (tmp_path / "fixtures" / "results").mkdir(parents=True)
     (tmp_path / "fixtures" / "results" / "one-as-2023-12.json").write_text("{}", "utf-8")

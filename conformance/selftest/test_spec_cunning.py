@@ -243,7 +243,7 @@ def test_edit_report_matches_expert(edit: AuthorsEdit, texts: Path) -> None:
     ],
     ids=lambda value: value.name if isinstance(value, AuthorsEdit) else "",
 )
-def test_another_name_of_a_number_that_went_takes_no_number_away(
+def test_alias_of_removed_number_removes_no_number(
     edit: AuthorsEdit, counts: str, message: str, texts: Path
 ) -> None:
     (texts / "new.md").write_text(edit.text(), "utf-8")

@@ -57,7 +57,7 @@ def test_other_files_are_left_alone(spec: Spec, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.md"]
 
 
-def test_what_fails_in_the_middle_leaves_nothing_half_written(
+def test_failed_extraction_leaves_no_partial_files(
     spec: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "out"
@@ -108,7 +108,7 @@ def test_a_revision_has_no_source_to_write(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_rules_of_buf_are_named_with_what_they_protect_and_the_line(
+def test_buf_rules_have_protected_element_and_line(
     spec: Spec, tmp_path: Path, *, before: str, after: str, at: str, rule: str, breaks: Breaks
 ) -> None:
     new = read_spec(written(tmp_path, "b.md", SMALL.replace(before, after)))

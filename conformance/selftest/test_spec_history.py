@@ -83,7 +83,7 @@ def _changes(*edits: tuple[str, str]) -> list[Change]:
     return compare(from_text("old.md", TEXT), _edited(*edits))
 
 
-def test_constants_in_a_block_of_go_are_read_where_no_block_is_labelled_as_theirs() -> None:
+def test_constants_are_read_from_go_block_without_labelled_block() -> None:
     text = read_spec_text("old.md", TEXT)
     assert {name: c.value for name, c in text.constants.items()} == {
         "Shelf": "old.example/shelf",
@@ -103,7 +103,7 @@ def test_go_that_is_no_constant_is_no_error() -> None:
     assert list(read_spec_text("old.md", text).constants) == ["Shelf", "BIG_DOOR"]
 
 
-def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> None:
+def test_respelled_constant_with_new_value_is_not_new() -> None:
     found = _changes(
         ("BIG_DOOR", "BigDoor"),
         ("old.example/door", "new.example/door"),
@@ -118,7 +118,7 @@ def test_a_constant_that_is_respelled_and_has_another_value_is_no_new_one() -> N
     assert door.advice == ('Keep BIG_DOOR = "old.example/door" as well until no peer looks for it.')
 
 
-def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:
+def test_respelled_go_interface_keeps_its_methods() -> None:
     added = "Update(told *si.Told) error\n\tStop()"
     renamed, stop = _evaluated(
         ("type StoreApi interface", "type StoreAPI interface"),
@@ -131,14 +131,14 @@ def test_a_go_interface_that_is_respelled_keeps_its_methods() -> None:
     assert stop.new_peer == "A new scheduler does not compile without StoreAPI.Stop."
 
 
-def test_a_go_interface_that_is_new_asks_nothing_of_those_there_are() -> None:
+def test_new_go_interface_does_not_affect_existing_ones() -> None:
     plugin = "type DumpPlugin interface {\n\tDump() string\n}\n\ntype StoreApi"
     (dump,) = _evaluated(("type StoreApi", plugin))
     assert dump.worst is Class.COMPATIBLE
     assert dump.new_peer == "A new RM may have Dump: DumpPlugin is a new interface."
 
 
-def test_a_message_that_lost_a_word_of_its_name_is_followed() -> None:
+def test_message_renamed_by_one_word_is_matched() -> None:
     found = _changes(
         ("ParcelReturnNote back", "ParcelReturn back"),
         ("message ParcelReturnNote {", "message ParcelReturn {"),
@@ -171,9 +171,7 @@ def test_field_with_other_message_type_shows_misreading() -> None:
         ("UNKNOWN_ORDER", Class.WIRE_BREAKING, "A new scheduler does not see Told.order."),
     ],
 )
-def test_an_order_that_is_not_seen_is_the_one_that_is_zero(
-    zero: str, worst: Class, message: str
-) -> None:
+def test_unknown_enum_value_is_read_as_zero(zero: str, worst: Class, message: str) -> None:
     old = from_text("old.md", TEXT.replace("KEEP", zero))
     new = _edited(("Order order = 2;", "Order order = 4;"), ("KEEP", zero))
     (order,) = evaluate(old, new)
@@ -200,7 +198,7 @@ def test_an_enum_that_is_new_is_not_known_to_an_old_peer() -> None:
     assert shade.old_peer == "An old peer does not know Shade."
 
 
-def test_a_rule_of_a_field_that_is_only_respelled_stands_where_it_stood() -> None:
+def test_rule_of_respelled_field_has_not_moved() -> None:
     old = from_text("old.md", TEXT)
     assert compare_rules(old, _edited(("string rmId", "string rmID"))) == ()
     (moved,) = compare_rules(old, _edited(("string rmId", "string teller")))
@@ -233,7 +231,7 @@ def test_a_rule_of_a_field_that_is_only_respelled_stands_where_it_stood() -> Non
         ("The shelf with the number", "The first shelf with the number", False),
     ],
 )
-def test_a_comment_gives_another_role_in_other_words_or_by_another_name(
+def test_comment_with_new_wording_or_name_changes_role(
     old: str,
     new: str,
     otherwise: bool,  # noqa: FBT001

@@ -81,7 +81,7 @@ def test_same_text_touches_nothing() -> None:
         ("string rmID = 2", "string rmID = 3", {"SI-NODE-905": {ReasonKind.INSIDE}}),
     ],
 )
-def test_a_change_touches_what_stands_on_it(
+def test_change_touches_dependent_requirements(
     old: str, new: str, expected: dict[str, set[ReasonKind]]
 ) -> None:
     assert bases(touched_by(edited(old, new))) == expected
@@ -95,7 +95,7 @@ def test_a_sentence_in_another_section_has_moved() -> None:
     assert bases(touched_by(moved, [REJECTED])) == {"SI-NODE-903": {ReasonKind.MOVED}}
 
 
-def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it() -> None:
+def test_sentence_of_later_revision_touches_its_requirement() -> None:
     sent = ("NodeRequest.rmID", "Nodes are told by their RM alone.")
     (later,) = requirement("SI-NODE-901", sent).sources
     both = replace(NODE_ID, sources=(*NODE_ID.sources, replace(later, revision="2026-04")))
@@ -106,7 +106,7 @@ def test_a_new_sentence_that_a_later_revision_has_for_a_requirement_touches_it()
     assert touched_by(spec(name="draft.md"), [both]).requirements == ()
 
 
-def test_a_change_of_a_member_touches_the_type_that_has_it() -> None:
+def test_change_of_member_touches_its_type() -> None:
     code = "message NodeInfo { string nodeID = 1; int64 freeCapacity = 2; int64 heldByOthers = 3;"
     standing = replace(TYPE, sources=requirement("X", ("type of NodeInfo", code)).sources)
     found = touched_by(edited("int64 heldByOthers = 3", "int64 heldByOthers = 4"), [standing])
@@ -114,7 +114,7 @@ def test_a_change_of_a_member_touches_the_type_that_has_it() -> None:
     assert bases(found) == {"SI-NODE-904": {ReasonKind.REWORDED, ReasonKind.NAMED}}
 
 
-def test_a_requirement_that_mentions_what_went_stands_on_it() -> None:
+def test_requirement_that_mentions_removed_element_depends_on_it() -> None:
     gone = edited("  // What others hold there.\n  int64 heldByOthers = 3;\n", "")
 
     found = touched_by(gone, [MENTIONS])
@@ -123,7 +123,7 @@ def test_a_requirement_that_mentions_what_went_stands_on_it() -> None:
     assert [one.requirement for one in found.touched] == [MENTIONS]
 
 
-def test_a_requirement_that_mentions_what_went_with_its_message_is_near_and_no_more() -> None:
+def test_mention_of_field_removed_with_its_message_is_only_near() -> None:
     of_section = replace(MENTIONS, sources=REJECTED.sources)
     message = TEXT[TEXT.index("message NodeInfo") : TEXT.index("```\n\n### Schedulable")]
     without = TEXT.replace(message, "").replace("repeated NodeInfo nodes", "repeated string nodes")
@@ -156,7 +156,7 @@ def test_each_change_names_its_requirements_and_those_near_it() -> None:
     assert (one.change.where, one.touched, one.near) == ("NodeRequest.rmID", (), ("SI-NODE-905",))
 
 
-def test_a_sentence_that_was_not_as_recorded_is_not_tested() -> None:
+def test_sentence_that_differs_from_record_is_not_tested() -> None:
     drifted = requirement("SI-NODE-908", (SECTION, "Some other words."))
 
     found = touched_by(edited("Nodes come and go.", "Nodes stay."), [drifted])
@@ -165,7 +165,7 @@ def test_a_sentence_that_was_not_as_recorded_is_not_tested() -> None:
     assert (found.sources, found.unseen) == (1, 1)
 
 
-def test_a_requirement_of_another_revision_arrives_with_its_sentences() -> None:
+def test_requirement_of_other_revision_begins_with_its_sentences() -> None:
     sent = "Nodes are for ever."
     later = requirement("SI-NODE-909", (SECTION, sent), revision="2024-10")
     never = requirement("SI-NODE-910", (SECTION, "Something else."), revision="2024-10")
@@ -181,7 +181,7 @@ def test_uncovered_new_rule_is_counted() -> None:
     assert [rule.sentence.text for rule in found.uncovered] == ["Nodes must stay."]
 
 
-def test_results_of_the_old_revision_have_to_be_run_again_where_they_tested_it() -> None:
+def test_results_that_tested_touched_requirement_must_be_rerun() -> None:
     touched, untouched = "SI-NODE-903", "SI-NODE-901"
     checkout = Checkout(
         Path("nowhere"),
@@ -232,7 +232,7 @@ def test_by_their_schemas_alone_most_of_what_2024_10_changed_is_named() -> None:
     assert found.unseen > 300
 
 
-def test_between_two_revisions_by_name_the_windows_of_the_catalogue_are_reported() -> None:
+def test_named_revisions_report_ranges_of_catalogue() -> None:
     before, after = "2023-12", "2024-10"
     old, new = read_spec(before), read_spec(after)
     known = catalogue().values()

@@ -69,7 +69,7 @@ def _field(
         (_TEXT, _RAW, _SAME, _REFUSED),  # not all bytes are UTF-8
     ],
 )
-def test_a_number_of_another_type_is_what_its_bytes_state(
+def test_number_of_other_type_is_decoded_from_its_bytes(
     old: "FieldDescriptorProto.Type.ValueType",
     new: "FieldDescriptorProto.Type.ValueType",
     there: Decoding,
@@ -85,13 +85,13 @@ def test_a_list_read_as_one_value_is_cut(
     assert _pass(_field(type_), _field(type_, _REPEATED)) == (_SAME, back)
 
 
-def test_a_renamed_field_is_the_same_in_bytes_and_lost_in_json() -> None:
+def test_renamed_field_is_lost_only_in_json() -> None:
     old, new = _field(_TEXT, name="policy"), _field(_TEXT, name="rules")
     assert _pass(old, new) == (_SAME, _SAME)
     assert _pass(old, new, Form.JSON) == (_LOST, _LOST)
 
 
-def test_a_renumbered_field_is_lost_in_bytes_and_the_same_in_json() -> None:
+def test_renumbered_field_is_lost_only_in_bytes() -> None:
     old, new = _field(_TEXT), _field(_TEXT, number=2)
     assert _pass(old, new) == (_LOST, _LOST)
     assert _pass(old, new, Form.JSON) == (_SAME, _SAME)
@@ -137,14 +137,14 @@ def test_misreading_report_is_from_real_decoding() -> None:
         (("(stream NodeRequest)", "(NodeRequest)"),),
     ],
 )
-def test_what_buf_calls_wire_breaking_is_so_here(edits: tuple[tuple[str, str], ...]) -> None:
+def test_wire_breaking_by_buf_is_wire_breaking(edits: tuple[tuple[str, str], ...]) -> None:
     new = edited(*edits)
     assert any(rule.breaks is Breaks.WIRE for rule in broken_rules(unedited(), new))
     worst = {evaluation.worst for evaluation in evaluate(unedited(), new)}
     assert worst & {Class.MISREAD, Class.WIRE_BREAKING}
 
 
-def test_an_enum_that_shifts_is_misread_though_buf_calls_it_a_matter_of_json() -> None:
+def test_shifted_enum_is_misread_though_buf_reports_only_json() -> None:
     new = edited(*VALUE_IN_FRONT)
     assert {rule.breaks for rule in broken_rules(unedited(), new)} == {Breaks.JSON}
     assert Class.MISREAD in {evaluation.worst for evaluation in evaluate(unedited(), new)}

@@ -15,7 +15,7 @@ def test_all_owners_of_a_number_are_known_with_their_revisions() -> None:
     assert [str(owner) for owner in uuid] == ["AllocationRelease.UUID (2021-02 to 2023-08)"]
 
 
-def test_an_enum_that_moved_keeps_its_owners() -> None:
+def test_moved_enum_keeps_its_owners() -> None:
     memory = memory_before(revision_schema("2024-10"), revision_schema("2024-10"))
     assert [str(owner) for owner in memory.owners("TerminationType", 1)] == [
         "AllocationRelease.TerminationType.TIMEOUT (2021-02)",
@@ -24,12 +24,12 @@ def test_an_enum_that_moved_keeps_its_owners() -> None:
 
 
 @pytest.mark.parametrize("name", ["2021-02", "2023-08", "2026-04"])
-def test_what_came_later_in_history_does_not_count(name: str) -> None:
+def test_later_revisions_do_not_count(name: str) -> None:
     memory = memory_before(revision_schema(name), revision_schema("2026-04"))
     assert memory.revisions[-1] == name
 
 
-def test_a_text_edited_from_a_revision_has_its_memory() -> None:
+def test_edited_text_has_history_of_its_revision() -> None:
     schema = schema_of(unedited().file)
     assert memory_before(schema, schema).revisions[-1] == "2024-10"
 
@@ -44,7 +44,7 @@ def test_respellings_of_an_owner_are_the_owner() -> None:
     ]
 
 
-def test_a_free_number_is_above_all_that_was_owned_reserved_or_is_taken() -> None:
+def test_free_number_is_above_all_used_and_reserved_ones() -> None:
     memory = memory_before(revision_schema("2024-10"), revision_schema("2024-10"))
     nothing = Reserved()
     assert memory.next_free("NodeInfo", (), nothing) == 7
@@ -53,7 +53,7 @@ def test_a_free_number_is_above_all_that_was_owned_reserved_or_is_taken() -> Non
     assert memory.next_free("NodeInfo", (18999,), nothing) == 20000
 
 
-def test_a_schema_that_is_no_si_has_no_memory() -> None:
+def test_foreign_schema_has_no_history() -> None:
     file = unedited().file.__class__(package="shop", name="shop.proto")
     file.message_type.add(name="Basket")
     assert memory_before(schema_of(file), schema_of(file)).revisions == ()

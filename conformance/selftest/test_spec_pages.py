@@ -7,7 +7,7 @@ from sispec import chain
 from siwire import REVISIONS
 
 
-def test_there_is_a_page_a_step_that_names_every_rule_that_ended_or_began() -> None:
+def test_each_step_has_page_with_ended_and_new_requirements() -> None:
     pages = chain.pages()
     names = list(REVISIONS)
     assert len(pages) == len(names)

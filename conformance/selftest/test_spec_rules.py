@@ -94,7 +94,7 @@ def test_a_sign_is_no_mark() -> None:
     assert change.kind is RuleChangeKind.REWORDED
 
 
-def test_of_two_equal_rules_one_that_went_is_missed() -> None:
+def test_removal_of_one_of_two_equal_rules_is_reported() -> None:
     twice = edited("What is there. It may be left out.", "It may be left out.")
     twice = replace(twice, sentences=(*twice.sentences, twice.sentences[-1]))
 
@@ -111,7 +111,7 @@ def test_rules_that_changed_places_with_each_other_are_reported_apart() -> None:
     assert [change.kind for change in found] == [RuleChangeKind.MOVED, RuleChangeKind.MOVED]
 
 
-def test_a_schema_alone_takes_no_rule_away() -> None:
+def test_schema_without_text_removes_no_rule() -> None:
     assert compare_rules(spec(), replace(spec(), sentences=())) == ()
 
 
@@ -119,7 +119,7 @@ def test_the_same_text_has_no_changes() -> None:
     assert compare_rules(spec(), spec(name="draft.md")) == ()
 
 
-def test_a_change_names_the_requirements_that_carry_the_sentence() -> None:
+def test_changed_sentence_has_its_requirements() -> None:
     known = [
         requirement("SI-NODE-901", (SECTION, SHOULD)),
         requirement("SI-NODE-902", ("NodeRequest.nodes", f"The nodes. {MUST}")),
@@ -133,7 +133,7 @@ def test_a_change_names_the_requirements_that_carry_the_sentence() -> None:
     assert all(change.is_uncovered for change in found)
 
 
-def test_a_new_sentence_is_covered_where_a_requirement_of_any_revision_has_it() -> None:
+def test_new_sentence_is_covered_by_requirement_of_any_revision() -> None:
     sent = "A node without a name is an error."
     later = requirement("SI-NODE-904", (SECTION, sent), revision="2024-10")
 
@@ -145,7 +145,7 @@ def test_a_new_sentence_is_covered_where_a_requirement_of_any_revision_has_it() 
     assert not change.is_uncovered
 
 
-def test_what_should_be_rejected_is_recommended_and_what_is_rejected_is_demanded() -> None:
+def test_should_is_recommendation_and_plain_sentence_is_obligation() -> None:
     known = {sentence.text: sentence for sentence in spec().sentences}
 
     assert strength(known[SHOULD]) is Strength.RECOMMENDS

@@ -57,12 +57,12 @@ def test_declarations_have_the_lines_of_the_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", REVISIONS)
-def test_a_revision_is_what_its_proto_file_compiles_to(name: str) -> None:
+def test_revision_equals_its_compiled_proto_file(name: str) -> None:
     assert bare(read_spec(name)) == bare(read_spec(str(PROTO / name / "si.proto")))
 
 
 @pytest.mark.parametrize("name", REVISIONS)
-def test_a_revision_put_into_blocks_of_a_text_is_that_revision(tmp_path: Path, name: str) -> None:
+def test_revision_in_text_blocks_equals_revision(tmp_path: Path, name: str) -> None:
     proto = (PROTO / name / "si.proto").read_text("utf-8")
     middle = proto.index("\nmessage ", len(proto) // 2)
     head, tail = proto[:middle], proto[middle:]
@@ -74,7 +74,7 @@ def test_a_revision_put_into_blocks_of_a_text_is_that_revision(tmp_path: Path, n
     assert bare(lost) == bare(read_spec(name))
 
 
-def test_a_revision_has_the_constants_of_its_text_by_their_names_there() -> None:
+def test_revision_has_constants_of_its_text() -> None:
     for name in REVISIONS:
         constants = read_spec(name).constants
         assert {constant.value for constant in constants.values()} == si_constants.KNOWN_IN[name]
@@ -113,7 +113,7 @@ def test_invalid_binary_source_is_reported(tmp_path: Path, name: str) -> None:
     ]
 
 
-def test_a_descriptor_set_of_two_files_has_to_have_the_si(tmp_path: Path) -> None:
+def test_descriptor_set_without_si_is_refused(tmp_path: Path) -> None:
     files = [FileDescriptorProto(name="a.proto"), FileDescriptorProto(name="b.proto")]
     path = tmp_path / "a.binpb"
     path.write_bytes(FileDescriptorSet(file=files).SerializeToString())
@@ -138,7 +138,9 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603  # our own
 
 
-def test_a_text_in_git_is_read_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_in_git_is_read_from_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(tmp_path, "init", "-q")
     written(tmp_path, "a.md", SMALL)
     git(tmp_path, "add", "a.md")
@@ -202,7 +204,7 @@ _DOES_NOT_COMPILE = [
     _DOES_NOT_COMPILE,
 )
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_what_does_not_compile_is_named_with_its_line_in_the_text(
+def test_compile_error_has_line_of_text(
     tmp_path: Path, *, before: str, after: str, at: str, message: str, line_end: str
 ) -> None:
     text = SMALL.replace(before, after).replace("\n", line_end)
@@ -225,7 +227,7 @@ def test_every_error_of_a_text_is_named(tmp_path: Path) -> None:
     assert [error.split(":")[0] for error in found] == [f"line {line}" for line in lines]
 
 
-def test_what_follows_from_an_error_is_not_reported(tmp_path: Path) -> None:
+def test_consequential_errors_are_not_reported(tmp_path: Path) -> None:
     text = SMALL.replace("message NodeRequest {", "the message NodeRequest {")
     text = text.replace("message NodeResponse {}", "message NodeResponse { Unknown one = 1; }")
 

@@ -28,7 +28,7 @@ def test_protobuf_lines_match_text() -> None:
     assert "HostName" not in source
 
 
-def test_the_schema_is_a_file_of_its_own() -> None:
+def test_schema_is_separate_file() -> None:
     schema = read(SMALL).schema
 
     assert schema.startswith('syntax = "proto3";\npackage si.v1;')
@@ -184,7 +184,7 @@ def test_windows_line_ends() -> None:
     assert windows.sentences == found.sentences
 
 
-def test_an_unlabelled_block_of_protobuf_is_left_out_and_sent() -> None:
+def test_unlabelled_protobuf_block_is_skipped_and_reported() -> None:
     text = SMALL + "\n```\nmessage Sketch { Unknown what = 1; }\n```\n"
 
     found = read(text)
@@ -325,7 +325,7 @@ def test_invalid_text_is_one_sentence_with_line(text: str | bytes, message: list
         assert sentence.startswith(start)
 
 
-def test_conflicts_of_a_merge_are_named_by_their_first_line_and_nothing_else_is() -> None:
+def test_merge_conflict_is_reported_once_by_its_first_line() -> None:
     field = "  string nodeID = 1;\n"
     left = f"<<<<<<< HEAD\n{field}=======\n  string hostID = 1;\n>>>>>>> other\n"
     merged = SMALL.replace(field, left) + f"\n{left}"

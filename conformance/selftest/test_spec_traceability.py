@@ -104,7 +104,7 @@ def edited(revision: str, *edits: tuple[str, str]) -> Impact:
         ("2021-02", [("RESYNC = 1;", "RESYNC = 2;")], {"CONN-012"}),
     ],
 )
-def test_a_requirement_whose_rule_is_about_an_element_stands_on_it(
+def test_requirement_about_element_depends_on_it(
     revision: str, edits: list[tuple[str, str]], expected: set[str]
 ) -> None:
     found = edited(revision, *edits)
@@ -125,7 +125,7 @@ def test_a_requirement_whose_rule_is_about_an_element_stands_on_it(
         ("2024-10", "UpdatedApplication.message", {"CONN-003", "ASK-027"}),  # of protobuf
     ],
 )
-def test_a_requirement_that_has_only_the_word_does_not_stand_on_the_element(
+def test_requirement_with_only_the_word_does_not_depend_on_element(
     revision: str, element: str, others: set[str]
 ) -> None:
     traces = Traceability(schema(revision), revision, read_citations())
@@ -135,7 +135,7 @@ def test_a_requirement_that_has_only_the_word_does_not_stand_on_the_element(
     assert named.isdisjoint({f"SI-{identifier}" for identifier in others})
 
 
-def test_no_element_has_a_great_part_of_the_catalogue() -> None:
+def test_no_element_has_large_part_of_catalogue() -> None:
     traces = Traceability(schema("2024-10"), "2024-10", read_citations())
     known = [one for one in catalogue().values() if "2024-10" in one.revisions]
 
@@ -186,7 +186,7 @@ PRIORITY = "AllocationAsk.priority"
         ),
     ],
 )
-def test_a_word_of_english_takes_a_test_that_uses_the_field(
+def test_common_word_needs_test_that_uses_the_field(
     text: str, citation: Citation | None, expected: set[ReasonKind]
 ) -> None:
     rule = replace(requirement("SI-ASK-901", text=text), control="")
@@ -197,7 +197,7 @@ def test_a_word_of_english_takes_a_test_that_uses_the_field(
     assert bases(traces, rule, PRIORITY) == expected
 
 
-def test_what_only_a_mutant_shows_is_near() -> None:
+def test_requirement_linked_by_mutant_alone_is_near() -> None:
     assert ReasonKind.ALTERED.is_near
     assert not ReasonKind.STATED.is_near
     assert not ReasonKind.USED.is_near
@@ -253,7 +253,7 @@ def test_an_installed_kit_has_its_own_tests_monitors_and_mutants() -> None:
     assert len(checkout) > len(installed)
 
 
-def test_tests_monitors_and_mutants_are_those_that_run_and_break_it() -> None:
+def test_tests_monitors_and_mutants_of_requirement_are_found() -> None:
     load()
     read = read_citations(mutants=PROTOS.parents[1] / "conformance" / "mutation")
 

@@ -50,12 +50,12 @@ FAILED = results("fail", received(TEST, "fail", "never received: node accepted")
 UNSAID = results("could-not-run", received(TEST, "could-not-run", LOST.message))
 
 
-def test_what_passes_needs_no_other_run() -> None:
+def test_passing_text_needs_no_second_run() -> None:
     assert suspects(PASSED) == ()
     assert came(PASSED) is Came.PASSES
 
 
-def test_what_fails_with_the_text_alone_fails_because_of_the_change() -> None:
+def test_failure_with_edited_text_alone_is_due_to_change() -> None:
     assert suspects(FAILED) == (TEST,)
     assert came(FAILED, PASSED) is Came.FAILS
 
@@ -77,7 +77,7 @@ def test_failed_precondition_counts_as_failure() -> None:
     assert came(UNSAID, PASSED) is Came.UNSAID
 
 
-def test_what_is_offered_no_longer_fails() -> None:
+def test_feature_no_longer_offered_fails() -> None:
     not_offered = results("not-applicable", received(TEST, "not-applicable", "not offered: late"))
 
     assert suspects(not_offered) == (TEST,)
@@ -85,7 +85,7 @@ def test_what_is_offered_no_longer_fails() -> None:
     assert came(not_offered, not_offered) is Came.AS_BEFORE
 
 
-def test_what_a_monitor_complains_of_is_compared_in_the_tests_it_saw() -> None:
+def test_monitor_violations_are_compared_in_the_same_tests() -> None:
     complaint = received(TEST, "fail", "undeclared field 3", "every_field_is_declared")
     held = received("monitor every_field_is_declared", "pass", "held in 1 test", "every_field")
     silent = results("not-selected", received(TEST, "pass"), identifier="SI-NODE-002")
@@ -95,7 +95,7 @@ def test_what_a_monitor_complains_of_is_compared_in_the_tests_it_saw() -> None:
     assert came(results("fail", complaint), results("fail", complaint)) is Came.AS_BEFORE
 
 
-def test_of_many_tests_in_which_a_monitor_complains_some_are_run_again() -> None:
+def test_some_of_many_tests_with_violations_are_run_again() -> None:
     many = [
         received(f"suite/test_nodes.py::test_{n}", "fail", "no", "a monitor") for n in range(99)
     ]
@@ -124,14 +124,14 @@ def test_worst_test_decides() -> None:
         ),
     ],
 )
-def test_what_was_not_reached_is_neither_passed_nor_failed(open_one: Received) -> None:
+def test_not_reached_is_neither_passed_nor_failed(open_one: Received) -> None:
     edited = results("could-not-run", open_one)
 
     assert suspects(edited) == ()
     assert came(edited) is Came.UNJUDGED
 
 
-def test_a_precondition_that_a_monitor_did_not_see_takes_nothing_from_tests_that_passed() -> None:
+def test_unexercised_monitor_keeps_passed_tests() -> None:
     absent = received("monitor a", "could-not-run", "its precondition never held", "a")
 
     assert came(results("pass", received(TEST, "pass"), absent)) is Came.PASSES
@@ -142,14 +142,14 @@ def test_untested_requirement_is_left_out(verdict: str) -> None:
     assert findings(results(verdict)) == ()
 
 
-def test_a_known_deviation_goes_on_as_before() -> None:
+def test_known_deviation_stays_known() -> None:
     known = results("baselined", received(TEST, "baselined", "no (known: so it is)"))
 
     assert suspects(known) == ()
     assert came(known) is Came.AS_BEFORE
 
 
-def test_what_cannot_be_sent_is_named_with_all_its_elements() -> None:
+def test_unsendable_elements_are_all_named() -> None:
     lost = NotExpressible({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
 
     assert unsaid_in(lost.message) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")

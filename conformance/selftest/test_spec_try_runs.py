@@ -44,7 +44,7 @@ def test_unedited_text_breaks_nothing(trying: Try) -> None:
     assert ", 0 fail because of the change, 0 can no longer be sent\n" in done.stdout
 
 
-def test_what_was_made_with_a_text_is_no_result_of_its_revision(trying: Try) -> None:
+def test_result_with_edited_text_is_not_result_of_revision(trying: Try) -> None:
     trying(only="SI-NODE-004")
 
     made = json.loads(Path("build/spec-try/edited/results.json").read_text("utf-8"))
@@ -136,7 +136,7 @@ def test_untriable_text_is_one_sentence(
     assert sentence in done.stderr.splitlines()[-1]
 
 
-def test_what_is_like_no_revision_cannot_be_tried(
+def test_text_unlike_any_revision_cannot_be_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

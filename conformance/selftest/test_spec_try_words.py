@@ -80,7 +80,7 @@ def test_every_revision_has_words_for_all_that_it_can_state(name: str) -> None:
     assert not lost_in(revision, descriptor_set(from_revision(revision)))
 
 
-def test_a_renumbered_field_goes_out_under_its_number_and_is_not_understood() -> None:
+def test_renumbered_field_is_sent_with_its_number_and_not_understood() -> None:
     sent = node((f"{NODE_ID} = 1;", f"{NODE_ID} = 14;"))
 
     (read,) = si.NodeRequest.FromString(sent).nodes
@@ -98,7 +98,7 @@ def test_another_coding_of_an_integer_can_be_sent_and_means_something_else() -> 
     assert read.priority == 6
 
 
-def test_a_renamed_field_cannot_be_sent_once_there_is_something_to_state() -> None:
+def test_renamed_field_with_value_cannot_be_sent() -> None:
     renamed = ("map<string, string> attributes = 3", "map<string, string> labels = 3")
     bare = NodeRequest("n1", Action.CREATE, {"memory": 5})
     implements = dialect(renamed)

@@ -59,7 +59,7 @@ def test_open_window_includes_new_revision() -> None:
     assert window("2023-08", "2023-12", within=five) == ("2023-08", "2023-12")
 
 
-def test_a_source_stands_in_the_revisions_of_its_requirement_or_in_a_part_of_them() -> None:
+def test_source_applies_to_revisions_of_its_requirement() -> None:
     requirement = read_area(ENTRY, "nodes.yaml").requirements[0]
 
     assert requirement.revisions == {"2023-04", "2023-08"}
