@@ -161,7 +161,8 @@ class ArbitraryRM(RuleBasedStateMachine):
         for allocation in existing:
             capacity.update(allocation.resource)
         recovered = self.rm.registers_node(node, resources=capacity, existing=existing)
-        if isinstance(self.rm.waits_for(NodeAccepted(node), NodeRejected(node)), NodeAccepted):
+        answer = self.rm.waits_for(NodeAccepted(node), NodeRejected(node))
+        if not isinstance(answer, NodeRejected):  # one that is not answered yet is there later
             self.has.recovers(recovered, existing)
 
     @precondition(_has_nodes)
