@@ -119,7 +119,7 @@ def test_quiet_window_ends_with_the_gang_if_half_of_it_is_left(left: float, part
     rm = _rm(Timers(placeholder=10.0))
     gang = Gang.of("g", "root.fifo", members=1, member={})
 
-    window = rm.window_before_timeout(gang, rm.now() - 10.0 + left * rm.quiet_window())
+    window = rm.window_before_end(gang, rm.now() - 10.0 + left * rm.quiet_window())
 
     assert window == pytest.approx(part * rm.quiet_window(), abs=0.01)
 
@@ -131,7 +131,7 @@ def test_quiet_window_ends_with_the_waiting_of_a_gang_that_has_its_placeholders(
     rm = _rm(Timers(placeholder=100.0, waiting_to_completed=10.0))
     gang = Gang.of("g", "root.fifo", members=missing, member={})
 
-    window = rm.window_before_timeout(gang, rm.now() - 10.0 + 0.75 * rm.quiet_window())
+    window = rm.window_before_end(gang, rm.now() - 10.0 + 0.75 * rm.quiet_window())
 
     assert window == pytest.approx(part * rm.quiet_window(), abs=0.01)
 

@@ -39,21 +39,13 @@ class ModelState:
         """Return the live allocations as far as the RM knows, ordered by ask."""
         ended = {received.identity for received in self.rm.observe(Released())} | self.released
         keys = [ask.sent.key for ask in self.asks]
-        live = [
-            received
-            for received in self.rm.observe(Allocated())
-            if received.identity not in ended
-            and received.node in self.nodes
-            and received.application in self.applications
-            and received.key in keys
-        ]
-        live.sort(key=lambda received: keys.index(received.key))
-        return live + [
-            existing
-            for existing in self.recovered
-            if existing.identity not in ended
-            and existing.node in self.nodes
-            and existing.application in self.applications
+        announced = (one for one in self.rm.observe(Allocated()) if one.key in keys)
+        return [
+            one
+            for one in (*sorted(announced, key=lambda one: keys.index(one.key)), *self.recovered)
+            if one.identity not in ended
+            and one.node in self.nodes
+            and one.application in self.applications
         ]
 
     def running_applications(self) -> list[Application]:

@@ -58,10 +58,10 @@ def test_an_application_stays_accepted_while_placeholders_are_pending(rm: Resour
     partial = rm.has_partial_gang()
 
     moved = [ApplicationUpdated(partial.gang, state=s) for s in (running, WAITING, COMPLETED)]
-    window = rm.window_before_timeout(partial.gang, partial.since)
+    window = rm.window_before_end(partial.gang, partial.since)
     first = rm.receive_if_any(*moved, *expiry_of(partial.gang), window=window)
     if first is not None:
-        with rm.unless_timed_out(partial.gang, partial.since):
+        with rm.unless_ended(partial.gang, partial.since):
             rm.expect_none_of(first, *moved)
 
 
@@ -103,7 +103,7 @@ def test_placeholders_count_against_the_quota(rm: ResourceManager) -> None:
 
     too_large = rm.asks(app, memory=3)
 
-    rm.expect_none_before_timeout(gang, since, Allocated(too_large))
+    rm.expect_none_before_end(gang, since, Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))
@@ -119,7 +119,7 @@ def test_placeholders_count_against_the_capacity_of_their_node(rm: ResourceManag
 
     too_large = rm.asks(app, memory=3)
 
-    rm.expect_none_before_timeout(gang, since, Allocated(too_large))
+    rm.expect_none_before_end(gang, since, Allocated(too_large))
     with rm.control("an ask that fits as well is allocated"):
         rm.withdraws(too_large)
         rm.expect(Allocated(rm.asks(app, memory=2)))

@@ -130,11 +130,9 @@ def test_the_capacity_of_the_placeholder_is_not_for_who_has_waited_longer(
     waiting = rm.has_waiting_ask(older, memory=4, priority=10)
     with rm.confirming_nothing():
         real = rm.asks_member(gang)
-        release = rm.receive_if_any(replaced(placeholder))
-        begun = [release] if isinstance(release, Released) else []
-        rm.needs_some(begun, of="to overtake an older ask that does not fit")
+        release = rm.overtaking_replacement([placeholder])
 
-    rm.confirms(begun[0])
+    rm.confirms(release)
 
     rm.expect(Allocated(real, node=placeholder.node))
     rm.expect_none(Allocated(waiting))
@@ -257,6 +255,26 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
         rm.expect_none(Allocated(other))  # else the release might overtake it
         rm.releases(allocation)
         rm.expect(Allocated(rm.asks(rm.has_application(queue=QUOTA_QUEUE), memory=2)))
+
+
+@requirement("SI-GANG-026")
+@pytest.mark.parametrize("capacity", [20, 10], ids=["queue-alone", "queue-and-node"])
+def test_a_replacement_leaves_no_capacity_for_an_ask_that_waits(
+    rm: ResourceManager, capacity: int
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=capacity)
+    gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
+    placeholders = rm.has_placeholders(gang)
+    waiting = rm.has_waiting_ask(rm.has_application(queue=QUOTA_QUEUE), memory=2)
+
+    for _ in range(5):
+        real = rm.asks_member(gang)
+        gone = rm.overtaking_replacement(placeholders)
+        placeholders = [one for one in placeholders if one.identity != gone.identity]
+        rm.expect(Allocated(real))
+
+    rm.expect_none(Allocated(waiting))
 
 
 @requirement("SI-GANG-054")

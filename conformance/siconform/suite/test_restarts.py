@@ -64,10 +64,10 @@ def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
 
     unregistered_rm.expect(Allocated(unregistered_rm.asks(app, memory=1), node=node))
     one_more = unregistered_rm.asks(app, memory=1)
-    unregistered_rm.expect_none_before_timeout(gang, since, Allocated(one_more))
+    unregistered_rm.expect_none_before_end(gang, since, Allocated(one_more))
     unregistered_rm.withdraws(one_more)
     real = unregistered_rm.asks_member(gang)
-    unregistered_rm.expect_before_timeout(gang, since, replaced(placeholder))
+    unregistered_rm.expect_before_end(gang, since, replaced(placeholder))
     unregistered_rm.expect(Allocated(real, node=node))
     unregistered_rm.still_holds(regular)
 

@@ -102,20 +102,20 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
 
         That is computed from the known timeout, not taken from the scheduler's reports.
         """
-        self.expect_none_before_timeout(partial.gang, partial.since, *patterns)
+        self.expect_none_before_end(partial.gang, partial.since, *patterns)
 
-    def unless_timed_out(self, gang: Gang, since: float) -> AbstractContextManager[None]:
+    def unless_ended(self, gang: Gang, since: float) -> AbstractContextManager[None]:
         """Make a failure inconclusive if a gang submitted after ``since`` may have ended."""
         return unless_over(lambda: self._is_over(gang, since), "the gang may have ended meanwhile")
 
-    def expect_none_before_timeout(self, gang: Gang, since: float, *patterns: Fact) -> None:
+    def expect_none_before_end(self, gang: Gang, since: float, *patterns: Fact) -> None:
         """Expect none; inconclusive if a gang submitted after ``since`` may have ended."""
-        with self.unless_timed_out(gang, since):
-            self.expect_none(*patterns, window=self.window_before_timeout(gang, since))
+        with self.unless_ended(gang, since):
+            self.expect_none(*patterns, window=self.window_before_end(gang, since))
 
-    def expect_before_timeout(self, gang: Gang, since: float, pattern: Fact) -> None:
+    def expect_before_end(self, gang: Gang, since: float, pattern: Fact) -> None:
         """Expect this; inconclusive if a gang submitted after ``since`` may have ended."""
-        with self.unless_timed_out(gang, since):
+        with self.unless_ended(gang, since):
             self.expect(pattern)
 
     def expect_in_time(self, waiting: WaitingGang, pattern: Fact) -> None:
@@ -229,7 +229,7 @@ class GangTimeoutSteps(GangSteps, WaitingAskSteps):
         assert isinstance(received, Released)  # noqa: S101  # as every pattern is
         return received
 
-    def window_before_timeout(self, gang: Gang, since: float) -> float:
+    def window_before_end(self, gang: Gang, since: float) -> float:
         """Return the quiet window; if the gang may end in its second half, until then."""
         window = self.quiet_window()
         left = self._time_left(gang, since)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import cycle
 from typing import Final
 
-from siconform.expecting.checks import control, precondition
+from siconform.expecting.checks import control, needs_some, precondition
 from siconform.expecting.endpoint import Endpoint
 from siconform.outcomes import CameLate, ConformanceFailure, NotForThisTarget, PreconditionFailed
 from siconform.protocol.handles import Application, Ask, Gang, Limit
@@ -189,6 +189,16 @@ class GangSteps(BasicSteps, ABC):
         release = self.expect_one_of(*(replaced(placeholder) for placeholder in of))
         placeholder = next(p for p in of if p.identity == release.identity)
         return Replacement(Application(real.sent.application, ""), placeholder, real, release)
+
+    def overtaking_replacement(self, of: Sequence[Allocated]) -> Released:
+        """Return the release of one of these placeholders while an older ask waits.
+
+        NotOffered if the scheduler waits with that ask.
+        """
+        release = self.receive_if_any(*(replaced(placeholder) for placeholder in of))
+        begun = [release] if isinstance(release, Released) else []
+        needs_some(begun, of="to overtake an older ask that does not fit")
+        return begun[0]
 
     def has_capacity_for_the_rest_of(self, total: int, *, queue: str, meanwhile: Gang) -> None:
         """Check that exactly the memory not held by the gang's real allocations is free.

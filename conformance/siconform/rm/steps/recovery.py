@@ -1,6 +1,6 @@
 """Steps by which an RM has a scheduler take over what is running."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from siconform.expecting.checks import precondition
 from siconform.outcomes import PreconditionFailed
@@ -74,13 +74,10 @@ class RecoverySteps(GangSteps):
         with precondition("a node with existing allocations is accepted"):
             handle = self.registers_node(node, memory=memory, existing=existing)
             self.expect(NodeAccepted(handle))
-        rejected = [one for allocation in existing for one in self._rejections_of(allocation)]
+        rejected = [one for e in existing for one in self.observe(AllocationRejected(e.key))]
         if rejected:
             raise PreconditionFailed(f"an existing allocation was not taken over: {rejected[0]}")
         return handle
-
-    def _rejections_of(self, existing: Allocated) -> Sequence[AllocationRejected]:
-        return self.observe(AllocationRejected(existing.key))
 
     def does_gang_scheduling(self) -> None:
         """Given: the scheduler replaces its own placeholders; NotForThisTarget otherwise."""
