@@ -14,14 +14,20 @@ from siconform.monitors.monitor import (
 )
 from siconform.monitors.recovered_allocations import REPORTING, recovered_in
 from siconform.monitors.restated import AllocatedAgain, Updated
+from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
     Released,
     Termination,
 )
-from siconform.protocol.requests import Amounts, AskRequest, ReleaseRequest
-from siconform.protocol.subjects import AllOf, OneAllocation
+from siconform.protocol.requests import (
+    Amounts,
+    AskRequest,
+    ExistingAllocationRequest,
+    ReleaseRequest,
+)
+from siconform.protocol.subjects import Identity, OneAllocation
 from siconform.recording.history import Entry
 
 
@@ -96,43 +102,66 @@ def ended_allocations_stay_ended() -> Evaluator:
     its application or decommissions its node, STOPPED_BY_RM reports its end and the open release is
     void. An RM that repeats a release may get a repeated answer.
     """
-    ended: set[str] = set()
-    unconfirmed: dict[str, Termination] = {}
-    sent: Counter[str] = Counter()  # releases by the RM that were not answered yet
-    bulk_ends, race = BulkEnds(), Race()
+    return _ENDS.rule("ended_allocations_stay_ended")
 
-    def evaluate(entry: Entry) -> EntryFinding:
-        race.observe(entry)
-        ending = set(bulk_ends.observe(entry.content))
-        sent.update(i for i in ending if i not in ended or i in unconfirmed or i in race)
-        match entry.content:
-            case Released(subject=AllOf()) | ReleaseRequest(subject=AllOf()):
-                pass
-            case Released() as again if _is_repeated(again, unconfirmed, race):
-                pass
-            case Released(identity=identity, termination=kind) if kind in BY_THE_SCHEDULER:
-                if identity in ended:
-                    return f"allocation {identity} was released twice"
-                ended.add(identity)
-                unconfirmed[identity] = kind
-                return ""
-            case Released(identity=identity):
-                asked_for, sent[identity] = sent[identity] > 0, max(0, sent[identity] - 1)
-                was_open = unconfirmed.pop(identity, None) is not None
-                if identity in ended and not asked_for and not was_open:
-                    return f"allocation {identity} was released twice"
-                ended.add(identity)
-                return ""
+
+def allocations_reported_twice_end_once() -> Evaluator:
+    """An existing allocation that the RM reported twice is released once."""
+    return _ENDS.rule("allocations_reported_twice_end_once")
+
+
+class _Ends:
+    def __init__(self) -> None:
+        self._ended: set[str] = set()
+        self._unconfirmed: dict[str, Termination] = {}
+        self._sent: Counter[str] = Counter()  # releases by the RM that were not answered yet
+        self._bulk_ends, self._race = BulkEnds(), Race()
+        self._reported: set[str] = set()  # existing ones
+        self._twice: set[str] = set()
+
+    def __call__(self, entry: Entry) -> Findings:
+        content = entry.content
+        self._race.observe(entry)
+        for identity in set(self._bulk_ends.observe(content)):
+            is_over = identity in self._ended and identity not in self._unconfirmed
+            self._sent[identity] += not is_over or identity in self._race
+        match content:
+            case Released(identity=identity) if identity:
+                return self._released(content)
             case ReleaseRequest(OneAllocation(identity=identity), termination):
-                is_confirmation = unconfirmed.get(identity) is termination
-                sent[identity] += not is_confirmation
-                if is_confirmation or termination not in BY_THE_SCHEDULER:
-                    race.begins(identity, unconfirmed.pop(identity, None))
-            case content:
-                ended.difference_update(existing.identity for existing in recovered_in(content))
-        return NOTHING_TO_EVALUATE
+                self._is_released_by_the_rm(identity, termination)
+            case Updated(key=identity, node=node) if node and identity in self._reported:
+                self._twice.add(identity)
+            case _:
+                if isinstance(content, ExistingAllocationRequest):
+                    self._reported.add(content.allocation.identity)
+                self._ended.difference_update(one.identity for one in recovered_in(content))
+        return NO_FINDINGS
 
-    return evaluate
+    def _released(self, release: Released) -> Findings:
+        identity, kind = release.identity, release.termination
+        if _is_repeated(release, self._unconfirmed, self._race):
+            return NO_FINDINGS
+        is_right = identity not in self._ended
+        if kind in BY_THE_SCHEDULER:
+            if is_right:
+                self._unconfirmed[identity] = kind
+        else:
+            is_right |= self._sent[identity] > 0
+            self._sent[identity] = max(0, self._sent[identity] - 1)
+            is_right |= self._unconfirmed.pop(identity, None) is not None
+        self._ended.add(identity)
+        finding = "" if is_right else f"allocation {identity} was released twice"
+        found: dict[str, EntryFinding] = {"ended_allocations_stay_ended": finding}
+        if identity in self._twice:
+            found["allocations_reported_twice_end_once"] = finding
+        return found
+
+    def _is_released_by_the_rm(self, identity: str, termination: Termination) -> None:
+        is_confirmation = self._unconfirmed.get(identity) is termination
+        self._sent[identity] += not is_confirmation
+        if is_confirmation or termination not in BY_THE_SCHEDULER:
+            self._race.begins(identity, self._unconfirmed.pop(identity, None))
 
 
 def _is_repeated(release: Released, unconfirmed: dict[str, Termination], race: Race) -> bool:
@@ -179,6 +208,8 @@ def _wrong_name(release: Released, owners: dict[str, str], keys: dict[str, str])
     return ""
 
 
+_ENDS: Final = SharedAnalysis(_Ends)
+
 MONITORS: Final = (
     Monitor(
         allocations_carry_their_ask,
@@ -190,7 +221,17 @@ MONITORS: Final = (
         ("SI-ALLOC-004", "SI-ALLOC-005", "SI-ALLOC-008", "SI-ALLOC-011", "SI-ASK-027"),
         observes=(Allocated, AllocatedAgain, *REPORTING),
     ),
-    Monitor(ended_allocations_stay_ended, ("SI-ALLOC-009",), observes=(Released, *BULK_ENDS)),
+    Monitor(
+        ended_allocations_stay_ended,
+        ("SI-ALLOC-009",),
+        observes=(Released, *BULK_ENDS, Updated),
+    ),
+    Monitor(
+        allocations_reported_twice_end_once,
+        ("SI-REC-025",),
+        observes=(Released,),
+        identity=Identity.KEY_OF_THE_ASK,
+    ),
     Monitor(
         releases_name_what_was_announced,
         ("SI-REL-023",),

@@ -19,6 +19,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.open_calls import CALLS, OpenCalls
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
+from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.callbacks import (
     Answered,
     Assumed,
@@ -37,13 +38,13 @@ from siconform.protocol.requests import (
     ForeignAllocationRequest,
     NodeRequest,
 )
-from siconform.protocol.subjects import AllOf
 from siconform.recording.history import Content, Entry
 
 _NAMING: Final = (
     *(AskRequest, Updated, Placed, ExistingAllocationRequest, ForeignAllocationRequest),
     NodeRequest,
 )
+_OF_THE_RM: Final = (RegistrationAnswered, *_NAMING)
 _CHECKS: Final = (PlacementCheck, EvictionCheck)
 
 
@@ -182,17 +183,7 @@ def _unchecked(new: Allocated, checked: dict[str, bool]) -> EntryFinding:
 
 def checks_name_an_ask_and_a_node() -> Evaluator:
     """A placement check names a key and a node that the RM has sent."""
-    sent = _Sent()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        sent.observe(entry.content)
-        match entry.content:
-            case PlacementCheck(key=key, node=node) as check:
-                unknown = sent.unknown([key], [node])
-                return violated_if(unknown, f"{check} names an unknown {' and '.join(unknown)}")
-        return NOTHING_TO_EVALUATE
-
-    return evaluate
+    return _NAMES.rule("checks_name_an_ask_and_a_node")
 
 
 def eviction_checks_name_victims_of_the_node() -> Evaluator:
@@ -200,25 +191,67 @@ def eviction_checks_name_victims_of_the_node() -> Evaluator:
 
     A victim counts as elsewhere if all its allocations have been received, none of that node.
     """
-    sent, places = _Sent(), _Places()
+    return _NAMES.rule("eviction_checks_name_victims_of_the_node")
 
-    def evaluate(entry: Entry) -> EntryFinding:
-        sent.observe(entry.content)
-        places.observe(entry.content)
-        match entry.content:
-            case EvictionCheck(key=key, node=node, victims=victims, start=start) as check:
-                unknown = sent.unknown([key, *victims], [node])
-                if unknown:
-                    return f"{check} names an unknown {' and '.join(unknown)}"
-                if len(set(victims)) < len(victims):
-                    return f"{check} names a victim twice"
-                if not 0 <= start < len(victims):
-                    return f"startIndex {start} with {len(victims)} victims"
-                elsewhere = [key for key in victims if places.are_elsewhere(key, node)]
-                return violated_if(elsewhere, f"{', '.join(elsewhere)} is not on {node}")
-        return NOTHING_TO_EVALUATE
 
-    return evaluate
+def container_states_name_an_ask() -> Evaluator:
+    """A reported container state is one, and names the key and the application of an ask."""
+    return _NAMES.rule("container_states_name_an_ask")
+
+
+def synchronised_allocations_are_known() -> Evaluator:
+    """What the RM can assume has a key and a node that it sent, what it can forget a key."""
+    return _NAMES.rule("synchronised_allocations_are_known")
+
+
+class _Named:
+    def __init__(self) -> None:
+        self._sent, self._places = _Sent(), _Places()
+
+    def __call__(self, entry: Entry) -> Findings:
+        content = entry.content
+        if isinstance(content, _OF_THE_RM):
+            self._sent.observe(content)
+        if isinstance(content, _PLACING):
+            self._places.observe(content)
+        match content:
+            case PlacementCheck(key=key, node=node):
+                rule, wrong = "checks_name_an_ask_and_a_node", self._unknown(content, [key], node)
+            case EvictionCheck():
+                rule, wrong = "eviction_checks_name_victims_of_the_node", self._misnamed(content)
+            case SchedulingReported():
+                rule, wrong = "container_states_name_an_ask", self._misreported(content)
+            case Assumed(key=key, node=node):
+                wrong = self._unknown(content, [key], node)
+                rule = "synchronised_allocations_are_known"
+            case Forgotten(key=key):
+                rule, wrong = "synchronised_allocations_are_known", self._unknown(content, [key])
+            case _:
+                return NO_FINDINGS
+        return {rule: wrong}
+
+    def _unknown(self, content: Content, keys: Iterable[str], *nodes: str) -> str:
+        unknown = self._sent.unknown(keys, nodes)
+        return violated_if(unknown, f"{content} names an unknown {' and '.join(unknown)}")
+
+    def _misnamed(self, check: EvictionCheck) -> str:
+        victims, node = check.victims, check.node
+        unknown = self._unknown(check, [check.key, *victims], node)
+        if unknown:
+            return unknown
+        if len(set(victims)) < len(victims):
+            return f"{check} names a victim twice"
+        if not 0 <= check.start < len(victims):
+            return f"startIndex {check.start} with {len(victims)} victims"
+        elsewhere = [key for key in victims if self._places.are_elsewhere(key, node)]
+        return violated_if(elsewhere, f"{', '.join(elsewhere)} is not on {node}")
+
+    def _misreported(self, report: SchedulingReported) -> str:
+        key, name = report.key, report.application
+        unknown = self._sent.unknown([key], []) or self._sent.names_another(key, name)
+        is_none = report.state in (Scheduling.UNSET, Scheduling.UNDEFINED)
+        message = f"{report} names no ask" if unknown else f"{report} has no state"
+        return violated_if(unknown or is_none, message)
 
 
 class _Places:
@@ -235,7 +268,7 @@ class _Places:
                 self._open.clear()
             case AskRequest(key=key, max_allocations=most):
                 self._open[key_of(key)] += most
-            case Released(subject=AllOf()):
+            case Released(identity=""):
                 self._nodes.clear()
             case Updated(key=key) | Released(key=key):
                 self._nodes.pop(key_of(key), None)
@@ -256,40 +289,8 @@ class _Places:
         return bool(nodes) and node not in nodes and key not in self._open
 
 
-def container_states_name_an_ask() -> Evaluator:
-    """A reported container state is one, and names the key and the application of an ask."""
-    sent = _Sent()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        sent.observe(entry.content)
-        match entry.content:
-            case SchedulingReported(key=key, application=name, state=state) as report:
-                unknown = sent.unknown([key], []) or sent.names_another(key, name)
-                is_none = state in (Scheduling.UNSET, Scheduling.UNDEFINED)
-                message = f"{report} names no ask" if unknown else f"{report} has no state"
-                return violated_if(unknown or is_none, message)
-        return NOTHING_TO_EVALUATE
-
-    return evaluate
-
-
-def synchronised_allocations_are_known() -> Evaluator:
-    """What the RM can assume has a key and a node that it sent, what it can forget a key."""
-    sent = _Sent()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        sent.observe(entry.content)
-        match entry.content:
-            case Assumed(key=key, node=node):
-                unknown = sent.unknown([key], [node])
-            case Forgotten(key=key):
-                unknown = sent.unknown([key], [])
-            case _:
-                return NOTHING_TO_EVALUATE
-        return violated_if(unknown, f"{entry.content} names an unknown {' and '.join(unknown)}")
-
-    return evaluate
-
+_NAMES: Final = SharedAnalysis(_Named)
+_PLACING: Final = (*_OF_THE_RM, Allocated, Released)
 
 MONITORS: Final = (
     Monitor(
@@ -308,28 +309,30 @@ MONITORS: Final = (
     Monitor(
         checks_name_an_ask_and_a_node,
         ("SI-CB-003",),
-        observes=(RegistrationAnswered, *_NAMING, PlacementCheck),
+        observes=(
+            *(*_PLACING, PlacementCheck, EvictionCheck, SchedulingReported, Assumed, Forgotten),
+        ),
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         eviction_checks_name_victims_of_the_node,
         ("SI-CB-005",),
-        observes=(RegistrationAnswered, *_NAMING, Allocated, Released, EvictionCheck),
+        observes=(EvictionCheck,),
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         container_states_name_an_ask,
         ("SI-CB-009",),
-        observes=(RegistrationAnswered, *_NAMING, SchedulingReported),
+        observes=(SchedulingReported,),
         outlives_registrations=True,
         about_new_names=True,
     ),
     Monitor(
         synchronised_allocations_are_known,
         ("SI-CB-011",),
-        observes=(RegistrationAnswered, *_NAMING, Assumed, Forgotten),
+        observes=(Assumed, Forgotten),
         outlives_registrations=True,
         about_new_names=True,
     ),

@@ -59,6 +59,8 @@ class Certainty(Generic[T]):
         if isinstance(entry.content, StreamEnded):
             ended = entry.content.kind
             self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
+        if not entry.barrier:
+            return ()
         answer = self._barriers.observe(entry)
         if answer is None or not self._waiting:
             return ()

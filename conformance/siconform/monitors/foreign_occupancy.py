@@ -6,9 +6,10 @@ them name.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.protocol.notifications import AllocationRejected, UpdateKind
+from siconform.protocol.notifications import AllocationRejected, StreamEnded, UpdateKind
 from siconform.protocol.requests import (
     Action,
     Amounts,
@@ -18,6 +19,10 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation
 from siconform.recording.history import Entry
+
+_OBSERVED: Final = (
+    *(ForeignAllocationRequest, AllocationRejected, ReleaseRequest, NodeRequest, StreamEnded),
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +57,8 @@ class ForeignOccupancy:
 
     def observe(self, entry: Entry) -> None:
         """Apply what this entry reports, makes certain and ends."""
+        if not entry.barrier and not isinstance(entry.content, _OBSERVED):
+            return
         for report in self._certainty.observe(entry):
             self.changed[report.node] = entry.number
             possible = self._possible.get(report.key, [])

@@ -1,10 +1,8 @@
-"""Rules about foreign allocations: which are rejected, where they count, and who ends them."""
+"""Rules about foreign allocations: which are rejected, and who ends them."""
 
-from collections import defaultdict
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.foreign_occupancy import ForeignOccupancy
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -12,16 +10,11 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.node_amounts import SentAmounts
-from siconform.monitors.occupancy import OCCUPANCY, Occupancy
 from siconform.monitors.remembered import Remembered
 from siconform.monitors.restated import ForeignEchoed
-from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
-    AskRejected,
-    AskReleased,
     NodeAccepted,
     Released,
 )
@@ -39,94 +32,6 @@ from siconform.recording.history import Entry
 
 _KINDS: Final = ("static", "default")
 _TAG: Final = "foreign"
-
-
-def updated_foreign_allocations_hold_their_new_amount() -> Evaluator:
-    """No new allocation needs what a foreign allocation holds since it was reported again."""
-    return _CAPACITY.rule("updated_foreign_allocations_hold_their_new_amount")
-
-
-def moved_foreign_allocations_count_on_their_node() -> Evaluator:
-    """No new allocation needs what a foreign allocation holds where it was reported last."""
-    return _CAPACITY.rule("moved_foreign_allocations_count_on_their_node")
-
-
-class _Capacity:
-    """Finds allocations that need foreign capacity, on nodes with reports of one or the other kind.
-
-    An allocation counts if its ask was sent after the reports had been processed.
-    """
-
-    def __init__(self) -> None:
-        self._amounts = SentAmounts()
-        self._foreign = ForeignOccupancy(effects_matter=False)
-        self._occupancy = Occupancy(lambda allocation: (allocation.node,), self._most)
-        self._asked: dict[str, int] = {}  # the number of the message, by key of a pending ask
-        self._nodes: dict[str, str] = {}  # the last one by key
-        self._lost: set[str] = set()  # keys whose node was decommissioned
-        self._with: defaultdict[str, set[str]] = defaultdict(set)  # rules by node
-
-    def _most(self, node: str, resource: str) -> int | None:
-        amounts = self._amounts.of(node)
-        return None if amounts is None else amounts.most(resource)
-
-    def __call__(self, entry: Entry) -> Findings:
-        match entry.content:
-            case Allocated() as echo if self._occupancy.is_not_new(echo):
-                self._occupancy.takes_if_it_fits(echo)
-            case Allocated() as new:
-                over, asked = self._occupancy.takes(new), self._asked.pop(new.key, 0)
-                rules = self._with.get(new.node)
-                if rules and not over and asked > self._foreign.changed.get(new.node, asked):
-                    return dict.fromkeys(rules, self._finding(new))
-            case _:
-                self._foreign.observe(entry)
-                self._occupancy.observe(entry)
-                self._amounts.observe(entry)
-                if not entry.barrier:
-                    self._follows(entry)
-        return NO_FINDINGS
-
-    def _finding(self, new: Allocated) -> EntryFinding:
-        if not self._foreign.holds_capacity_on(new.node):
-            return NOTHING_TO_EVALUATE
-        for name in (n for n, amount in new.resource.items() if amount > 0):
-            theirs = self._foreign.used(new.node, name)
-            own, most = self._occupancy.used(new.node, name), self._most(new.node, name)
-            if theirs and most is not None and own + theirs > most:
-                return (
-                    f"node {new.node} holds {own} of {name} with {new.identity} and {theirs} for"
-                    f" foreign allocations, at most {most}"
-                )
-        return ""
-
-    def _follows(self, entry: Entry) -> None:
-        match entry.content:
-            case AskRequest(key=key):
-                self._asked[key] = entry.number
-            case AskRejected(key=key) | AskReleased(key=key):
-                self._asked.pop(key, None)
-            case ForeignAllocationRequest(key=key, node=node):
-                self._is_reported(key, node)
-            case NodeRequest(action=Action.DECOMMISSION, node=node):
-                self._with.pop(node, None)
-                self._lost |= {key for key, where in self._nodes.items() if where == node}
-            case NodeRequest(action=Action.UPDATE, node=node) if node in self._nodes.values():
-                self._with[node].add("moved_foreign_allocations_count_on_their_node")
-            case ReleaseRequest(subject=OneAllocation(application="", identity=key)):
-                self._nodes.pop(key, None)
-
-    def _is_reported(self, key: str, node: str) -> None:
-        before = self._nodes.get(key)
-        if before is not None:
-            moved = before != node or key in self._lost
-            kept, went = (
-                "updated_foreign_allocations_hold_their_new_amount",
-                "moved_foreign_allocations_count_on_their_node",
-            )
-            self._with[node].add(went if moved else kept)
-        self._nodes[key] = node
-        self._lost.discard(key)
 
 
 def rejections_of_foreign_allocations_are_complete() -> Evaluator:
@@ -248,8 +153,6 @@ def foreign_allocations_are_not_released() -> Evaluator:
     return evaluate
 
 
-_CAPACITY: Final = SharedAnalysis(_Capacity)
-_OBSERVED: Final = (*(*OCCUPANCY, ForeignAllocationRequest, AskRequest, AskRejected, AskReleased),)
 _BY_KEY: Final = Identity.KEY_OF_THE_ASK
 _FOREIGN: Final = Feature.FOREIGN_ALLOCATIONS
 _REPORTS: Final = (
@@ -258,13 +161,6 @@ _REPORTS: Final = (
 )
 
 MONITORS: Final = (
-    Monitor(
-        updated_foreign_allocations_hold_their_new_amount,
-        ("SI-FOR-002",),
-        observes=_OBSERVED,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
     Monitor(
         rejections_of_foreign_allocations_are_complete,
         ("SI-FOR-004",),
@@ -292,13 +188,6 @@ MONITORS: Final = (
         foreign_allocations_are_not_released,
         ("SI-FOR-008",),
         observes=_REPORTS,
-        presupposes=_FOREIGN,
-        identity=_BY_KEY,
-    ),
-    Monitor(
-        moved_foreign_allocations_count_on_their_node,
-        ("SI-FOR-009",),
-        observes=(Allocated,),
         presupposes=_FOREIGN,
         identity=_BY_KEY,
     ),

@@ -60,7 +60,8 @@ def replacements_wait_for_their_confirmation() -> Evaluator:
                     message = f"allocation {identity} came before its placeholder was confirmed"
                     return violated_if(replacements.open(group) > wanted[group], message)
             case content:
-                recovered.update(existing.identity for existing in recovered_in(content))
+                if reported := recovered_in(content):
+                    recovered.update(existing.identity for existing in reported)
                 replacements.observe(content)
         return NOTHING_TO_EVALUATE
 
@@ -90,7 +91,7 @@ class _Replacements:
                     self.seen.add(_group(self._placeholders[identity]))
             case (
                 ReleaseRequest(subject=AllOf(application=application))
-                | Released(subject=AllOf(application=application))
+                | Released(identity="", application=application)
                 | ApplicationRemoval(application=application)
             ):
                 self._ends(lambda placeholder: placeholder.application == application)

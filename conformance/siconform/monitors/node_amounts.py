@@ -7,16 +7,17 @@ the node was rejected, all amounts do.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from siconform.monitors.certainty import Certainty
-from siconform.protocol.notifications import NodeAccepted, NodeRejected, UpdateKind
+from siconform.protocol.notifications import NodeAccepted, NodeRejected, StreamEnded, UpdateKind
 from siconform.protocol.requests import Action, Amounts, NodeRequest
 from siconform.recording.history import Entry
 
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
 _MOST: Final = 32  # messages about a node that are told apart
 _NOTHING: Final[Amounts] = {}
+_OBSERVED: Final = (NodeRequest, NodeAccepted, NodeRejected, StreamEnded)
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +46,12 @@ class NodeAmounts:
     current: int = 0  # the index of the last one that certainly took effect
     doubtful: bool = False  # whether a message about it was rejected
     shrank: bool = False  # whether an update named less than before of some resource
+    derived: dict[str, Any] = field(default_factory=dict)  # emptied when something changes
+
+    @property
+    def has_capacity(self) -> bool:
+        """Whether some message named its capacity."""
+        return any(one.names_capacity for one in self.given)
 
     def most(self, resource: str) -> int:
         """Return the largest capacity it may have had at any time."""
@@ -87,7 +94,8 @@ class NodeAmounts:
             for name, amount in first.occupied.items()
         }
         names_both = first.names_occupied and second.names_occupied
-        merged = _Given(Action.UPDATE, capacity, occupied, True, names_both)  # noqa: FBT003
+        names_one = first.names_capacity or second.names_capacity
+        merged = _Given(Action.UPDATE, capacity, occupied, names_one, names_both)
         self.given = [merged, *rest]
         self.current = max(0, self.current - 1)
 
@@ -119,10 +127,13 @@ class SentAmounts:
 
     def observe(self, entry: Entry) -> None:
         """Note what this entry sends, makes certain or rejects."""
+        if not entry.barrier and not isinstance(entry.content, _OBSERVED):
+            return
         for name, update in self._updates.observe(entry):
             node = self._nodes.get(name)
             if node is not None and update in node.given:
                 node.current = max(node.current, node.given.index(update))
+                node.derived.clear()
         if entry.barrier:
             return
         match entry.content:
@@ -140,6 +151,7 @@ class SentAmounts:
         if request.capacity is None and request.occupied is None:
             return
         node = self._nodes.setdefault(request.node, NodeAmounts())
+        node.derived.clear()
         before = next((one for one in reversed(node.given) if not one.is_duplicate), None)
         capacity = request.capacity if request.capacity is not None else _kept(before, _capacity)
         occupied = request.occupied if request.occupied is not None else _kept(before, _occupied)
@@ -164,6 +176,7 @@ class SentAmounts:
 
 def _is_rejected(node: NodeAmounts) -> None:
     """Note a rejection: of the creation that was sent again, or of anything."""
+    node.derived.clear()
     if node.accepted and node.duplicates:
         node.duplicates.pop(0).rejected = True
     else:

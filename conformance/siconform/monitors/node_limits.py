@@ -1,13 +1,21 @@
-"""Rules about what may not take a node above its capacity, by what took or gave capacity there.
+"""Rules about what may not take a node above its capacity: anything, or for one more reason.
 
-Like the rule that no node is overfilled at all (``capacity.py``), each with one more reason: an
-update, what others occupy, a rejected creation, or an allocation that existed before.
+The reasons are an update, what others occupy, a rejected creation, an allocation that existed
+before, and foreign allocations.
+
+Where the order of messages is open, the scheduler gets the benefit of the doubt. Of several
+capacities the RM gave a node the largest counts: smaller ones have their own tests (SI-NODE-018,
+SI-GANG-025). Capacity counts as free as soon as the RM sends a release, removal or decommission.
+Existing allocations count once certainly taken over, and as far as they fit: counting them beyond
+the limit is only a SHOULD (SI-REC-013).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature
+from siconform.monitors.foreign_limits import FOREIGN_LIMITS, ForeignLimits, Room
 from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
 from siconform.monitors.node_amounts import NodeAmounts, SentAmounts
 from siconform.monitors.occupancy import OCCUPANCY, Occupancy
@@ -22,6 +30,26 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Entry
+
+
+def nodes_are_not_overfilled() -> Evaluator:
+    """No new allocation takes a node above the largest capacity it may have at the time."""
+    return _LIMITS.rule("nodes_are_not_overfilled")
+
+
+def foreign_allocations_keep_their_capacity() -> Evaluator:
+    """No new allocation takes a node above its capacity minus its certain foreign allocations."""
+    return _LIMITS.rule("foreign_allocations_keep_their_capacity")
+
+
+def updated_foreign_allocations_hold_their_new_amount() -> Evaluator:
+    """No new allocation needs what a foreign allocation holds since it was reported again."""
+    return _LIMITS.rule("updated_foreign_allocations_hold_their_new_amount")
+
+
+def moved_foreign_allocations_count_on_their_node() -> Evaluator:
+    """No new allocation needs what a foreign allocation holds where it was reported last."""
+    return _LIMITS.rule("moved_foreign_allocations_count_on_their_node")
 
 
 def rejected_creations_add_no_capacity() -> Evaluator:
@@ -74,30 +102,54 @@ def negative_foreign_amounts_add_no_capacity() -> Evaluator:
     return _LIMITS.rule("negative_foreign_amounts_add_no_capacity")
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The capacity of a node in one resource, and the lower limits of rules with a reason."""
+
+    most: int
+    of_rules: tuple[tuple[str, int, int], ...]  # rule, limit, and the limit without its reason
+
+
 class _Limits:
     def __init__(self) -> None:
         self._amounts = SentAmounts()
         self._occupancy = Occupancy(lambda allocation: (allocation.node,), self._most)
+        self._foreign = ForeignLimits()
         self._reports: dict[str, str] = {}  # the rule by identity of an existing allocation
         self._negative: set[str] = set()  # nodes with foreign amounts of zero or less
 
+    def _bounds(self, name: str, resource: str) -> _Bounds | None:
+        """Return the limits of a node; None if the RM sent no capacity of it."""
+        node = self._amounts.of(name)
+        if node is None:
+            return None
+        if resource not in node.derived:
+            node.derived[resource] = _bounds(node, resource) if node.has_capacity else None
+        bounds: _Bounds | None = node.derived[resource]
+        return bounds
+
     def _most(self, node: str, resource: str) -> int | None:
-        amounts = self._amounts.of(node)
-        return None if amounts is None else amounts.most(resource)
+        bounds = self._bounds(node, resource)
+        return None if bounds is None else bounds.most
 
     def __call__(self, entry: Entry) -> Findings:
-        match entry.content:
-            case Allocated() as echo if self._occupancy.is_not_new(echo):
-                self._occupancy.takes_if_it_fits(echo)
-            case Allocated() as new:
-                over = self._occupancy.takes(new)
-                return self._evaluated(new, over)
-            case content:
-                self._occupancy.observe(entry)
-                self._amounts.observe(entry)
-                if not entry.barrier:
-                    self._notes(content)
-        return NO_FINDINGS
+        content = entry.content
+        if not isinstance(content, Allocated):
+            self._occupancy.observe(entry)
+            self._foreign.observe(entry)
+            self._amounts.observe(entry)
+            if not entry.barrier:
+                self._notes(content)
+            return NO_FINDINGS
+        if self._occupancy.is_not_new(content):
+            self._occupancy.takes_if_it_fits(content)
+            return NO_FINDINGS
+        over = self._occupancy.takes(content)
+        return {
+            "nodes_are_not_overfilled": f"node {over}" if over else "",
+            **self._foreign.allocates(content, over, lambda: self._rooms(content)),
+            **self._evaluated(content, over),
+        }
 
     def _notes(self, content: object) -> None:
         match content:
@@ -114,35 +166,39 @@ class _Limits:
                 if all(amount <= 0 for amount in (resource or {}).values()):
                     self._negative.add(node)
 
-    def _evaluated(self, new: Allocated, over: str) -> Findings:
-        node = self._amounts.of(new.node)
-        held = self._occupancy.held(new.node)
-        if node is None or all(one.identity != new.identity for one in held):
-            return NO_FINDINGS
+    def _rooms(self, new: Allocated) -> Iterator[Room]:
+        """Yield what is held and the capacity of each resource that an allocation takes."""
+        for name in (n for n, amount in new.resource.items() if amount > 0):
+            most = self._most(new.node, name)
+            if most is not None:
+                yield name, self._occupancy.used(new.node, name), most
+
+    def _evaluated(self, new: Allocated, over: str) -> dict[str, EntryFinding]:
         found: dict[str, EntryFinding] = {}
+        if not self._occupancy.holds(new.node, new.identity):
+            return found
         if new.node in self._negative:
             finding = f"node {over}" if over else ""
             found["negative_foreign_amounts_add_no_capacity"] = finding
-        existing = self._existing(held)
-        for name in (n for n, amount in new.resource.items() if amount > 0):
-            used = self._occupancy.used(new.node, name)
-            for rule, (most, otherwise) in _limits(node, name).items():
-                if most < otherwise:
-                    wrong = most < used <= otherwise
-                    message = f"node {new.node} holds {used} of {name} with {new.identity}"
-                    finding = f"{message}, at most {most}" if wrong else ""
-                    found[rule] = found.get(rule) or finding
+        existing = self._existing(new.node)
+        for name, used, capacity in self._rooms(new):
+            bounds = self._bounds(new.node, name)
+            for rule, most, otherwise in bounds.of_rules if bounds is not None else ():
+                wrong = most < used <= otherwise
+                message = f"node {new.node} holds {used} of {name} with {new.identity}"
+                finding = f"{message}, at most {most}" if wrong else ""
+                found[rule] = found.get(rule) or finding
             for rule, theirs in existing.items():
-                wrong = node.most(name) < used <= node.most(name) + theirs.get(name, 0)
+                wrong = capacity < used <= capacity + theirs.get(name, 0)
                 message = f"node {over} and {theirs[name]} of it existed" if wrong else ""
                 found[rule] = found.get(rule) or message
         return found
 
-    def _existing(self, held: list[Allocated]) -> Mapping[str, Mapping[str, int]]:
-        """Return what existing allocations hold, by the rule about them."""
+    def _existing(self, node: str) -> Mapping[str, Mapping[str, int]]:
+        """Return what existing allocations hold on a node, by the rule about them."""
         found: dict[str, dict[str, int]] = {}
         if self._reports:
-            for one in held:
+            for one in self._occupancy.held(node):
                 if rule := self._reports.get(one.identity):
                     theirs = found.setdefault(rule, {})
                     for name, amount in one.resource.items():
@@ -150,12 +206,11 @@ class _Limits:
         return found
 
 
-def _limits(node: NodeAmounts, name: str) -> Mapping[str, tuple[int, int]]:
-    """Return the limit of each rule, and the one without the reason that the rule is about."""
+def _bounds(node: NodeAmounts, name: str) -> _Bounds:
     most, now = node.most(name), node.most_now(name)
     free = node.most_free_at_creation(name)
     free_now = node.most_free_now(name)
-    return {
+    of_rules = {
         "rejected_creations_add_no_capacity": (node.most_of_first_creation(name), most),
         "node_reports_without_action_add_no_capacity": (node.most_with_action(name), most),
         "smaller_nodes_get_less": (now, most),
@@ -163,14 +218,19 @@ def _limits(node: NodeAmounts, name: str) -> Mapping[str, tuple[int, int]]:
         "newly_occupied_resource_is_not_available": (free_now, min(free, now)),
         "resources_left_out_of_an_update_stay": (node.most_free_as_kept(name), free_now),
     }
+    lower = ((rule, limit, without) for rule, (limit, without) in of_rules.items())
+    return _Bounds(most, tuple(one for one in lower if one[1] < one[2]))
 
 
 _LIMITS: Final = SharedAnalysis(_Limits)
-_OBSERVED: Final = (*OCCUPANCY, ForeignAllocationRequest)
+_OBSERVED: Final = (*OCCUPANCY, *FOREIGN_LIMITS)
 _FINDS: Final = (Allocated,)
+_FOREIGN: Final = Feature.FOREIGN_ALLOCATIONS
+_BY_KEY: Final = Identity.KEY_OF_THE_ASK
 
 MONITORS: Final = (
-    Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _OBSERVED),
+    Monitor(nodes_are_not_overfilled, ("SI-NODE-006",), _OBSERVED),
+    Monitor(rejected_creations_add_no_capacity, ("SI-NODE-003",), _FINDS),
     Monitor(occupied_resource_is_not_available, ("SI-NODE-007",), _FINDS),
     Monitor(smaller_nodes_get_less, ("SI-NODE-018",), _FINDS),
     Monitor(newly_occupied_resource_is_not_available, ("SI-NODE-021",), _FINDS),
@@ -180,10 +240,31 @@ MONITORS: Final = (
     Monitor(existing_allocations_of_draining_nodes_hold_capacity, ("SI-REC-023",), _FINDS),
     Monitor(reported_allocations_hold_capacity, ("SI-REC-007",), _FINDS),
     Monitor(
+        foreign_allocations_keep_their_capacity,
+        ("SI-FOR-001",),
+        observes=_FINDS,
+        presupposes=_FOREIGN,
+        identity=_BY_KEY,
+    ),
+    Monitor(
+        updated_foreign_allocations_hold_their_new_amount,
+        ("SI-FOR-002",),
+        observes=_FINDS,
+        presupposes=_FOREIGN,
+        identity=_BY_KEY,
+    ),
+    Monitor(
+        moved_foreign_allocations_count_on_their_node,
+        ("SI-FOR-009",),
+        observes=_FINDS,
+        presupposes=_FOREIGN,
+        identity=_BY_KEY,
+    ),
+    Monitor(
         negative_foreign_amounts_add_no_capacity,
         ("SI-FOR-010",),
         observes=_FINDS,
-        presupposes=Feature.FOREIGN_ALLOCATIONS,
-        identity=Identity.KEY_OF_THE_ASK,
+        presupposes=_FOREIGN,
+        identity=_BY_KEY,
     ),
 )

@@ -91,6 +91,7 @@ class Occupancy:
         self._places = places
         self._most = most
         self._live: dict[str, _Held] = {}
+        self._of: dict[str, dict[str, None]] = {}  # identities by application
         self._in: dict[str, dict[str, _Held]] = {}  # by place, then by identity
         self._used: dict[str, dict[str, int]] = {}  # of each resource, by place
         self._removed: set[str] = set()  # applications, until they are submitted again
@@ -104,6 +105,10 @@ class Occupancy:
     def held(self, place: str) -> list[Allocated]:
         """Return the allocations that hold capacity in this place."""
         return [held.allocation for held in self._in.get(place, {}).values()]
+
+    def holds(self, place: str, identity: str) -> bool:
+        """Return whether an allocation holds capacity in this place."""
+        return identity in self._in.get(place, ())
 
     def used(self, place: str, resource: str) -> int:
         """Return how much of a resource is certainly held in this place."""
@@ -158,39 +163,45 @@ class Occupancy:
 
     def observe(self, entry: Entry) -> None:
         """Apply what this entry takes over, updates and ends."""
+        content = entry.content
+        if isinstance(content, (Released, ReleaseRequest)) and not entry.barrier:
+            self._observe_release(content)  # nothing becomes certain with it
+            return
         for existing in self._existing.observe(entry):
             self.takes_if_it_fits(existing)
         for update in self._updates.observe(entry):
             self._is_certain(update)
         if entry.barrier:
             return
-        self._released.difference_update(a.identity for a in recovered_in(entry.content))
-        match entry.content:
+        self._released.difference_update(a.identity for a in recovered_in(content))
+        match content:
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._ends_where(lambda a: a.node == node)
             case ApplicationRequest(application=application):
                 self._removed.discard(application)
             case ApplicationRemoval(application=application):
                 self._removed.add(application)
-                self._ends_where(lambda a: a.application == application)
-            case (
-                ReleaseRequest(subject=AllOf(application=application))
-                | Released(subject=AllOf(application=application))
-            ):
-                self._ends_where(lambda a: a.application == application)
+                self._ends_all_of(application)
             case AllocationRejected(key=key):
                 self._ends_where(lambda a: a.key == key)
             case _:
                 self._observe_one(entry)
 
-    def _observe_one(self, entry: Entry) -> None:
-        match entry.content:
-            case ReleaseRequest(subject=OneAllocation(identity=identity)):
-                self._released.add(identity)
-                self._ends_one(identity)
+    def _observe_release(self, content: Released | ReleaseRequest) -> None:
+        match content:
+            case Released(identity="", application=application):
+                self._ends_all_of(application)
             case Released(identity=identity, termination=termination):
                 if termination not in BY_THE_SCHEDULER:
                     self._ends_one(identity)
+            case ReleaseRequest(subject=AllOf(application=application)):
+                self._ends_all_of(application)
+            case ReleaseRequest(subject=OneAllocation(identity=identity)):
+                self._released.add(identity)
+                self._ends_one(identity)
+
+    def _observe_one(self, entry: Entry) -> None:
+        match entry.content:
             case Updated(key=identity, resource=resource, node=node):
                 self._may_become(identity, resource)
                 self._may_be_on(identity, node)
@@ -265,6 +276,7 @@ class Occupancy:
         amounts = [update.amounts for update in self._open.get(new.identity, [])]
         places = tuple(self._places(new))
         held = self._live[new.identity] = _Held(new, [new.resource, *amounts], places)
+        self._of.setdefault(new.application, {})[new.identity] = None
         for place in places:
             self._in.setdefault(place, {})[new.identity] = held
         self._recount(held)
@@ -272,6 +284,10 @@ class Occupancy:
     def _ends_one(self, identity: str) -> None:
         self._ends([identity])
         self._existing.forgets_one(identity)
+
+    def _ends_all_of(self, application: str) -> None:
+        self._ends(list(self._of.get(application, ())))
+        self._existing.forgets(lambda a: a.application == application)
 
     def _ends_where(self, which: Callable[[Allocated], bool]) -> None:
         self._ends([identity for identity, held in self._live.items() if which(held.allocation)])
@@ -282,5 +298,9 @@ class Occupancy:
             ended = self._live.pop(identity, None)
             if ended is not None:
                 self._count(ended, _NOTHING)
+                its = self._of[ended.allocation.application]
+                del its[identity]
+                if not its:
+                    del self._of[ended.allocation.application]
                 for place in ended.places:
                     self._in[place].pop(identity, None)

@@ -1,13 +1,10 @@
-"""Rules about what may not take a queue above its maximum, by what makes it count there.
+"""Rules about what may not take a queue above its maximum: anything, or by what counts there."""
 
-Like the rule that no queue is overfilled at all (``capacity.py``).
-"""
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
+from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
 from siconform.monitors.occupancy import OCCUPANCY, Occupancy
 from siconform.monitors.quotas import QUOTAS, Quotas
 from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
@@ -20,6 +17,38 @@ from siconform.protocol.requests import ApplicationRemoval, ApplicationRequest
 from siconform.recording.history import Entry
 
 _MEMORY: Final = "memory"
+
+
+def queues_are_not_overfilled() -> Evaluator:
+    """No new allocation takes a queue above the maximum the RM's configuration gives it."""
+    return _queue_evaluator(lambda _: True)
+
+
+def placeholders_count_against_the_quota() -> Evaluator:
+    """No new allocation takes a queue with placeholders in it above its maximum."""
+    return _queue_evaluator(lambda held: any(allocation.placeholder for allocation in held))
+
+
+def _queue_evaluator(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
+    quotas = Quotas()
+    occupancy = Occupancy(lambda allocation: quotas.limited(allocation.application), quotas.most)
+
+    def evaluate(entry: Entry) -> EntryFinding:
+        match entry.content:
+            case Allocated() as echo if occupancy.is_not_new(echo):
+                occupancy.takes_if_it_fits(echo)
+            case Allocated() as new if queues := quotas.limited(new.application):
+                over = occupancy.takes(new)
+                held = [allocation for queue in queues for allocation in occupancy.held(queue)]
+                if concerns(held):
+                    return f"queue {over}" if over else ""
+            case _:
+                if quotas.may_limit:
+                    occupancy.observe(entry)
+                quotas.observe(entry)
+        return NOTHING_TO_EVALUATE
+
+    return evaluate
 
 
 def queues_above_are_not_overfilled() -> Evaluator:
@@ -87,7 +116,7 @@ class _Limits:
     def _evaluated(self, new: Allocated, queues: list[str]) -> Findings:
         found: dict[str, EntryFinding] = {}
         for queue in queues:
-            if all(one.identity != new.identity for one in self._occupancy.held(queue)):
+            if not self._occupancy.holds(queue, new.identity):
                 continue
             for name in (n for n, amount in new.resource.items() if amount > 0):
                 most, used = self._quotas.most(queue, name), self._occupancy.used(queue, name)
@@ -115,6 +144,18 @@ _OBSERVED: Final = (*OCCUPANCY, *QUOTAS, ApplicationAccepted, ApplicationRejecte
 _FINDS: Final = (Allocated,)
 
 MONITORS: Final = (
+    Monitor(
+        queues_are_not_overfilled,
+        ("SI-ASK-011",),
+        observes=(*OCCUPANCY, *QUOTAS),
+        presupposes=Feature.QUEUES,
+    ),
+    Monitor(
+        placeholders_count_against_the_quota,
+        ("SI-GANG-027",),
+        observes=(*OCCUPANCY, *QUOTAS),
+        presupposes=Feature.QUOTAS,
+    ),
     Monitor(
         rejected_duplicates_move_no_application,
         ("SI-APP-003",),

@@ -24,6 +24,11 @@ REPORTING: Final = (ExistingAllocationRequest, Placed, NodeRequest)
 
 CREATIONS = (Action.CREATE, Action.CREATE_DRAINING)
 
+_FOLLOWED: Final = (
+    *(NodeRequest, NodeRejected, NodeAccepted, ReportedAgain, ExistingAllocationRequest),
+    StreamEnded,
+)
+
 
 def recovered_in(content: Content) -> tuple[Allocated, ...]:
     """Return the allocations an element reports: existing ones, or one the RM placed itself."""
@@ -57,10 +62,12 @@ class TakenOver:
         """Return what has been taken over with this entry."""
         if entry.barrier:
             return self._certain(self._barriers.observe(entry))
-        if not isinstance(entry.content, Placed):
-            for reported in recovered_in(entry.content):
-                self._keys[reported.identity] = reported.key
-        match entry.content:
+        content = entry.content
+        if not isinstance(content, _FOLLOWED):
+            return ()
+        for reported in recovered_in(content):
+            self._keys[reported.identity] = reported.key
+        match content:
             case NodeRequest(action=action, node=node, existing=existing) if action in CREATIONS:
                 self._with_node[node] = existing
             case NodeRejected(node=node):
@@ -90,7 +97,8 @@ class TakenOver:
 
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
         """Drop those that ended or were rejected before it was certain they were taken over."""
-        self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}
+        if self._reported:
+            self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}
         for node, existing in self._with_node.items():
             self._with_node[node] = tuple(one for one in existing if not which(one))
 

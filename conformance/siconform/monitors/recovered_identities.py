@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.allocations import ended_allocations_stay_ended
-from siconform.monitors.bulk_ends import BULK_ENDS
 from siconform.monitors.monitor import (
     NOTHING_TO_EVALUATE,
     EntryFinding,
@@ -25,7 +23,6 @@ from siconform.protocol.requests import (
     ExistingAllocationRequest,
     NodeRequest,
 )
-from siconform.protocol.subjects import Identity
 from siconform.recording.history import Content, Entry
 
 _CREATIONS: Final = (Action.CREATE, Action.CREATE_DRAINING)
@@ -230,26 +227,6 @@ def _not_replaced(concerns: Callable[[Allocated], bool]) -> Evaluator:
     return evaluate
 
 
-def allocations_reported_twice_end_once() -> Evaluator:
-    """An existing allocation that the RM reported twice is released once."""
-    twice: set[str] = set()
-    reported: set[str] = set()
-    inner = ended_allocations_stay_ended()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        finding = inner(entry)
-        match entry.content:
-            case ExistingAllocationRequest(allocation=allocation):
-                reported.add(allocation.identity)
-            case Updated(key=identity, node=node) if node and identity in reported:
-                twice.add(identity)
-            case Released(identity=identity) if identity in twice:
-                return finding
-        return NOTHING_TO_EVALUATE
-
-    return evaluate
-
-
 _REPORTS: Final[Iterable[type]] = (*REPORTING, Released, Allocated, AllocationRejected)
 _ECHOES: Final = (*_REPORTS, AllocatedAgain, AskRequest)
 _PLACES: Final = (*_REPORTS, ApplicationRequest, RegistrationAnswered)
@@ -282,11 +259,5 @@ MONITORS: Final = (
         ("SI-REC-019",),
         observes=(*_REPORTS, Updated),
         presupposes=Feature.GANG,
-    ),
-    Monitor(
-        allocations_reported_twice_end_once,
-        ("SI-REC-025",),
-        observes=(Released, *BULK_ENDS, Updated),
-        identity=Identity.KEY_OF_THE_ASK,
     ),
 )

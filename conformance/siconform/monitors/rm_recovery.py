@@ -17,6 +17,7 @@ from siconform.monitors.monitor import (
 from siconform.monitors.recovered_allocations import recovered_in
 from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.rm_streams import STREAMS, CurrentStreams, is_registered
+from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.matchers import ANY, agree
 from siconform.protocol.notifications import (
     Allocated,
@@ -62,6 +63,7 @@ class _Originals:
     def __init__(self) -> None:
         self._asks: dict[tuple[str, str], AskRequest | None] = {}  # None: asked in several ways
         self._made: dict[str, _Original] = {}  # by identity
+        self._made_for: dict[str, dict[str, None]] = {}  # identities, by application
         self._reported: set[str] = set()  # identities, since the registration
         self._registrations = 0
 
@@ -87,11 +89,11 @@ class _Originals:
             case Updated():
                 self._updates(content)
             case Placed(allocation=one):
-                self._made.pop(key_of(one.identity), None)
+                self._forgets(key_of(one.identity))
             case AskRejected(key=key, application=name):
                 self._asks.pop((name, key_of(key)), None)
             case Released(identity=name, termination=Termination.STOPPED_BY_RM):
-                self._made.pop(key_of(name), None)
+                self._forgets(key_of(name))
             case ReleaseRequest(subject=subject) | AskReleaseRequest(subject=subject):
                 self._ends(subject)
             case ApplicationRemoval(application=name):
@@ -103,7 +105,9 @@ class _Originals:
         ask = self._asks.pop((allocated.application, key_of(allocated.key)), None)
         identity = key_of(allocated.identity)
         if identity not in self._reported:  # else it is echoed
+            self._forgets(identity)
             self._made[identity] = _Original(ask, allocated, self._registrations)
+            self._made_for.setdefault(allocated.application, {})[identity] = None
 
     def _updates(self, update: Updated) -> None:
         key, application = key_of(update.key), update.application
@@ -111,20 +115,27 @@ class _Originals:
         if original is not None:
             original.ask = update.ask
             if update.node:
-                del self._made[key]
+                self._forgets(key)
         if (application, key) in self._asks:
             self._asks[application, key] = None
+
+    def _forgets(self, identity: str) -> None:
+        ended = self._made.pop(identity, None)
+        if ended is not None:
+            its = self._made_for[ended.allocated.application]
+            del its[identity]
+            if not its:
+                del self._made_for[ended.allocated.application]
 
     def _ends(self, subject: OneAllocation | OneAsk | AllOf | AllThereIs) -> None:
         match subject:
             case OneAllocation(identity=name):
-                self._made.pop(key_of(name), None)
+                self._forgets(key_of(name))
             case OneAsk(application=name, key=key):
                 self._asks.pop((name, key_of(key)), None)
             case AllOf(application=name):
-                ended = [i for i, one in self._made.items() if one.allocated.application == name]
-                for identity in ended:
-                    del self._made[identity]
+                for identity in list(self._made_for.get(name, ())):
+                    self._forgets(identity)
 
 
 def recovered_members_keep_their_role() -> Evaluator:
@@ -132,18 +143,7 @@ def recovered_members_keep_their_role() -> Evaluator:
 
     One of a placeholder names a task group, known or not.
     """
-    originals = _Originals()
-
-    def evaluate(entry: Entry) -> EntryFinding:
-        if not isinstance(entry.content, _REPORTS):
-            originals.observe(entry.content)
-            return NOTHING_TO_EVALUATE
-        reported = recovered_in(entry.content)
-        findings = [_role(one, originals.of(one)) for one in reported]
-        originals.observe(entry.content)
-        return _worst(findings)
-
-    return evaluate
+    return _RECOVERED.rule("recovered_members_keep_their_role")
 
 
 def _role(reported: Allocated, original: _Original | None) -> EntryFinding:
@@ -165,18 +165,25 @@ def recovered_allocations_repeat_the_original() -> Evaluator:
 
     Where an allocation may be updated, its amounts may have changed in the meantime.
     """
-    originals = _Originals()
+    return _RECOVERED.rule("recovered_allocations_repeat_the_original")
 
-    def evaluate(entry: Entry) -> EntryFinding:
-        if not isinstance(entry.content, _REPORTS):
-            originals.observe(entry.content)
-            return NOTHING_TO_EVALUATE
-        reported = recovered_in(entry.content)
-        findings = [_differs(one, originals.of(one), entry.message) for one in reported]
-        originals.observe(entry.content)
-        return _worst(findings)
 
-    return evaluate
+class _Recovered:
+    def __init__(self) -> None:
+        self._originals = _Originals()
+
+    def __call__(self, entry: Entry) -> Findings:
+        found: Findings = NO_FINDINGS
+        if isinstance(entry.content, _REPORTS) and (reported := recovered_in(entry.content)):
+            pairs = [(one, self._originals.of(one)) for one in reported]
+            roles = [_role(one, original) for one, original in pairs]
+            others = [_differs(one, original, entry.message) for one, original in pairs]
+            found = {
+                "recovered_members_keep_their_role": _worst(roles),
+                "recovered_allocations_repeat_the_original": _worst(others),
+            }
+        self._originals.observe(entry.content)
+        return found
 
 
 def _worst(findings: list[EntryFinding]) -> EntryFinding:
@@ -242,6 +249,8 @@ def existing_allocations_wait_for_verdicts() -> Evaluator:
     return evaluate
 
 
+_RECOVERED: Final = SharedAnalysis(_Recovered)
+
 MONITORS: Final = (
     Monitor(
         recovered_members_keep_their_role,
@@ -252,7 +261,7 @@ MONITORS: Final = (
     Monitor(
         recovered_allocations_repeat_the_original,
         ("SI-REC-018",),
-        observes=_OBSERVED,
+        observes=_REPORTS,
         outlives_registrations=True,
     ),
     Monitor(

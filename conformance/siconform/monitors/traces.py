@@ -49,6 +49,7 @@ _REPORTED_EVERY: Final = 5.0  # seconds
 _NEW_OBJECTS: Final = 200_000  # before garbage is looked for
 _LONG: Final = 16 << 20  # bytes, from which further processes are worth their start
 _MOST_PROCESSES: Final = 8  # each decodes the whole trace
+_ALL_TYPES: Final = 20  # contents, about, that a monitor of all of them is called with
 
 
 class UnusableTrace(ValueError):
@@ -209,6 +210,7 @@ def check_trace(
     each processor, each with its share of the monitors.
     """
     monitored = monitors_for(dialect_for(revision).identity, lacks)
+    catalogue()  # read before there is much for the garbage collector
 
     def result(part: _Part) -> TraceResult:
         return _result(source, revision, monitored, part)
@@ -310,16 +312,23 @@ def _check_share(source: str, revision: str, lacks: Collection[str], share: Sequ
 
 
 def shares(monitored: Sequence[Monitored], processes: int) -> list[list[int]]:
-    """Return the numbers of the monitors for each process.
+    """Return the numbers of the monitors for each process, with about equal work.
 
     Monitors of one module stay together: they may share what they analyse.
     """
     modules: dict[str, list[int]] = {}
     for number, one in enumerate(monitored):
         modules.setdefault(one.monitor.begins.__module__, []).append(number)
+    work = {
+        name: sum(len(monitored[number].monitor.observes) or _ALL_TYPES for number in numbers)
+        for name, numbers in modules.items()
+    }
     found: list[list[int]] = [[] for _ in range(min(processes, len(modules)))]
-    for numbers in sorted(modules.values(), key=len, reverse=True):
-        min(found, key=len).extend(numbers)
+    loads = [0] * len(found)
+    for name in sorted(modules, key=work.__getitem__, reverse=True):
+        least = loads.index(min(loads))
+        found[least] += modules[name]
+        loads[least] += work[name]
     return [sorted(numbers) for numbers in found]
 
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from siconform.monitors.capacity import nodes_are_not_overfilled
 from siconform.monitors.monitor import NOTHING_TO_EVALUATE, EntryFinding, Evaluator, Monitor
+from siconform.monitors.node_limits import nodes_are_not_overfilled
 from siconform.monitors.occupancy import OCCUPANCY
 from siconform.monitors.rm_streams import has_one_stream
 from siconform.protocol.notifications import Allocated, NodeRecommended

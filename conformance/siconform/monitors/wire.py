@@ -53,7 +53,7 @@ def reserved_numbers_are_not_used() -> Evaluator:
     """No message uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if not _can_reserve(message):
+        if not has_part_that(_reserves_numbers, message):
             return NOTHING_TO_EVALUATE
         used = [f"{name} {number}" for name, number in unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
@@ -146,10 +146,6 @@ def of_messages(
     return evaluate
 
 
-def _can_reserve(message: Message) -> bool:
-    return any(True for _ in parts_that(_reserves_numbers, message))
-
-
 def _reserves_numbers(descriptor: Descriptor) -> bool:
     return descriptor.full_name in _CAN_RESERVE
 
@@ -181,6 +177,18 @@ def parts_that(are_so: Callable[[Descriptor], bool], message: Message) -> Iterat
     for name, shape in _leading_to(are_so, descriptor):
         for child in _children(message, name, shape):
             yield from parts_that(are_so, child)
+
+
+def has_part_that(are_so: Callable[[Descriptor], bool], message: Message) -> bool:
+    """Return whether there is a part of some types."""
+    descriptor: Any = message.DESCRIPTOR
+    if are_so(descriptor):
+        return True
+    for name, shape in _leading_to(are_so, descriptor):
+        for child in _children(message, name, shape):
+            if has_part_that(are_so, child):
+                return True
+    return False
 
 
 @cache
