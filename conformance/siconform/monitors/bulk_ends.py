@@ -104,6 +104,8 @@ class Race:
 
     def observe(self, entry: Entry) -> None:
         """Drop what an answered barrier shows to be processed."""
+        if not self._confirmed and not entry.barrier:
+            return
         match entry.content:
             case StreamEnded(kind=UpdateKind.ALLOCATIONS):  # the confirmation may be lost
                 for identity, (sent, _) in self._confirmed.items():

@@ -175,7 +175,8 @@ class _Limits:
 
     def _evaluated(self, new: Allocated, over: str) -> dict[str, EntryFinding]:
         found: dict[str, EntryFinding] = {}
-        if not self._occupancy.holds(new.node, new.identity):
+        is_known = self._amounts.of(new.node) is not None
+        if not is_known or not self._occupancy.holds(new.node, new.identity):
             return found
         if new.node in self._negative:
             finding = f"node {over}" if over else ""

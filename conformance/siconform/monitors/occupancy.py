@@ -87,7 +87,8 @@ class _Update:
 class Occupancy:
     """Which allocations hold capacity in which place."""
 
-    def __init__(self, places: Places, most: MaximumOf) -> None:
+    def __init__(self, places: Places, most: MaximumOf | None) -> None:
+        """Without ``most`` there is no limit."""
         self._places = places
         self._most = most
         self._live: dict[str, _Held] = {}
@@ -149,6 +150,8 @@ class Occupancy:
         return over
 
     def _too_much(self, new: Allocated) -> str:
+        if self._most is None:
+            return ""
         for place in self._places(new):
             for name in (n for n, amount in new.resource.items() if amount > 0):
                 most, used = self._most(place, name), self.used(place, name)
@@ -251,6 +254,8 @@ class Occupancy:
             self._recount(held)
 
     def _fits(self, held: _Held) -> bool:
+        if self._most is None:
+            return True
         limits = (
             (self._most(place, name), self.used(place, name))
             for place in self._places(held.allocation)

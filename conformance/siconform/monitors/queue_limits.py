@@ -86,7 +86,8 @@ class _Limits:
                     self._occupancy.takes(new)
                     return self._evaluated(new, queues)
             case _:
-                self._occupancy.observe(entry)
+                if self._quotas.may_limit:
+                    self._occupancy.observe(entry)
                 if not entry.barrier:
                     self._follows(entry)
         return NO_FINDINGS

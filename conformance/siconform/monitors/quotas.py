@@ -51,6 +51,8 @@ class Quotas:
 
     def limited(self, application: str) -> list[str]:
         """Return the application's queue and its ancestors, if they have a maximum."""
+        if not self._limits:
+            return []
         queue = self._queue_of.get(application, "")
         return [q for q in _path(queue) if q in self._limits]
 

@@ -35,7 +35,7 @@ class _InFull(Occupancy):
     """Existing allocations count whether they fit or not; ``taken`` are the latest of them."""
 
     def __init__(self, places: Places) -> None:
-        super().__init__(places, lambda _place, _resource: None)
+        super().__init__(places, None)
         self.taken: list[Allocated] = []
 
     def takes_if_it_fits(self, existing: Allocated) -> None:
@@ -78,8 +78,9 @@ class _Excess:
                 self._amounts.observe(entry)
                 if not entry.barrier:
                     self._quotas.observe(entry)
-        self._beyond |= {one.identity for one in self._occupancy.taken if self._exceeds(one)}
-        self._occupancy.taken.clear()
+        if self._occupancy.taken:
+            self._beyond |= {one.identity for one in self._occupancy.taken if self._exceeds(one)}
+            self._occupancy.taken.clear()
         return NO_FINDINGS
 
     def _exceeds(self, existing: Allocated) -> bool:

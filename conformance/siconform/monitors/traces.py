@@ -1,11 +1,10 @@
 """Recorded exchanges, read line by line and evaluated by the monitors of both sides."""
 
 import gc
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Final
 from siwire import Revision, find_revision
 
 from siconform.catalogue import Side, catalogue
+from siconform.child_call import ChildCall
 from siconform.monitors.monitor import Monitor
 from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import Found, TraceReading
@@ -221,10 +221,10 @@ def check_trace(
         part = _check(source, revision, monitored, reports, follow=follow)
     else:
         first, *others = by_process = shares(monitored, processes)
-        context = multiprocessing.get_context("spawn")  # no copy of gRPC's threads
-        with ProcessPoolExecutor(len(others), context) as pool:
-            given = source, revision.name, tuple(lacks)
-            running = [pool.submit(_check_share, *given, share) for share in others]
+        with ExitStack() as stack:
+            check = f"{__name__}:{check_share.__name__}"
+            calls = [ChildCall(check, source, revision.name, [*lacks], one) for one in others]
+            running = [stack.enter_context(call) for call in calls]
             part = _check(source, revision, [monitored[number] for number in first])
             part = _merged([part, *(one.result() for one in running)], by_process)
     if not part.totals.elements:
@@ -305,7 +305,8 @@ class _Reports:
         self._next = time.monotonic() + _REPORTED_EVERY
 
 
-def _check_share(source: str, revision: str, lacks: Collection[str], share: Sequence[int]) -> _Part:
+def check_share(source: str, revision: str, lacks: Collection[str], share: Sequence[int]) -> _Part:
+    """Return what the monitors of these numbers find; UnusableTrace as ``check_trace``."""
     known = find_revision(revision)
     monitored = monitors_for(dialect_for(known).identity, lacks)
     return _check(source, known, [monitored[number] for number in share])

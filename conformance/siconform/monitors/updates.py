@@ -1,7 +1,7 @@
 """Rules about updates of live and pending keys (revisions where the key is the identity).
 
-Updates are not answered. Their effect shows in the use of capacity (``capacity.py``) and in later
-allocations.
+Updates are not answered. Their effect shows in the use of capacity (``node_limits.py``) and in
+later allocations.
 """
 
 from collections.abc import Mapping
