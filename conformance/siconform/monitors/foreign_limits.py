@@ -21,7 +21,7 @@ from siconform.recording.history import Entry
 FOREIGN_LIMITS: Final = (ForeignAllocationRequest, AskRequest, AskRejected, AskReleased)
 """What ForeignLimits observes, in addition to Occupancy."""
 
-Room = tuple[str, int, int]
+Usage = tuple[str, int, int]
 """A resource, how much of it allocations hold on a node, and the node's capacity."""
 
 
@@ -47,7 +47,9 @@ class ForeignLimits:
         if not entry.barrier:
             self._follows(entry)
 
-    def allocates(self, new: Allocated, over: str, rooms: Callable[[], Iterable[Room]]) -> Findings:
+    def allocates(
+        self, new: Allocated, over: str, usage: Callable[[], Iterable[Usage]]
+    ) -> Findings:
         """Return the findings for a new allocation, unless it takes its node ``over`` capacity."""
         asked, node = self._asked.pop(new.key, 0), new.node
         found: dict[str, EntryFinding] = {}
@@ -55,12 +57,12 @@ class ForeignLimits:
             return found
         if self._certain.holds_capacity_on(node):
             rule = "foreign_allocations_keep_their_capacity"
-            found[rule] = _too_much(new, rooms(), self._certain)
+            found[rule] = _too_much(new, usage(), self._certain)
         rules = self._with.get(node)
         if rules and asked > self._processed.changed.get(node, asked):
             theirs = self._processed
             holds = theirs.holds_capacity_on(node)
-            finding = _too_much(new, rooms(), theirs) if holds else NOTHING_TO_EVALUATE
+            finding = _too_much(new, usage(), theirs) if holds else NOTHING_TO_EVALUATE
             found |= dict.fromkeys(rules, finding)
         return found
 
@@ -93,8 +95,8 @@ class ForeignLimits:
         self._lost.discard(key)
 
 
-def _too_much(new: Allocated, rooms: Iterable[Room], foreign: ForeignOccupancy) -> str:
-    for name, own, most in rooms:
+def _too_much(new: Allocated, usage: Iterable[Usage], foreign: ForeignOccupancy) -> str:
+    for name, own, most in usage:
         theirs = foreign.used(new.node, name)
         if theirs and own + theirs > most:
             return (

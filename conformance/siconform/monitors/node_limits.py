@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from siconform.catalogue.features import Feature
-from siconform.monitors.foreign_limits import FOREIGN_LIMITS, ForeignLimits, Room
+from siconform.monitors.foreign_limits import FOREIGN_LIMITS, ForeignLimits, Usage
 from siconform.monitors.monitor import EntryFinding, Evaluator, Monitor
 from siconform.monitors.node_amounts import NodeAmounts, SentAmounts
 from siconform.monitors.occupancy import OCCUPANCY, Occupancy
@@ -147,7 +147,7 @@ class _Limits:
         over = self._occupancy.takes(content)
         return {
             "nodes_are_not_overfilled": f"node {over}" if over else "",
-            **self._foreign.allocates(content, over, lambda: self._rooms(content)),
+            **self._foreign.allocates(content, over, lambda: self._usage(content)),
             **self._evaluated(content, over),
         }
 
@@ -166,7 +166,7 @@ class _Limits:
                 if all(amount <= 0 for amount in (resource or {}).values()):
                     self._negative.add(node)
 
-    def _rooms(self, new: Allocated) -> Iterator[Room]:
+    def _usage(self, new: Allocated) -> Iterator[Usage]:
         """Yield what is held and the capacity of each resource that an allocation takes."""
         for name in (n for n, amount in new.resource.items() if amount > 0):
             most = self._most(new.node, name)
@@ -182,7 +182,7 @@ class _Limits:
             finding = f"node {over}" if over else ""
             found["negative_foreign_amounts_add_no_capacity"] = finding
         existing = self._existing(new.node)
-        for name, used, capacity in self._rooms(new):
+        for name, used, capacity in self._usage(new):
             bounds = self._bounds(new.node, name)
             for rule, most, otherwise in bounds.of_rules if bounds is not None else ():
                 wrong = most < used <= otherwise

@@ -122,6 +122,8 @@ def reading_of(exchange: Exchange, side: Side = Side.SCHEDULER) -> Reading:
     It covers at least this exchange.
     """
     history = exchange.history
-    reading = _READINGS.setdefault(history, Reading(history.identity, _OBSERVERS[side]))
+    reading = _READINGS.get(history)
+    if reading is None:
+        reading = _READINGS[history] = Reading(history.identity, _OBSERVERS[side])
     reading.reads(history, exchange.until())
     return reading

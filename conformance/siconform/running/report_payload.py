@@ -1,13 +1,14 @@
 """Payloads from workers to the controller, carried by pytest's reports.
 
-xdist transports ``user_properties``; the controller removes its payloads before JUnit and other
-plugins see them.
+xdist transports ``user_properties``, slowly where they are nested, so a payload is a string. The
+controller removes its payloads before JUnit and other plugins see them.
 """
 
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
+import msgspec
 import pytest
 
 
@@ -30,11 +31,13 @@ _KEYS = frozenset(payload.value for payload in Payload)
 
 def put(report: pytest.TestReport, payload: Payload, content: Any) -> None:
     """Add a payload of JSON values."""
-    report.user_properties.append((payload.value, content))
+    report.user_properties.append((payload.value, msgspec.json.encode(content).decode()))
 
 
 def take(report: pytest.TestReport) -> Iterator[tuple[Payload, Any]]:
     """Remove all payloads from the report and yield them."""
     everything = report.user_properties
     report.user_properties = [(key, value) for key, value in everything if key not in _KEYS]
-    yield from ((Payload(key), value) for key, value in everything if key in _KEYS)
+    for key, value in everything:
+        if key in _KEYS:
+            yield Payload(key), msgspec.json.decode(str(value))
