@@ -7,7 +7,7 @@ from socketserver import BaseServer
 from typing import Final
 
 import pytest
-from sireference.shell import http_server
+from sireference.shell import gc_tuning, http_server
 from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
@@ -21,6 +21,13 @@ def _pages_stop_soon() -> Iterator[None]:
         serve = partialmethod(BaseServer.serve_forever, poll_interval=_LOOKS_AGAIN)
         patch.setattr(http_server._BoundedThreads, "serve_forever", serve, raising=False)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _collector_as_usual() -> Iterator[None]:
+    """Undo what a server that ran in this process did to the cycle collector."""
+    yield
+    gc_tuning.look_as_usual()
 
 
 @pytest.fixture(scope="session", autouse=True)

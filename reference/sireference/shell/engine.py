@@ -27,6 +27,7 @@ from sireference.core.model import (
 from sireference.core.scheduler import Scheduler
 from sireference.core.snapshot import Snapshot
 from sireference.core.state.resource_manager import ResourceManager
+from sireference.shell import gc_tuning
 from sireference.shell.callback_table import CallbackTable
 from sireference.shell.configuration_locks import ConfigurationLocks
 from sireference.shell.counters import Counters
@@ -185,6 +186,7 @@ class Engine:
         if isinstance(event, Register | ShutDown | ConnectionLost):
             self._streams.restart_history(event.rm_id)
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))
+            gc_tuning.look_at_old_ones()
         return self._carry_out(effects)
 
     def _idle(self, rm_id: str) -> None:
