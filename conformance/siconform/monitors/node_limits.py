@@ -24,6 +24,7 @@ from siconform.monitors.shared import NO_FINDINGS, Findings, SharedAnalysis
 from siconform.protocol.notifications import Allocated
 from siconform.protocol.requests import (
     Action,
+    Amounts,
     ExistingAllocationRequest,
     ForeignAllocationRequest,
     NodeRequest,
@@ -117,6 +118,7 @@ class _Limits:
         self._foreign = ForeignLimits()
         self._reports: dict[str, str] = {}  # the rule by identity of an existing allocation
         self._negative: set[str] = set()  # nodes with foreign amounts of zero or less
+        self._of_barriers: dict[str, Amounts] = {}  # capacities of the nodes of barriers
 
     def _bounds(self, name: str, resource: str) -> _Bounds | None:
         """Return the limits of a node; None if the RM sent no capacity of it."""
@@ -130,7 +132,10 @@ class _Limits:
 
     def _most(self, node: str, resource: str) -> int | None:
         bounds = self._bounds(node, resource)
-        return None if bounds is None else bounds.most
+        if bounds is not None:
+            return bounds.most
+        capacity = self._of_barriers.get(node)
+        return None if capacity is None else capacity.get(resource, 0)
 
     def __call__(self, entry: Entry) -> Findings:
         content = entry.content
@@ -138,7 +143,9 @@ class _Limits:
             self._occupancy.observe(entry)
             self._foreign.observe(entry)
             self._amounts.observe(entry)
-            if not entry.barrier:
+            if entry.barrier:
+                self._notes_barrier(content)
+            else:
                 self._notes(content)
             return NO_FINDINGS
         if self._occupancy.is_not_new(content):
@@ -150,6 +157,13 @@ class _Limits:
             **self._foreign.allocates(content, over, lambda: self._usage(content)),
             **self._evaluated(content, over),
         }
+
+    def _notes_barrier(self, content: object) -> None:
+        match content:
+            case NodeRequest(action=Action.DECOMMISSION, node=node):
+                self._of_barriers.pop(node, None)
+            case NodeRequest(node=node, capacity=capacity) if capacity is not None:
+                self._of_barriers[node] = capacity
 
     def _notes(self, content: object) -> None:
         match content:
