@@ -2,34 +2,34 @@
 
 import psutil
 import pytest
-from siconform.child_call import ChildCall
+from siconform.child_call import child_call
 
 
 def test_returns_what_the_function_returned() -> None:
-    with ChildCall("operator:add", 1, 2) as call:
-        assert call.result() == 3
+    with child_call("operator:add", 1, 2) as result:
+        assert result() == 3
 
 
 def test_raises_the_value_error_of_the_function() -> None:
     with (
-        ChildCall("json:loads", "{") as call,
+        child_call("json:loads", "{") as result,
         pytest.raises(ValueError, match="Expecting property name"),
     ):
-        call.result()
+        result()
 
 
 def test_process_that_ends_without_result() -> None:
     with (
-        ChildCall("sys:exit", "no more") as call,
+        child_call("sys:exit", "no more") as result,
         pytest.raises(RuntimeError, match="has ended: no more"),
     ):
-        call.result()
+        result()
 
 
 def test_process_ends_with_the_block() -> None:
     before = set(psutil.Process().children(recursive=True))
 
-    with ChildCall("time:sleep", 1000):
+    with child_call("time:sleep", 1000):
         started = set(psutil.Process().children(recursive=True)) - before
 
     assert started

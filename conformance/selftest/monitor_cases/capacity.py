@@ -1,4 +1,4 @@
-"""Histories for the monitors of ``capacity``."""
+"""Histories for the rules of ``node_limits`` and ``queue_limits`` that nothing is overfilled."""
 
 from dataclasses import replace
 

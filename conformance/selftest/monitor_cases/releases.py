@@ -6,7 +6,6 @@ from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     ASKS_SYNCHRONISED,
     CONFIRMATION,
-    NODE,
     PREEMPTED,
     PREEMPTION,
     RELEASE,
@@ -16,12 +15,10 @@ from selftest.sample_histories import (
     allocated,
     released,
     released_by_rm,
-    withdrawn,
 )
 from siconform.protocol.notifications import (
     AskReleased,
 )
-from siconform.protocol.requests import Action, ApplicationRemoval
 
 CASES = (
     Case(
@@ -52,19 +49,6 @@ CASES = (
                 [allocated(), PREEMPTION, CONFIRMATION, *ASKS_SYNCHRONISED, REMOVAL, released()],
             ),
         ],
-    ),
-    Case(
-        "stops_go_back_to_the_rm",
-        [
-            *(allocated(), RELEASE, released()),
-            *(ApplicationRemoval("b", "default"), released("b1", application="b")),
-            *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
-            *(released("3", application="c"), released("", application="a")),  # 3 belongs to a
-            *(allocated("key", "4"), withdrawn("key", "d")),
-            released("4", application="d"),
-        ],
-        [allocated(), PREEMPTION],
-        [("had not asked for", [allocated(), released()])],
     ),
     Case(
         "ask_releases_name_a_partition",

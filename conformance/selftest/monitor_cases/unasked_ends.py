@@ -14,6 +14,8 @@ from selftest.sample_histories import (
     LIMITED,
     NODE,
     PREEMPTED,
+    PREEMPTION,
+    RELEASE,
     REMOVAL,
     SISTER,
     SMALLER,
@@ -21,6 +23,7 @@ from selftest.sample_histories import (
     allocated,
     released,
     released_by_rm,
+    withdrawn,
 )
 from siconform.protocol.configuration import (
     ConfigurationApplied,
@@ -53,6 +56,19 @@ OPTED_OUT = replace(
 )
 
 CASES = (
+    Case(
+        "stops_go_back_to_the_rm",
+        [
+            *(allocated(), RELEASE, released()),
+            *(ApplicationRemoval("b", "default"), released("b1", application="b")),
+            *(allocated("k", "3", node="m"), replace(NODE, node="m", action=Action.DECOMMISSION)),
+            *(released("3", application="c"), released("", application="a")),  # 3 belongs to a
+            *(allocated("key", "4"), withdrawn("key", "d")),
+            released("4", application="d"),
+        ],
+        [allocated(), PREEMPTION],
+        [("had not asked for", [allocated(), released()])],
+    ),
     Case(
         "drains_end_nothing",
         [NODE, allocated(), DRAIN, released_by_rm("id"), STOPPED],

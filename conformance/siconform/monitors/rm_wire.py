@@ -19,11 +19,11 @@ from siconform.monitors.restated import Placed, Updated
 from siconform.monitors.wire import (
     a_priority_is_sent_in_one_way,
     every_field_is_declared,
-    has_part_that,
     has_unknown,
     holds,
     of_messages,
     parts,
+    parts_that,
     unknown_numbers,
 )
 from siconform.protocol.callbacks import (
@@ -58,7 +58,7 @@ def the_rm_uses_no_reserved_number() -> Evaluator:
     """No message of the RM uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if not has_part_that(_reserves, message):
+        if next(parts_that(_reserves, message), None) is None:
             return NOTHING_TO_EVALUATE
         if not has_unknown(message):
             return ""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from siwire import Revision, find_revision
 
 from siconform.catalogue import Side, catalogue
-from siconform.child_call import ChildCall
+from siconform.child_call import child_call
 from siconform.monitors.monitor import Monitor
 from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import Found, TraceReading
@@ -223,10 +223,10 @@ def check_trace(
         first, *others = by_process = shares(monitored, processes)
         with ExitStack() as stack:
             check = f"{__name__}:{check_share.__name__}"
-            calls = [ChildCall(check, source, revision.name, [*lacks], one) for one in others]
-            running = [stack.enter_context(call) for call in calls]
+            calls = [child_call(check, source, revision.name, [*lacks], one) for one in others]
+            results = [stack.enter_context(call) for call in calls]
             part = _check(source, revision, [monitored[number] for number in first])
-            part = _merged([part, *(one.result() for one in running)], by_process)
+            part = _merged([part, *(result() for result in results)], by_process)
     if not part.totals.elements:
         raise UnusableTrace(f"{source} contains no decoded message")
     return result(part)

@@ -53,7 +53,7 @@ def reserved_numbers_are_not_used() -> Evaluator:
     """No message uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if not has_part_that(_reserves_numbers, message):
+        if next(parts_that(_reserves_numbers, message), None) is None:
             return NOTHING_TO_EVALUATE
         used = [f"{name} {number}" for name, number in unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
@@ -177,18 +177,6 @@ def parts_that(are_so: Callable[[Descriptor], bool], message: Message) -> Iterat
     for name, shape in _leading_to(are_so, descriptor):
         for child in _children(message, name, shape):
             yield from parts_that(are_so, child)
-
-
-def has_part_that(are_so: Callable[[Descriptor], bool], message: Message) -> bool:
-    """Return whether there is a part of some types."""
-    descriptor: Any = message.DESCRIPTOR
-    if are_so(descriptor):
-        return True
-    for name, shape in _leading_to(are_so, descriptor):
-        for child in _children(message, name, shape):
-            if has_part_that(are_so, child):
-                return True
-    return False
 
 
 @cache

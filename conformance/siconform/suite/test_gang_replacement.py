@@ -4,6 +4,7 @@ import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import disruptive, requirement
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import Allocated, Released, Termination
 from siconform.protocol.snapshot_facts import AllocationSeen, ApplicationSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
@@ -232,15 +233,24 @@ def test_a_real_ask_waits_for_capacity_if_its_node_has_shrunk(rm: ResourceManage
     rm.expect_none(Released(identity=open_one.placeholder.identity))
 
 
-@requirement("SI-GANG-026")
-@pytest.mark.parametrize("capacity", [20, 10], ids=["queue-alone", "queue-and-node"])
-def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
-    rm: ResourceManager, capacity: int
-) -> None:
+def _gang_that_fills_its_queue(rm: ResourceManager, capacity: int) -> tuple[Gang, list[Allocated]]:
     rm.needs(Feature.QUOTAS)
     rm.has_node(memory=capacity)
     gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
-    placeholders = rm.has_placeholders(gang)
+    return gang, rm.has_placeholders(gang)
+
+
+_QUEUE_AND_NODE = pytest.mark.parametrize(
+    "capacity", [20, 10], ids=["queue-alone", "queue-and-node"]
+)
+
+
+@requirement("SI-GANG-026")
+@_QUEUE_AND_NODE
+def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
+    rm: ResourceManager, capacity: int
+) -> None:
+    gang, placeholders = _gang_that_fills_its_queue(rm, capacity)
 
     for _ in range(5):
         real = rm.asks_member(gang)
@@ -258,14 +268,11 @@ def test_a_gang_that_fills_its_queue_and_node_is_replaced_member_by_member(
 
 
 @requirement("SI-GANG-026")
-@pytest.mark.parametrize("capacity", [20, 10], ids=["queue-alone", "queue-and-node"])
+@_QUEUE_AND_NODE
 def test_a_replacement_leaves_no_capacity_for_an_ask_that_waits(
     rm: ResourceManager, capacity: int
 ) -> None:
-    rm.needs(Feature.QUOTAS)
-    rm.has_node(memory=capacity)
-    gang = rm.has_gang(queue=QUOTA_QUEUE, members=5, memory=2)
-    placeholders = rm.has_placeholders(gang)
+    gang, placeholders = _gang_that_fills_its_queue(rm, capacity)
     waiting = rm.has_waiting_ask(rm.has_application(queue=QUOTA_QUEUE), memory=2)
 
     for _ in range(5):
