@@ -8,7 +8,7 @@ missing type counts as zero), tags as plain ones.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from siconform.protocol.availability import since, until
 from siconform.protocol.fact_text import field_names, shown, words_of
@@ -82,9 +82,15 @@ class Fact:
     def _without(self, left_out: frozenset[str]) -> str:
         """Return the text without these fields."""
         kind: type = type(self)
-        named = {n: getattr(self, n) for n in field_names(kind) if n not in left_out}
-        values = ", ".join(shown(n, v) for n, v in named.items() if _worth(n, v))
-        return f"{self.words()} {values}".strip()
+        values = [
+            shown(name, value)
+            for name in field_names(kind)
+            if name != "timestamp"
+            and name not in left_out
+            and (value := getattr(self, name)) is not ANY
+            and value
+        ]
+        return f"{self.words()} {', '.join(values)}".strip()
 
     def in_short(self) -> str:
         """Return what happened, without the objects."""
@@ -116,10 +122,6 @@ def _obvious(fact: Fact) -> frozenset[str]:
     if key is not ANY and key == identity:
         obvious.add("identity")
     return frozenset(obvious)
-
-
-def _worth(name: str, value: Any) -> bool:
-    return value is not ANY and name != "timestamp" and bool(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,18 +71,22 @@ class Entry(msgspec.Struct, frozen=True):
 
     def received(self) -> dict[str, Any]:
         """Return JSON values without the message."""
+        content = self.content
+        brief = same = text = str(content)
+        if isinstance(content, Fact):
+            brief, same = content.in_brief(), content.in_essence()
         return {
             "at": round(self.at, 6),
             "moment": round(self.moment, 6),
             "rm": self.rm,
             "from": "rm" if self.sent_by_rm else "scheduler",
             "stream": self.kind.value if self.kind else None,
-            "says": str(self.content),
-            "brief": self.brief(),
-            "same": self.content.in_essence() if isinstance(self.content, Fact) else self.brief(),
+            "says": text,
+            "brief": brief,
+            "same": same,
             "fence": self.barrier,
             "number": self.number,
-            "element": _element(self.content),
+            "element": _element(content),
         }
 
 
