@@ -171,11 +171,6 @@ class Evidence:
         return bool(self.monitor) and self.verdict is Verdict.COULD_NOT_RUN
 
     @property
-    def is_counted(self) -> bool:
-        """Whether it is only counted: from a monitor without a violation."""
-        return bool(self.monitor) and self.verdict in (Verdict.PASS, Verdict.COULD_NOT_RUN)
-
-    @property
     def implemented_by(self) -> str:
         """The test or the monitor that it is from."""
         return f"monitor {self.monitor}" if self.monitor else self.test

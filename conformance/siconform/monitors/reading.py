@@ -103,12 +103,14 @@ def _starts_over(entry: Entry) -> bool:
 
 
 def _result(monitor: Monitor, record: _Record, start: int, end: int) -> MonitorResult:
-    held = bisect_left(record.held, end) - bisect_left(record.held, start)
-    first = bisect_left(record.violations, (start, ""))
-    violated = record.violations[first : first + 1]
-    for index, message in violated:
-        if index < end:
-            return MonitorResult(monitor.name, monitor.requirements, held, message, index)
+    held = 0
+    if record.held and record.held[-1] >= start:
+        held = bisect_left(record.held, end) - bisect_left(record.held, start)
+    if record.violations:
+        first = bisect_left(record.violations, (start, ""))
+        for index, message in record.violations[first : first + 1]:
+            if index < end:
+                return MonitorResult(monitor.name, monitor.requirements, held, message, index)
     return MonitorResult(monitor.name, monitor.requirements, held, None)
 
 

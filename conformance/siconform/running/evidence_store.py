@@ -22,7 +22,7 @@ class EvidenceStore:
 
     settings: Settings
     evidence: list[Evidence] = field(default_factory=list)
-    monitored: dict[tuple[str, str, Verdict], int] = field(default_factory=dict)
+    monitored: dict[tuple[str, str], int] = field(default_factory=dict)  # tests in which it held
     tests: dict[str, list[str]] = field(default_factory=dict)
     tests_seen: set[str] = field(default_factory=set)  # tests with evidence
     left_out: dict[str, str] = field(default_factory=dict)
@@ -45,9 +45,10 @@ class EvidenceStore:
             case Payload.EVIDENCE:
                 self._observe(test, content)
             case Payload.MONITORED:
-                for requirement, monitor, verdict in content:
-                    key = (requirement, monitor, Verdict(verdict))
-                    self.monitored[key] = self.monitored.get(key, 0) + 1
+                for monitor, requirements, held in content:
+                    for requirement in requirements:
+                        key = (requirement, monitor)
+                        self.monitored[key] = self.monitored.get(key, 0) + held
             case Payload.SELECTION:
                 self.tests.update(content["tests"])
                 self.left_out.update(content["left_out"])
@@ -158,14 +159,11 @@ class EvidenceStore:
     def _monitor_evidence(self) -> Iterator[Evidence]:
         """Yield evidence by monitor and requirement; a partial run may lack a precondition."""
         unseen = self._unseen()
-        for (identifier, monitor, verdict), times in self.monitored.items():
-            test = f"monitor {monitor}"
-            if verdict is Verdict.PASS:
-                message = f"held in {times} tests"
-                yield Evidence(identifier, verdict, test, message, monitor=monitor)
-            elif (identifier, monitor, Verdict.PASS) not in self.monitored:
-                message = "its precondition never held in the tests that ran"
-                yield Evidence(identifier, unseen, test, message, monitor=monitor)
+        for (identifier, monitor), times in self.monitored.items():
+            verdict, message = unseen, "its precondition never held in the tests that ran"
+            if times:
+                verdict, message = Verdict.PASS, f"held in {times} tests"
+            yield Evidence(identifier, verdict, f"monitor {monitor}", message, monitor=monitor)
 
     def _unseen(self) -> Verdict:
         """Return the verdict of a monitor whose precondition never held."""

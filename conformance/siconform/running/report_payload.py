@@ -16,7 +16,7 @@ class Payload(StrEnum):
     """The kinds of payload."""
 
     EVIDENCE = "si.evidence"  # records of Evidence of the test
-    MONITORED = "si.monitored"  # monitors without violation: [requirement, monitor, verdict]
+    MONITORED = "si.monitored"  # monitors without violation: [name, requirements, whether it held]
     SELECTION = "si.selection"  # record of the Selection, in a worker's first report
     TARGET = "si.target"  # {"met": bool, "address": str} or {"lost": sentence, "at_start": bool}
     OBSERVED = "si.observed"  # {"habits": behaviour by name, "slowest": seconds of a placement}

@@ -2,7 +2,8 @@
 
 import re
 import traceback
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
+from functools import cached_property
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from siconform.catalogue import Side, known_requirements
 from siconform.catalogue.features import FEATURES, find_feature, not_offered
 from siconform.config.options import Settings
 from siconform.expecting.waits import listen
+from siconform.monitors import MonitorResult
 from siconform.outcomes import (
     LacksMandatoryFeature,
     NotOffered,
@@ -56,6 +58,7 @@ class TestHooks:
         self._selection: Selection | None = selection
         self._histories = HistoryFiles(settings.results)
         self._waits = FinishedWaits()
+        self._listed: set[str] = set()  # monitors reported to the controller
         listen(self._waits)
 
     @pytest.hookimpl(tryfirst=True)
@@ -153,24 +156,38 @@ class TestHooks:
             report.outcome = "failed"
             report.longrepr = traceback.format_exc()
             return []
+        findings = [
+            (result, ids)
+            for result in results
+            if (ids := [i for i in result.requirements if i in self._tested])
+        ]
+        self._count(report, findings)
         history = self._histories.name(item.nodeid, exchange)
-        relevant = frozenset(self._relevant(_identifiers(results)))
-        received = [
+        violations = [
             Evidence(
                 identifier,
-                _monitor_verdict(result),
+                Verdict.FAIL,
                 item.nodeid,
-                stable(result.violation)
-                if result.violation
-                else ("" if result.held else "its precondition did not hold"),
+                stable(result.violation),
                 monitor=result.monitor,
                 history=history,
             )
-            for result in results
-            for identifier in result.requirements
-            if identifier in relevant
+            for result, ids in findings
+            if result.violation
+            for identifier in ids
         ]
-        return unless_unheard(received, exchange)
+        return unless_unheard(violations, exchange)
+
+    def _count(
+        self, report: pytest.TestReport, findings: Iterable[tuple[MonitorResult, list[str]]]
+    ) -> None:
+        """Report monitors without violation: each time they held, and once that they exist."""
+        counted = []
+        for result, ids in findings:
+            if not result.violation and (result.held or result.monitor not in self._listed):
+                self._listed.add(result.monitor)
+                counted.append([result.monitor, ids, bool(result.held)])
+        report_payload.put(report, Payload.MONITORED, counted)
 
     def _report(
         self,
@@ -199,7 +216,8 @@ class TestHooks:
                 recorded=_recorded(item),
                 history=history,
             )
-            for identifier in self._relevant(item.stash[REQUIREMENTS])
+            for identifier in item.stash[REQUIREMENTS]
+            if identifier in self._tested
         ]
         if not self._of_revision(item.stash[REQUIREMENTS]) and result.verdict in BAD:
             report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {message}")
@@ -209,7 +227,7 @@ class TestHooks:
         if history:
             whole = any(e.bad or e.verdict is Verdict.CHALLENGED for e in everything)
             self._keep(item, report, whole=whole)
-        _put(report, everything)
+        report_payload.put(report, Payload.EVIDENCE, [e.record() for e in everything])
         item.user_properties.extend(
             ("verdict", f"{e.requirement} {e.verdict}") for e in everything if e in own or e.bad
         )
@@ -290,9 +308,12 @@ class TestHooks:
             report.outcome = "passed"
             report.longrepr = None
 
-    def _relevant(self, ids: tuple[str, ...]) -> list[str]:
+    @cached_property
+    def _tested(self) -> frozenset[str]:
+        """The requirements of the revision that were chosen."""
         chosen = self._settings.chosen
-        return [i for i in self._of_revision(ids) if chosen is None or i in chosen]
+        of_revision = self._of_revision(tuple(known_requirements()))
+        return frozenset(i for i in of_revision if chosen is None or i in chosen)
 
     def _of_revision(self, ids: tuple[str, ...]) -> list[str]:
         revision = self._settings.revision.name
@@ -322,21 +343,3 @@ def _broken(exchange: Exchange | None) -> str:
 
 def _uses_target(item: pytest.Item) -> bool:
     return "target" in getattr(item, "fixturenames", ())
-
-
-def _put(report: pytest.TestReport, evidence: Sequence[Evidence]) -> None:
-    """Add the evidence to the report, abbreviated if it is only counted."""
-    received = [e.record() for e in evidence if not e.is_counted]
-    brief = [[e.requirement, e.monitor, e.verdict.value] for e in evidence if e.is_counted]
-    report_payload.put(report, Payload.EVIDENCE, received)
-    report_payload.put(report, Payload.MONITORED, brief)
-
-
-def _identifiers(results: Iterable[monitors.MonitorResult]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(i for result in results for i in result.requirements))
-
-
-def _monitor_verdict(result: monitors.MonitorResult) -> Verdict:
-    if result.violation:
-        return Verdict.FAIL
-    return Verdict.PASS if result.held else Verdict.COULD_NOT_RUN
