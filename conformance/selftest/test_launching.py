@@ -50,6 +50,23 @@ def test_more_workers_for_light_target() -> None:
     assert int(workers("--target-command", "x {address}")) == int(workers())
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["-n", "7"], ["worksteal"]),
+        (["-n3"], ["worksteal"]),
+        (["--numprocesses=2"], ["worksteal"]),
+        (["-n", "7", "--dist", "load"], ["load"]),
+        (["-n", "7", "--dist=loadfile"], []),
+        (["--pdb", "-n0"], []),
+        ([], ["worksteal"]),
+    ],
+)
+def test_workers_steal_unless_dist_is_given(options: list[str], expected: list[str]) -> None:
+    given = arguments(options)
+    assert [given[i + 1] for i, word in enumerate(given) if word == "--dist"] == expected
+
+
 def test_worker_option_overrides_default() -> None:
     assert workers("-n", "7") == "7"
     assert "-n3" in arguments(["-n3"])

@@ -38,6 +38,7 @@ _ALLURE: Final = "allure_pytest"
 _OFF: Final = ("terminalprogress", "tmpdir", "unraisableexception")  # unused, and slow
 _WORKERS: Final = 5  # more than small machines have cores: tests wait half of the time
 _WAITING_WORKERS: Final = 20  # tests mostly wait for the timers of a named target
+_DEAL: Final = ("--dist", "worksteal")  # running/worker_order.py orders the tests for it
 _IN_WORKERS: Final = re.compile(r"(?:-n|--numprocesses)[ =]?(?!0\b|1\b)\w")
 _FOREIGN: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _SHOWS: Final = ("--collect-only", "--co", "--help", "-h", "--version", "--markers", "--fixtures")
@@ -237,8 +238,10 @@ def _located(test: str, suite_is_in: Path) -> str:
 
 def _workers(options: Sequence[str]) -> list[str]:
     """Return the options for workers: several if the kit starts the target and tests are many."""
-    if any(re.match(r"-n|--numprocesses|--dist|--tx", o) or o in _ALONE for o in options):
+    if any(re.match(r"--dist|--tx|-d$", o) or o in _ALONE for o in options):
         return []
+    if any(re.match(r"-n|--numprocesses", o) for o in options):
+        return list(_DEAL)
     target = value_of(options, "--target") or ""
     if value_of(options, LISTEN) is not None:
         return []
@@ -247,4 +250,4 @@ def _workers(options: Sequence[str]) -> list[str]:
     one_requirement = len(named) == 1 and not names_an_area(named[0])
     if is_address(target) or one_test or one_requirement:
         return []
-    return ["-n", str(_WAITING_WORKERS if target else _WORKERS), "--dist", "worksteal"]
+    return ["-n", str(_WAITING_WORKERS if target else _WORKERS), *_DEAL]
