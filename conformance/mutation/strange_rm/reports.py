@@ -46,7 +46,8 @@ class Reports(State):
                     self._later.remove(due)
                     session.streams[ALLOCATION].waiting.append(("allocations", due[1]))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.changed.wait(), 0.1)
+                async with asyncio.timeout(0.1):  # wait_for may ignore that the session ends
+                    await self.changed.wait()
 
     def _nodes(self, session: Session, now: float) -> None:
         out = session.streams[NODE].waiting

@@ -54,10 +54,15 @@ class Machine:
         await self.restart()
 
     async def changed(self, limit: float | None = None) -> None:
-        """Wait for the next change, at most ``limit`` seconds."""
+        """Wait for the next change, at most ``limit`` seconds.
+
+        Not with ``asyncio.wait_for``: that of Python 3.11 ignores a cancellation that comes
+        together with the change, and then a signal does not end the RM.
+        """
         self._change.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._change.wait(), limit)
+            async with asyncio.timeout(limit):
+                await self._change.wait()
 
     @property
     def is_idle(self) -> bool:
