@@ -22,6 +22,7 @@ from siconform.protocol.notifications import (
     ApplicationRejected,
     ApplicationUpdated,
     AskRejected,
+    UpdateKind,
 )
 from siconform.protocol.snapshot_facts import ApplicationSeen
 from siconform.rm.steps.application_ends import ApplicationEndSteps
@@ -77,16 +78,18 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
     def is_not_seen_waiting(self, *applications: str) -> None:
         """Then: none of them is reported or shown as waiting.
 
-        NotOffered if one of them has nothing left because its ask was rejected.
+        NotOffered if one of them has nothing left because its ask was rejected. The rejection comes
+        on another stream than states: it has come once a barrier there is answered.
         """
         try:
             self.expect_none(*(ApplicationUpdated(one, state=WAITING) for one in applications))
+            if self._shows_states():
+                self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
         except ConformanceFailure as failure:
+            self.barriers(UpdateKind.ALLOCATIONS)
             if any(self._inbox.observe(AskRejected(application=one)) for one in applications):
                 raise NotOffered(not_offered(Feature.WAITING_ASKS)) from failure
             raise
-        if self._shows_states():
-            self.does_not_see(*(ApplicationSeen(one, state=WAITING) for one in applications))
 
     def comes_to_wait(self, application: str) -> None:
         """Then: the application is reported or shown as waiting, or completed when due.
