@@ -80,6 +80,34 @@ def test_report_stores_histories_and_names_seeds(
     assert (settings.results / "histories" / "leaks.jsonl").read_text() == '{"number": 1}\n'
 
 
+def test_report_counts_idle_monitors_and_stores_their_names(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    merged = Merged(range(1, 3))
+    merged.add(ShardResult(1, evaluations={"capacity": 0, "names": 3, "order": 0}))
+    merged.add(ShardResult(2, evaluations={"capacity": 1, "names": 0, "order": 0, "ends": 0}))
+
+    merged.report(settings, 1.0)
+
+    file = settings.results / "idle-monitors.txt"
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"  2 of 4 monitors never exercised, named in {file}"
+    )
+    assert file.read_text("utf-8") == "order\nends\n"
+
+
+def test_report_without_idle_monitors_does_not_mention_them(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    merged = Merged(range(1, 2))
+    merged.add(ShardResult(1, evaluations={"capacity": 1}))
+
+    merged.report(settings, 1.0)
+
+    assert "monitors" not in capsys.readouterr().out
+    assert not (settings.results / "idle-monitors.txt").exists()
+
+
 def test_missing_seed_makes_the_run_incomplete(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:

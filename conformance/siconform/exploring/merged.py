@@ -15,6 +15,7 @@ from siconform.exploring.shard import Finding, ShardResult, file_of
 from siconform.policy import ExitCode
 
 _SHOWN: Final = 3  # seeds that are named, of those with one problem
+_IDLE_MONITORS: Final = "idle-monitors.txt"
 
 
 class Merged:
@@ -75,11 +76,7 @@ class Merged:
             self._report_failures(findings, settings, done)
             return ExitCode.NON_CONFORMANT
         click.echo(f"\nNO FAILURE in {done}")
-        evaluations = sum((Counter(one.evaluations) for one in self.done), Counter[str]())
-        known = {name: 0 for one in self.done for name in one.evaluations}
-        idle = [name for name in known if not evaluations[name]]
-        if idle:
-            click.echo(f"  monitors never exercised: {', '.join(idle)}")
+        self._report_idle_monitors(settings)
         return ExitCode.INCOMPLETE if self.missing else ExitCode.OK
 
     def _found(self) -> Iterable[Finding]:
@@ -116,6 +113,17 @@ class Merged:
         for other in others:
             click.echo(f"  also {self._headline(other)}\n       {replay_command(other, settings)}")
 
+    def _report_idle_monitors(self, settings: Settings) -> None:
+        """Print how many monitors had nothing to check, and store their names."""
+        evaluations = sum((Counter(one.evaluations) for one in self.done), Counter[str]())
+        known = {name: None for one in self.done for name in one.evaluations}
+        idle = [name for name in known if not evaluations[name]]
+        if idle:
+            file = adds(settings.results, settings.results / _IDLE_MONITORS)
+            file.write_text("".join(f"{name}\n" for name in idle), "utf-8")
+            count = f"{len(idle)} of {len(known)} monitors never exercised"
+            click.echo(f"  {count}, named in {_from_here(file)}")
+
     def _headline(self, finding: Finding) -> str:
         seeds = self.seeds_with(finding.name)
         found = f"   [seed {_numbers(seeds)}]" if len(self._seeds) > 1 else ""
@@ -132,8 +140,12 @@ def replay_command(finding: Finding, settings: Settings) -> str:
     """Write the history and return the command that replays it."""
     file = adds(settings.results, file_of(finding.name, settings))
     file.write_text(finding.history, "utf-8")
-    here = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-    return shlex.join((PROGRAM, "replay", str(here), *settings.command_line.options))
+    here = str(_from_here(file))
+    return shlex.join((PROGRAM, "replay", here, *settings.command_line.options))
+
+
+def _from_here(file: Path) -> Path:
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
 
 
 def _numbers(seeds: Sequence[int]) -> str:
