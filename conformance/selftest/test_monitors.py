@@ -42,6 +42,7 @@ from siconform.protocol.registration import RegistrationAnswered
 from siconform.recording.history import Exchange, History
 from siwire import find_revision
 
+TWO_BARRIERS = ASKS_SYNCHRONISED * 2
 BROKEN = [(case.monitor, message, parts) for case in CASES for message, parts in case.broken]
 
 
@@ -95,18 +96,17 @@ def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]
     "parts",
     [
         pytest.param([OLD_ITSELF, allocated()], id="not synchronised"),
-        pytest.param([OLD_WITH_NODE, *ASKS_SYNCHRONISED, allocated()], id="its node not accepted"),
-        pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *ASKS_SYNCHRONISED], id="refused"),
+        pytest.param([OLD_ITSELF, *ASKS_SYNCHRONISED, allocated()], id="its effects not received"),
+        pytest.param([OLD_WITH_NODE, *TWO_BARRIERS, allocated()], id="its node not accepted"),
+        pytest.param([OLD_WITH_NODE, NodeRejected("n", "no"), *TWO_BARRIERS], id="refused"),
         pytest.param(
-            [OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_SYNCHRONISED], id="reject"
+            [OLD_ITSELF, AllocationRejected("old", "a", "no"), *TWO_BARRIERS], id="reject"
         ),
+        pytest.param([OLD_ITSELF, *TWO_BARRIERS, AllocationRejected("old", "a", "no")], id="late"),
+        pytest.param([OLD_ITSELF, released_by_rm("o"), *TWO_BARRIERS], id="released"),
+        pytest.param([OLD_ITSELF, *TWO_BARRIERS, released_by_rm("o")], id="released late"),
         pytest.param(
-            [OLD_ITSELF, *ASKS_SYNCHRONISED, AllocationRejected("old", "a", "no")], id="late"
-        ),
-        pytest.param([OLD_ITSELF, released_by_rm("o"), *ASKS_SYNCHRONISED], id="released"),
-        pytest.param([OLD_ITSELF, *ASKS_SYNCHRONISED, released_by_rm("o")], id="released late"),
-        pytest.param(
-            [allocated(identity="1"), OLD_ITSELF, *ASKS_SYNCHRONISED], id="beyond the capacity"
+            [allocated(identity="1"), OLD_ITSELF, *TWO_BARRIERS], id="beyond the capacity"
         ),
         pytest.param([allocated(identity="1"), OLD_ITSELF, OLD], id="announced beyond it"),
     ],

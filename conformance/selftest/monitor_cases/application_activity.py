@@ -31,7 +31,7 @@ FLUSHED = (*ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED)
 RUNS = (APP, YES, ASK, allocated(), *STEADY)
 WAITS, RUNNING, COMPLETED = updated("Completing"), updated("Running"), updated("Completed")
 AGAIN = (APP, YES, WAITS, ASK, allocated(), *STEADY)
-RECOVERED = (APP, YES, OLD_ITSELF, *ASKS_SYNCHRONISED, *STEADY)
+RECOVERED = (APP, YES, OLD_ITSELF, *FLUSHED, *STEADY)
 LIMITED = replace(APP, timeout_ms=2000)
 ENDED = released("id", TIMEOUT)
 

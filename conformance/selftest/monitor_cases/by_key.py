@@ -37,6 +37,7 @@ from siconform.protocol.requests import (
 )
 from siconform.protocol.subjects import OneAllocation, OneAsk
 
+BARRIER, ANSWER = ASKS_SYNCHRONISED
 CERTAIN = (*NODES_SYNCHRONISED, *ASKS_SYNCHRONISED, *ASKS_SYNCHRONISED)
 
 
@@ -79,6 +80,7 @@ GIVEN_UP = AskReleased("k", "a", TIMEOUT, message="", partition="default")
 WITHDRAWN = AskReleased("k", "a", STOPPED, message="", partition="default")
 BIG, OTHER = replace(ASK, resource=of(8)), replace(ASK, key="o")
 NODE_M = replace(NODE, node="m")
+BOTH = replace(NODE, capacity={"memory": 10, "vcore": 10})
 FOREIGN_GONE = ReleaseRequest(OneAllocation("", "f", "f"), STOPPED)
 
 BY_KEY: Sequence[Case] = (
@@ -289,6 +291,43 @@ BY_KEY: Sequence[Case] = (
             ("holds 12 of memory", [NODE, BIG, new(memory=8), update(2), REJECTED, new("o", 4)]),
             ("holds 11", [NODE, reported(memory=4), update(7), *CERTAIN, new("o", 4)]),
             ("holds 12", [NODE, reported(), end(), ended(), reported(), new(), new("o", 8)]),
+            ("holds 12", [NODE, *CERTAIN, reported(), new(), *ASKS_SYNCHRONISED, new("o", 8)]),
+            ("holds 12", [NODE, reported(), *CERTAIN, new(), new("o", 8)]),
+            (
+                "holds 12",
+                [
+                    *(NODE, OTHER, *CERTAIN, reported("o"), new("o"), *ASKS_SYNCHRONISED),
+                    new(memory=8),
+                ],
+            ),
+        ],
+    ),
+    Case(
+        "reported_allocations_hold_capacity",
+        [NODE, *CERTAIN, reported(), new(), *ASKS_SYNCHRONISED, new("o", 6)],
+        [NODE, *CERTAIN, reported(), new(), new("o", 8)],  # placed before the report took effect
+        [
+            (
+                "4 of it existed",
+                [NODE, *CERTAIN, reported(), new(), *ASKS_SYNCHRONISED, new("o", 8)],
+            )
+        ],
+    ),
+    Case(
+        "recovered_allocations_count_beyond_the_limits",
+        [
+            *(BOTH, *CERTAIN, reported(memory=14), new(memory=14), *ASKS_SYNCHRONISED),
+            allocated("o", "o", resource={"vcore": 1}),
+        ],
+        [NODE, *CERTAIN, reported(memory=14), new(memory=14), new("o")],
+        [
+            (
+                "node n holds 18",
+                [
+                    *(NODE, *CERTAIN, reported(memory=14), new(memory=14), *ASKS_SYNCHRONISED),
+                    new("o"),
+                ],
+            )
         ],
     ),
 )
@@ -308,6 +347,20 @@ LEGAL: Sequence[tuple[str, Sequence[Part]]] = (
     ("taken over twice", [NODE, NodeAccepted("n"), *(reported(), reported()) * 2, new("o", 6)]),
     ("a life after the other", [NODE, BIG, new(memory=8), end(), ended(), BIG, new(memory=8)]),
     ("passed over", [NODE, reported(), end(), ended(), reported(), *CERTAIN, new("o", 8)]),
+    ("placed before the report took effect", [NODE, *CERTAIN, reported(), new(), new("o", 8)]),
+    (
+        "placed before a report that a barrier crossed",
+        [NODE, *CERTAIN, reported(), BARRIER, new(), ANSWER, new("o", 8)],
+    ),
+    (
+        "placed before a placement by the RM took effect",
+        [NODE, OTHER, *CERTAIN, reported("o"), new("o"), new(memory=8)],
+    ),
+    (
+        "placed before the report of an ended key took effect",
+        [NODE, reported(), end(), ended(), *CERTAIN, reported(), new(), new("o", 8)],
+    ),
+    ("announced after the report's barrier", [NODE, reported(), *ASKS_SYNCHRONISED, new("o", 8)]),
     ("another application's", [NODE, ASK, new(), NodeRequest("m", NODE.action), new("o", 6)]),
 )
 """What does not overfill a node, and why not."""

@@ -48,7 +48,7 @@ CASES = (
                 ],
             ),
             ("holds 11", [OLD_WITH_NODE, NodeAccepted("n"), *ASKS_SYNCHRONISED, allocated()]),
-            ("holds 11", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED, allocated()]),
+            ("holds 11", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED * 2, allocated()]),
             ("holds 11", [NODE, OLD_ITSELF, OLD, allocated()]),  # announced: recovered
             (
                 "barrier-m holds 4 of memory with id, at most 0",

@@ -93,9 +93,9 @@ CASES = (
     ),
     Case(
         "reported_allocations_hold_capacity",
-        [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED, SMALL],
-        [NODE, OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_SYNCHRONISED, ONE, TWO],
-        [("7 of it existed", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED, ONE])],
+        [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED * 2, SMALL],
+        [NODE, OLD_ITSELF, AllocationRejected("old", "a", "no"), *ASKS_SYNCHRONISED * 2, ONE, TWO],
+        [("7 of it existed", [NODE, OLD_ITSELF, *ASKS_SYNCHRONISED * 2, ONE])],
     ),
     Case(
         "recovered_allocations_count_beyond_the_limits",
@@ -115,7 +115,7 @@ CASES = (
                 "queue root.parent holds 17",
                 [
                     *(*IN_THE_CLUSTER, OF_20, LIMITED),
-                    *(replace(OLD_ITSELF, allocation=HUGE), *ASKS_SYNCHRONISED, SMALL),
+                    *(replace(OLD_ITSELF, allocation=HUGE), *ASKS_SYNCHRONISED * 2, SMALL),
                 ],
             ),
         ],

@@ -2,8 +2,8 @@
 
 The streams are not ordered with each other, and messages sent before the scheduler processed
 something may arrive later. So a barrier sent afterwards on the message's stream has to be answered,
-then one on the allocation stream. A message on a stream that ended first may be lost, and never
-becomes certain.
+then one on the allocation stream. An answer to the message itself, where there is one, stands for
+the first barrier. A message on a stream that ended first may be lost, and never becomes certain.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,12 +47,23 @@ class Certainty(Generic[T]):
         self._barriers = AnsweredBarriers()
         self._waiting: list[_Waiting[T]] = []
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether there was a barrier yet; RMs other than the kit's send none."""
+        return self._barriers.now > 0
+
     def send(self, what: T, kind: UpdateKind) -> None:
         """Note that the RM sent this on the stream of this kind."""
-        if self._barriers.now == 0 and len(self._waiting) >= _WITHOUT_BARRIERS:
+        self._waits(what, kind, processed=not self._effects_matter)
+
+    def answer(self, what: T) -> None:
+        """Note that the scheduler answered this itself, so that it has been processed."""
+        self._waits(what, UpdateKind.ALLOCATIONS, processed=True)
+
+    def _waits(self, what: T, kind: UpdateKind, *, processed: bool) -> None:
+        if not self.is_possible and len(self._waiting) >= _WITHOUT_BARRIERS:
             del self._waiting[0]
-        waiting = _Waiting(what, kind, self._barriers.now, processed=not self._effects_matter)
-        self._waiting.append(waiting)
+        self._waiting.append(_Waiting(what, kind, self._barriers.now, processed))
 
     def observe(self, entry: Entry) -> Sequence[T]:
         """Return what becomes certain with this entry."""
@@ -65,9 +76,14 @@ class Certainty(Generic[T]):
         if answer is None or not self._waiting:
             return ()
         now = self._barriers.now
-        settled = [one for one in self._waiting if one.is_settled_by(answer, now)]
-        self._waiting = [one for one in self._waiting if one not in settled]
-        return [one.what for one in settled]
+        waiting, self._waiting = self._waiting, []
+        settled: list[T] = []
+        for one in waiting:
+            if one.is_settled_by(answer, now):
+                settled.append(one.what)
+            else:
+                self._waiting.append(one)
+        return settled
 
     def forgets(self, which: Callable[[T], bool]) -> None:
         """Drop those that no longer matter."""

@@ -149,7 +149,7 @@ class _Limits:
                 self._notes(content)
             return NO_FINDINGS
         if self._occupancy.is_not_new(content):
-            self._occupancy.takes_if_it_fits(content)
+            self._occupancy.takes_reported(content)
             return NO_FINDINGS
         over = self._occupancy.takes(content)
         return {

@@ -142,12 +142,15 @@ class Occupancy:
 
         An allocation that crossed with its release or its application's removal has already ended.
         """
-        if new.application in self._removed or new.identity in self._released:
+        if self._has_ended(new):
             return ""
         self._begins(new)
         over = self._too_much(new)
         self._counts_where_it_is_certain(new.identity)
         return over
+
+    def _has_ended(self, new: Allocated) -> bool:
+        return new.application in self._removed or new.identity in self._released
 
     def _too_much(self, new: Allocated) -> str:
         if self._most is None:
@@ -163,6 +166,17 @@ class Occupancy:
         """Add it unless that exceeds a limit."""
         if self.takes(existing):
             self._ends([existing.identity])
+
+    def takes_reported(self, announced: Allocated) -> None:
+        """Add an announced one that ``is_not_new``, once what was placed before it has come.
+
+        The RM decided where it is. So the order of announcements does not show whether an
+        allocation that is announced later was placed later, too.
+        """
+        if not self._existing.awaits_barriers:
+            self.takes_if_it_fits(announced)
+        elif announced.identity not in self._live and not self._has_ended(announced):
+            self._existing.is_echoed(announced)
 
     def observe(self, entry: Entry) -> None:
         """Apply what this entry takes over, updates and ends."""

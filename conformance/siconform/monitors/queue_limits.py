@@ -36,7 +36,7 @@ def _queue_evaluator(concerns: Callable[[list[Allocated]], bool]) -> Evaluator:
     def evaluate(entry: Entry) -> EntryFinding:
         match entry.content:
             case Allocated() as echo if occupancy.is_not_new(echo):
-                occupancy.takes_if_it_fits(echo)
+                occupancy.takes_reported(echo)
             case Allocated() as new if queues := quotas.limited(new.application):
                 over = occupancy.takes(new)
                 held = [allocation for queue in queues for allocation in occupancy.held(queue)]
@@ -79,7 +79,7 @@ class _Limits:
     def __call__(self, entry: Entry) -> Findings:
         match entry.content:
             case Allocated() as echo if self._occupancy.is_not_new(echo):
-                self._occupancy.takes_if_it_fits(echo)
+                self._occupancy.takes_reported(echo)
             case Allocated() as new:
                 queues = self._quotas.limited(new.application)
                 if queues:

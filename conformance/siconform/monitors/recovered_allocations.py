@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from siconform.monitors.answered_barriers import Answer, AnsweredBarriers, Moment
+from siconform.monitors.certainty import Certainty
 from siconform.monitors.restated import Placed, ReportedAgain
 from siconform.protocol.notifications import (
     Allocated,
@@ -44,15 +44,19 @@ def recovered_in(content: Content) -> tuple[Allocated, ...]:
 class TakenOver:
     """The reported allocations that the target has certainly taken over.
 
-    One reported with a node waits for the node's acceptance. After that, an answered barrier on the
-    allocation stream shows that no rejection is still in flight.
+    A report is answered by the acceptance of the node that it came with, or by its echo. One of a
+    key whose allocation had ended may be ignored, so that only its echo shows anything.
     """
 
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._with_node: dict[str, tuple[Allocated, ...]] = {}
-        self._barriers = AnsweredBarriers()
-        self._reported: dict[str, tuple[Allocated, Moment]] = {}
+        self._reported: Certainty[Allocated] = Certainty()
+
+    @property
+    def awaits_barriers(self) -> bool:
+        """Whether an echo is not certain by itself, because there are barriers."""
+        return self._reported.is_possible
 
     def knows(self, received: Allocated) -> bool:
         """Return whether an allocation received as new has a reported one's key and identity."""
@@ -60,11 +64,12 @@ class TakenOver:
 
     def observe(self, entry: Entry) -> Sequence[Allocated]:
         """Return what has been taken over with this entry."""
-        if entry.barrier:
-            return self._certain(self._barriers.observe(entry))
         content = entry.content
-        if not isinstance(content, _FOLLOWED):
-            return ()
+        if not entry.barrier and isinstance(content, _FOLLOWED):
+            self._follows(content)
+        return self._reported.observe(entry)
+
+    def _follows(self, content: Content) -> None:
         for reported in recovered_in(content):
             self._keys[reported.identity] = reported.key
         match content:
@@ -73,35 +78,26 @@ class TakenOver:
             case NodeRejected(node=node):
                 self._with_node.pop(node, None)
             case NodeAccepted(node=node):
-                self._reports(self._with_node.pop(node, ()))
+                for allocation in self._with_node.pop(node, ()):
+                    self._reported.answer(allocation)
             case ReportedAgain():
                 pass  # the scheduler may ignore it
             case ExistingAllocationRequest(allocation=allocation):
-                self._reports((allocation,))
+                self._reported.send(allocation, UpdateKind.ALLOCATIONS)
             case StreamEnded(kind=UpdateKind.ALLOCATIONS):
-                self._reported = {}  # messages on it may be lost
-        return ()
+                self._reported.forgets(lambda _: True)  # messages on it may be lost
 
-    def _certain(self, answer: Answer | None) -> Sequence[Allocated]:
-        if answer is None or answer.kind is not UpdateKind.ALLOCATIONS:
-            return ()
-        reported = self._reported.values()
-        certain = [allocation for allocation, since in reported if answer.is_of_one_after(since)]
-        for allocation in certain:
-            del self._reported[allocation.identity]
-        return certain
-
-    def _reports(self, existing: tuple[Allocated, ...]) -> None:
-        now = self._barriers.now
-        self._reported |= {allocation.identity: (allocation, now) for allocation in existing}
+    def is_echoed(self, existing: Allocated) -> None:
+        """Note that the scheduler sent this back."""
+        self.forgets_one(existing.identity)
+        self._reported.answer(existing)
 
     def forgets(self, which: Callable[[Allocated], bool]) -> None:
         """Drop those that ended or were rejected before it was certain they were taken over."""
-        if self._reported:
-            self._reported = {i: r for i, r in self._reported.items() if not which(r[0])}
+        self._reported.forgets(which)
         for node, existing in self._with_node.items():
             self._with_node[node] = tuple(one for one in existing if not which(one))
 
     def forgets_one(self, identity: str) -> None:
         """Drop this one."""
-        self._reported.pop(identity, None)
+        self._reported.forgets(lambda existing: existing.identity == identity)

@@ -65,7 +65,7 @@ class _Excess:
     def __call__(self, entry: Entry) -> Findings:
         match entry.content:
             case Allocated() as echo if self._occupancy.is_not_new(echo):
-                self._occupancy.takes_if_it_fits(echo)
+                self._occupancy.takes_reported(echo)
             case Allocated() as new:
                 self._occupancy.takes(new)
                 return self._evaluated(new) if self._beyond or self._again else NO_FINDINGS
