@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import pytest
 from selftest.monitor_cases import BY_KEY_CASES
 from selftest.monitor_cases.by_key import (
+    CERTAIN,
     LEGAL,
     end,
     ended,
+    foreign,
     new,
     reported,
     update,
@@ -25,6 +27,7 @@ from selftest.sample_histories import (
 )
 from siconform import monitors
 from siconform.monitors import MonitorResult
+from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
 
 BROKEN = [(case.monitor, message, parts) for case in BY_KEY_CASES for message, parts in case.broken]
@@ -85,3 +88,13 @@ def test_other_revisions_have_no_key_lifecycle() -> None:
     found = [one.monitor for one in monitors.check(exchange) if one.violation]
 
     assert "identities_are_unique" in found
+
+
+def test_report_on_ended_stream_may_be_lost() -> None:
+    end = StreamEnded(UpdateKind.ALLOCATIONS)
+    rule = "updated_foreign_allocations_hold_their_new_amount"
+    processed = [NODE, foreign(2), *CERTAIN, foreign(7), *CERTAIN, end, *CERTAIN, ASK, new()]
+    lost = [NODE, foreign(2), *CERTAIN, foreign(7), end, *CERTAIN, ASK, new()]
+
+    assert result(rule, processed).violation is not None
+    assert result(rule, lost).violation is None

@@ -69,7 +69,11 @@ class Certainty(Generic[T]):
         """Return what becomes certain with this entry."""
         if isinstance(entry.content, StreamEnded):
             ended = entry.content.kind
-            self._waiting = [w for w in self._waiting if w.processed or w.kind is not ended]
+            self._waiting = [
+                one
+                for one in self._waiting
+                if one.kind is not ended or (one.processed and self._effects_matter)
+            ]
         if not entry.barrier:
             return ()
         answer = self._barriers.observe(entry)
