@@ -1,21 +1,40 @@
 """Random histories contain nodes with existing allocations, and a third resource type."""
 
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from hypothesis import given
+from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.exploration import Budget
 from siconform.exploring.model_state import ModelState
+from siconform.exploring.rules import CAPACITY, ArbitraryRM
 from siconform.exploring.shard import Shard, explore_here
-from siconform.protocol.handles import Application, Node
+from siconform.protocol.handles import Application, Gang, Node
 from siconform.protocol.notifications import (
+    Allocated,
     ApplicationAccepted,
     ApplicationUpdated,
+    AskRejected,
     Fact,
+    NodeAccepted,
+)
+from siconform.protocol.requests import (
+    Action,
+    AskRequest,
+    ExistingAllocationRequest,
+    NodeRequest,
+    Request,
 )
 from siconform.rm.resource_manager import ResourceManager
+from siconform.transport.dialects import dialect_for
+from siwire import DEFAULT_REVISION
 
+from .resource_managers import FakeConnection, rm_on
 from .sample_histories import allocated, released
+
+BRIEF = Deadlines(ack=0.05)
 
 
 @pytest.mark.slow("eight histories against the reference")
@@ -58,6 +77,111 @@ def test_recovered_allocation_is_live_until_it_ends() -> None:
 
     assert running.allocations() == [existing]
     assert ended.allocations() == []
+
+
+class Accepting(FakeConnection):
+    """Accepts every node; every ask is that of a barrier, and rejected."""
+
+    dialect = dialect_for(DEFAULT_REVISION)
+
+    def __init__(self) -> None:
+        super().__init__(_answer)
+
+
+def _answer(request: Request) -> Sequence[Fact]:
+    match request:
+        case NodeRequest(node=node):
+            return [NodeAccepted(node)]
+        case AskRequest(key=key, application=application):
+            return [AskRejected(key, application, "unknown")]
+        case _:
+            return []
+
+
+class Maker:
+    """Makes every step of one history at once."""
+
+    def __init__(self) -> None:
+        self.connection = Accepting()
+        self.has = ModelState(rm_on(self.connection, BRIEF))
+
+    def begins(self) -> ModelState:
+        return self.has
+
+    def goes_on(self, has: ModelState, step: Callable[[], None]) -> None:
+        assert has is self.has
+        step()
+
+    def ends(self, has: ModelState) -> None:
+        """Evaluate nothing."""
+
+    def breaks_off(self, has: ModelState) -> None:
+        """Leave everything as it is."""
+
+    def nodes(self) -> list[NodeRequest]:
+        return [one for one in self.connection.requests if isinstance(one, NodeRequest)]
+
+    def reported(self) -> list[Allocated]:
+        return [
+            one.allocation
+            for one in self.connection.requests
+            if isinstance(one, ExistingAllocationRequest)
+        ]
+
+
+def rm_with(application: Application) -> ArbitraryRM:
+    maker = Maker()
+    maker.has.applications = [application]
+    maker.connection.receives(ApplicationAccepted(application))
+    return ArbitraryRM(maker)
+
+
+def made(rm: ArbitraryRM) -> Maker:
+    return cast("Maker", rm.maker)
+
+
+GANG = Gang.of("g", "root.gang", members=2, member={"memory": 3, "vcore": 1})
+SMALL = {"memory": 1, "vcore": 10}
+
+
+@pytest.mark.parametrize("application", [GANG, Application("a", "root")])
+def test_recovered_placeholders_are_those_of_gangs(application: Application) -> None:
+    rm = rm_with(application)
+
+    rm.recovers_node(several=[(0, SMALL, True), (0, SMALL, False)], free=SMALL, draining=False)
+
+    kinds = [(one.placeholder, one.task_group != "") for one in made(rm).reported()]
+    is_gang = application is GANG
+    assert kinds == [(is_gang, is_gang), (False, False)]
+
+
+@pytest.mark.parametrize("draining", [False, True])
+def test_recovered_node_may_come_draining(*, draining: bool) -> None:
+    rm = rm_with(GANG)
+
+    rm.recovers_node(several=[(0, SMALL, True)], free=SMALL, draining=draining)
+
+    assert [node.action is Action.CREATE_DRAINING for node in made(rm).nodes()] == [draining]
+    assert [node in rm.has.draining for node in rm.has.nodes] == [draining]
+
+
+@pytest.mark.parametrize("free", [0, 2])
+@pytest.mark.parametrize("used", [0, 1])
+def test_recovered_node_has_even_number_of_devices(used: int, free: int) -> None:
+    rm = rm_with(Application("a", "root"))
+
+    rm.recovers_node(
+        several=[(0, SMALL | {"gpu": used}, False)], free=SMALL | {"gpu": free}, draining=False
+    )
+
+    [node] = made(rm).nodes()
+    assert node.capacity is not None
+    assert node.capacity["gpu"] == free + 2 * used
+
+
+@given(CAPACITY)
+def test_nodes_have_even_numbers_of_devices(capacity: dict[str, int]) -> None:
+    assert capacity.get("gpu", 0) % 2 == 0
 
 
 def state_after(*received: Fact) -> ModelState:

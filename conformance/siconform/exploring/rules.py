@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Final, Protocol, TypeVar
 
@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from siwire import Capability
 
 from siconform.exploring.model_state import ModelState, chosen
+from siconform.protocol.handles import Gang
 from siconform.protocol.notifications import NodeAccepted, NodeRejected
 from siconform.rm.steps.allocations import MAY_PREEMPT, PLAIN_POLICY
 from siconform.rm.steps.applications import DEFAULT_QUEUE
@@ -26,6 +27,7 @@ _MOST_APPLICATIONS: Final = 5
 
 ANY_ONE: Final = st.integers(0, 30)  # which of those there are
 _GPU: Final = "gpu"
+_MAY_DRAIN: Final = st.sampled_from((False, False, False, True))
 
 
 def _of_node(memory: int, gpus: int) -> dict[str, int]:
@@ -33,11 +35,18 @@ def _of_node(memory: int, gpus: int) -> dict[str, int]:
     return {"memory": memory, "vcore": max(10, memory), **({_GPU: gpus} if gpus else {})}
 
 
+def _with_even_gpus(capacity: Mapping[str, int]) -> dict[str, int]:
+    """Return a capacity that a scheduler which allocates devices in pairs can fill, too."""
+    gpus = capacity.get(_GPU, 0)
+    return {**capacity, _GPU: gpus + 1} if gpus % 2 else dict(capacity)
+
+
 def _of_ask(memory: int, gpus: int) -> dict[str, int]:
     return {"memory": memory, "vcore": 1, **({_GPU: gpus} if gpus else {})}
 
 
-_CAPACITY: Final = st.builds(_of_node, st.integers(1, 12), st.integers(0, 3))
+CAPACITY: Final = st.builds(_of_node, st.integers(1, 12), st.sampled_from((0, 2, 4)))
+"""Of a node: devices come in pairs, as a scheduler may allocate them so."""
 AMOUNTS: Final = st.builds(_of_ask, st.integers(1, 5), st.sampled_from((0, 0, 1)))
 """What an ask or an allocation is for: sometimes memory is scarce, sometimes a GPU."""
 
@@ -111,7 +120,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.maker.breaks_off(self.has)
 
     @initialize(
-        capacities=st.lists(_CAPACITY, min_size=1, max_size=3),
+        capacities=st.lists(CAPACITY, min_size=1, max_size=3),
         queues=st.lists(st.sampled_from(_QUEUES), min_size=1, max_size=3),
     )
     def is_not_new(self, capacities: list[dict[str, int]], queues: list[str]) -> None:
@@ -124,10 +133,10 @@ class ArbitraryRM(RuleBasedStateMachine):
         self.maker.goes_on(self.has, begins)
 
     @precondition(lambda self: len(self.has.nodes) < MOST_NODES)
-    @step(capacity=_CAPACITY, draining=st.sampled_from((False, False, False, True)))
+    @step(capacity=CAPACITY, draining=_MAY_DRAIN)
     def registers_node(self, capacity: dict[str, int], *, draining: bool) -> None:
         """Register a new node, schedulable or draining."""
-        draining = draining and self.rm.connection.revision.can(Capability.CREATE_DRAIN)
+        draining = draining and self._can_create_draining()
         node = self.rm.registers_node(resources=capacity, draining=draining)
         self.has.nodes.append(node)
         if draining:
@@ -136,7 +145,7 @@ class ArbitraryRM(RuleBasedStateMachine):
     @precondition(
         lambda self: len(self.has.decommissioned_nodes) > 0 and len(self.has.nodes) < MOST_NODES
     )
-    @step(which=ANY_ONE, capacity=_CAPACITY)
+    @step(which=ANY_ONE, capacity=CAPACITY)
     def brings_node_back(self, which: int, capacity: dict[str, int]) -> None:
         """Register a decommissioned node again under its id, perhaps with another size."""
         former = chosen(self.has.decommissioned_nodes, which)
@@ -145,28 +154,49 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.nodes.append(self.rm.registers_node(former, resources=capacity))
 
     @precondition(lambda self: _has_applications(self) and len(self.has.nodes) < MOST_NODES)
-    @step(several=st.lists(st.tuples(ANY_ONE, AMOUNTS), min_size=1, max_size=3), free=_CAPACITY)
+    @step(
+        several=st.lists(st.tuples(ANY_ONE, AMOUNTS, st.booleans()), min_size=1, max_size=3),
+        free=CAPACITY,
+        draining=_MAY_DRAIN,
+    )
     def recovers_node(
-        self, several: list[tuple[int, dict[str, int]]], free: dict[str, int]
+        self,
+        several: list[tuple[int, dict[str, int], bool]],
+        free: dict[str, int],
+        *,
+        draining: bool,
     ) -> None:
-        """Register a node with allocations of running applications from before, and free room."""
+        """Register a node with allocations of running applications from before, and free room.
+
+        Those of a gang may be placeholders. The node may come draining.
+        """
+        draining = draining and self._can_create_draining()
         node, running = self.rm.new_name("node"), self.has.running_applications()
-        used = [(chosen(running, which), amounts) for which, amounts in several]
+        used = [(chosen(running, which), amounts, may_be) for which, amounts, may_be in several]
         existing = tuple(
-            self.rm.remembers_allocation(application, node, resources=amounts)
-            for application, amounts in used
+            self.rm.remembers_placeholder(application, node)
+            if isinstance(application, Gang) and may_be_placeholder
+            else self.rm.remembers_allocation(application, node, resources=amounts)
+            for application, amounts, may_be_placeholder in used
             if application is not None
         )
         capacity = Counter(free)
         for allocation in existing:
             capacity.update(allocation.resource)
-        recovered = self.rm.registers_node(node, resources=capacity, existing=existing)
+        recovered = self.rm.registers_node(
+            node, resources=_with_even_gpus(capacity), draining=draining, existing=existing
+        )
         answer = self.rm.waits_for(NodeAccepted(node), NodeRejected(node))
         if not isinstance(answer, NodeRejected):  # one that is not answered yet is there later
             self.has.recovers(recovered, existing)
+            if draining:
+                self.has.draining.add(recovered)
+
+    def _can_create_draining(self) -> bool:
+        return self.rm.connection.revision.can(Capability.CREATE_DRAIN)
 
     @precondition(_has_nodes)
-    @step(which=ANY_ONE, capacity=_CAPACITY)
+    @step(which=ANY_ONE, capacity=CAPACITY)
     def resizes_node(self, which: int, capacity: dict[str, int]) -> None:
         """Give a node more or less capacity, perhaps less than is in use."""
         node = chosen(self.has.nodes, which)
