@@ -48,7 +48,7 @@ BRIEF = Deadlines(ack=0.05)
 def test_recovery_is_explored(revision: str, rule: str) -> None:
     budget = Budget(histories=8, steps=25, seconds=60.0)
 
-    explored = explore_here(Shard.of(5, budget, {"--revision": revision}))
+    explored = explore_here(Shard.of(3, budget, {"--revision": revision}))
 
     assert explored.problem == ""
     assert explored.findings == ()
