@@ -80,6 +80,19 @@ class Inside:
             raise LookupError(f"nothing in {package} is called {first.__qualname__}")
 
 
+def instead_of(target: Any) -> Callable[[Callable[..., Any]], Callable[[Inside], None]]:
+    """Decorate a replacement of ``target``: it gets the Inside, the original and the arguments."""
+
+    def changes(replacement: Callable[..., Any]) -> Callable[[Inside], None]:
+        @functools.wraps(replacement)
+        def change(inside: Inside) -> None:
+            inside.instead_of(target, partial(replacement, inside))
+
+        return change
+
+    return changes
+
+
 def _put(altered: Any, holder: Any, now: Any) -> None:
     """Replace a function in tables, in dataclasses and in partial functions, and in their parts."""
     if isinstance(holder, dict):

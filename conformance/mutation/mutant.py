@@ -8,6 +8,7 @@ or ``Inside``. Changes of messages name their revision. An RM is changed inside 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -92,25 +93,14 @@ def mutant(
     *areas: str,
     breaks: Iterable[str] = (),
     revision: str = "",
+    side: Side = Side.SCHEDULER,
 ) -> Makes:
     """Decorate a function that makes a mutant.
 
     ``breaks`` are the requirements it violates; ``areas`` are tested in addition to theirs.
     Without a ``revision`` the mutant is made inside, in the main one.
     """
-    made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision))
-    return _makes(made, revision)
-
-
-def rm_mutant(
-    name: str,
-    summary: str,
-    *areas: str,
-    breaks: Iterable[str] = (),
-    revision: str = "",
-) -> Makes:
-    """Decorate a function that makes a mutant of the RM, as ``mutant`` does."""
-    made = Change(name, summary, tuple(breaks), areas, revision=_or_main(revision), side=Side.RM)
+    made = Change(name, summary, tuple(breaks), areas, revision=revision or NAME, side=side)
     return _makes(made, revision)
 
 
@@ -144,6 +134,7 @@ def variant(
     departs_from: Iterable[str] = (),
     revision: str = "",
     is_slow: bool = False,
+    side: Side = Side.SCHEDULER,
 ) -> Makes:
     """Decorate a function that makes a permitted variant.
 
@@ -158,40 +149,16 @@ def variant(
         misjudged_by=tuple(misjudged_by),
         received=tuple(received),
         departs_from=tuple(departs_from),
-        revision=_or_main(revision),
+        revision=revision or NAME,
         is_variant=True,
         is_slow=is_slow,
+        side=side,
     )
     return _makes(made, revision)
 
 
-def rm_variant(
-    name: str,
-    summary: str,
-    *,
-    misjudged_by: Iterable[str] = (),
-    areas: Iterable[str] = (),
-    received: Iterable[str] = (),
-    departs_from: Iterable[str] = (),
-    revision: str = "",
-) -> Makes:
-    """Decorate a function that makes a permitted variant of the RM, as ``variant`` does."""
-    made = Change(
-        name,
-        summary,
-        more_areas=tuple(areas),
-        misjudged_by=tuple(misjudged_by),
-        received=tuple(received),
-        departs_from=tuple(departs_from),
-        revision=_or_main(revision),
-        is_variant=True,
-        side=Side.RM,
-    )
-    return _makes(made, revision)
-
-
-def _or_main(revision: str) -> str:
-    return revision or NAME
+rm_mutant: Final = partial(mutant, side=Side.RM)
+rm_variant: Final = partial(variant, side=Side.RM)
 
 
 def _makes(made: Change, revision: str) -> Makes:

@@ -9,6 +9,7 @@ from sireference.core.model import Ask, Effect, Refused
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant, variant
 
@@ -18,13 +19,11 @@ from mutation.mutant import mutant, variant
     "A replacing ask has the priority and tags of the first.",
     breaks=("SI-ASK-029",),
 )
-def _(inside: Inside) -> None:
-    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
-        if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
-            inside.fires()
-        original(asks, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags))
-
-    inside.instead_of(PendingAsks.replace, instead)
+@instead_of(PendingAsks.replace)
+def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if (ask.priority, ask.tags) != (earlier.ask.priority, earlier.ask.tags):
+        inside.fires()
+    original(asks, earlier, replace(ask, priority=earlier.ask.priority, tags=earlier.ask.tags))
 
 
 @mutant(
@@ -33,15 +32,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-ASK-004", "SI-ASK-005"),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def instead(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
-        most = earlier.ask.max_allocations
-        if ask.max_allocations < most:
-            inside.fires()
-            ask = replace(ask, max_allocations=most + ask.max_allocations)
-        original(asks, earlier, ask)
-
-    inside.instead_of(PendingAsks.replace, instead)
+@instead_of(PendingAsks.replace)
+def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    most = earlier.ask.max_allocations
+    if ask.max_allocations < most:
+        inside.fires()
+        ask = replace(ask, max_allocations=most + ask.max_allocations)
+    original(asks, earlier, ask)
 
 
 @mutant(
@@ -71,14 +68,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-005", "SI-ALLOC-008"),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def new_identity(original: Callable[..., str], partition: Any, ask: Ask) -> str:
-        pending = partition.applications[ask.application_id].pending[ask.key]
-        identity = f"{ask.application_id}/{ask.key}-{pending.made}"
-        inside.fires()
-        return original(partition, ask) if identity in partition.allocations.all else identity
-
-    inside.instead_of(Partition.new_identity, new_identity)
+@instead_of(Partition.new_identity)
+def _(inside: Inside, original: Callable[..., str], partition: Any, ask: Ask) -> str:
+    pending = partition.applications[ask.application_id].pending[ask.key]
+    identity = f"{ask.application_id}/{ask.key}-{pending.made}"
+    inside.fires()
+    return original(partition, ask) if identity in partition.allocations.all else identity
 
 
 @mutant(
@@ -86,14 +81,12 @@ def _(inside: Inside) -> None:
     "The ask of an originator is neither served nor rejected.",
     breaks=("SI-ASK-024",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
-        if ask.originator:
-            inside.fires()
-            return []
-        return original(rm, ask, now)
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, ask: Any, now: float) -> Any:
+    if ask.originator:
+        inside.fires()
+        return []
+    return original(rm, ask, now)
 
 
 @variant(
@@ -102,15 +95,13 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Any], *args: Any) -> Any:
-        for why in original(*args):
-            if why == "no resource is asked for":
-                inside.fires()
-            else:
-                yield why
-
-    inside.instead_of(asks._objections, objections)
+@instead_of(asks._objections)
+def _(inside: Inside, original: Callable[..., Any], *args: Any) -> Any:
+    for why in original(*args):
+        if why == "no resource is asked for":
+            inside.fires()
+        else:
+            yield why
 
 
 @mutant(
@@ -118,11 +109,9 @@ def _(inside: Inside) -> None:
     "An ask without application ends the stream.",
     breaks=("SI-CONN-017",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
-        if ask.application_id:
-            return original(rm, ask, now)
-        inside.fires()
-        return [Refused(rm.rm_id, "the ask names no application")]
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    if ask.application_id:
+        return original(rm, ask, now)
+    inside.fires()
+    return [Refused(rm.rm_id, "the ask names no application")]

@@ -17,6 +17,7 @@ from sireference.core.model import (
 )
 from sireference.core.states import ApplicationState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.inside.releasing import application_of, is_of_all, key_of, named
 from mutation.mutant import mutant
@@ -35,16 +36,14 @@ def allocated_again(rm_id: str, live: Any) -> Effect:
     "An unexpected confirmation ends the allocation and makes another.",
     breaks=("SI-REL-014",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = named(rm, request)
-        if live is None or live.open_release is not None or request.termination in _STOPS:
-            return original(rm, request, now)
-        inside.fires()
-        live.open_release = request.termination
-        return [*original(rm, request, now), allocated_again(rm.rm_id, live)]
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = named(rm, request)
+    if live is None or live.open_release is not None or request.termination in _STOPS:
+        return original(rm, request, now)
+    inside.fires()
+    live.open_release = request.termination
+    return [*original(rm, request, now), allocated_again(rm.rm_id, live)]
 
 
 @mutant(
@@ -52,19 +51,17 @@ def _(inside: Inside) -> None:
     "A confirmation without identity lets everything of its application be allocated again.",
     breaks=("SI-REL-014",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        partition = rm.partitions.get(partition_name(request.partition))
-        application = partition and partition.applications.get(application_of(request))
-        if application is None or not is_of_all(request) or request.termination in _STOPS:
-            return original(rm, request, now)
-        effects = original(rm, request, now)
-        for live in partition.allocations.of(application).values():
-            inside.fires()
-            effects.append(allocated_again(rm.rm_id, live))
-        return effects
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(request.partition))
+    application = partition and partition.applications.get(application_of(request))
+    if application is None or not is_of_all(request) or request.termination in _STOPS:
+        return original(rm, request, now)
+    effects = original(rm, request, now)
+    for live in partition.allocations.of(application).values():
+        inside.fires()
+        effects.append(allocated_again(rm.rm_id, live))
+    return effects
 
 
 @mutant(
@@ -72,15 +69,13 @@ def _(inside: Inside) -> None:
     "An unexpected confirmation is an error and ends the stream.",
     breaks=("SI-REL-014",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = named(rm, request)
-        if live is not None and request.termination not in (live.open_release, *_STOPS):
-            inside.fires()
-            raise RuntimeError("this confirmation is unexpected")
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = named(rm, request)
+    if live is not None and request.termination not in (live.open_release, *_STOPS):
+        inside.fires()
+        raise RuntimeError("this confirmation is unexpected")
+    return original(rm, request, now)
 
 
 def _answers_confirmations(inside: Inside, *, from_the: int) -> None:
@@ -143,20 +138,18 @@ def _mistyped(rm: Any, request: Any) -> Any:
     "A confirmation of another type ends a placeholder, and its replacement is lost.",
     breaks=("SI-REL-026",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = _mistyped(rm, request)
-        if live is None:
-            return original(rm, request, now)
-        partition = rm.partitions[partition_name(request.partition)]
-        pending = partition.replacements._by_placeholder.get(live)
-        if pending is None:
-            return original(rm, request, now)
-        inside.fires()
-        partition.asks.drop(pending)
-        return original(rm, replace(request, termination=live.open_release), now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = _mistyped(rm, request)
+    if live is None:
+        return original(rm, request, now)
+    partition = rm.partitions[partition_name(request.partition)]
+    pending = partition.replacements._by_placeholder.get(live)
+    if pending is None:
+        return original(rm, request, now)
+    inside.fires()
+    partition.asks.drop(pending)
+    return original(rm, replace(request, termination=live.open_release), now)
 
 
 @mutant(
@@ -164,17 +157,15 @@ def _(inside: Inside) -> None:
     "A confirmation of another type frees the capacity, and the right one does so again.",
     breaks=("SI-REL-026",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = _mistyped(rm, request)
-        if live is not None:
-            inside.fires()
-            node = live.node
-            node.resize(node.capacity, node.occupied - live.record.ask.resource)
-            rm.partitions[partition_name(request.partition)].node_index.capacity_freed(node)
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = _mistyped(rm, request)
+    if live is not None:
+        inside.fires()
+        node = live.node
+        node.resize(node.capacity, node.occupied - live.record.ask.resource)
+        rm.partitions[partition_name(request.partition)].node_index.capacity_freed(node)
+    return original(rm, request, now)
 
 
 @mutant(

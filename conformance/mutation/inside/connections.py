@@ -34,6 +34,7 @@ from sireference.core.states import NodeAction, RMState
 from sireference.core.withdrawal import withdraw
 from sireference.shell.engine import Engine
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.inside.releasing import identity_of, key_of
 from mutation.mutant import mutant
@@ -84,22 +85,17 @@ def _(inside: Inside) -> None:
     "An RM that lost its connection is stopped before its time is over.",
     breaks=("SI-CONN-007",),
 )
-def _(inside: Inside) -> None:
-    def lost(
-        original: Original,
-        self: ResourceManagers,
-        rm: ResourceManager,
-        now: float,
-    ) -> list[Effect]:
-        inside.fires()
-        received = rm.settings
-        limit = received.connection_loss_timeout / _TOO_SOON
-        rm.settings = replace(received, connection_loss_timeout=limit)
-        effects = original(self, rm, now)
-        rm.settings = received
-        return effects
-
-    inside.instead_of(ResourceManagers.connection_lost, lost)
+@instead_of(ResourceManagers.connection_lost)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, rm: ResourceManager, now: float
+) -> list[Effect]:
+    inside.fires()
+    received = rm.settings
+    limit = received.connection_loss_timeout / _TOO_SOON
+    rm.settings = replace(received, connection_loss_timeout=limit)
+    effects = original(self, rm, now)
+    rm.settings = received
+    return effects
 
 
 @mutant(
@@ -230,14 +226,12 @@ def _(inside: Inside) -> None:
     "An RM that shut down is paused, as if its connection were lost.",
     breaks=("SI-CONN-008",),
 )
-def _(inside: Inside) -> None:
-    def shut_down(
-        _: Original, self: ResourceManagers, rm: ResourceManager, now: float
-    ) -> list[Effect]:
-        inside.fires()
-        return self.connection_lost(rm, now)
-
-    inside.instead_of(ResourceManagers.shut_down, shut_down)
+@instead_of(ResourceManagers.shut_down)
+def _(
+    inside: Inside, _: Original, self: ResourceManagers, rm: ResourceManager, now: float
+) -> list[Effect]:
+    inside.fires()
+    return self.connection_lost(rm, now)
 
 
 @mutant(

@@ -15,6 +15,7 @@ from sireference.core.placement_constraints import (
     TargetOperator,
 )
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant
 
@@ -88,13 +89,11 @@ def _(inside: Inside) -> None:
 @_mutant(
     "any-condition-is-enough", "One of several conditions is enough.", breaks=("SI-PLACE-005",)
 )
-def _(inside: Inside) -> None:
-    def suits(_: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
-        if len(constraint.node) > 1:
-            inside.fires()
-        return not constraint.node or any(one.holds(attributes) for one in constraint.node)
-
-    inside.instead_of(PlacementConstraint.suits, suits)
+@instead_of(PlacementConstraint.suits)
+def _(inside: Inside, _: Any, constraint: PlacementConstraint, attributes: Tags) -> bool:
+    if len(constraint.node) > 1:
+        inside.fires()
+    return not constraint.node or any(one.holds(attributes) for one in constraint.node)
 
 
 @_mutant(
@@ -117,15 +116,13 @@ def _(inside: Inside) -> None:
     "With a condition on the node, that on allocations is ignored.",
     breaks=("SI-PLACE-006",),
 )
-def _(inside: Inside) -> None:
-    def read(original: Callable[..., Any], message: Any) -> Any:
-        constraint = original(message)
-        if constraint is None or not constraint.node or constraint.affinity is None:
-            return constraint
-        inside.fires()
-        return replace(constraint, affinity=None)
-
-    inside.instead_of(r2021_02_constraints.constraint, read)
+@instead_of(r2021_02_constraints.constraint)
+def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+    constraint = original(message)
+    if constraint is None or not constraint.node or constraint.affinity is None:
+        return constraint
+    inside.fires()
+    return replace(constraint, affinity=None)
 
 
 @_mutant(
@@ -133,12 +130,10 @@ def _(inside: Inside) -> None:
     "Allocations are counted by node, regardless of the scope.",
     breaks=("SI-PLACE-007",),
 )
-def _(inside: Inside) -> None:
-    def group(_: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
-        inside.fires()
-        return Group(None, node_id)
-
-    inside.instead_of(AllocationAffinity.group, group)
+@instead_of(AllocationAffinity.group)
+def _(inside: Inside, _: Any, _affinity: Any, node_id: str, _attributes: Tags) -> Group:
+    inside.fires()
+    return Group(None, node_id)
 
 
 @_mutant(
@@ -146,12 +141,10 @@ def _(inside: Inside) -> None:
     "The maximum number of allocations is ignored.",
     breaks=("SI-PLACE-007", "SI-PLACE-008"),
 )
-def _(inside: Inside) -> None:
-    def allows(_: Any, _affinity: Any, _count: int) -> bool:
-        inside.fires()
-        return True
-
-    inside.instead_of(AllocationAffinity.allows, allows)
+@instead_of(AllocationAffinity.allows)
+def _(inside: Inside, _: Any, _affinity: Any, _count: int) -> bool:
+    inside.fires()
+    return True
 
 
 @_mutant(
@@ -159,13 +152,11 @@ def _(inside: Inside) -> None:
     "A preferred constraint blocks an ask.",
     breaks=("SI-PLACE-009",),
 )
-def _(inside: Inside) -> None:
-    def read(original: Callable[..., Any], message: Any) -> Any:
-        if not message.required:
-            inside.fires()
-        return replace(original(message), required=True)
-
-    inside.instead_of(r2021_02_constraints._affinity, read)
+@instead_of(r2021_02_constraints._affinity)
+def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+    if not message.required:
+        inside.fires()
+    return replace(original(message), required=True)
 
 
 @_mutant(
@@ -173,10 +164,8 @@ def _(inside: Inside) -> None:
     "A required constraint does not block an ask.",
     breaks=("SI-PLACE-009",),
 )
-def _(inside: Inside) -> None:
-    def read(original: Callable[..., Any], message: Any) -> Any:
-        if message.required:
-            inside.fires()
-        return replace(original(message), required=False)
-
-    inside.instead_of(r2021_02_constraints._affinity, read)
+@instead_of(r2021_02_constraints._affinity)
+def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
+    if message.required:
+        inside.fires()
+    return replace(original(message), required=False)

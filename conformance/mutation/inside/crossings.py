@@ -10,6 +10,7 @@ from sireference.core.model import Effect, NewAllocation, ReleasedAsk
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import ApplicationState, NodeState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -21,14 +22,12 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     "A StateAware queue rejects gangs.",
     breaks=("SI-GANG-007",),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
-        yield from original(leaf, new)
-        if new.placeholder_ask and leaf.config.properties.sort_policy is SortPolicy.STATE_AWARE:
-            inside.fires()
-            yield "gangs are for FIFO queues"
-
-    inside.instead_of(submission.objections, objections)
+@instead_of(submission.objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    yield from original(leaf, new)
+    if new.placeholder_ask and leaf.config.properties.sort_policy is SortPolicy.STATE_AWARE:
+        inside.fires()
+        yield "gangs are for FIFO queues"
 
 
 @mutant(
@@ -36,18 +35,16 @@ def _(inside: Inside) -> None:
     "A real ask replaces the newest placeholder, regardless of its task group.",
     breaks=("SI-GANG-017",),
 )
-def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
-        found = original(partition, pending)
-        if found is None:
-            return None
-        groups = partition.gangs[pending.application].replaceable.values()
-        newest = max((live for group in groups for live in group.values()), key=lambda o: o.number)
-        if newest.record.ask.task_group != found.record.ask.task_group:
-            inside.fires()
-        return newest
-
-    inside.instead_of(replacement.choose, choose)
+@instead_of(replacement.choose)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+    found = original(partition, pending)
+    if found is None:
+        return None
+    groups = partition.gangs[pending.application].replaceable.values()
+    newest = max((live for group in groups for live in group.values()), key=lambda o: o.number)
+    if newest.record.ask.task_group != found.record.ask.task_group:
+        inside.fires()
+    return newest
 
 
 @mutant(
@@ -55,24 +52,22 @@ def _(inside: Inside) -> None:
     "The real allocation goes to another node than its placeholder if it fits there.",
     breaks=("SI-GANG-021",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements._by_placeholder.get(gone)
-        others = [
-            node
-            for node in partition.nodes.values()
-            if pending is not None
-            and node is not gone.node
-            and node.state is NodeState.SCHEDULABLE
-            and node.can_take(pending.ask.resource)
-        ]
-        if not others:
-            return original(partition, gone, now)
-        inside.fires()
-        partition.replacements.resume(gone)
-        return allocations.make(partition, pending, others[0], now)
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements._by_placeholder.get(gone)
+    others = [
+        node
+        for node in partition.nodes.values()
+        if pending is not None
+        and node is not gone.node
+        and node.state is NodeState.SCHEDULABLE
+        and node.can_take(pending.ask.resource)
+    ]
+    if not others:
+        return original(partition, gone, now)
+    inside.fires()
+    partition.replacements.resume(gone)
+    return allocations.make(partition, pending, others[0], now)
 
 
 @mutant(
@@ -80,15 +75,13 @@ def _(inside: Inside) -> None:
     "When a hard gang fails, its pending asks are not released.",
     breaks=("SI-GANG-033",),
 )
-def _(inside: Inside) -> None:
-    def fail(original: Original, *args: Any) -> list[Effect]:
-        effects = original(*args)
-        received: list[Effect] = [e for e in effects if not isinstance(e, ReleasedAsk)]
-        if len(received) < len(effects):
-            inside.fires()
-        return received
-
-    inside.instead_of(application_lifecycle.fail, fail)
+@instead_of(application_lifecycle.fail)
+def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+    effects = original(*args)
+    received: list[Effect] = [e for e in effects if not isinstance(e, ReleasedAsk)]
+    if len(received) < len(effects):
+        inside.fires()
+    return received
 
 
 @mutant(
@@ -138,14 +131,12 @@ def _(inside: Inside) -> None:
     "A placeholder the RM stops during its replacement is credited to the quota twice.",
     breaks=("SI-GANG-071",),
 )
-def _(inside: Inside) -> None:
-    def stop(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        if live.open_release is _REPLACED:
-            inside.fires()
-            live.application.quotas.unbook(live.record.ask.resource)
-        return original(partition, live, *rest)
-
-    inside.instead_of(releases._stop, stop)
+@instead_of(releases._stop)
+def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is _REPLACED:
+        inside.fires()
+        live.application.quotas.unbook(live.record.ask.resource)
+    return original(partition, live, *rest)
 
 
 @mutant(
@@ -153,18 +144,16 @@ def _(inside: Inside) -> None:
     "The rest of a placeholder with a smaller replacement is never free again.",
     breaks=("SI-GANG-071",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        effects = original(partition, gone, now)
-        was = gone.record.ask.resource
-        for effect in effects:
-            if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
-                inside.fires()
-                live = partition.allocations.all[effect.allocation.identity]
-                live.application.quotas.book(was - effect.allocation.ask.resource)
-        return effects
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    effects = original(partition, gone, now)
+    was = gone.record.ask.resource
+    for effect in effects:
+        if isinstance(effect, NewAllocation) and effect.allocation.ask.resource != was:
+            inside.fires()
+            live = partition.allocations.all[effect.allocation.identity]
+            live.application.quotas.book(was - effect.allocation.ask.resource)
+    return effects
 
 
 @mutant(
@@ -172,15 +161,13 @@ def _(inside: Inside) -> None:
     "If the real ask was withdrawn, the capacity of its placeholder is never free again.",
     breaks=("SI-GANG-071",),
 )
-def _(inside: Inside) -> None:
-    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        is_for_no_client = live not in partition.replacements._by_placeholder
-        if live.open_release is _REPLACED and is_for_no_client:
-            inside.fires()
-            live.application.quotas.book(live.record.ask.resource)
-        return original(partition, live, *rest)
-
-    inside.instead_of(releases._confirmed, confirmed)
+@instead_of(releases._confirmed)
+def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    is_for_no_client = live not in partition.replacements._by_placeholder
+    if live.open_release is _REPLACED and is_for_no_client:
+        inside.fires()
+        live.application.quotas.book(live.record.ask.resource)
+    return original(partition, live, *rest)
 
 
 @mutant(
@@ -188,14 +175,12 @@ def _(inside: Inside) -> None:
     "An ask that is updated while its placeholder is replaced is served as it was before.",
     breaks=("SI-ASK-003", "SI-ASK-032"),
 )
-def _(inside: Inside) -> None:
-    def replaces(original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
-        if earlier.awaiting:
-            inside.fires()
-            return
-        original(asks, earlier, ask)
-
-    inside.instead_of(PendingAsks.replace, replaces)
+@instead_of(PendingAsks.replace)
+def _(inside: Inside, original: Callable[..., None], asks: Any, earlier: Any, ask: Any) -> None:
+    if earlier.awaiting:
+        inside.fires()
+        return
+    original(asks, earlier, ask)
 
 
 @mutant(
@@ -238,15 +223,13 @@ def _(inside: Inside) -> None:
     "Of several pending asks of a gang only the first release is reported.",
     breaks=("SI-GANG-033",),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, *args: Any) -> list[Effect]:
-        effects = original(*args)
-        received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
-        if len(received) > 1:
-            inside.fires()
-        return [effect for effect in effects if effect not in received[1:]]
-
-    inside.instead_of(application_lifecycle.withdraw, withdraw)
+@instead_of(application_lifecycle.withdraw)
+def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+    effects = original(*args)
+    received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+    if len(received) > 1:
+        inside.fires()
+    return [effect for effect in effects if effect not in received[1:]]
 
 
 @mutant(

@@ -13,6 +13,7 @@ from sireference.core.model import (
 from sireference.core.state.foreign import ForeignAllocations
 from sireference.core.states import NodeState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant
 
@@ -26,11 +27,9 @@ _Original = Callable[..., Any]
     "A foreign allocation keeps the amount that was first reported.",
     breaks=("SI-FOR-002",),
 )
-def _(inside: Inside) -> None:
-    def resize(_original: _Original, *_: Any) -> None:
-        inside.fires()
-
-    inside.instead_of(ForeignAllocations._resize, resize)
+@instead_of(ForeignAllocations._resize)
+def _(inside: Inside, _original: _Original, *_: Any) -> None:
+    inside.fires()
 
 
 @_mutant(
@@ -38,12 +37,10 @@ def _(inside: Inside) -> None:
     "A foreign allocation keeps its capacity when it was released.",
     breaks=("SI-FOR-003",),
 )
-def _(inside: Inside) -> None:
-    def release(_original: _Original, *_: Any) -> Any:
-        inside.fires()
-        return []
-
-    inside.instead_of(foreign_allocations.release, release)
+@instead_of(foreign_allocations.release)
+def _(inside: Inside, _original: _Original, *_: Any) -> Any:
+    inside.fires()
+    return []
 
 
 @_mutant(
@@ -51,15 +48,13 @@ def _(inside: Inside) -> None:
     "A foreign allocation without a node is not rejected.",
     breaks=("SI-FOR-004",),
 )
-def _(inside: Inside) -> None:
-    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
-        partition = rm.partitions.get(foreign.partition)
-        if partition is None or foreign.node_id not in partition.nodes:
-            inside.fires()
-            return []
-        return original(rm, foreign, now)
-
-    inside.instead_of(foreign_allocations.report, report)
+@instead_of(foreign_allocations.report)
+def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+    partition = rm.partitions.get(foreign.partition)
+    if partition is None or foreign.node_id not in partition.nodes:
+        inside.fires()
+        return []
+    return original(rm, foreign, now)
 
 
 def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
@@ -99,17 +94,15 @@ def _(inside: Inside) -> None:
     "Foreign allocations count in every queue.",
     breaks=("SI-FOR-006",),
 )
-def _(inside: Inside) -> None:
-    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
-        received = original(rm, foreign, now)
-        partition = rm.partitions.get(foreign.partition)
-        if not received and partition is not None:
-            inside.fires()
-            for queue in partition.root.all():
-                queue.book(foreign.resource)
-        return received
-
-    inside.instead_of(foreign_allocations.report, report)
+@instead_of(foreign_allocations.report)
+def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+    received = original(rm, foreign, now)
+    partition = rm.partitions.get(foreign.partition)
+    if not received and partition is not None:
+        inside.fires()
+        for queue in partition.root.all():
+            queue.book(foreign.resource)
+    return received
 
 
 def _gives_way(inside: Inside, for_what: Callable[[Any, Any], bool]) -> None:
@@ -179,14 +172,12 @@ def _(inside: Inside) -> None:
     "A foreign allocation that is reported on another node stays on the first.",
     breaks=("SI-FOR-009",),
 )
-def _(inside: Inside) -> None:
-    def put(original: _Original, held: Any, foreign: Any, node: Any) -> Any:
-        if held._nodes.get(foreign.key, node) is not node:
-            inside.fires()
-            return None
-        return original(held, foreign, node)
-
-    inside.instead_of(ForeignAllocations.put, put)
+@instead_of(ForeignAllocations.put)
+def _(inside: Inside, original: _Original, held: Any, foreign: Any, node: Any) -> Any:
+    if held._nodes.get(foreign.key, node) is not node:
+        inside.fires()
+        return None
+    return original(held, foreign, node)
 
 
 @_mutant(
@@ -194,15 +185,13 @@ def _(inside: Inside) -> None:
     "A foreign allocation of nothing or less is accepted.",
     breaks=("SI-FOR-010",),
 )
-def _(inside: Inside) -> None:
-    def report(original: _Original, rm: Any, foreign: Any, now: float) -> Any:
-        partition = rm.partitions.get(foreign.partition)
-        node = partition.nodes.get(foreign.node_id) if partition is not None else None
-        is_bad = foreign.resource.is_zero() or any(foreign.resource.objections())
-        if partition is not None and node is not None and is_bad:
-            inside.fires()
-            partition.foreign.put(foreign, node)
-            return []
-        return original(rm, foreign, now)
-
-    inside.instead_of(foreign_allocations.report, report)
+@instead_of(foreign_allocations.report)
+def _(inside: Inside, original: _Original, rm: Any, foreign: Any, now: float) -> Any:
+    partition = rm.partitions.get(foreign.partition)
+    node = partition.nodes.get(foreign.node_id) if partition is not None else None
+    is_bad = foreign.resource.is_zero() or any(foreign.resource.objections())
+    if partition is not None and node is not None and is_bad:
+        inside.fires()
+        partition.foreign.put(foreign, node)
+        return []
+    return original(rm, foreign, now)

@@ -7,6 +7,7 @@ from sireference.core import application_lifecycle
 from sireference.core.gang import completion, timeout
 from sireference.core.model import Effect
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -51,12 +52,10 @@ def _(inside: Inside) -> None:
     "An application completes when the first of its leftover placeholders is gone.",
     breaks=("SI-GANG-069",),
 )
-def _(inside: Inside) -> None:
-    def is_cleared_up(original: Callable[..., bool], partition: Any, application: Any) -> bool:
-        gang = partition.gangs.get(application)
-        if gang is None or not gang.is_clearing_up or original(partition, application):
-            return original(partition, application)
-        inside.fires()
-        return True
-
-    inside.instead_of(completion.is_cleared_up, is_cleared_up)
+@instead_of(completion.is_cleared_up)
+def _(inside: Inside, original: Callable[..., bool], partition: Any, application: Any) -> bool:
+    gang = partition.gangs.get(application)
+    if gang is None or not gang.is_clearing_up or original(partition, application):
+        return original(partition, application)
+    inside.fires()
+    return True

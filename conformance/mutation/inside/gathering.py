@@ -18,6 +18,7 @@ from sireference.core.model import (
 )
 from sireference.core.states import ApplicationState
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -27,16 +28,14 @@ from mutation.mutant import mutant
     "While a gang waits for its placeholders nothing else in its queue is served.",
     breaks=("SI-GANG-010",),
 )
-def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
-        application = ask_group.application
-        first = application.leaf.gathering.first()
-        if first is not None and first is not application:
-            inside.fires()
-            return application.leaf.gathering.younger
-        return original(partition, ask_group)
-
-    inside.instead_of(placeholders.closed_gate, closed_gate)
+@instead_of(placeholders.closed_gate)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application = ask_group.application
+    first = application.leaf.gathering.first()
+    if first is not None and first is not application:
+        inside.fires()
+        return application.leaf.gathering.younger
+    return original(partition, ask_group)
 
 
 @mutant(
@@ -44,16 +43,14 @@ def _(inside: Inside) -> None:
     "A gang gets no more than it announced.",
     breaks=("SI-GANG-011",),
 )
-def _(inside: Inside) -> None:
-    def find(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
-        application = ask_group.application
-        total = application.submitted.placeholder_ask
-        if total is not None and not ask_group.need.stays_within(application.used, total):
-            inside.fires()
-            return partition.node_index.waiting
-        return original(partition, ask_group)
-
-    inside.instead_of(scheduling_pass._find, find)
+@instead_of(scheduling_pass._find)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application = ask_group.application
+    total = application.submitted.placeholder_ask
+    if total is not None and not ask_group.need.stays_within(application.used, total):
+        inside.fires()
+        return partition.node_index.waiting
+    return original(partition, ask_group)
 
 
 @mutant(
@@ -61,16 +58,14 @@ def _(inside: Inside) -> None:
     "Once a gang has a placeholder, further placeholder asks are rejected.",
     breaks=("SI-GANG-018",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
-        for one in rm.partitions.values():
-            application = one.applications.get(ask.application_id)
-            if ask.is_placeholder and application is not None and application.placeholders_held:
-                inside.fires()
-                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
-        return original(rm, ask, now)
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    for one in rm.partitions.values():
+        application = one.applications.get(ask.application_id)
+        if ask.is_placeholder and application is not None and application.placeholders_held:
+            inside.fires()
+            return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "too late")]
+    return original(rm, ask, now)
 
 
 @mutant(
@@ -78,15 +73,13 @@ def _(inside: Inside) -> None:
     "An ask with the placeholder flag is a placeholder even without a task group.",
     breaks=("SI-GANG-028",),
 )
-def _(inside: Inside) -> None:
-    def read(original: Callable[..., Ask], message: Any) -> Ask:
-        ask = original(message)
-        if not message.placeholder or message.taskGroupName:
-            return ask
-        inside.fires()
-        return replace(ask, placeholder=True, task_group="none")
-
-    inside.instead_of(r2024_10.ask, read)
+@instead_of(r2024_10.ask)
+def _(inside: Inside, original: Callable[..., Ask], message: Any) -> Ask:
+    ask = original(message)
+    if not message.placeholder or message.taskGroupName:
+        return ask
+    inside.fires()
+    return replace(ask, placeholder=True, task_group="none")
 
 
 @mutant(
@@ -94,15 +87,13 @@ def _(inside: Inside) -> None:
     "An existing allocation of a task group is treated as a placeholder.",
     breaks=("SI-REC-012",),
 )
-def _(inside: Inside) -> None:
-    def read(original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
-        allocation = original(message, *args, **more)
-        if message.placeholder or not message.taskGroupName:
-            return allocation
-        inside.fires()
-        return replace(allocation, ask=replace(allocation.ask, placeholder=True))
-
-    inside.instead_of(r2024_10.allocation, read)
+@instead_of(r2024_10.allocation)
+def _(inside: Inside, original: Callable[..., Any], message: Any, *args: Any, **more: Any) -> Any:
+    allocation = original(message, *args, **more)
+    if message.placeholder or not message.taskGroupName:
+        return allocation
+    inside.fires()
+    return replace(allocation, ask=replace(allocation.ask, placeholder=True))
 
 
 @mutant(
@@ -169,14 +160,12 @@ def _(inside: Inside) -> None:
 
 
 @mutant("gangs-nowhere", "No queue accepts gangs.", breaks=("SI-GANG-007",))
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
-        yield from original(leaf, new)
-        if new.placeholder_ask is not None:
-            inside.fires()
-            yield "gangs are not supported"
-
-    inside.instead_of(submission.objections, objections)
+@instead_of(submission.objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    yield from original(leaf, new)
+    if new.placeholder_ask is not None:
+        inside.fires()
+        yield "gangs are not supported"
 
 
 @mutant(
@@ -184,16 +173,14 @@ def _(inside: Inside) -> None:
     "A gang that exceeds the free part of its quota is rejected.",
     breaks=("SI-GANG-004",),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
-        yield from original(leaf, new)
-        total = new.placeholder_ask
-        for queue in leaf.path if total is not None else ():
-            if not queue.has_capacity(total):
-                inside.fires()
-                yield "the gang does not fit now"
-
-    inside.instead_of(submission.objections, objections)
+@instead_of(submission.objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    yield from original(leaf, new)
+    total = new.placeholder_ask
+    for queue in leaf.path if total is not None else ():
+        if not queue.has_capacity(total):
+            inside.fires()
+            yield "the gang does not fit now"
 
 
 @mutant(
@@ -241,16 +228,14 @@ def _(inside: Inside) -> None:
     "A real ask replaces a placeholder of its gang while others are pending.",
     breaks=("SI-GANG-016",),
 )
-def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
-        application = ask_group.application
-        gang = partition.gangs.get(application)
-        if application.is_gathering and gang.replaceable.get(ask_group.key.replaces):
-            inside.fires()
-            return None
-        return original(partition, ask_group)
-
-    inside.instead_of(placeholders.closed_gate, closed_gate)
+@instead_of(placeholders.closed_gate)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application = ask_group.application
+    gang = partition.gangs.get(application)
+    if application.is_gathering and gang.replaceable.get(ask_group.key.replaces):
+        inside.fires()
+        return None
+    return original(partition, ask_group)
 
 
 @mutant(
@@ -296,16 +281,14 @@ def _(inside: Inside) -> None:
     "A gang that fits the quota of its queue is accepted even if it exceeds its ancestors'.",
     breaks=("SI-GANG-005",),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
-        above = [f"than queue {quoted(queue.name)} may" for queue in leaf.path[1:]]
-        for why in original(leaf, new):
-            if any(one in why for one in above):
-                inside.fires()
-            else:
-                yield why
-
-    inside.instead_of(submission.objections, objections)
+@instead_of(submission.objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    above = [f"than queue {quoted(queue.name)} may" for queue in leaf.path[1:]]
+    for why in original(leaf, new):
+        if any(one in why for one in above):
+            inside.fires()
+        else:
+            yield why
 
 
 @mutant(
@@ -345,17 +328,15 @@ def _(inside: Inside) -> None:
     "Placeholder asks of an application that did not announce a gang are rejected.",
     breaks=("SI-GANG-053",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
-        for one in rm.partitions.values():
-            application = one.applications.get(ask.application_id)
-            announced = application.submitted.placeholder_ask if application is not None else None
-            if application is not None and ask.is_placeholder and announced is None:
-                inside.fires()
-                return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is not a gang")]
-        return original(rm, ask, now)
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    for one in rm.partitions.values():
+        application = one.applications.get(ask.application_id)
+        announced = application.submitted.placeholder_ask if application is not None else None
+        if application is not None and ask.is_placeholder and announced is None:
+            inside.fires()
+            return [RejectedAsk(rm.rm_id, ask.key, ask.application_id, "it is not a gang")]
+    return original(rm, ask, now)
 
 
 @mutant(
@@ -363,15 +344,13 @@ def _(inside: Inside) -> None:
     "The placeholders of an application that did not announce a gang are never replaced.",
     breaks=("SI-GANG-053",),
 )
-def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
-        chosen = original(partition, pending)
-        if chosen is None or pending.application.submitted.placeholder_ask is not None:
-            return chosen
-        inside.fires()
-        return None
-
-    inside.instead_of(replacement.choose, choose)
+@instead_of(replacement.choose)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+    chosen = original(partition, pending)
+    if chosen is None or pending.application.submitted.placeholder_ask is not None:
+        return chosen
+    inside.fires()
+    return None
 
 
 def _in_fair_queues(inside: Inside, verdicts: Callable[[Any, Any], list[Effect]]) -> None:

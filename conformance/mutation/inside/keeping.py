@@ -21,6 +21,7 @@ from sireference.core.state.quota import Quota
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant
 
@@ -33,17 +34,15 @@ _CREATIONS = (NodeAction.CREATE, NodeAction.CREATE_DRAIN)
     "After a rejected duplicate, allocations on the node are not counted.",
     breaks=("SI-NODE-003",),
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
-        known = rm.node(info.node_id)
-        if known is not None and info.action in _CREATIONS:
-            partition, node = known
-            node.free = node.capacity - node.occupied
-            partition.node_index.capacity_freed(node)
-            inside.fires()
-        return original(rm, info, now)
-
-    inside.instead_of(nodes.update, update)
+@instead_of(nodes.update)
+def _(inside: Inside, original: Original, rm: ResourceManager, info: NodeInfo, now: float) -> Any:
+    known = rm.node(info.node_id)
+    if known is not None and info.action in _CREATIONS:
+        partition, node = known
+        node.free = node.capacity - node.occupied
+        partition.node_index.capacity_freed(node)
+        inside.fires()
+    return original(rm, info, now)
 
 
 @mutant(
@@ -126,26 +125,24 @@ def _(inside: Inside) -> None:
     "Queue usage is kept when an RM registers again.",
     breaks=("SI-REG-007",),
 )
-def _(inside: Inside) -> None:
-    def register(original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
-        before = self.known(event.rm_id)
-        earlier = {} if before is None else before.partitions
-        used = {
-            name: {queue.name: queue.used for queue in partition.root.all()}
-            for name, partition in earlier.items()
-        }
-        effects = original(self, event, now)
-        after = self.known(event.rm_id)
-        if before is None or after is None or before is after:
-            return effects
-        for name, partition in after.partitions.items():
-            if name in used:
-                for queue in partition.root.all():
-                    queue.used = used[name].get(queue.name, queue.used)
-                    inside.fires()
+@instead_of(ResourceManagers.register)
+def _(inside: Inside, original: Original, self: ResourceManagers, event: Any, now: float) -> Any:
+    before = self.known(event.rm_id)
+    earlier = {} if before is None else before.partitions
+    used = {
+        name: {queue.name: queue.used for queue in partition.root.all()}
+        for name, partition in earlier.items()
+    }
+    effects = original(self, event, now)
+    after = self.known(event.rm_id)
+    if before is None or after is None or before is after:
         return effects
-
-    inside.instead_of(ResourceManagers.register, register)
+    for name, partition in after.partitions.items():
+        if name in used:
+            for queue in partition.root.all():
+                queue.used = used[name].get(queue.name, queue.used)
+                inside.fires()
+    return effects
 
 
 @mutant(

@@ -19,6 +19,7 @@ from sireference.core.state.allocation import Allocations
 from sireference.core.state.pending_asks import PendingAsks
 from siwire.r2023_12 import si_pb2 as older
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant
 
@@ -43,21 +44,19 @@ def ended_keys(inside: Inside) -> set[str]:
     "An ask with the key of a live allocation also gets an allocation on another node.",
     breaks=("SI-ASK-027",),
 )
-def _(inside: Inside) -> None:
-    def change(
-        original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
-    ) -> Any:
-        received = original(partition, live, ask, *rest)
-        others = (node for node in partition.nodes.values() if node is not live.node)
-        other = next((node for node in others if ask.resource.fits(node.free)), None)
-        if other is None or len(rest) > 1:  # with or without a required node
-            return received
-        inside.fires()
-        other.book(ask.resource)
-        record = replace(live.record, node_id=other.node_id)
-        return [*received, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(
+    inside: Inside, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+) -> Any:
+    received = original(partition, live, ask, *rest)
+    others = (node for node in partition.nodes.values() if node is not live.node)
+    other = next((node for node in others if ask.resource.fits(node.free)), None)
+    if other is None or len(rest) > 1:  # with or without a required node
+        return received
+    inside.fires()
+    other.book(ask.resource)
+    record = replace(live.record, node_id=other.node_id)
+    return [*received, NewAllocation(partition.rm_id, record, live.application.leaf.name)]
 
 
 @_mutant(
@@ -143,17 +142,15 @@ def _(inside: Inside) -> None:
     "The update of a live allocation is rejected and applied.",
     breaks=("SI-ASK-030",),
 )
-def _(inside: Inside) -> None:
-    def change(
-        original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
-    ) -> Any:
-        received = original(partition, live, ask, *rest)
-        if any(isinstance(one, RejectedAllocation) for one in received):
-            inside.fires()
-            partition.resize(live, ask.resource)
-        return received
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(
+    inside: Inside, original: Callable[..., Any], partition: Any, live: Any, ask: Any, *rest: Any
+) -> Any:
+    received = original(partition, live, ask, *rest)
+    if any(isinstance(one, RejectedAllocation) for one in received):
+        inside.fires()
+        partition.resize(live, ask.resource)
+    return received
 
 
 @_mutant(
@@ -161,12 +158,10 @@ def _(inside: Inside) -> None:
     "A pending ask that comes again with a node stays pending.",
     breaks=("SI-ASK-031",),
 )
-def _(inside: Inside) -> None:
-    def place(_original: Callable[..., Any], *_: Any) -> Any:
-        inside.fires()
-        return []
-
-    inside.instead_of(updates.place, place)
+@instead_of(updates.place)
+def _(inside: Inside, _original: Callable[..., Any], *_: Any) -> Any:
+    inside.fires()
+    return []
 
 
 @_mutant(
@@ -192,22 +187,20 @@ def _(inside: Inside) -> None:
     "A release by key ends its allocation regardless of the application it names.",
     breaks=("SI-REL-028",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        subject = request.subject
-        partition = rm.partitions.get(partition_name(request.partition))
-        live = (
-            partition.allocations.all.get(subject.key)
-            if partition is not None and isinstance(subject, OneOfKey)
-            else None
-        )
-        if live is not None and subject.application_id != live.application.application_id:
-            inside.fires()
-            its_own = replace(subject, application_id=live.application.application_id)
-            request = replace(request, subject=its_own)
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    subject = request.subject
+    partition = rm.partitions.get(partition_name(request.partition))
+    live = (
+        partition.allocations.all.get(subject.key)
+        if partition is not None and isinstance(subject, OneOfKey)
+        else None
+    )
+    if live is not None and subject.application_id != live.application.application_id:
+        inside.fires()
+        its_own = replace(subject, application_id=live.application.application_id)
+        request = replace(request, subject=its_own)
+    return original(rm, request, now)
 
 
 @_mutant(
@@ -215,16 +208,14 @@ def _(inside: Inside) -> None:
     "An existing allocation that is reported again takes its capacity twice.",
     breaks=("SI-REC-025",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
-        partition = rm.partitions.get(partition_name(record.ask.partition))
-        live = updates.of_live(partition, record.ask.key)
-        if live is not None and live.record.ask.resource == record.ask.resource:
-            inside.fires()
-            live.node.book(record.ask.resource)
-        return original(rm, record, now)
-
-    inside.instead_of(recovery.add, add)
+@instead_of(recovery.add)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, record: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(record.ask.partition))
+    live = updates.of_live(partition, record.ask.key)
+    if live is not None and live.record.ask.resource == record.ask.resource:
+        inside.fires()
+        live.node.book(record.ask.resource)
+    return original(rm, record, now)
 
 
 @_mutant(
@@ -249,19 +240,17 @@ def _(inside: Inside) -> None:
     "Asks in the fields of an older revision are served.",
     breaks=("SI-WIRE-016",),
 )
-def _(inside: Inside) -> None:
-    def lists(original: Callable[..., Any], reads: Any, message: Any) -> Any:
-        for ask in older.AllocationRequest.FromString(message.SerializeToString()).asks:
-            inside.fires()
-            read = message.allocations.add(
-                allocationKey=ask.allocationKey,
-                applicationID=ask.applicationID,
-                partitionName=ask.partitionName,
-            )
-            read.resourcePerAlloc.ParseFromString(ask.resourceAsk.SerializeToString())
-        return original(reads, message)
-
-    inside.instead_of(r2024_10.allocation_lists, lists)
+@instead_of(r2024_10.allocation_lists)
+def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+    for ask in older.AllocationRequest.FromString(message.SerializeToString()).asks:
+        inside.fires()
+        read = message.allocations.add(
+            allocationKey=ask.allocationKey,
+            applicationID=ask.applicationID,
+            partitionName=ask.partitionName,
+        )
+        read.resourcePerAlloc.ParseFromString(ask.resourceAsk.SerializeToString())
+    return original(reads, message)
 
 
 @_mutant(
@@ -269,19 +258,17 @@ def _(inside: Inside) -> None:
     "Withdrawals in the fields of an older revision are carried out.",
     breaks=("SI-WIRE-016",),
 )
-def _(inside: Inside) -> None:
-    def lists(original: Callable[..., Any], reads: Any, message: Any) -> Any:
-        before = older.AllocationRequest.FromString(message.SerializeToString())
-        for withdrawn in before.releases.allocationAsksToRelease:
-            inside.fires()
-            message.releases.allocationsToRelease.add(
-                allocationKey=withdrawn.allocationKey,
-                applicationID=withdrawn.applicationID,
-                partitionName=withdrawn.partitionName,
-            )
-        return original(reads, message)
-
-    inside.instead_of(r2024_10.allocation_lists, lists)
+@instead_of(r2024_10.allocation_lists)
+def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+    before = older.AllocationRequest.FromString(message.SerializeToString())
+    for withdrawn in before.releases.allocationAsksToRelease:
+        inside.fires()
+        message.releases.allocationsToRelease.add(
+            allocationKey=withdrawn.allocationKey,
+            applicationID=withdrawn.applicationID,
+            partitionName=withdrawn.partitionName,
+        )
+    return original(reads, message)
 
 
 @_mutant(
@@ -289,14 +276,12 @@ def _(inside: Inside) -> None:
     "Occupied resources in the field of an older revision are counted.",
     breaks=("SI-WIRE-016",),
 )
-def _(inside: Inside) -> None:
-    def node(original: Callable[..., Any], reads: Any, message: Any) -> Any:
-        occupied = older.NodeInfo.FromString(message.SerializeToString()).occupiedResource
-        info = original(reads, message)
-        if not occupied.resources:
-            return info
-        inside.fires()
-        amounts = {name: quantity.value for name, quantity in occupied.resources.items()}
-        return replace(info, occupied=Resource(amounts))
-
-    inside.instead_of(r2024_10.node, node)
+@instead_of(r2024_10.node)
+def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) -> Any:
+    occupied = older.NodeInfo.FromString(message.SerializeToString()).occupiedResource
+    info = original(reads, message)
+    if not occupied.resources:
+        return info
+    inside.fires()
+    amounts = {name: quantity.value for name, quantity in occupied.resources.items()}
+    return replace(info, occupied=Resource(amounts))

@@ -8,6 +8,7 @@ from sireference.core.model import AcceptedNode, Effect, NodeInfo, Refused, Regi
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import NodeAction, RMState
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -17,31 +18,27 @@ from mutation.mutant import mutant
     "A registration succeeds and the RM is not served.",
     breaks=("SI-CONN-001",),
 )
-def _(inside: Inside) -> None:
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        effects = original(self, event, now)
-        rm = self.known(event.rm_id)
-        if rm is not None:
-            inside.fires()
-            rm.state = RMState.STOPPED
-        return effects
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    effects = original(self, event, now)
+    rm = self.known(event.rm_id)
+    if rm is not None:
+        inside.fires()
+        rm.state = RMState.STOPPED
+    return effects
 
 
 @mutant("registered-once", "A second registration is rejected.", breaks=("SI-REG-004",))
-def _(inside: Inside) -> None:
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        if self.known(event.rm_id) is None:
-            return original(self, event, now)
-        inside.fires()
-        return [Refused(event.rm_id, "it is registered already")]
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    if self.known(event.rm_id) is None:
+        return original(self, event, now)
+    inside.fires()
+    return [Refused(event.rm_id, "it is registered already")]
 
 
 @mutant(
@@ -49,17 +46,15 @@ def _(inside: Inside) -> None:
     "A second RM with the same policyGroup is rejected.",
     breaks=("SI-REG-013",),
 )
-def _(inside: Inside) -> None:
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        others = [rm for rm in self.all() if rm.rm_id != event.rm_id]
-        if any(rm.register.policy_group == event.policy_group for rm in others):
-            inside.fires()
-            return [Refused(event.rm_id, "another RM has this policyGroup")]
-        return original(self, event, now)
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    others = [rm for rm in self.all() if rm.rm_id != event.rm_id]
+    if any(rm.register.policy_group == event.policy_group for rm in others):
+        inside.fires()
+        return [Refused(event.rm_id, "another RM has this policyGroup")]
+    return original(self, event, now)
 
 
 def _keeps(inside: Inside, keep: Callable[[Any, Any, float], None]) -> None:

@@ -10,6 +10,7 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.application import Application
 from sireference.core.states import ApplicationState, ApplicationTrigger
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -55,12 +56,10 @@ def _(inside: Inside) -> None:
     "An application with real allocations stays Accepted.",
     breaks=("SI-APP-025",),
 )
-def _(inside: Inside) -> None:
-    def has_allocation(*_: Any) -> list[Effect]:
-        inside.fires()
-        return []
-
-    inside.instead_of(application_lifecycle.has_allocation, has_allocation)
+@instead_of(application_lifecycle.has_allocation)
+def _(inside: Inside, *_: Any) -> list[Effect]:
+    inside.fires()
+    return []
 
 
 @mutant(
@@ -68,15 +67,13 @@ def _(inside: Inside) -> None:
     "An application with nothing left stays Running.",
     breaks=("SI-APP-026",),
 )
-def _(inside: Inside) -> None:
-    def end(original: Callable[..., Any], partition: Any, application: Any) -> Any:
-        trigger, message = original(partition, application)
-        if trigger is not ApplicationTrigger.COMPLETE:
-            return trigger, message
-        inside.fires()
-        return None, ""
-
-    inside.instead_of(application_lifecycle._end, end)
+@instead_of(application_lifecycle._end)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, application: Any) -> Any:
+    trigger, message = original(partition, application)
+    if trigger is not ApplicationTrigger.COMPLETE:
+        return trigger, message
+    inside.fires()
+    return None, ""
 
 
 @mutant(
@@ -84,14 +81,12 @@ def _(inside: Inside) -> None:
     "Completing and Completed applications count as running.",
     breaks=("SI-APP-030",),
 )
-def _(inside: Inside) -> None:
-    def count(original: Callable[..., None], partition: Any, application: Any) -> None:
-        if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
-            inside.fires()
-        else:
-            original(partition, application)
-
-    inside.instead_of(application_lifecycle.count, count)
+@instead_of(application_lifecycle.count)
+def _(inside: Inside, original: Callable[..., None], partition: Any, application: Any) -> None:
+    if application.state in (ApplicationState.COMPLETING, ApplicationState.COMPLETED):
+        inside.fires()
+    else:
+        original(partition, application)
 
 
 def _waits(inside: Inside, when: Callable[[Any], bool]) -> None:

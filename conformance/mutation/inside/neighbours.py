@@ -17,6 +17,7 @@ from sireference.core.registration import ResourceManagers
 from sireference.core.state.resource_manager import ResourceManager
 from sireference.core.states import NodeAction
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
@@ -67,16 +68,14 @@ def _ids_of(rm: ResourceManager) -> Iterator[str]:
 
 
 @mutant("one-rm-and-no-more", "A second RM is rejected.", breaks=("SI-CONN-005",))
-def _(inside: Inside) -> None:
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        if any(rm.rm_id != event.rm_id for rm in self.all()):
-            inside.fires()
-            return [Refused(event.rm_id, "another RM is registered")]
-        return original(self, event, now)
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    if any(rm.rm_id != event.rm_id for rm in self.all()):
+        inside.fires()
+        return [Refused(event.rm_id, "another RM is registered")]
+    return original(self, event, now)
 
 
 @mutant(
@@ -84,17 +83,15 @@ def _(inside: Inside) -> None:
     "The new registration of a known RM resets all RMs.",
     breaks=("SI-REG-008",),
 )
-def _(inside: Inside) -> None:
-    def register(
-        original: Original, self: ResourceManagers, event: Register, now: float
-    ) -> list[Effect]:
-        if self.known(event.rm_id) is not None:
-            for rm in [rm for rm in self.all() if rm.rm_id != event.rm_id]:
-                inside.fires()
-                original(self, rm.register, now)
-        return original(self, event, now)
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Original, self: ResourceManagers, event: Register, now: float
+) -> list[Effect]:
+    if self.known(event.rm_id) is not None:
+        for rm in [rm for rm in self.all() if rm.rm_id != event.rm_id]:
+            inside.fires()
+            original(self, rm.register, now)
+    return original(self, event, now)
 
 
 @mutant(
@@ -102,16 +99,14 @@ def _(inside: Inside) -> None:
     "Of two creations of one node in a request only the last counts and is answered.",
     breaks=("SI-NODE-004",),
 )
-def _(inside: Inside) -> None:
-    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-        if not isinstance(event, UpdateNodes):
-            return original(rm, event, now)
-        rest = [one for one in event.nodes if one.action is not NodeAction.CREATE]
-        new = [one for one in event.nodes if one.action is NodeAction.CREATE]
-        kept = _last_of_each(inside, new, "node_id")
-        return original(rm, replace(event, nodes=(*kept, *rest)), now)
-
-    inside.instead_of(scheduler._apply, apply)
+@instead_of(scheduler._apply)
+def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if not isinstance(event, UpdateNodes):
+        return original(rm, event, now)
+    rest = [one for one in event.nodes if one.action is not NodeAction.CREATE]
+    new = [one for one in event.nodes if one.action is NodeAction.CREATE]
+    kept = _last_of_each(inside, new, "node_id")
+    return original(rm, replace(event, nodes=(*kept, *rest)), now)
 
 
 @mutant(
@@ -119,13 +114,11 @@ def _(inside: Inside) -> None:
     "Of two additions of one application in a request only the last counts and is answered.",
     breaks=("SI-APP-004",),
 )
-def _(inside: Inside) -> None:
-    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-        if isinstance(event, UpdateApplications):
-            event = replace(event, new=_last_of_each(inside, event.new, "application_id"))
-        return original(rm, event, now)
-
-    inside.instead_of(scheduler._apply, apply)
+@instead_of(scheduler._apply)
+def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateApplications):
+        event = replace(event, new=_last_of_each(inside, event.new, "application_id"))
+    return original(rm, event, now)
 
 
 def _last_of_each(inside: Inside, elements: Iterable[Any], name: str) -> tuple[Any, ...]:

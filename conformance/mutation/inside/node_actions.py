@@ -16,6 +16,7 @@ from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -118,24 +119,22 @@ def _drained(inside: Inside, info: NodeInfo, which: set[str]) -> NodeInfo:
     "A removed node ends all allocations of its applications, on other nodes, too.",
     breaks=("SI-NODE-032",),
 )
-def _(inside: Inside) -> None:
-    def decommission(
-        original: Original, partition: Partition, node: Node, now: float
-    ) -> list[Effect]:
-        there = {
-            id(one.application): one.application for one in partition.allocations.on(node).values()
-        }
-        effects = original(partition, node, now)
-        for application in there.values():
-            for live in list(partition.allocations.of(application).values()):
-                inside.fires()
-                effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
-                effects += application_lifecycle.settle(partition, application, now)
-                release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
-                effects.append(ReleasedAllocation(partition.rm_id, release))
-        return effects
-
-    inside.instead_of(nodes.decommission, decommission)
+@instead_of(nodes.decommission)
+def _(
+    inside: Inside, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    there = {
+        id(one.application): one.application for one in partition.allocations.on(node).values()
+    }
+    effects = original(partition, node, now)
+    for application in there.values():
+        for live in list(partition.allocations.of(application).values()):
+            inside.fires()
+            effects += allocation_end.end(partition, live, TerminationType.STOPPED_BY_RM, now)
+            effects += application_lifecycle.settle(partition, application, now)
+            release = live.release(TerminationType.STOPPED_BY_RM, "its application lost a node")
+            effects.append(ReleasedAllocation(partition.rm_id, release))
+    return effects
 
 
 @mutant(
@@ -144,18 +143,16 @@ def _(inside: Inside) -> None:
     breaks=("SI-NODE-003",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        known = rm.node(info.node_id)
-        if known is not None and info.action in _CREATIONS and info.occupied is not None:
-            inside.fires()
-            partition, node = known
-            node.resize(node.capacity, info.occupied)
-            if node.state is NodeState.SCHEDULABLE:
-                partition.node_index.capacity_freed(node)
-        return original(rm, info, now)
-
-    inside.instead_of(nodes.update, update)
+@instead_of(nodes.update)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    known = rm.node(info.node_id)
+    if known is not None and info.action in _CREATIONS and info.occupied is not None:
+        inside.fires()
+        partition, node = known
+        node.resize(node.capacity, info.occupied)
+        if node.state is NodeState.SCHEDULABLE:
+            partition.node_index.capacity_freed(node)
+    return original(rm, info, now)
 
 
 @mutant(
@@ -164,14 +161,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-023",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        if info.action is NodeAction.CREATE_DRAIN and info.allocations:
-            inside.fires()
-            info = replace(info, allocations=())
-        return original(rm, info, now)
-
-    inside.instead_of(nodes.create, create)
+@instead_of(nodes.create)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    if info.action is NodeAction.CREATE_DRAIN and info.allocations:
+        inside.fires()
+        info = replace(info, allocations=())
+    return original(rm, info, now)
 
 
 @mutant(
@@ -180,20 +175,18 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-006",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        effects = original(rm, info, now)
-        if not any(isinstance(one, RejectedNode) for one in effects):
-            return effects
-        for partition in rm.partitions.values():
-            for existing in info.allocations:
-                application = partition.applications.get(existing.ask.application_id)
-                if application is not None:
-                    inside.fires()
-                    application.quotas.book(existing.ask.resource)
+@instead_of(nodes.create)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    effects = original(rm, info, now)
+    if not any(isinstance(one, RejectedNode) for one in effects):
         return effects
-
-    inside.instead_of(nodes.create, create)
+    for partition in rm.partitions.values():
+        for existing in info.allocations:
+            application = partition.applications.get(existing.ask.application_id)
+            if application is not None:
+                inside.fires()
+                application.quotas.book(existing.ask.resource)
+    return effects
 
 
 @mutant(
@@ -201,15 +194,13 @@ def _(inside: Inside) -> None:
     "A node without id is accepted like any other.",
     breaks=("SI-NODE-005",),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
-        for reason in original(info, **known):
-            if info.node_id or "id" not in reason.split():
-                yield reason
-            else:
-                inside.fires()
-
-    inside.instead_of(nodes._objections, objections)
+@instead_of(nodes._objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
+    for reason in original(info, **known):
+        if info.node_id or "id" not in reason.split():
+            yield reason
+        else:
+            inside.fires()
 
 
 @mutant(
@@ -217,14 +208,12 @@ def _(inside: Inside) -> None:
     "A node without id is accepted under a generated name.",
     breaks=("SI-NODE-005",),
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        if not info.node_id:
-            inside.fires()
-            info = replace(info, node_id="a-node")
-        return original(rm, info, now)
-
-    inside.instead_of(nodes.update, update)
+@instead_of(nodes.update)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    if not info.node_id:
+        inside.fires()
+        info = replace(info, node_id="a-node")
+    return original(rm, info, now)
 
 
 def _silent(inside: Inside, *actions: NodeAction) -> None:
@@ -274,17 +263,15 @@ def _(inside: Inside) -> None:
     "A removed node drops all pending asks of the applications on it.",
     breaks=("SI-NODE-034",),
 )
-def _(inside: Inside) -> None:
-    def decommission(
-        original: Original, partition: Partition, node: Node, now: float
-    ) -> list[Effect]:
-        for application in [one.application for one in partition.allocations.on(node).values()]:
-            for pending in list(application.pending.values()):
-                inside.fires()
-                partition.asks.drop(pending)
-        return original(partition, node, now)
-
-    inside.instead_of(nodes.decommission, decommission)
+@instead_of(nodes.decommission)
+def _(
+    inside: Inside, original: Original, partition: Partition, node: Node, now: float
+) -> list[Effect]:
+    for application in [one.application for one in partition.allocations.on(node).values()]:
+        for pending in list(application.pending.values()):
+            inside.fires()
+            partition.asks.drop(pending)
+    return original(partition, node, now)
 
 
 @mutant(
@@ -292,16 +279,14 @@ def _(inside: Inside) -> None:
     "The nodes created in a request are processed last, regardless of their order.",
     breaks=("SI-NODE-037",),
 )
-def _(inside: Inside) -> None:
-    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-        if isinstance(event, UpdateNodes):
-            ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
-            if ordered != event.nodes:
-                inside.fires()
-            event = replace(event, nodes=ordered)
-        return original(rm, event, now)
-
-    inside.instead_of(scheduler._apply, apply)
+@instead_of(scheduler._apply)
+def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateNodes):
+        ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
+        if ordered != event.nodes:
+            inside.fires()
+        event = replace(event, nodes=ordered)
+    return original(rm, event, now)
 
 
 @mutant(
@@ -309,17 +294,15 @@ def _(inside: Inside) -> None:
     "Of several entries for one node in one request only the first counts.",
     breaks=("SI-NODE-037",),
 )
-def _(inside: Inside) -> None:
-    def apply(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-        if isinstance(event, UpdateNodes):
-            entries = {info.node_id: info for info in reversed(event.nodes)}
-            first = tuple(info for info in event.nodes if entries[info.node_id] is info)
-            if len(first) < len(event.nodes):
-                inside.fires()
-            event = replace(event, nodes=first)
-        return original(rm, event, now)
-
-    inside.instead_of(scheduler._apply, apply)
+@instead_of(scheduler._apply)
+def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    if isinstance(event, UpdateNodes):
+        entries = {info.node_id: info for info in reversed(event.nodes)}
+        first = tuple(info for info in event.nodes if entries[info.node_id] is info)
+        if len(first) < len(event.nodes):
+            inside.fires()
+        event = replace(event, nodes=first)
+    return original(rm, event, now)
 
 
 @mutant(

@@ -10,6 +10,7 @@ from sireference.core import asks, auto_scaling, scheduler, utilisation
 from sireference.core.model import Effect, RejectedNode, UpdateNodes, UtilisationReport
 from sireference.core.state.cache_sync import CacheSync
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.inside.node_actions import merges_attributes
 from mutation.inside.releasing import key_of
@@ -23,34 +24,28 @@ _mutant: Final = partial(mutant, revision="2021-02")
     "A utilisation report is answered by the rejection of its node.",
     breaks=("SI-UTIL-001",),
 )
-def _(inside: Inside) -> None:
-    def report(_: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
-        inside.fires()
-        return [RejectedNode(rm.rm_id, sent.object_id, "utilisation is not supported")]
-
-    inside.instead_of(utilisation.report, report)
+@instead_of(utilisation.report)
+def _(inside: Inside, _: Any, rm: Any, sent: UtilisationReport) -> list[Effect]:
+    inside.fires()
+    return [RejectedNode(rm.rm_id, sent.object_id, "utilisation is not supported")]
 
 
 @_mutant("use-is-capacity", "Actual utilisation is treated as occupied.", breaks=("SI-UTIL-002",))
-def _(inside: Inside) -> None:
-    def report(original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
-        known = rm.node(sent.object_id)
-        if known is not None:
-            inside.fires()
-            _, node = known
-            node.resize(node.capacity, sent.used)
-        return original(rm, sent)
-
-    inside.instead_of(utilisation.report, report)
+@instead_of(utilisation.report)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+    known = rm.node(sent.object_id)
+    if known is not None:
+        inside.fires()
+        _, node = known
+        node.resize(node.capacity, sent.used)
+    return original(rm, sent)
 
 
 @_mutant("nothing-outstanding", "The metrics are empty.", breaks=("SI-AUTO-001",))
-def _(inside: Inside) -> None:
-    def outstanding(_: Any, _rm: Any) -> Iterator[Any]:
-        inside.fires()
-        return iter(())
-
-    inside.instead_of(auto_scaling.outstanding, outstanding)
+@instead_of(auto_scaling.outstanding)
+def _(inside: Inside, _: Any, _rm: Any) -> Iterator[Any]:
+    inside.fires()
+    return iter(())
 
 
 @_mutant(
@@ -75,16 +70,14 @@ def _(inside: Inside) -> None:
     "The metrics list all pending asks, regardless of what blocks them.",
     breaks=("SI-AUTO-002",),
 )
-def _(inside: Inside) -> None:
-    def outstanding(_: Any, rm: Any) -> Iterator[Any]:
-        inside.fires()
-        for one in rm.partitions.values():
-            for application in one.applications.values():
-                for pending in application.pending.values():
-                    ask = pending.ask
-                    yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
-
-    inside.instead_of(auto_scaling.outstanding, outstanding)
+@instead_of(auto_scaling.outstanding)
+def _(inside: Inside, _: Any, rm: Any) -> Iterator[Any]:
+    inside.fires()
+    for one in rm.partitions.values():
+        for application in one.applications.values():
+            for pending in application.pending.values():
+                ask = pending.ask
+                yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
 
 
 @_mutant(
@@ -92,14 +85,12 @@ def _(inside: Inside) -> None:
     "Of a message with several kinds of entries only the first kind counts.",
     breaks=("SI-CONN-016",),
 )
-def _(inside: Inside) -> None:
-    def events(original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
-        found = list(original(codec, method, message))
-        if len(found) > 1:
-            inside.fires()
-        return found[:1]
-
-    inside.instead_of(Codec.events, events)
+@instead_of(Codec.events)
+def _(inside: Inside, original: Callable[..., Any], codec: Codec, method: str, message: Any) -> Any:
+    found = list(original(codec, method, message))
+    if len(found) > 1:
+        inside.fires()
+    return found[:1]
 
 
 @variant(
@@ -109,11 +100,9 @@ def _(inside: Inside) -> None:
     areas=("CB", "ALLOC", "REL"),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    def went(_: Any, _cache: Any, _live: Any) -> None:
-        inside.fires()
-
-    inside.instead_of(CacheSync.allocation_removed, went)
+@instead_of(CacheSync.allocation_removed)
+def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
+    inside.fires()
 
 
 @_mutant(
@@ -121,21 +110,17 @@ def _(inside: Inside) -> None:
     "The scheduler sends forget for an allocation as soon as it sends assume.",
     breaks=("SI-CB-011",),
 )
-def _(inside: Inside) -> None:
-    def came(original: Callable[..., Any], cache: Any, live: Any) -> None:
-        original(cache, live)
-        inside.fires()
-        cache.allocation_removed(live)
-
-    inside.instead_of(CacheSync.allocation_added, came)
+@instead_of(CacheSync.allocation_added)
+def _(inside: Inside, original: Callable[..., Any], cache: Any, live: Any) -> None:
+    original(cache, live)
+    inside.fires()
+    cache.allocation_removed(live)
 
 
 @_mutant("never-assumed", "A new allocation is not synchronised.", breaks=("SI-CB-011",))
-def _(inside: Inside) -> None:
-    def came(_: Any, _cache: Any, _live: Any) -> None:
-        inside.fires()
-
-    inside.instead_of(CacheSync.allocation_added, came)
+@instead_of(CacheSync.allocation_added)
+def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
+    inside.fires()
 
 
 @_mutant(
@@ -143,22 +128,20 @@ def _(inside: Inside) -> None:
     "Updated node attributes are ignored (one stream).",
     breaks=("SI-NODE-020", "SI-NODE-038"),
 )
-def _(inside: Inside) -> None:
-    def apply(original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
-        if isinstance(event, UpdateNodes):
-            kept = {info.node_id: rm.node(info.node_id) for info in event.nodes}
-            before = {key: one[1].attributes for key, one in kept.items() if one is not None}
-            effects = original(rm, event, now)
-            for key, attributes in before.items():
-                known = rm.node(key)
-                if known is not None and known[1].attributes != attributes:
-                    inside.fires()
-                    known[1].attributes = attributes
-                    known[0].node_index.regrouped()
-            return effects
-        return original(rm, event, now)
-
-    inside.instead_of(scheduler._apply, apply)
+@instead_of(scheduler._apply)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
+    if isinstance(event, UpdateNodes):
+        kept = {info.node_id: rm.node(info.node_id) for info in event.nodes}
+        before = {key: one[1].attributes for key, one in kept.items() if one is not None}
+        effects = original(rm, event, now)
+        for key, attributes in before.items():
+            known = rm.node(key)
+            if known is not None and known[1].attributes != attributes:
+                inside.fires()
+                known[1].attributes = attributes
+                known[0].node_index.regrouped()
+        return effects
+    return original(rm, event, now)
 
 
 @_mutant(
@@ -166,18 +149,16 @@ def _(inside: Inside) -> None:
     "The recommended capacity of a node becomes its capacity.",
     breaks=("SI-NREC-002",),
 )
-def _(inside: Inside) -> None:
-    def report(original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
-        effects = original(rm, sent)
-        known = rm.node(sent.object_id)
-        if effects and known is not None:
-            inside.fires()
-            partition, node = known
-            partition.total = partition.total - node.capacity + node.advised
-            node.resize(node.advised, node.occupied)
-        return effects
-
-    inside.instead_of(utilisation.report, report)
+@instead_of(utilisation.report)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, sent: UtilisationReport) -> Any:
+    effects = original(rm, sent)
+    known = rm.node(sent.object_id)
+    if effects and known is not None:
+        inside.fires()
+        partition, node = known
+        partition.total = partition.total - node.capacity + node.advised
+        node.resize(node.advised, node.occupied)
+    return effects
 
 
 @_mutant(
@@ -185,14 +166,12 @@ def _(inside: Inside) -> None:
     "The metrics list each request twice, with different ids.",
     breaks=("SI-AUTO-001",),
 )
-def _(inside: Inside) -> None:
-    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
-        for one in original(rm):
-            inside.fires()
-            yield one
-            yield replace(one, request_id=f"{one.request_id} once more")
-
-    inside.instead_of(auto_scaling.outstanding, outstanding)
+@instead_of(auto_scaling.outstanding)
+def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+    for one in original(rm):
+        inside.fires()
+        yield one
+        yield replace(one, request_id=f"{one.request_id} once more")
 
 
 @_mutant(
@@ -225,19 +204,17 @@ def _(inside: Inside) -> None:
     "The metrics list asks blocked by user and application limits.",
     breaks=("SI-AUTO-002",),
 )
-def _(inside: Inside) -> None:
-    def outstanding(original: Callable[..., Any], rm: Any) -> Iterator[Any]:
-        yield from original(rm)
-        for partition in rm.partitions.values():
-            for application in partition.applications.values():
-                leaf = application.leaf.config
-                if leaf.limits or leaf.max_applications:
-                    for pending in application.pending.values():
-                        inside.fires()
-                        ask = pending.ask
-                        yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
-
-    inside.instead_of(auto_scaling.outstanding, outstanding)
+@instead_of(auto_scaling.outstanding)
+def _(inside: Inside, original: Callable[..., Any], rm: Any) -> Iterator[Any]:
+    yield from original(rm)
+    for partition in rm.partitions.values():
+        for application in partition.applications.values():
+            leaf = application.leaf.config
+            if leaf.limits or leaf.max_applications:
+                for pending in application.pending.values():
+                    inside.fires()
+                    ask = pending.ask
+                    yield auto_scaling.OutstandingRequest(ask.key, ask.resource, ask.tags)
 
 
 @_mutant(

@@ -26,6 +26,7 @@ from sireference.core.model import (
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import ApplicationState, NodeAction, NodeState
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -83,17 +84,15 @@ def _(inside: Inside) -> None:
     "A recovered allocation does not end the waiting of its application.",
     breaks=("SI-REC-014",),
 )
-def _(inside: Inside) -> None:
-    def recover(original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
-        application = partition.applications[record.ask.application_id]
-        if application.state is not ApplicationState.COMPLETING:
-            return original(partition, record, now)
-        inside.fires()
-        allocation = Allocation(record, application, partition.nodes[record.node_id])
-        partition.book(allocation)
-        return []
-
-    inside.instead_of(recovery.recover, recover)
+@instead_of(recovery.recover)
+def _(inside: Inside, original: Original, partition: Any, record: Any, now: float) -> list[Effect]:
+    application = partition.applications[record.ask.application_id]
+    if application.state is not ApplicationState.COMPLETING:
+        return original(partition, record, now)
+    inside.fires()
+    allocation = Allocation(record, application, partition.nodes[record.node_id])
+    partition.book(allocation)
+    return []
 
 
 def _does_not_count(inside: Inside, is_meant: Callable[[Any, float], bool]) -> None:
@@ -149,20 +148,18 @@ def _(inside: Inside) -> None:
     "A rejected duplicate sets the node to the smaller capacity of the two.",
     breaks=("SI-NODE-003",),
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
-        effects = original(rm, info, now)
-        known = rm.node(info.node_id)
-        is_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
-        if known and is_rejected and info.capacity is not None:
-            partition, node = known
-            if info.capacity.fits(node.capacity) and info.capacity != node.capacity:
-                inside.fires()
-                partition.total = partition.total - node.capacity + info.capacity
-                node.resize(info.capacity, node.occupied)
-        return effects
-
-    inside.instead_of(nodes.update, update)
+@instead_of(nodes.update)
+def _(inside: Inside, original: Original, rm: Any, info: Any, now: float) -> list[Effect]:
+    effects = original(rm, info, now)
+    known = rm.node(info.node_id)
+    is_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
+    if known and is_rejected and info.capacity is not None:
+        partition, node = known
+        if info.capacity.fits(node.capacity) and info.capacity != node.capacity:
+            inside.fires()
+            partition.total = partition.total - node.capacity + info.capacity
+            node.resize(info.capacity, node.occupied)
+    return effects
 
 
 @mutant(
@@ -193,14 +190,12 @@ def _(inside: Inside) -> None:
     "An ask with a negative priority waits for ever.",
     breaks=("SI-ALLOC-003",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
-        if ask.priority < 0:
-            inside.fires()
-            return []
-        return original(rm, ask, now)
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Original, rm: Any, ask: Any, now: float) -> list[Effect]:
+    if ask.priority < 0:
+        inside.fires()
+        return []
+    return original(rm, ask, now)
 
 
 @mutant(
@@ -208,11 +203,9 @@ def _(inside: Inside) -> None:
     "A negative priority is reported as zero in the allocation.",
     breaks=("SI-ALLOC-003",),
 )
-def _(inside: Inside) -> None:
-    def make(original: Original, *args: Any) -> list[Effect]:
-        return [_at_least_zero(inside, effect) for effect in original(*args)]
-
-    inside.instead_of(allocations.make, make)
+@instead_of(allocations.make)
+def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+    return [_at_least_zero(inside, effect) for effect in original(*args)]
 
 
 def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
@@ -228,20 +221,18 @@ def _at_least_zero(inside: Inside, effect: Effect) -> Effect:
     "A real ask replaces a placeholder of another application with the same task group.",
     breaks=("SI-GANG-017",),
 )
-def _(inside: Inside) -> None:
-    def choose(original: Original, partition: Any, pending: Any) -> Any:
-        own = original(partition, pending)
-        if own is not None or not pending.key.replaces:
-            return own
-        for application in partition.applications.values():
-            gang = partition.gangs.get(application)
-            group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
-            if group:
-                inside.fires()
-                return next(iter(group.values()))
-        return None
-
-    inside.instead_of(replacement.choose, choose)
+@instead_of(replacement.choose)
+def _(inside: Inside, original: Original, partition: Any, pending: Any) -> Any:
+    own = original(partition, pending)
+    if own is not None or not pending.key.replaces:
+        return own
+    for application in partition.applications.values():
+        gang = partition.gangs.get(application)
+        group = gang.replaceable.get(pending.key.replaces) if gang is not None else None
+        if group:
+            inside.fires()
+            return next(iter(group.values()))
+    return None
 
 
 def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], Any]) -> None:

@@ -10,6 +10,7 @@ from sireference.core.model import AllocationRecord, Effect, NodeInfo, RejectedN
 from sireference.core.state.quota import Quota, Quotas
 from sireference.core.states import NodeAction, NodeState
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -22,17 +23,15 @@ _TOO_OFTEN: Final = 3
     "An existing allocation without identity is accepted.",
     breaks=("SI-REC-004",),
 )
-def _(inside: Inside) -> None:
-    def objections(
-        original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
-    ) -> Iterator[str]:
-        for reason in original(partition, allocation, *rest):
-            if allocation.identity or "identity" not in reason:
-                yield reason
-            else:
-                inside.fires()
-
-    inside.instead_of(recovery._objections, objections)
+@instead_of(recovery._objections)
+def _(
+    inside: Inside, original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
+) -> Iterator[str]:
+    for reason in original(partition, allocation, *rest):
+        if allocation.identity or "identity" not in reason:
+            yield reason
+        else:
+            inside.fires()
 
 
 @mutant(
@@ -41,14 +40,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-REC-004",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def create(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        named = tuple(one for one in info.allocations if one.identity)
-        if len(named) < len(info.allocations):
-            inside.fires()
-        return original(rm, replace(info, allocations=named), now)
-
-    inside.instead_of(nodes.create, create)
+@instead_of(nodes.create)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    named = tuple(one for one in info.allocations if one.identity)
+    if len(named) < len(info.allocations):
+        inside.fires()
+    return original(rm, replace(info, allocations=named), now)
 
 
 def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) -> None:

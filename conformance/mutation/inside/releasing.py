@@ -21,6 +21,7 @@ from sireference.core.model import (
 from sireference.core.state.allocation import Allocation
 from sireference.core.states import TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant, variant
 
@@ -34,16 +35,14 @@ _STOPS: Final = (TerminationType.STOPPED_BY_RM, TerminationType.UNSET)
     "A release without type is treated as the open confirmation.",
     breaks=("SI-REL-007",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = named(rm, request)
-        is_open = live is not None and live.open_release is not None
-        if is_open and request.termination is TerminationType.UNSET:
-            inside.fires()
-            request = replace(request, termination=live.open_release)
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = named(rm, request)
+    is_open = live is not None and live.open_release is not None
+    if is_open and request.termination is TerminationType.UNSET:
+        inside.fires()
+        request = replace(request, termination=live.open_release)
+    return original(rm, request, now)
 
 
 @mutant(
@@ -68,14 +67,12 @@ def _(inside: Inside) -> None:
     "A placeholder added by an allocation request counts as a real allocation.",
     breaks=("SI-REC-021",),
 )
-def _(inside: Inside) -> None:
-    def add(original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
-        if allocation.ask.is_placeholder:
-            inside.fires()
-            allocation = replace(allocation, ask=replace(allocation.ask, placeholder=False))
-        return original(rm, allocation, now)
-
-    inside.instead_of(recovery.add, add)
+@instead_of(recovery.add)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, allocation: Any, now: float) -> Any:
+    if allocation.ask.is_placeholder:
+        inside.fires()
+        allocation = replace(allocation, ask=replace(allocation.ask, placeholder=False))
+    return original(rm, allocation, now)
 
 
 @variant(
@@ -84,18 +81,16 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-REL-005", "SI-REL-011"),
     departs_from=("SI-REL-028",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        live = named(rm, request)
-        if live is not None:
-            its_own = live.application.application_id
-            if request.subject.application_id != its_own:
-                inside.fires()
-                subject = replace(request.subject, application_id=its_own)
-                request = replace(request, subject=subject)
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    live = named(rm, request)
+    if live is not None:
+        its_own = live.application.application_id
+        if request.subject.application_id != its_own:
+            inside.fires()
+            subject = replace(request.subject, application_id=its_own)
+            request = replace(request, subject=subject)
+    return original(rm, request, now)
 
 
 @variant(
@@ -103,29 +98,27 @@ def _(inside: Inside) -> None:
     "A release of something unknown is answered by its echo.",
     misjudged_by=("SI-REL-005",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
-        partition = rm.partitions.get(partition_name(request.partition))
-        named = request.subject
-        application = partition and partition.applications.get(named.application_id)
-        is_there = application is not None and (
-            identity_of(request) in {*partition.allocations.of(application), *application.pending}
+@instead_of(releases.release)
+def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
+    partition = rm.partitions.get(partition_name(request.partition))
+    named = request.subject
+    application = partition and partition.applications.get(named.application_id)
+    is_there = application is not None and (
+        identity_of(request) in {*partition.allocations.of(application), *application.pending}
+    )
+    is_there = is_there or (partition is not None and identity_of(request) in partition.foreign)
+    if not is_of_all(request) and not is_there and request.termination in _STOPS:
+        inside.fires()
+        echo = Release(
+            partition=request.partition,
+            application_id=named.application_id,
+            identity=identity_of(request),
+            termination=request.termination,
+            key=named.key or "",
+            message=request.message,
         )
-        is_there = is_there or (partition is not None and identity_of(request) in partition.foreign)
-        if not is_of_all(request) and not is_there and request.termination in _STOPS:
-            inside.fires()
-            echo = Release(
-                partition=request.partition,
-                application_id=named.application_id,
-                identity=identity_of(request),
-                termination=request.termination,
-                key=named.key or "",
-                message=request.message,
-            )
-            return [ReleasedAllocation(rm.rm_id, echo)]
-        return original(rm, request, now)
-
-    inside.instead_of(releases.release, release)
+        return [ReleasedAllocation(rm.rm_id, echo)]
+    return original(rm, request, now)
 
 
 def _repeats(inside: Inside, seconds: float) -> None:
@@ -179,15 +172,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
-        received = original(partition, live, now)
-        if not received:
-            return received
-        inside.fires()
-        return received + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
-
-    inside.instead_of(allocations._expire, expire)
+@instead_of(allocations._expire)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+    received = original(partition, live, now)
+    if not received:
+        return received
+    inside.fires()
+    return received + allocation_end.end(partition, live, TerminationType.TIMEOUT, now)
 
 
 @mutant(
@@ -196,16 +187,14 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def expire(original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
-        if live.open_release is None:
-            return original(partition, live, now)
-        inside.fires()
-        live.timer = None
-        release = live.release(TerminationType.TIMEOUT, "its time is over")
-        return [ReleasedAllocation(partition.rm_id, release)]
-
-    inside.instead_of(allocations._expire, expire)
+@instead_of(allocations._expire)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
+    if live.open_release is None:
+        return original(partition, live, now)
+    inside.fires()
+    live.timer = None
+    release = live.release(TerminationType.TIMEOUT, "its time is over")
+    return [ReleasedAllocation(partition.rm_id, release)]
 
 
 @mutant(
@@ -213,12 +202,10 @@ def _(inside: Inside) -> None:
     "Releases by the scheduler do not name the partition.",
     breaks=("SI-REL-023",),
 )
-def _(inside: Inside) -> None:
-    def release(original: Callable[..., Any], live: Any, *rest: Any) -> Any:
-        inside.fires()
-        return replace(original(live, *rest), partition="")
-
-    inside.instead_of(Allocation.release, release)
+@instead_of(Allocation.release)
+def _(inside: Inside, original: Callable[..., Any], live: Any, *rest: Any) -> Any:
+    inside.fires()
+    return replace(original(live, *rest), partition="")
 
 
 @mutant(
@@ -246,14 +233,12 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-021",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
-        if isinstance(subject, EachOfKey):
-            inside.fires()
-        else:
-            yield from original(partition, subject)
-
-    inside.instead_of(asks.meant, meant)
+@instead_of(asks.meant)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+    if isinstance(subject, EachOfKey):
+        inside.fires()
+    else:
+        yield from original(partition, subject)
 
 
 @mutant(
@@ -262,17 +247,15 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-021",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def meant(original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
-        for pending in original(partition, subject):
-            if not isinstance(subject, EachOfKey):
-                yield pending
-                continue
-            for other in list(pending.application.pending.values()):
-                inside.fires()
-                yield other
-
-    inside.instead_of(asks.meant, meant)
+@instead_of(asks.meant)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, subject: Any) -> Iterator[Any]:
+    for pending in original(partition, subject):
+        if not isinstance(subject, EachOfKey):
+            yield pending
+            continue
+        for other in list(pending.application.pending.values()):
+            inside.fires()
+            yield other
 
 
 def named(rm: Any, request: Any) -> Any:

@@ -20,6 +20,7 @@ from sireference.core.state.node import Node
 from sireference.core.state.partition import Partition
 from sireference.core.states import NodeAction, NodeState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -47,18 +48,16 @@ def _(inside: Inside) -> None:
     "Creating a draining node again is rejected and undrains the node.",
     breaks=("SI-NODE-039",),
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
-        effects = original(rm, info, now)
-        known = rm.node(info.node_id)
-        was_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
-        if was_rejected and known is not None and known[1].state is NodeState.DRAINING:
-            inside.fires()
-            back = NodeInfo(info.node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
-            effects += original(rm, back, now)
-        return effects
-
-    inside.instead_of(nodes.update, update)
+@instead_of(nodes.update)
+def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -> list[Effect]:
+    effects = original(rm, info, now)
+    known = rm.node(info.node_id)
+    was_rejected = any(isinstance(effect, RejectedNode) for effect in effects)
+    if was_rejected and known is not None and known[1].state is NodeState.DRAINING:
+        inside.fires()
+        back = NodeInfo(info.node_id, NodeAction.DRAIN_TO_SCHEDULABLE)
+        effects += original(rm, back, now)
+    return effects
 
 
 @mutant(
@@ -66,16 +65,14 @@ def _(inside: Inside) -> None:
     "A rejected application is served in another queue.",
     breaks=("SI-APP-023",),
 )
-def _(inside: Inside) -> None:
-    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
-        effects = original(rm, new, now)
-        if not any(isinstance(effect, RejectedApplication) for effect in effects):
-            return effects
-        inside.fires()
-        original(rm, replace(new, queue="root.plain"), now)
+@instead_of(applications.submit)
+def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+    effects = original(rm, new, now)
+    if not any(isinstance(effect, RejectedApplication) for effect in effects):
         return effects
-
-    inside.instead_of(applications.submit, submit)
+    inside.fires()
+    original(rm, replace(new, queue="root.plain"), now)
+    return effects
 
 
 @mutant(
@@ -84,17 +81,15 @@ def _(inside: Inside) -> None:
     breaks=("SI-APP-011",),
     revision="2023-12",
 )
-def _(inside: Inside) -> None:
-    def add(original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
-        for one in rm.partitions.values():
-            application = one.applications.get(ask.application_id)
-            node = application.submitted.tags.get(_REQUIRED_NODE) if application else None
-            if node:
-                inside.fires()
-                ask = replace(ask, required_node=node)
-        return original(rm, ask, now)
-
-    inside.instead_of(asks.add, add)
+@instead_of(asks.add)
+def _(inside: Inside, original: Original, rm: Any, ask: Ask, now: float) -> list[Effect]:
+    for one in rm.partitions.values():
+        application = one.applications.get(ask.application_id)
+        node = application.submitted.tags.get(_REQUIRED_NODE) if application else None
+        if node:
+            inside.fires()
+            ask = replace(ask, required_node=node)
+    return original(rm, ask, now)
 
 
 _REQUIRED_NODE = "yunikorn.apache.org/requiredNode"
@@ -157,13 +152,11 @@ def _(inside: Inside) -> None:
     "The capacity of an ended allocation is never used again.",
     breaks=("SI-ALLOC-010",),
 )
-def _(inside: Inside) -> None:
-    def unbook(original: Callable[..., None], node: Node, resource: Any) -> None:
-        inside.fires()
-        original(node, resource)
-        node.resize(node.capacity, node.occupied + resource)
-
-    inside.instead_of(Node.unbook, unbook)
+@instead_of(Node.unbook)
+def _(inside: Inside, original: Callable[..., None], node: Node, resource: Any) -> None:
+    inside.fires()
+    original(node, resource)
+    node.resize(node.capacity, node.occupied + resource)
 
 
 @mutant(
@@ -171,20 +164,18 @@ def _(inside: Inside) -> None:
     "The capacity of allocations that end with their application is never used again.",
     breaks=("SI-APP-018",),
 )
-def _(inside: Inside) -> None:
-    def remove(original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
-        lost: list[tuple[Node, Any]] = []
-        for one in rm.partitions.values():
-            application = one.applications.get(request.application_id)
-            for live in one.allocations.of(application).values() if application is not None else ():
-                inside.fires()
-                lost.append((live.node, live.record.ask.resource))
-        effects = original(rm, request, now)
-        for node, resource in lost:
-            node.resize(node.capacity, node.occupied + resource)
-        return effects
-
-    inside.instead_of(applications.remove, remove)
+@instead_of(applications.remove)
+def _(inside: Inside, original: Original, rm: Any, request: Any, now: float) -> list[Effect]:
+    lost: list[tuple[Node, Any]] = []
+    for one in rm.partitions.values():
+        application = one.applications.get(request.application_id)
+        for live in one.allocations.of(application).values() if application is not None else ():
+            inside.fires()
+            lost.append((live.node, live.record.ask.resource))
+    effects = original(rm, request, now)
+    for node, resource in lost:
+        node.resize(node.capacity, node.occupied + resource)
+    return effects
 
 
 @mutant(
@@ -192,19 +183,17 @@ def _(inside: Inside) -> None:
     "A new configuration drops all pending asks.",
     breaks=("SI-CFG-002",),
 )
-def _(inside: Inside) -> None:
-    def update(original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
-        effects = original(rm, event, now)
-        if not any(isinstance(effect, Configured) for effect in effects):
-            return effects
-        for one in rm.partitions.values():
-            for application in one.applications.values():
-                for pending in list(application.pending.values()):
-                    inside.fires()
-                    one.drop(pending)
+@instead_of(configuration_update.update)
+def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
+    effects = original(rm, event, now)
+    if not any(isinstance(effect, Configured) for effect in effects):
         return effects
-
-    inside.instead_of(configuration_update.update, update)
+    for one in rm.partitions.values():
+        for application in one.applications.values():
+            for pending in list(application.pending.values()):
+                inside.fires()
+                one.drop(pending)
+    return effects
 
 
 @mutant(

@@ -21,6 +21,7 @@ from sireference.core.state.application import Application
 from sireference.core.state.quota import Quotas
 from sireference.core.states import ApplicationState
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import mutant
 
@@ -34,14 +35,12 @@ def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
     "An application without user is never answered.",
     breaks=("SI-APP-004",),
 )
-def _(inside: Inside) -> None:
-    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
-        if new.user:
-            return original(rm, new, now)
-        inside.fires()
-        return []
-
-    inside.instead_of(applications.submit, submit)
+@instead_of(applications.submit)
+def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+    if new.user:
+        return original(rm, new, now)
+    inside.fires()
+    return []
 
 
 @mutant(
@@ -202,16 +201,14 @@ def _(inside: Inside) -> None:
     "The id of a failed application is rejected.",
     breaks=("SI-APP-037",),
 )
-def _(inside: Inside) -> None:
-    def submit(original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
-        for partition in rm.partitions.values():
-            finished = partition.finished.get(new.application_id)
-            if finished is not None and finished.state is ApplicationState.FAILED:
-                inside.fires()
-                return _rejected(rm, new)
-        return original(rm, new, now)
-
-    inside.instead_of(applications.submit, submit)
+@instead_of(applications.submit)
+def _(inside: Inside, original: Original, rm: Any, new: NewApplication, now: float) -> list[Effect]:
+    for partition in rm.partitions.values():
+        finished = partition.finished.get(new.application_id)
+        if finished is not None and finished.state is ApplicationState.FAILED:
+            inside.fires()
+            return _rejected(rm, new)
+    return original(rm, new, now)
 
 
 @mutant(
@@ -244,12 +241,10 @@ def _(inside: Inside) -> None:
     "A queue chosen by a placement rule does not limit the application.",
     breaks=("SI-CFG-008",),
 )
-def _(inside: Inside) -> None:
-    def enter(original: Callable[..., Any], leaf: Any, new: Any) -> Any:
-        quotas = original(leaf, new)
-        if not new.queue or new.queue == leaf.name:
-            return quotas
-        inside.fires()
-        return Quotas(one for one in quotas if one is not leaf)
-
-    inside.instead_of(queues.enter, enter)
+@instead_of(queues.enter)
+def _(inside: Inside, original: Callable[..., Any], leaf: Any, new: Any) -> Any:
+    quotas = original(leaf, new)
+    if not new.queue or new.queue == leaf.name:
+        return quotas
+    inside.fires()
+    return Quotas(one for one in quotas if one is not leaf)

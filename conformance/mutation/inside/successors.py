@@ -9,6 +9,7 @@ from sireference.core.gang import placeholders, replacement
 from sireference.core.model import Ask, Effect, NewAllocation
 from sireference.core.states import TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.inside.confirming import allocated_again
 from mutation.inside.releasing import identity_of
@@ -22,18 +23,16 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     "The rest of a placeholder with a smaller replacement is never used again on the node.",
     breaks=("SI-GANG-054",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        effects = original(partition, gone, now)
-        for effect in effects:
-            need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
-            had = gone.record.ask.resource
-            if need is not None and need != had and need.fits(had):
-                inside.fires()
-                gone.node.resize(gone.node.capacity, gone.node.occupied + had - need)
-        return effects
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    effects = original(partition, gone, now)
+    for effect in effects:
+        need = effect.allocation.ask.resource if isinstance(effect, NewAllocation) else None
+        had = gone.record.ask.resource
+        if need is not None and need != had and need.fits(had):
+            inside.fires()
+            gone.node.resize(gone.node.capacity, gone.node.occupied + had - need)
+    return effects
 
 
 @mutant(
@@ -41,16 +40,14 @@ def _(inside: Inside) -> None:
     "A real ask that does not fit in place of its placeholder is dropped.",
     breaks=("SI-GANG-055",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements._by_placeholder.get(gone)
-        effects = original(partition, gone, now)
-        if pending is not None and pending.had_placeholder:
-            inside.fires()
-            partition.asks.drop(pending)
-        return effects
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements._by_placeholder.get(gone)
+    effects = original(partition, gone, now)
+    if pending is not None and pending.had_placeholder:
+        inside.fires()
+        partition.asks.drop(pending)
+    return effects
 
 
 @mutant(
@@ -58,16 +55,14 @@ def _(inside: Inside) -> None:
     "A real ask gets no more than its placeholder had.",
     breaks=("SI-GANG-055",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements._by_placeholder.get(gone)
-        had = gone.record.ask.resource
-        if pending is not None and not pending.ask.resource.fits(had):
-            inside.fires()
-            pending.ask = replace(pending.ask, resource=had)
-        return original(partition, gone, now)
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements._by_placeholder.get(gone)
+    had = gone.record.ask.resource
+    if pending is not None and not pending.ask.resource.fits(had):
+        inside.fires()
+        pending.ask = replace(pending.ask, resource=had)
+    return original(partition, gone, now)
 
 
 @mutant(
@@ -108,19 +103,17 @@ def _(inside: Inside) -> None:
     "A real ask for which all placeholders are in replacement has one released again.",
     breaks=("SI-GANG-056",),
 )
-def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
-        chosen = original(partition, pending)
-        if chosen is not None or not pending.key.replaces:
-            return chosen
-        for live in partition.allocations.of(pending.application).values():
-            is_marked = live.is_placeholder and live.open_release is _REPLACED
-            if is_marked and live.record.ask.task_group == pending.key.replaces:
-                inside.fires()
-                return live
-        return None
-
-    inside.instead_of(replacement.choose, choose)
+@instead_of(replacement.choose)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+    chosen = original(partition, pending)
+    if chosen is not None or not pending.key.replaces:
+        return chosen
+    for live in partition.allocations.of(pending.application).values():
+        is_marked = live.is_placeholder and live.open_release is _REPLACED
+        if is_marked and live.record.ask.task_group == pending.key.replaces:
+            inside.fires()
+            return live
+    return None
 
 
 @mutant(
@@ -162,16 +155,14 @@ def _(inside: Inside) -> None:
     "A real ask whose placeholder ends with its node is dropped.",
     breaks=("SI-GANG-061",),
 )
-def _(inside: Inside) -> None:
-    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        for live in list(partition.allocations.on(node).values()):
-            pending = partition.replacements._by_placeholder.get(live)
-            if pending is not None:
-                inside.fires()
-                partition.asks.drop(pending)
-        return original(partition, node, now)
-
-    inside.instead_of(nodes.decommission, decommission)
+@instead_of(nodes.decommission)
+def _(inside: Inside, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+    for live in list(partition.allocations.on(node).values()):
+        pending = partition.replacements._by_placeholder.get(live)
+        if pending is not None:
+            inside.fires()
+            partition.asks.drop(pending)
+    return original(partition, node, now)
 
 
 def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) -> None:
@@ -259,15 +250,13 @@ def _(inside: Inside) -> None:
     "A real ask replaces only a placeholder of the same size.",
     breaks=("SI-GANG-054",),
 )
-def _(inside: Inside) -> None:
-    def choose(original: Callable[..., Any], partition: Any, pending: Any) -> Any:
-        chosen = original(partition, pending)
-        if chosen is None or chosen.record.ask.resource == pending.ask.resource:
-            return chosen
-        inside.fires()
-        return None
-
-    inside.instead_of(replacement.choose, choose)
+@instead_of(replacement.choose)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any) -> Any:
+    chosen = original(partition, pending)
+    if chosen is None or chosen.record.ask.resource == pending.ask.resource:
+        return chosen
+    inside.fires()
+    return None
 
 
 @mutant(

@@ -18,6 +18,7 @@ from sireference.core.state.allocation import Allocation
 from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.inside.releasing import identity_of
 from mutation.mutant import mutant
@@ -30,17 +31,15 @@ _REPLACED = TerminationType.PLACEHOLDER_REPLACED
     "A real ask of a gang stays pending although it could replace a placeholder.",
     breaks=("SI-GANG-022",),
 )
-def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
-        application = ask_group.application
-        gang = partition.gangs.get(application)
-        is_real = application.placeholders_held and not ask_group.key.is_placeholder
-        if is_real and gang is not None and ask_group.key.replaces not in gang.replaceable:
-            inside.fires()
-            return gang.unsettled
-        return original(partition, ask_group)
-
-    inside.instead_of(placeholders.closed_gate, closed_gate)
+@instead_of(placeholders.closed_gate)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application = ask_group.application
+    gang = partition.gangs.get(application)
+    is_real = application.placeholders_held and not ask_group.key.is_placeholder
+    if is_real and gang is not None and ask_group.key.replaces not in gang.replaceable:
+        inside.fires()
+        return gang.unsettled
+    return original(partition, ask_group)
 
 
 @mutant(
@@ -68,14 +67,12 @@ def _(inside: Inside) -> None:
     "Nothing is allocated during a replacement.",
     breaks=("SI-GANG-024",),
 )
-def _(inside: Inside) -> None:
-    def run(original: Original, partition: Partition, now: float) -> list[Effect]:
-        if any(live.open_release is _REPLACED for live in partition.allocations.all.values()):
-            inside.fires()
-            return []
-        return original(partition, now)
-
-    inside.instead_of(scheduling_pass.run, run)
+@instead_of(scheduling_pass.run)
+def _(inside: Inside, original: Original, partition: Partition, now: float) -> list[Effect]:
+    if any(live.open_release is _REPLACED for live in partition.allocations.all.values()):
+        inside.fires()
+        return []
+    return original(partition, now)
 
 
 @mutant(
@@ -83,16 +80,14 @@ def _(inside: Inside) -> None:
     "The real allocation goes to the node of its placeholder even if it does not fit.",
     breaks=("SI-GANG-025", "SI-GANG-055"),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements._by_placeholder.get(gone)
-        if pending is None or pending.ask.resource.fits(gone.node.free):
-            return original(partition, gone, now)
-        inside.fires()
-        partition.replacements.resume(gone)
-        return allocations.make(partition, pending, gone.node, now)
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements._by_placeholder.get(gone)
+    if pending is None or pending.ask.resource.fits(gone.node.free):
+        return original(partition, gone, now)
+    inside.fires()
+    partition.replacements.resume(gone)
+    return allocations.make(partition, pending, gone.node, now)
 
 
 @mutant(
@@ -100,17 +95,15 @@ def _(inside: Inside) -> None:
     "A real allocation that replaced a placeholder is not counted.",
     breaks=("SI-GANG-026",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        effects = original(partition, gone, now)
-        for effect in effects:
-            if isinstance(effect, NewAllocation):
-                inside.fires()
-                live = partition.allocations.all[effect.allocation.identity]
-                live.application.quotas.unbook(live.record.ask.resource)
-        return effects
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    effects = original(partition, gone, now)
+    for effect in effects:
+        if isinstance(effect, NewAllocation):
+            inside.fires()
+            live = partition.allocations.all[effect.allocation.identity]
+            live.application.quotas.unbook(live.record.ask.resource)
+    return effects
 
 
 @mutant(
@@ -118,14 +111,12 @@ def _(inside: Inside) -> None:
     "A replaced placeholder still counts in its queue.",
     breaks=("SI-GANG-026",),
 )
-def _(inside: Inside) -> None:
-    def confirmed(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        if live.open_release is _REPLACED:
-            inside.fires()
-            live.application.quotas.book(live.record.ask.resource)
-        return original(partition, live, *rest)
-
-    inside.instead_of(releases._confirmed, confirmed)
+@instead_of(releases._confirmed)
+def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    if live.open_release is _REPLACED:
+        inside.fires()
+        live.application.quotas.book(live.record.ask.resource)
+    return original(partition, live, *rest)
 
 
 @mutant(
@@ -179,15 +170,13 @@ def _(inside: Inside) -> None:
     "A placeholder the RM stopped may still be replaced.",
     breaks=("SI-GANG-047",),
 )
-def _(inside: Inside) -> None:
-    def ended(_: Any, partition: Partition, placeholder: Allocation) -> None:
-        inside.fires()
-        application = placeholder.application
-        application.placeholders_held -= 1
-        if not application.placeholders_held:
-            partition.gangs.begin(application).stop_timer()
-
-    inside.instead_of(Partition._placeholder_ended, ended)
+@instead_of(Partition._placeholder_ended)
+def _(inside: Inside, _: Any, partition: Partition, placeholder: Allocation) -> None:
+    inside.fires()
+    application = placeholder.application
+    application.placeholders_held -= 1
+    if not application.placeholders_held:
+        partition.gangs.begin(application).stop_timer()
 
 
 @mutant(
@@ -224,14 +213,12 @@ def _(inside: Inside) -> None:
     "A placeholder that ends with its node is released as replaced.",
     breaks=("SI-GANG-060",),
 )
-def _(inside: Inside) -> None:
-    def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
-        there = partition.allocations.on(node)
-        gone = {key for key, live in there.items() if live.is_placeholder}
-        effects = original(partition, node, now)
-        return [_as_replaced(inside, effect, gone) for effect in effects]
-
-    inside.instead_of(nodes.decommission, decommission)
+@instead_of(nodes.decommission)
+def _(inside: Inside, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
+    there = partition.allocations.on(node)
+    gone = {key for key, live in there.items() if live.is_placeholder}
+    effects = original(partition, node, now)
+    return [_as_replaced(inside, effect, gone) for effect in effects]
 
 
 def _as_replaced(inside: Inside, effect: Effect, gone: set[str]) -> Effect:
@@ -294,25 +281,23 @@ def _(inside: Inside) -> None:
     "The capacity of a released placeholder goes to the oldest pending ask.",
     breaks=("SI-GANG-021",),
 )
-def _(inside: Inside) -> None:
-    def go_on(original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-        pending = partition.replacements._by_placeholder.get(gone)
-        others = [one for one in partition.applications.values() if one is not gone.application]
-        older = [
-            one
-            for other in others
-            for one in other.pending.values()
-            if pending is not None and one.number < pending.number
-        ]
-        if not older:
-            return original(partition, gone, now)
-        inside.fires()
-        partition.replacements.resume(gone)
-        pending.had_placeholder = True
-        partition.asks.enqueue(pending)
-        return []
-
-    inside.instead_of(replacement.go_on, go_on)
+@instead_of(replacement.go_on)
+def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
+    pending = partition.replacements._by_placeholder.get(gone)
+    others = [one for one in partition.applications.values() if one is not gone.application]
+    older = [
+        one
+        for other in others
+        for one in other.pending.values()
+        if pending is not None and one.number < pending.number
+    ]
+    if not older:
+        return original(partition, gone, now)
+    inside.fires()
+    partition.replacements.resume(gone)
+    pending.had_placeholder = True
+    partition.asks.enqueue(pending)
+    return []
 
 
 @mutant(

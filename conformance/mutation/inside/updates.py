@@ -12,6 +12,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
 from sireference.core.states import TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import mutant
 
@@ -25,12 +26,10 @@ _Original = Callable[..., Any]
     "The update of a live allocation's amount is silently ignored.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    def change(_original: _Original, *_: Any) -> Any:
-        inside.fires()
-        return []
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(inside: Inside, _original: _Original, *_: Any) -> Any:
+    inside.fires()
+    return []
 
 
 @_mutant(
@@ -38,12 +37,10 @@ def _(inside: Inside) -> None:
     "The updated amount of a live allocation is added to the old one.",
     breaks=("SI-ALLOC-012",),
 )
-def _(inside: Inside) -> None:
-    def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
-        inside.fires()
-        return original(held_in, live, live.record.ask.resource + resource)
-
-    inside.instead_of(Partition.resize, resize)
+@instead_of(Partition.resize)
+def _(inside: Inside, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+    inside.fires()
+    return original(held_in, live, live.record.ask.resource + resource)
 
 
 @_mutant(
@@ -51,13 +48,11 @@ def _(inside: Inside) -> None:
     "An update is reported as the release of the previous allocation.",
     breaks=("SI-ALLOC-013",),
 )
-def _(inside: Inside) -> None:
-    def change(original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
-        inside.fires()
-        release = live.release(TerminationType.STOPPED_BY_RM, "it has another size now")
-        return [*original(held_in, live, *rest), ReleasedAllocation(held_in.rm_id, release)]
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+    inside.fires()
+    release = live.release(TerminationType.STOPPED_BY_RM, "it has another size now")
+    return [*original(held_in, live, *rest), ReleasedAllocation(held_in.rm_id, release)]
 
 
 @_mutant(
@@ -65,14 +60,12 @@ def _(inside: Inside) -> None:
     "An update is reported as a new allocation on the wrong node.",
     breaks=("SI-ALLOC-013",),
 )
-def _(inside: Inside) -> None:
-    def change(original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
-        inside.fires()
-        record = replace(live.record, node_id="elsewhere")
-        received = NewAllocation(held_in.rm_id, record, live.application.leaf.name)
-        return [*original(held_in, live, *rest), received]
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) -> Any:
+    inside.fires()
+    record = replace(live.record, node_id="elsewhere")
+    received = NewAllocation(held_in.rm_id, record, live.application.leaf.name)
+    return [*original(held_in, live, *rest), received]
 
 
 def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
@@ -111,17 +104,15 @@ def _(inside: Inside) -> None:
     "An update that names another node also takes capacity there.",
     breaks=("SI-ALLOC-015",),
 )
-def _(inside: Inside) -> None:
-    def change(original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
-        _, *named = rest  # the time, and a node if one is named
-        other = held_in.nodes.get(named[0]) if named else None
-        if other is None or other is live.node:
-            return original(held_in, live, ask, *rest)
-        inside.fires()
-        other.book(ask.resource)
-        return []
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(inside: Inside, original: _Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
+    _, *named = rest  # the time, and a node if one is named
+    other = held_in.nodes.get(named[0]) if named else None
+    if other is None or other is live.node:
+        return original(held_in, live, ask, *rest)
+    inside.fires()
+    other.book(ask.resource)
+    return []
 
 
 @_mutant(

@@ -12,7 +12,7 @@ from sirm.core.model import Effect, FromScheduler, Release, Released, Terminatio
 from sirm.core.state import State
 from sirm.core.states import ContainerState
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 CarryOut: TypeAlias = Callable[[State, Container, Termination, float], list[Effect]]
@@ -78,12 +78,10 @@ def _(inside: Inside) -> None:
     "A release that the RM begins has the type TIMEOUT.",
     breaks=("SI-REL-012",),
 )
-def _(inside: Inside) -> None:
-    def origination(original: Callable[[Container], Release], container: Container) -> Release:
-        inside.fires()
-        return replace(original(container), termination=Termination.TIMEOUT)
-
-    inside.instead_of(confirmations.origination, origination)
+@instead_of(confirmations.origination)
+def _(inside: Inside, original: Callable[[Container], Release], container: Container) -> Release:
+    inside.fires()
+    return replace(original(container), termination=Termination.TIMEOUT)
 
 
 @rm_mutant(
@@ -112,14 +110,12 @@ def _(inside: Inside) -> None:
     "A release without identity ends only the first container of the application.",
     breaks=("SI-REL-022",),
 )
-def _(inside: Inside) -> None:
-    def covered(original: Covered, state: State, event: Released) -> list[Container]:
-        subjects = original(state, event)
-        if len(subjects) > 1:
-            inside.fires()
-        return subjects[:1]
-
-    inside.instead_of(releases.covered, covered)
+@instead_of(releases.covered)
+def _(inside: Inside, original: Covered, state: State, event: Released) -> list[Container]:
+    subjects = original(state, event)
+    if len(subjects) > 1:
+        inside.fires()
+    return subjects[:1]
 
 
 @rm_mutant(
@@ -127,14 +123,12 @@ def _(inside: Inside) -> None:
     "A release without identity ends the containers of every application.",
     breaks=("SI-REL-022",),
 )
-def _(inside: Inside) -> None:
-    def covered(original: Covered, state: State, event: Released) -> list[Container]:
-        if event.key or event.identity:
-            return original(state, event)
-        inside.fires()
-        return list(state.cluster.containers.values())
-
-    inside.instead_of(releases.covered, covered)
+@instead_of(releases.covered)
+def _(inside: Inside, original: Covered, state: State, event: Released) -> list[Container]:
+    if event.key or event.identity:
+        return original(state, event)
+    inside.fires()
+    return list(state.cluster.containers.values())
 
 
 @rm_mutant(
@@ -177,11 +171,9 @@ def _(inside: Inside) -> None:
     breaks=("SI-WIRE-009",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    def termination(original: Callable[[int], Termination], number: int) -> Termination:
-        if number:
-            return original(number)
-        inside.fires()
-        return Termination.PREEMPTED_BY_SCHEDULER
-
-    inside.instead_of(r2021_02.termination, termination)
+@instead_of(r2021_02.termination)
+def _(inside: Inside, original: Callable[[int], Termination], number: int) -> Termination:
+    if number:
+        return original(number)
+    inside.fires()
+    return Termination.PREEMPTED_BY_SCHEDULER

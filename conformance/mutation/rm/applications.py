@@ -19,7 +19,7 @@ from sirm.core.state import State
 from sirm.core.states import ApplicationState, Verdict
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 _Follows = Callable[[State, UpdatedApplication, float], list[Effect]]
@@ -81,15 +81,13 @@ def _(inside: Inside) -> None:
     "A rejection of an application is taken as an acceptance.",
     breaks=("SI-APP-033",),
 )
-def _(inside: Inside) -> None:
-    def rejected(
-        _original: Any, state: State, event: RejectedApplication, _now: float
-    ) -> list[Effect]:
-        inside.fires()
-        state.knowledge.applications[event.application_id] = Verdict.ACCEPTED
-        return []
-
-    inside.instead_of(applications.rejected, rejected)
+@instead_of(applications.rejected)
+def _(
+    inside: Inside, _original: Any, state: State, event: RejectedApplication, _now: float
+) -> list[Effect]:
+    inside.fires()
+    state.knowledge.applications[event.application_id] = Verdict.ACCEPTED
+    return []
 
 
 @rm_mutant(
@@ -97,16 +95,14 @@ def _(inside: Inside) -> None:
     "The state of an unknown application makes the RM register again.",
     breaks=("SI-APP-033",),
 )
-def _(inside: Inside) -> None:
-    def updated(
-        original: _Follows, state: State, event: UpdatedApplication, now: float
-    ) -> list[Effect]:
-        if event.application_id not in state.cluster.applications:
-            inside.fires()
-            return registration.lost(state, "an unknown application", now)
-        return original(state, event, now)
-
-    inside.instead_of(applications.updated, updated)
+@instead_of(applications.updated)
+def _(
+    inside: Inside, original: _Follows, state: State, event: UpdatedApplication, now: float
+) -> list[Effect]:
+    if event.application_id not in state.cluster.applications:
+        inside.fires()
+        return registration.lost(state, "an unknown application", now)
+    return original(state, event, now)
 
 
 def _frees(inside: Inside, is_free: Callable[[Application], bool]) -> None:
@@ -172,14 +168,12 @@ def _(inside: Inside) -> None:
     "An application that has failed goes on waiting.",
     breaks=("SI-APP-038",),
 )
-def _(inside: Inside) -> None:
-    def updated(
-        _original: Any, _state: State, _event: UpdatedApplication, _now: float
-    ) -> list[Effect]:
-        inside.fires()
-        return []
-
-    inside.instead_of(applications.updated, updated)
+@instead_of(applications.updated)
+def _(
+    inside: Inside, _original: Any, _state: State, _event: UpdatedApplication, _now: float
+) -> list[Effect]:
+    inside.fires()
+    return []
 
 
 @rm_mutant(
@@ -187,15 +181,13 @@ def _(inside: Inside) -> None:
     "An application that has failed asks for what it still lacks.",
     breaks=("SI-APP-038",),
 )
-def _(inside: Inside) -> None:
-    def updated(
-        original: _Follows, state: State, event: UpdatedApplication, now: float
-    ) -> list[Effect]:
-        application = state.cluster.applications.get(event.application_id)
-        if application is None or event.state != "Failed":
-            return original(state, event, now)
-        inside.fires()
-        asks: list[Effect] = [requests.request(one) for one in application.containers.values()]
-        return [*asks, *original(state, event, now)]
-
-    inside.instead_of(applications.updated, updated)
+@instead_of(applications.updated)
+def _(
+    inside: Inside, original: _Follows, state: State, event: UpdatedApplication, now: float
+) -> list[Effect]:
+    application = state.cluster.applications.get(event.application_id)
+    if application is None or event.state != "Failed":
+        return original(state, event, now)
+    inside.fires()
+    asks: list[Effect] = [requests.request(one) for one in application.containers.values()]
+    return [*asks, *original(state, event, now)]

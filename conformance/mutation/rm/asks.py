@@ -12,7 +12,7 @@ from sirm.core.state import State
 from sirm.core.states import ContainerState
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 _PATIENCE: Final = 0.5  # seconds
@@ -74,21 +74,19 @@ def _(inside: Inside) -> None:
     "A rejected ask is sent once more, under a new key.",
     areas=("ASK",),
 )
-def _(inside: Inside) -> None:
-    def rejected(
-        original: _Rejects, state: State, event: RejectedRequest, now: float
-    ) -> list[Effect]:
-        container = state.cluster.find(event.key)
-        if container is None or container.state is not ContainerState.WAITING:
-            return original(state, event, now)
-        inside.fires()
-        application = container.application
-        again = containers.create(state.cluster, application, container.group)
-        containers.forget(state, container)
-        state.knowledge.report(again)
-        return containers.give_up(state, container)
-
-    inside.instead_of(requests.rejected, rejected)
+@instead_of(requests.rejected)
+def _(
+    inside: Inside, original: _Rejects, state: State, event: RejectedRequest, now: float
+) -> list[Effect]:
+    container = state.cluster.find(event.key)
+    if container is None or container.state is not ContainerState.WAITING:
+        return original(state, event, now)
+    inside.fires()
+    application = container.application
+    again = containers.create(state.cluster, application, container.group)
+    containers.forget(state, container)
+    state.knowledge.report(again)
+    return containers.give_up(state, container)
 
 
 @rm_variant(

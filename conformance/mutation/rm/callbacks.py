@@ -13,7 +13,7 @@ from sirm.shell.connection import Connection
 from sirm.shell.instance import Instance
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 Called: TypeAlias = Callable[[Instance, ext.ToRm], ext.FromRm.Answer]
@@ -25,15 +25,13 @@ Read: TypeAlias = Callable[[codec.CallbackCodec, State, ext.ToRm], codec.Reply]
     "The index of an eviction check is that of the first attempt, whatever has to go.",
     breaks=("SI-CB-006",),
 )
-def _(inside: Inside) -> None:
-    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
-        index, start = original(*args), args[-1]
-        if index is None or index == start:
-            return index
-        inside.fires()
-        return int(start)
-
-    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+@instead_of(callbacks.preemption_predicate)
+def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+    index, start = original(*args), args[-1]
+    if index is None or index == start:
+        return index
+    inside.fires()
+    return int(start)
 
 
 @rm_mutant(
@@ -41,15 +39,13 @@ def _(inside: Inside) -> None:
     "An eviction check is refused if the first attempt does not suffice.",
     breaks=("SI-CB-006",),
 )
-def _(inside: Inside) -> None:
-    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
-        index, start = original(*args), args[-1]
-        if index is None or index == start:
-            return index
-        inside.fires()
-        return None
-
-    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+@instead_of(callbacks.preemption_predicate)
+def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+    index, start = original(*args), args[-1]
+    if index is None or index == start:
+        return index
+    inside.fires()
+    return None
 
 
 @rm_mutant(
@@ -57,14 +53,12 @@ def _(inside: Inside) -> None:
     "An eviction check succeeds with the first attempt, wherever and whatever it is.",
     breaks=("SI-CB-006",),
 )
-def _(inside: Inside) -> None:
-    def preemption_predicate(original: Callable[..., int | None], *args: Any) -> int | None:
-        start = int(args[-1])
-        if original(*args) != start:
-            inside.fires()
-        return start
-
-    inside.instead_of(callbacks.preemption_predicate, preemption_predicate)
+@instead_of(callbacks.preemption_predicate)
+def _(inside: Inside, original: Callable[..., int | None], *args: Any) -> int | None:
+    start = int(args[-1])
+    if original(*args) != start:
+        inside.fires()
+    return start
 
 
 @rm_variant(
@@ -149,13 +143,11 @@ def _(inside: Inside) -> None:
     "A predicate call is answered without an error for each node.",
     breaks=("SI-CB-014",),
 )
-def _(inside: Inside) -> None:
-    def predicate(original: Callable[[State, str, str], str], *args: Any) -> str:
-        if original(*args):
-            inside.fires()
-        return ""
-
-    inside.instead_of(callbacks.predicate, predicate)
+@instead_of(callbacks.predicate)
+def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) -> str:
+    if original(*args):
+        inside.fires()
+    return ""
 
 
 @rm_mutant(
@@ -163,12 +155,10 @@ def _(inside: Inside) -> None:
     "A predicate call is answered with an error for each node.",
     breaks=("SI-CB-014",),
 )
-def _(inside: Inside) -> None:
-    def predicate(original: Callable[[State, str, str], str], *args: Any) -> str:
-        inside.fires()
-        return original(*args) or "the predicates failed"
-
-    inside.instead_of(callbacks.predicate, predicate)
+@instead_of(callbacks.predicate)
+def _(inside: Inside, original: Callable[[State, str, str], str], *args: Any) -> str:
+    inside.fires()
+    return original(*args) or "the predicates failed"
 
 
 @rm_variant(

@@ -9,7 +9,7 @@ from sirm.core.model import Action, AddNode, ReportNode
 from sirm.shell import driver
 from siwire.constants import CREATION_TIME
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 _Original = Callable[..., Any]
@@ -109,13 +109,11 @@ def _(inside: Inside) -> None:
     "Requests have the tag creationTime, a tag without group, and a label with a slash.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    def tags_of(original: _Original, labels: Mapping[str, str]) -> dict[str, str]:
-        inside.fires()
-        more = {CREATION_TIME: "1700000000", "example.org/team": "one"}
-        return {**original(labels), **more, "kubernetes.io/label/app.example.org/name": "two"}
-
-    inside.instead_of(tags.tags, tags_of)
+@instead_of(tags.tags)
+def _(inside: Inside, original: _Original, labels: Mapping[str, str]) -> dict[str, str]:
+    inside.fires()
+    more = {CREATION_TIME: "1700000000", "example.org/team": "one"}
+    return {**original(labels), **more, "kubernetes.io/label/app.example.org/name": "two"}
 
 
 def _with_capacity(inside: Inside, alter: Callable[[dict[str, int]], dict[str, int]]) -> None:

@@ -11,24 +11,22 @@ from sirm.core.model import Effect, Release, Released, Resource, Update
 from sirm.core.state import State
 from sirm.core.states import ContainerState
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
 
 Requests: TypeAlias = Callable[[Codec, Iterable[Update], str], Iterator[tuple[str, Message]]]
 
 
 @rm_variant("rm-repeats-releases", "Every release is sent twice.")
-def _(inside: Inside) -> None:
-    def requests(
-        original: Requests, self: Codec, sent: Iterable[Update], rm_id: str
-    ) -> Iterator[tuple[str, Message]]:
-        sent = list(sent)
-        yield from original(self, sent, rm_id)
-        if again := [one for one in sent if isinstance(one, Release)]:
-            inside.fires()
-            yield from original(self, again, rm_id)
-
-    inside.instead_of(Codec.requests, requests)
+@instead_of(Codec.requests)
+def _(
+    inside: Inside, original: Requests, self: Codec, sent: Iterable[Update], rm_id: str
+) -> Iterator[tuple[str, Message]]:
+    sent = list(sent)
+    yield from original(self, sent, rm_id)
+    if again := [one for one in sent if isinstance(one, Release)]:
+        inside.fires()
+        yield from original(self, again, rm_id)
 
 
 @rm_variant(

@@ -11,7 +11,7 @@ from sirm.core.model import ReportForeign, ReportNode
 from sirm.core.state import State
 from siwire.constants import FOREIGN
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 _Original = Callable[..., Any]
@@ -22,19 +22,17 @@ _Original = Callable[..., Any]
     "Nodes are reported without what others hold there, in place of foreign allocations.",
     breaks=("SI-FOR-011",),
 )
-def _(inside: Inside) -> None:
-    def creation(original: _Original, state: State, node: Node) -> list[ReportNode]:
-        reports: list[ReportNode] = original(state, node)
-        free = dict(node.capacity)
-        for one in state.cluster.foreign_on(node.node_id):
-            for name, amount in one.resource.items():
-                free[name] = free.get(name, 0) - amount
-        if free == node.capacity:
-            return reports
-        inside.fires()
-        return [replace(reports[0], capacity=free), *reports[1:]]
-
-    inside.instead_of(nodes.creation, creation)
+@instead_of(nodes.creation)
+def _(inside: Inside, original: _Original, state: State, node: Node) -> list[ReportNode]:
+    reports: list[ReportNode] = original(state, node)
+    free = dict(node.capacity)
+    for one in state.cluster.foreign_on(node.node_id):
+        for name, amount in one.resource.items():
+            free[name] = free.get(name, 0) - amount
+    if free == node.capacity:
+        return reports
+    inside.fires()
+    return [replace(reports[0], capacity=free), *reports[1:]]
 
 
 @rm_mutant(
@@ -42,13 +40,11 @@ def _(inside: Inside) -> None:
     "What others hold on a node is not reported.",
     breaks=("SI-FOR-011",),
 )
-def _(inside: Inside) -> None:
-    def due(original: _Original, state: State) -> Iterator[ReportForeign]:
-        for _ in original(state):
-            inside.fires()
-        yield from ()
-
-    inside.instead_of(foreign.due, due)
+@instead_of(foreign.due)
+def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForeign]:
+    for _ in original(state):
+        inside.fires()
+    yield from ()
 
 
 @rm_mutant(
@@ -56,14 +52,12 @@ def _(inside: Inside) -> None:
     "Foreign allocations that cannot be moved are not marked as static.",
     breaks=("SI-FOR-011",),
 )
-def _(inside: Inside) -> None:
-    def due(original: _Original, state: State) -> Iterator[ReportForeign]:
-        for one in original(state):
-            if one.is_static:
-                inside.fires()
-            yield replace(one, is_static=False)
-
-    inside.instead_of(foreign.due, due)
+@instead_of(foreign.due)
+def _(inside: Inside, original: _Original, state: State) -> Iterator[ReportForeign]:
+    for one in original(state):
+        if one.is_static:
+            inside.fires()
+        yield replace(one, is_static=False)
 
 
 @rm_mutant(
@@ -71,10 +65,8 @@ def _(inside: Inside) -> None:
     "Foreign allocations do not have the tag that marks them.",
     breaks=("SI-FOR-011",),
 )
-def _(inside: Inside) -> None:
-    def write(original: _Original, update: ReportForeign, request: Any) -> None:
-        original(update, request)
-        inside.fires()
-        del request.allocations[-1].allocationTags[FOREIGN]
-
-    inside.instead_of(r2024_10.foreign, write)
+@instead_of(r2024_10.foreign)
+def _(inside: Inside, original: _Original, update: ReportForeign, request: Any) -> None:
+    original(update, request)
+    inside.fires()
+    del request.allocations[-1].allocationTags[FOREIGN]

@@ -17,7 +17,7 @@ from sirm.shell.connection import Connection
 from siwire import Revision, rpc
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
 
 OfConnection: TypeAlias = Callable[[Connection], Awaitable[None]]
@@ -39,36 +39,30 @@ def _(inside: Inside) -> None:
 
 
 @rm_variant("rm-updates-each-new-node", "Each node is created and then updated to what it is.")
-def _(inside: Inside) -> None:
-    def creation(
-        original: Callable[[State, Node], list[ReportNode]], state: State, node: Node
-    ) -> list[ReportNode]:
-        inside.fires()
-        update = ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, node.capacity)
-        return [*original(state, node), update]
-
-    inside.instead_of(nodes.creation, creation)
+@instead_of(nodes.creation)
+def _(
+    inside: Inside, original: Callable[[State, Node], list[ReportNode]], state: State, node: Node
+) -> list[ReportNode]:
+    inside.fires()
+    update = ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, node.capacity)
+    return [*original(state, node), update]
 
 
 @rm_variant("rm-repeats-requests", "Each message with a request is sent twice.")
-def _(inside: Inside) -> None:
-    def send(original: Send, self: Connection, method: str, message: Any) -> None:
+@instead_of(Connection.send)
+def _(inside: Inside, original: Send, self: Connection, method: str, message: Any) -> None:
+    original(self, method, message)
+    asked = message.allocations if method == "UpdateAllocation" else ()
+    if asked and not any(one.nodeID for one in asked):
+        inside.fires()
         original(self, method, message)
-        asked = message.allocations if method == "UpdateAllocation" else ()
-        if asked and not any(one.nodeID for one in asked):
-            inside.fires()
-            original(self, method, message)
-
-    inside.instead_of(Connection.send, send)
 
 
 @rm_variant("rm-keys-say-nothing", "Keys are random; they contain no name of an application.")
-def _(inside: Inside) -> None:
-    def new_key(_original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
-        inside.fires()
-        return str(uuid4())
-
-    inside.instead_of(Cluster.new_key, new_key)
+@instead_of(Cluster.new_key)
+def _(inside: Inside, _original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
+    inside.fires()
+    return str(uuid4())
 
 
 @rm_variant("rm-old-streams-end-late", "The streams of an RM that restarts end after 0.5 s.")
@@ -88,23 +82,19 @@ def _(inside: Inside) -> None:
 
 
 @rm_variant("rm-registers-twice", "Every registration is repeated before the streams are opened.")
-def _(inside: Inside) -> None:
-    async def register(original: OfConnection, self: Connection) -> None:
-        method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
-        call = rpc.callable_for(self._channel, method)
-        await call(self._codec.register(self._identity))
-        inside.fires()
-        await original(self)
-
-    inside.instead_of(Connection._register, register)
+@instead_of(Connection._register)
+async def _(inside: Inside, original: OfConnection, self: Connection) -> None:
+    method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
+    call = rpc.callable_for(self._channel, method)
+    await call(self._codec.register(self._identity))
+    inside.fires()
+    await original(self)
 
 
 @rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")
-def _(inside: Inside) -> None:
-    async def offer(_original: OfConnection, _self: Connection) -> None:
-        inside.fires()
-
-    inside.instead_of(Connection._offer_callbacks, offer)
+@instead_of(Connection._offer_callbacks)
+async def _(inside: Inside, _original: OfConnection, _self: Connection) -> None:
+    inside.fires()
 
 
 @rm_variant("rm-without-gangs", "An RM runs no gangs.", received=("--without", "gang"))

@@ -24,7 +24,7 @@ from sirm.core.model import (
 from sirm.core.state import State
 from sirm.core.states import ContainerState, ContainerTrigger
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 Sum: TypeAlias = Callable[[Iterable[Group]], Resource | None]
@@ -38,12 +38,10 @@ Record: TypeAlias = Callable[[Container], ContainerRecord]
     "placeholderAsk has each task group once, whatever its number of members.",
     breaks=("SI-GANG-001",),
 )
-def _(inside: Inside) -> None:
-    def placeholder_sum(original: Sum, groups: Iterable[Group]) -> Resource | None:
-        inside.fires()
-        return original([replace(one, members=1) for one in groups])
-
-    inside.instead_of(gangs.placeholder_sum, placeholder_sum)
+@instead_of(gangs.placeholder_sum)
+def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None:
+    inside.fires()
+    return original([replace(one, members=1) for one in groups])
 
 
 @rm_mutant(
@@ -51,12 +49,10 @@ def _(inside: Inside) -> None:
     "placeholderAsk is that of the first task group.",
     breaks=("SI-GANG-001",),
 )
-def _(inside: Inside) -> None:
-    def placeholder_sum(original: Sum, groups: Iterable[Group]) -> Resource | None:
-        inside.fires()
-        return original([one for one in groups if one.task_group][:1])
-
-    inside.instead_of(gangs.placeholder_sum, placeholder_sum)
+@instead_of(gangs.placeholder_sum)
+def _(inside: Inside, original: Sum, groups: Iterable[Group]) -> Resource | None:
+    inside.fires()
+    return original([one for one in groups if one.task_group][:1])
 
 
 @rm_mutant(
@@ -93,14 +89,12 @@ def _(inside: Inside) -> None:
     "The real members of a gang are requested when one placeholder is missing.",
     breaks=("SI-GANG-014",),
 )
-def _(inside: Inside) -> None:
-    def is_complete(original: Callable[[Application], bool], application: Application) -> bool:
-        if application.missing_placeholders == 1:
-            inside.fires()
-            return True
-        return original(application)
-
-    inside.instead_of(gangs.is_complete, is_complete)
+@instead_of(gangs.is_complete)
+def _(inside: Inside, original: Callable[[Application], bool], application: Application) -> bool:
+    if application.missing_placeholders == 1:
+        inside.fires()
+        return True
+    return original(application)
 
 
 @rm_mutant(
@@ -169,15 +163,13 @@ def _(inside: Inside) -> None:
     breaks=("SI-GANG-040",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    def events(original: Callable[[Any], Iterator[FromScheduler]], message: Any) -> Any:
-        read = list(original(message))
-        in_order = sorted(read, key=lambda one: not isinstance(one, UpdatedApplication))
-        if in_order != read:
-            inside.fires()
-        return iter(in_order)
-
-    inside.instead_of(r2021_02.events, events)
+@instead_of(r2021_02.events)
+def _(inside: Inside, original: Callable[[Any], Iterator[FromScheduler]], message: Any) -> Any:
+    read = list(original(message))
+    in_order = sorted(read, key=lambda one: not isinstance(one, UpdatedApplication))
+    if in_order != read:
+        inside.fires()
+    return iter(in_order)
 
 
 @rm_mutant(
@@ -185,15 +177,13 @@ def _(inside: Inside) -> None:
     "The real asks of a gang name no task group.",
     breaks=("SI-GANG-049",),
 )
-def _(inside: Inside) -> None:
-    def record(original: Record, container: Container) -> ContainerRecord:
-        sent = original(container)
-        if not sent.task_group or sent.placeholder:
-            return sent
-        inside.fires()
-        return replace(sent, task_group="")
-
-    inside.instead_of(requests.record, record)
+@instead_of(requests.record)
+def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+    sent = original(container)
+    if not sent.task_group or sent.placeholder:
+        return sent
+    inside.fires()
+    return replace(sent, task_group="")
 
 
 @rm_mutant(
@@ -201,15 +191,13 @@ def _(inside: Inside) -> None:
     "The real asks of a gang have the placeholder flag.",
     breaks=("SI-GANG-049",),
 )
-def _(inside: Inside) -> None:
-    def record(original: Record, container: Container) -> ContainerRecord:
-        sent = original(container)
-        if not sent.task_group or sent.placeholder:
-            return sent
-        inside.fires()
-        return replace(sent, placeholder=True)
-
-    inside.instead_of(requests.record, record)
+@instead_of(requests.record)
+def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+    sent = original(container)
+    if not sent.task_group or sent.placeholder:
+        return sent
+    inside.fires()
+    return replace(sent, placeholder=True)
 
 
 @rm_mutant(
@@ -217,16 +205,14 @@ def _(inside: Inside) -> None:
     "Every placeholder names the first task group of its application.",
     breaks=("SI-GANG-049",),
 )
-def _(inside: Inside) -> None:
-    def record(original: Record, container: Container) -> ContainerRecord:
-        sent = original(container)
-        first = container.application.workload.groups[0].task_group
-        if not sent.placeholder or sent.task_group == first:
-            return sent
-        inside.fires()
-        return replace(sent, task_group=first)
-
-    inside.instead_of(requests.record, record)
+@instead_of(requests.record)
+def _(inside: Inside, original: Record, container: Container) -> ContainerRecord:
+    sent = original(container)
+    first = container.application.workload.groups[0].task_group
+    if not sent.placeholder or sent.task_group == first:
+        return sent
+    inside.fires()
+    return replace(sent, task_group=first)
 
 
 @rm_mutant(
@@ -255,15 +241,13 @@ def _(inside: Inside) -> None:
     "A real member is requested with the next event after the one before.",
     areas=("GANG", "CB"),
 )
-def _(inside: Inside) -> None:
-    def new_requests(original: NewRequests, state: State) -> Iterator[Update]:
-        for one in original(state):
-            yield one
-            if isinstance(one, RequestAllocation) and not one.container.placeholder:
-                inside.fires()
-                return
-
-    inside.instead_of(reporting.new_requests, new_requests)
+@instead_of(reporting.new_requests)
+def _(inside: Inside, original: NewRequests, state: State) -> Iterator[Update]:
+    for one in original(state):
+        yield one
+        if isinstance(one, RequestAllocation) and not one.container.placeholder:
+            inside.fires()
+            return
 
 
 @rm_variant(

@@ -10,7 +10,7 @@ from sirm.core.model import ContainerRecord
 from sirm.shell import driver
 from siwire.ext import extension_pb2 as ext
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 NewKey: TypeAlias = Callable[[Cluster, str], str]
@@ -61,11 +61,9 @@ def _(inside: Inside) -> None:
     "A foreign container gets the key of a container of the RM.",
     breaks=("SI-ALLOC-017",),
 )
-def _(inside: Inside) -> None:
-    def new_key(original: NewKey, self: Cluster, name: str) -> str:
-        if name in self.applications or not self.containers:
-            return original(self, name)
-        inside.fires()
-        return next(iter(self.containers))
-
-    inside.instead_of(Cluster.new_key, new_key)
+@instead_of(Cluster.new_key)
+def _(inside: Inside, original: NewKey, self: Cluster, name: str) -> str:
+    if name in self.applications or not self.containers:
+        return original(self, name)
+    inside.fires()
+    return next(iter(self.containers))

@@ -17,7 +17,7 @@ from sirm.core.model import (
 )
 from sirm.core.state import State
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 _OLDEST: Final = "2021-02"
@@ -37,14 +37,12 @@ def _creates(inside: Inside, *, usable: tuple[NodeAction, ...], cordoned: Any) -
 
 
 @rm_mutant("rm-hides-cordoned-nodes", "A cordoned node is not reported.", breaks=("SI-NODE-014",))
-def _(inside: Inside) -> None:
-    def may_create(original: Callable[[State, Node], bool], state: State, node: Node) -> bool:
-        if node.cordoned:
-            inside.fires()
-            return False
-        return original(state, node)
-
-    inside.instead_of(reporting.may_create, may_create)
+@instead_of(reporting.may_create)
+def _(inside: Inside, original: Callable[[State, Node], bool], state: State, node: Node) -> bool:
+    if node.cordoned:
+        inside.fires()
+        return False
+    return original(state, node)
 
 
 @rm_mutant(
@@ -142,15 +140,13 @@ def _(inside: Inside) -> None:
     "A node that was created draining is uncordoned, and stays draining.",
     breaks=("SI-NODE-041",),
 )
-def _(inside: Inside) -> None:
-    def uncordon(
-        original: Callable[[State, str], list[Effect]], state: State, node_id: str
-    ) -> list[Effect]:
-        inside.fires()
-        original(state, node_id)
-        return []
-
-    inside.instead_of(nodes.uncordon, uncordon)
+@instead_of(nodes.uncordon)
+def _(
+    inside: Inside, original: Callable[[State, str], list[Effect]], state: State, node_id: str
+) -> list[Effect]:
+    inside.fires()
+    original(state, node_id)
+    return []
 
 
 @rm_mutant(

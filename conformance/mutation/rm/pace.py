@@ -14,7 +14,7 @@ from sirm.core.model import Effect, Update
 from sirm.core.state import State
 from sirm.shell.connection import Connection
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_variant
 from mutation.rm.messages import Requests
 
@@ -25,23 +25,19 @@ _STOPPING: Final = 0.5  # seconds
 
 
 @rm_variant("rm-sends-late", "Every message on an update stream is sent 0.3 s later.")
-def _(inside: Inside) -> None:
-    def send(original: Send, self: Connection, method: str, message: Message) -> None:
-        inside.fires()
-        asyncio.get_running_loop().call_later(_LATE, original, self, method, message)
-
-    inside.instead_of(Connection.send, send)
+@instead_of(Connection.send)
+def _(inside: Inside, original: Send, self: Connection, method: str, message: Message) -> None:
+    inside.fires()
+    asyncio.get_running_loop().call_later(_LATE, original, self, method, message)
 
 
 @rm_variant("rm-sends-elements-one-by-one", "Every element has a message of its own.")
-def _(inside: Inside) -> None:
-    def requests(
-        original: Requests, codec: Codec, updates: Iterable[Update], rm_id: str
-    ) -> Iterator[tuple[str, Message]]:
-        inside.fires()
-        yield from chain.from_iterable(original(codec, [one], rm_id) for one in updates)
-
-    inside.instead_of(Codec.requests, requests)
+@instead_of(Codec.requests)
+def _(
+    inside: Inside, original: Requests, codec: Codec, updates: Iterable[Update], rm_id: str
+) -> Iterator[tuple[str, Message]]:
+    inside.fires()
+    yield from chain.from_iterable(original(codec, [one], rm_id) for one in updates)
 
 
 @rm_variant("rm-batches", "What is sent within 0.1 s on a stream is sent in one message.")

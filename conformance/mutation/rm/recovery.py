@@ -24,7 +24,7 @@ from sirm.core.state import State
 from sirm.shell.connection import Connection
 from sirm.shell.machine import Machine
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant, rm_variant
 
 _AREAS: Final = ("CONN", "REG", "REC", "FOR", "CONST")
@@ -39,12 +39,10 @@ _Original = Callable[..., Any]
     breaks=("SI-CONN-011",),
     revision="2021-02",
 )
-def _(inside: Inside) -> None:
-    def resync(_original: _Original, _state: State, _now: float) -> list[Effect]:
-        inside.fires()
-        return []
-
-    inside.instead_of(registration.resync, resync)
+@instead_of(registration.resync)
+def _(inside: Inside, _original: _Original, _state: State, _now: float) -> list[Effect]:
+    inside.fires()
+    return []
 
 
 @rm_mutant(
@@ -109,15 +107,13 @@ def _(inside: Inside) -> None:
     "After a registration, nothing is requested for containers that waited before.",
     breaks=("SI-REG-009",),
 )
-def _(inside: Inside) -> None:
-    def report(original: _Original, cluster: Cluster) -> Any:
-        known = original(cluster)
-        if known.waiting:
-            inside.fires()
-            known.waiting.clear()
-        return known
-
-    inside.instead_of(knowledge.complete_report, report)
+@instead_of(knowledge.complete_report)
+def _(inside: Inside, original: _Original, cluster: Cluster) -> Any:
+    known = original(cluster)
+    if known.waiting:
+        inside.fires()
+        known.waiting.clear()
+    return known
 
 
 @rm_mutant(
@@ -125,14 +121,12 @@ def _(inside: Inside) -> None:
     "After a registration, running containers are requested as if they waited.",
     breaks=("SI-REG-009",),
 )
-def _(inside: Inside) -> None:
-    def existing(original: _Original, state: State) -> Iterator[Update]:
-        for update in original(state):
-            inside.fires()
-            yield requests.request(state.cluster.containers[update.container.key])
-            yield update
-
-    inside.instead_of(reporting.existing_allocations, existing)
+@instead_of(reporting.existing_allocations)
+def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
+    for update in original(state):
+        inside.fires()
+        yield requests.request(state.cluster.containers[update.container.key])
+        yield update
 
 
 @rm_mutant(
@@ -140,13 +134,11 @@ def _(inside: Inside) -> None:
     "After a registration, running containers are not reported.",
     breaks=("SI-REG-009",),
 )
-def _(inside: Inside) -> None:
-    def existing(original: _Original, state: State) -> Iterator[Update]:
-        for _ in original(state):
-            inside.fires()
-        yield from ()
-
-    inside.instead_of(reporting.existing_allocations, existing)
+@instead_of(reporting.existing_allocations)
+def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
+    for _ in original(state):
+        inside.fires()
+    yield from ()
 
 
 @rm_mutant(
@@ -154,14 +146,12 @@ def _(inside: Inside) -> None:
     "Each instance of the RM registers under an rmID of its own.",
     breaks=("SI-REG-010",),
 )
-def _(inside: Inside) -> None:
-    async def fail_over(original: _Original, machine: Machine) -> None:
-        inside.fires()
-        identity = machine._identity  # no caller can set it later
-        machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")
-        await original(machine)
-
-    inside.instead_of(Machine.fail_over, fail_over)
+@instead_of(Machine.fail_over)
+async def _(inside: Inside, original: _Original, machine: Machine) -> None:
+    inside.fires()
+    identity = machine._identity  # no caller can set it later
+    machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")
+    await original(machine)
 
 
 def _reports_if(inside: Inside, may_be: Callable[[State, Container], bool]) -> None:
@@ -384,15 +374,13 @@ def _(inside: Inside) -> None:
     "Applications are added once every node has its verdict.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    def new_applications(original: _Original, state: State) -> Any:
-        known = state.knowledge
-        if known.new_nodes or not all(map(state.accepts_node, known.nodes)):
-            inside.fires()
-            return ()
-        return original(state)
-
-    inside.instead_of(reporting.new_applications, new_applications)
+@instead_of(reporting.new_applications)
+def _(inside: Inside, original: _Original, state: State) -> Any:
+    known = state.knowledge
+    if known.new_nodes or not all(map(state.accepts_node, known.nodes)):
+        inside.fires()
+        return ()
+    return original(state)
 
 
 @rm_variant(
@@ -400,15 +388,13 @@ def _(inside: Inside) -> None:
     "After a registration, containers that wait are requested under new keys.",
     areas=_AREAS,
 )
-def _(inside: Inside) -> None:
-    def report(original: _Original, cluster: Cluster) -> Knowledge:
-        for container in list(cluster.containers.values()):
-            if not container.is_allocated and not container.application.is_over:
-                inside.fires()
-                _rename(cluster, container)
-        return original(cluster)  # type: ignore[no-any-return]  # the function it replaces
-
-    inside.instead_of(knowledge.complete_report, report)
+@instead_of(knowledge.complete_report)
+def _(inside: Inside, original: _Original, cluster: Cluster) -> Knowledge:
+    for container in list(cluster.containers.values()):
+        if not container.is_allocated and not container.application.is_over:
+            inside.fires()
+            _rename(cluster, container)
+    return original(cluster)  # type: ignore[no-any-return]  # the function it replaces
 
 
 def _rename(cluster: Cluster, container: Container) -> None:

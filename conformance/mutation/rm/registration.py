@@ -9,7 +9,7 @@ from sirm.core.model import NodeAction, ReportNode
 from sirm.shell.connection import Connection
 from siwire import rpc
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 Register: TypeAlias = Callable[[Connection], Awaitable[None]]
@@ -20,14 +20,12 @@ Register: TypeAlias = Callable[[Connection], Awaitable[None]]
     "An RM reports a node before it registers, and does not mind that the stream is aborted.",
     breaks=("SI-REG-011",),
 )
-def _(inside: Inside) -> None:
-    async def register(original: Register, self: Connection) -> None:
-        early = ReportNode("early", NodeAction.CREATE, {}, {"memory": 1})
-        ((name, message),) = self._codec.requests([early], self._identity.rm_id)
-        method = rpc.methods(self._codec.revision)[name]
-        with suppress(grpc.aio.AioRpcError):
-            await rpc.callable_for(self._channel, method)(iter([message])).read()
-        inside.fires()
-        await original(self)
-
-    inside.instead_of(Connection._register, register)  # mutants do that
+@instead_of(Connection._register)  # mutants do that
+async def _(inside: Inside, original: Register, self: Connection) -> None:
+    early = ReportNode("early", NodeAction.CREATE, {}, {"memory": 1})
+    ((name, message),) = self._codec.requests([early], self._identity.rm_id)
+    method = rpc.methods(self._codec.revision)[name]
+    with suppress(grpc.aio.AioRpcError):
+        await rpc.callable_for(self._channel, method)(iter([message])).read()
+    inside.fires()
+    await original(self)

@@ -9,7 +9,7 @@ from sirm.core.cluster import Container
 from sirm.core.model import Effect, Release, Termination
 from sirm.core.state import State
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 CarryOut: TypeAlias = Callable[[State, Container, Termination, float], list[Effect]]
@@ -21,16 +21,14 @@ LastRelease: TypeAlias = Callable[[State, Container], list[Release]]
     "A release of the scheduler is carried out without a confirmation.",
     breaks=("SI-REL-008",),
 )
-def _(inside: Inside) -> None:
-    def last_release(original: LastRelease, state: State, container: Container) -> list[Release]:
-        was_begun = container.key in state.knowledge.releases
-        sent = original(state, container)
-        if was_begun:
-            inside.fires()
-            return []
-        return sent
-
-    inside.instead_of(confirmations.last_release, last_release)
+@instead_of(confirmations.last_release)
+def _(inside: Inside, original: LastRelease, state: State, container: Container) -> list[Release]:
+    was_begun = container.key in state.knowledge.releases
+    sent = original(state, container)
+    if was_begun:
+        inside.fires()
+        return []
+    return sent
 
 
 @rm_mutant(

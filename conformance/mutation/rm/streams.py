@@ -11,7 +11,7 @@ from sirm.core.model import RequestAllocation
 from sirm.shell.connection import Connection
 from sirm.shell.instance import Instance
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 
 Send: TypeAlias = Callable[[Connection, str, Message], None]
@@ -73,15 +73,13 @@ def _(inside: Inside) -> None:
     "A message with a field that the revision does not declare is ignored.",
     breaks=("SI-WIRE-007",),
 )
-def _(inside: Inside) -> None:
-    def receive(original: Receive, self: Instance, method: str, message: Any) -> None:
-        unknown: Any = UnknownFieldSet(message)
-        if len(unknown):
-            inside.fires()
-        else:
-            original(self, method, message)
-
-    inside.instead_of(Instance._received, receive)  # nothing public does it
+@instead_of(Instance._received)  # nothing public does it
+def _(inside: Inside, original: Receive, self: Instance, method: str, message: Any) -> None:
+    unknown: Any = UnknownFieldSet(message)
+    if len(unknown):
+        inside.fires()
+    else:
+        original(self, method, message)
 
 
 @rm_mutant(

@@ -13,7 +13,7 @@ from sirm.shell import connection
 from sirm.shell.connection import Connection
 from siwire import REVISIONS, rpc
 
-from mutation.altering import Inside
+from mutation.altering import Inside, instead_of
 from mutation.mutant import rm_mutant
 from mutation.rm.messages import edit
 
@@ -71,12 +71,10 @@ def _(inside: Inside) -> None:
     "A release that the RM starts has no type.",
     breaks=("SI-WIRE-010",),
 )
-def _(inside: Inside) -> None:
-    def origination(original: Callable[[Container], Release], container: Container) -> Release:
-        inside.fires()
-        return replace(original(container), termination=Termination.UNSET)
-
-    inside.instead_of(confirmations.origination, origination)
+@instead_of(confirmations.origination)
+def _(inside: Inside, original: Callable[[Container], Release], container: Container) -> Release:
+    inside.fires()
+    return replace(original(container), termination=Termination.UNSET)
 
 
 @rm_mutant(

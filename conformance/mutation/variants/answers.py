@@ -16,6 +16,7 @@ from sireference.core.state.node_index import NodeIndex
 from sireference.core.state.placement_profile import Order
 from sireference.core.states import TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.inside.releasing import application_of, key_of
 from mutation.mutant import variant
@@ -77,13 +78,11 @@ def _(inside: Inside) -> None:
     "Among asks of one priority the youngest is served first.",
     misjudged_by=("SI-ASK-005", "SI-ALLOC-001"),
 )
-def _(inside: Inside) -> None:
-    def order(original: Callable[..., Order], pending: PendingAsk) -> Order:
-        inside.fires()
-        usual = original(pending)
-        return Order(usual.descending_priority, -usual.number)
-
-    inside.instead_of(PendingAsk.order, order)
+@instead_of(PendingAsk.order)
+def _(inside: Inside, original: Callable[..., Order], pending: PendingAsk) -> Order:
+    inside.fires()
+    usual = original(pending)
+    return Order(usual.descending_priority, -usual.number)
 
 
 @variant(
@@ -112,11 +111,9 @@ def _(inside: Inside) -> None:
     "Each allocation, each release and each rejection comes in a message of its own.",
     misjudged_by=("SI-WIRE-005",),
 )
-def _(inside: Inside) -> None:
-    def responses(original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:
-        if len(answers) > 1:
-            inside.fires()
-        for answer in answers:
-            yield from original(codec, method, [answer])
-
-    inside.instead_of(Codec.responses, responses)
+@instead_of(Codec.responses)
+def _(inside: Inside, original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:
+    if len(answers) > 1:
+        inside.fires()
+    for answer in answers:
+        yield from original(codec, method, [answer])

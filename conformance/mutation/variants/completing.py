@@ -10,6 +10,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import ApplicationState
 from siwire.r2023_12 import si_pb2 as si_before
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.main_revision import NAME, si
 from mutation.mutant import keep, variant
@@ -68,12 +69,10 @@ def _(response: si.ApplicationResponse) -> None:
     misjudged_by=("SI-ALLOC-008",),
     revision=_BEFORE,
 )
-def _(inside: Inside) -> None:
-    def new_identity(original: Callable[..., str], partition: Partition, ask: Ask) -> str:
-        inside.fires()
-        return f" größe/№ {original(partition, ask)}: «%s\\» "
-
-    inside.instead_of(Partition.new_identity, new_identity)
+@instead_of(Partition.new_identity)
+def _(inside: Inside, original: Callable[..., str], partition: Partition, ask: Ask) -> str:
+    inside.fires()
+    return f" größe/№ {original(partition, ask)}: «%s\\» "
 
 
 @variant(

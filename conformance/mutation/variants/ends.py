@@ -8,6 +8,7 @@ from sireference.core.model import Effect, RejectedAsk, ReleasedAllocation
 from sireference.core.registration import ResourceManagers
 from sireference.core.states import TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.lists import is_ask
 from mutation.main_revision import NAME, si
@@ -22,18 +23,16 @@ _on_the_wire: Final = partial(variant, revision=NAME)
     "After a new registration the ends of the earlier allocations are reported.",
     misjudged_by=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
 )
-def _(inside: Inside) -> None:
-    def register(
-        original: Callable[..., Any], known: ResourceManagers, event: Any, now: float
-    ) -> list[Effect]:
-        former = known.known(event.rm_id)
-        ends = list(_ends(former)) if former is not None else []
-        effects: list[Effect] = original(known, event, now)
-        if ends:
-            inside.fires()
-        return [*effects, *ends]
-
-    inside.instead_of(ResourceManagers.register, register)
+@instead_of(ResourceManagers.register)
+def _(
+    inside: Inside, original: Callable[..., Any], known: ResourceManagers, event: Any, now: float
+) -> list[Effect]:
+    former = known.known(event.rm_id)
+    ends = list(_ends(former)) if former is not None else []
+    effects: list[Effect] = original(known, event, now)
+    if ends:
+        inside.fires()
+    return [*effects, *ends]
 
 
 def _ends(rm: Any) -> Iterator[Effect]:

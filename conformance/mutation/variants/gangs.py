@@ -14,6 +14,7 @@ from sireference.core.model import Effect, ReleasedAllocation, ReleasedAsk
 from sireference.core.state.timers import Timers
 from sireference.core.states import ApplicationState, TerminationType
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.main_revision import NAME, si
 from mutation.mutant import variant
@@ -59,14 +60,12 @@ def _(request: si.ApplicationRequest) -> None:
     "Only the gang styles hard and soft, in this spelling, are accepted.",
     misjudged_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
-        yield from original(leaf, new)
-        if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
-            inside.fires()
-            yield f"unknown gang style {new.gang_style!r}"
-
-    inside.instead_of(submission.objections, objections)
+@instead_of(submission.objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
+    yield from original(leaf, new)
+    if new.placeholder_ask and new.gang_style not in {"hard", "soft"}:
+        inside.fires()
+        yield f"unknown gang style {new.gang_style!r}"
 
 
 @variant(
@@ -74,17 +73,15 @@ def _(inside: Inside) -> None:
     "A gang in a FIFO queue gets placeholders only when the older gangs have all of theirs.",
     misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
-def _(inside: Inside) -> None:
-    def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
-        application = ask_group.application
-        gathering = application.leaf.gathering
-        is_younger = gathering.first() not in (None, application)
-        if application.is_gathering and ask_group.key.is_placeholder and is_younger:
-            inside.fires()
-            return gathering.younger
-        return original(partition, ask_group)
-
-    inside.instead_of(placeholders.closed_gate, closed_gate)
+@instead_of(placeholders.closed_gate)
+def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
+    application = ask_group.application
+    gathering = application.leaf.gathering
+    is_younger = gathering.first() not in (None, application)
+    if application.is_gathering and ask_group.key.is_placeholder and is_younger:
+        inside.fires()
+        return gathering.younger
+    return original(partition, ask_group)
 
 
 @variant(
@@ -99,13 +96,11 @@ def _(inside: Inside) -> None:
         "SI-GANG-027",
     ),
 )
-def _(inside: Inside) -> None:
-    def inherit(original: Callable[..., Any], above: Any, written: Any) -> Any:
-        inside.fires()
-        found = original(above, written)
-        return replace(found, sort_policy=written.sort_policy or SortPolicy.FAIR)
-
-    inside.instead_of(properties.inherit, inherit)
+@instead_of(properties.inherit)
+def _(inside: Inside, original: Callable[..., Any], above: Any, written: Any) -> Any:
+    inside.fires()
+    found = original(above, written)
+    return replace(found, sort_policy=written.sort_policy or SortPolicy.FAIR)
 
 
 @variant(
@@ -113,19 +108,17 @@ def _(inside: Inside) -> None:
     "All asks of an application are released by one message without a key.",
     misjudged_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
-        application = asks[0].application if asks else None
-        is_all = application is not None and len(asks) == len(application.pending)
-        effects = original(partition, asks, *rest)
-        received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
-        if not is_all or not received:
-            return effects
-        inside.fires()
-        one = replace(received[0], release=replace(received[0].release, key=""))
-        return [one, *(effect for effect in effects if effect not in received)]
-
-    inside.instead_of(application_lifecycle.withdraw, withdraw)
+@instead_of(application_lifecycle.withdraw)
+def _(inside: Inside, original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
+    application = asks[0].application if asks else None
+    is_all = application is not None and len(asks) == len(application.pending)
+    effects = original(partition, asks, *rest)
+    received = [effect for effect in effects if isinstance(effect, ReleasedAsk)]
+    if not is_all or not received:
+        return effects
+    inside.fires()
+    one = replace(received[0], release=replace(received[0].release, key=""))
+    return [one, *(effect for effect in effects if effect not in received)]
 
 
 @variant(
@@ -208,9 +201,7 @@ def _(inside: Inside) -> None:
     "Timeouts are checked once a second.",
     misjudged_by=("SI-GANG-031",),
 )
-def _(inside: Inside) -> None:
-    def put(original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
-        inside.fires()
-        return original(timers, ceil(deadline), due)
-
-    inside.instead_of(Timers.set, put)
+@instead_of(Timers.set)
+def _(inside: Inside, original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:
+    inside.fires()
+    return original(timers, ceil(deadline), due)

@@ -19,6 +19,7 @@ from sireference.core.state.partition import Partition
 from sireference.core.states import TerminationType
 from sireference.core.withdrawal import withdraw as withdrawal
 
+from mutation.altering import instead_of
 from mutation.inside import Inside, Original
 from mutation.mutant import variant
 
@@ -30,16 +31,14 @@ _LATER = 1.2  # seconds
     "An update of an allocation is answered with the current allocation.",
     misjudged_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
 )
-def _(inside: Inside) -> None:
-    def change(original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-        effects = original(partition, live, *rest)
-        if any(isinstance(one, RejectedAllocation) for one in effects):
-            return effects
-        inside.fires()
-        echo = NewAllocation(partition.rm_id, live.record, live.application.leaf.name)
-        return [echo, *effects]
-
-    inside.instead_of(updates.change, change)
+@instead_of(updates.change)
+def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
+    effects = original(partition, live, *rest)
+    if any(isinstance(one, RejectedAllocation) for one in effects):
+        return effects
+    inside.fires()
+    echo = NewAllocation(partition.rm_id, live.record, live.application.leaf.name)
+    return [echo, *effects]
 
 
 @variant(
@@ -48,13 +47,11 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-ALLOC-012", "SI-ALLOC-014"),
     departs_from=("SI-ALLOC-014", "SI-REC-025"),
 )
-def _(inside: Inside) -> None:
-    def objections(original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
-        yield from original(*args)
-        inside.fires()
-        yield "what is allocated stays as it is"
-
-    inside.instead_of(updates._objections, objections)
+@instead_of(updates._objections)
+def _(inside: Inside, original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
+    yield from original(*args)
+    inside.fires()
+    yield "what is allocated stays as it is"
 
 
 @variant(
@@ -119,13 +116,11 @@ def _(inside: Inside) -> None:
     "Foreign allocations are not supported: each report is rejected.",
     misjudged_by=("SI-FOR-002", "SI-FOR-004"),
 )
-def _(inside: Inside) -> None:
-    def report(_: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
-        inside.fires()
-        named = (foreign.key, foreign.application_id)
-        return [RejectedAllocation(rm.rm_id, *named, "foreign allocations are not supported")]
-
-    inside.instead_of(foreign_allocations.report, report)
+@instead_of(foreign_allocations.report)
+def _(inside: Inside, _: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
+    inside.fires()
+    named = (foreign.key, foreign.application_id)
+    return [RejectedAllocation(rm.rm_id, *named, "foreign allocations are not supported")]
 
 
 @variant(
@@ -134,12 +129,10 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-FOR-002", "SI-FOR-004"),
     departs_from=("SI-FOR-004", "SI-FOR-010"),
 )
-def _(inside: Inside) -> None:
-    def report(_: Original, __: Any, ___: ForeignAllocation, ____: float) -> list[Effect]:
-        inside.fires()
-        return []
-
-    inside.instead_of(foreign_allocations.report, report)
+@instead_of(foreign_allocations.report)
+def _(inside: Inside, _: Original, __: Any, ___: ForeignAllocation, ____: float) -> list[Effect]:
+    inside.fires()
+    return []
 
 
 @variant(
@@ -175,12 +168,10 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-REL-019",),
     departs_from=("SI-REL-019",),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, *args: Any) -> list[Effect]:
-        inside.fires()
-        return [one for one in original(*args) if not isinstance(one, ReleasedAsk)]
-
-    inside.instead_of(withdrawal, withdraw)
+@instead_of(withdrawal)
+def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
+    inside.fires()
+    return [one for one in original(*args) if not isinstance(one, ReleasedAsk)]
 
 
 @variant(
@@ -188,15 +179,13 @@ def _(inside: Inside) -> None:
     "The withdrawal of a pending ask is confirmed 1.2 s later.",
     misjudged_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
-        effects = original(partition, pending, now)
-        received = [one for one in effects if isinstance(one, ReleasedAsk)]
-        inside.fires()
-        partition.timers.set(now + _LATER, lambda _: received)
-        return [one for one in effects if one not in received]
-
-    inside.instead_of(withdrawal, withdraw)
+@instead_of(withdrawal)
+def _(inside: Inside, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    effects = original(partition, pending, now)
+    received = [one for one in effects if isinstance(one, ReleasedAsk)]
+    inside.fires()
+    partition.timers.set(now + _LATER, lambda _: received)
+    return [one for one in effects if one not in received]
 
 
 @variant(
@@ -205,15 +194,13 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-REL-019", "SI-ASK-019", "SI-ASK-022"),
     departs_from=("SI-REL-019",),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
-        inside.fires()
-        named = (pending.ask.key, pending.ask.application_id)
-        rejected = RejectedAsk(partition.rm_id, *named, "rejected as the RM asked")
-        effects = original(partition, pending, now)
-        return [rejected if isinstance(one, ReleasedAsk) else one for one in effects]
-
-    inside.instead_of(withdrawal, withdraw)
+@instead_of(withdrawal)
+def _(inside: Inside, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
+    inside.fires()
+    named = (pending.ask.key, pending.ask.application_id)
+    rejected = RejectedAsk(partition.rm_id, *named, "rejected as the RM asked")
+    effects = original(partition, pending, now)
+    return [rejected if isinstance(one, ReleasedAsk) else one for one in effects]
 
 
 @variant(
@@ -221,16 +208,14 @@ def _(inside: Inside) -> None:
     "Pending asks of a gang are reported as rejected at its timeout.",
     misjudged_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
 )
-def _(inside: Inside) -> None:
-    def withdraw(original: Original, partition: Any, *rest: Any) -> list[Effect]:
-        received: list[Effect] = []
-        for effect in original(partition, *rest):
-            if isinstance(effect, ReleasedAsk):
-                inside.fires()
-                named = (effect.release.key, effect.release.application_id)
-                received.append(RejectedAsk(partition.rm_id, *named, "its gang timed out"))
-            else:
-                received.append(effect)
-        return received
-
-    inside.instead_of(application_lifecycle.withdraw, withdraw)
+@instead_of(application_lifecycle.withdraw)
+def _(inside: Inside, original: Original, partition: Any, *rest: Any) -> list[Effect]:
+    received: list[Effect] = []
+    for effect in original(partition, *rest):
+        if isinstance(effect, ReleasedAsk):
+            inside.fires()
+            named = (effect.release.key, effect.release.application_id)
+            received.append(RejectedAsk(partition.rm_id, *named, "its gang timed out"))
+        else:
+            received.append(effect)
+    return received

@@ -10,6 +10,7 @@ from sireference.core import application_lifecycle, scheduler, scheduling_pass
 from sireference.core.gang import placeholders, replacement, timeout
 from sireference.core.model import ProposedTimers
 
+from mutation.altering import instead_of
 from mutation.inside import Inside
 from mutation.mutant import CHANGES, variant
 from mutation.variants.traffic import reports
@@ -65,19 +66,17 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-GANG-039",),
     departs_from=("SI-GANG-063",),
 )
-def _(inside: Inside) -> None:
-    def expire(
-        original: Callable[..., Any], partition: Any, application: Any, now: float
-    ) -> list[Any]:
-        effects: list[Any] = original(partition, application, now)
-        held = partition.allocations.of(application).values()
-        unused = [one for one in held if one.is_placeholder and one.open_release is None]
-        if effects or not unused or application.is_gathering:
-            return effects
-        inside.fires()
-        return application_lifecycle.withdraw(partition, [], unused, "it was not used")
-
-    inside.instead_of(timeout._expire, expire)
+@instead_of(timeout._expire)
+def _(
+    inside: Inside, original: Callable[..., Any], partition: Any, application: Any, now: float
+) -> list[Any]:
+    effects: list[Any] = original(partition, application, now)
+    held = partition.allocations.of(application).values()
+    unused = [one for one in held if one.is_placeholder and one.open_release is None]
+    if effects or not unused or application.is_gathering:
+        return effects
+    inside.fires()
+    return application_lifecycle.withdraw(partition, [], unused, "it was not used")
 
 
 @variant(

@@ -61,7 +61,7 @@ class Change:
     @property
     def sources(self) -> list[Path]:
         """Return the files that define the change."""
-        return sorted({Path(inspect.getfile(maker)) for maker in self.makers})
+        return sorted({Path(inspect.getfile(inspect.unwrap(maker))) for maker in self.makers})
 
     @property
     def is_on_the_wire(self) -> bool:
