@@ -104,7 +104,7 @@ def test_state_is_what_the_driver_returns(driver: Driver, rm: DrivenRM) -> None:
 
     view = rm.looks()
 
-    assert rm.running() == ("k",)
+    assert view.running == ("k",)
     assert [(one.key, one.node, one.phase) for one in view.of("a")] == [("k", "n", "started")]
     assert (view.over, view.states) == ({"a": True}, {"a": "Failed"})
 

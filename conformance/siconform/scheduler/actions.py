@@ -25,15 +25,12 @@ from siconform.protocol.notifications import (
 from siconform.protocol.registration import RegistrationRequested
 from siconform.protocol.requests import (
     Amounts,
-    ApplicationRequest,
     AskRequest,
-    NodeRequest,
     Registration,
 )
 from siconform.scheduler.decisions import release_of
-from siconform.scheduler.expectations import Expectations, Pattern, pattern_of
+from siconform.scheduler.expectations import Expectations
 from siconform.scheduler.model import Live, Pending
-from siconform.scheduler.patterns import Sent
 
 _BY_TEST: Final = "by the test"
 PLACEHOLDERS_TIMED_OUT: Final = "ResourceReservationTimeout"  # as yunikorn-core states it
@@ -70,15 +67,6 @@ class Actions(Expectations):
         )
         return registration
 
-    @contextmanager
-    def refusing_registration(self, status: str = "UNAVAILABLE") -> Iterator[None]:
-        """Refuse registrations with this gRPC status in this block."""
-        self.switches.refuses_registration = status
-        try:
-            yield
-        finally:
-            self.switches.refuses_registration = ""
-
     def aborts_stream(self, kind: UpdateKind, status: str = "UNAVAILABLE") -> None:
         """Abort one update stream; in 2021-02 it is the only one."""
         if not self.engine.is_open(kind):
@@ -88,19 +76,6 @@ class Actions(Expectations):
     def drops_connections(self) -> None:
         """Drop every connection and listen again at once; what is known stays known."""
         self.engine.drops_connections()
-
-    def stops(self) -> None:
-        """Stop listening and forget everything, as a process that ends."""
-        self.engine.stops()
-
-    def starts(self) -> None:
-        """Listen again on the same port."""
-        self.engine.starts()
-
-    def restarts(self) -> None:
-        """Stop and start again on the same port, with empty state."""
-        self.stops()
-        self.starts()
 
     def demands_registration(self) -> None:
         """Send RESYNC (2021-02)."""
@@ -153,22 +128,6 @@ class Actions(Expectations):
         finally:
             self.switches.unknown_fields = False
 
-    def rejecting(self, *patterns: Pattern) -> AbstractContextManager[None]:
-        """Return a block in which requests that match are rejected on arrival."""
-        return self.switches.rejecting(*map(pattern_of, patterns))
-
-    def rejecting_nodes(self, **wanted: Any) -> AbstractContextManager[None]:
-        """Return a block in which nodes, by default all, are rejected."""
-        return self.rejecting(Sent(NodeRequest, **wanted))
-
-    def rejecting_applications(self, **wanted: Any) -> AbstractContextManager[None]:
-        """Return a block in which applications, by default all, are rejected."""
-        return self.rejecting(Sent(ApplicationRequest, **wanted))
-
-    def rejecting_requests(self, **wanted: Any) -> AbstractContextManager[None]:
-        """Return a block in which asks, by default all, are rejected."""
-        return self.rejecting(Sent(AskRequest, **wanted))
-
     # placing
 
     def allocates(self, key: str, node: str | None = None) -> Allocated:
@@ -204,13 +163,12 @@ class Actions(Expectations):
         )
 
     def releases_requests(
-        self, *keys: str, termination: Termination = Termination.TIMEOUT, separately: bool = False
+        self, *keys: str, termination: Termination = Termination.TIMEOUT
     ) -> Sequence[AskReleased]:
-        """Release pending requests with this type, in one message or in one each."""
+        """Release pending requests with this type, in one message."""
         behaviour = self.engine.behaviour
         return self.engine.act(  # type: ignore[return-value]  # one for each
-            lambda: behaviour.releases_requests(map(self._pending, keys), termination),
-            separately=separately,
+            lambda: behaviour.releases_requests(map(self._pending, keys), termination)
         )
 
     def releases_all_of(self, application: str, termination: Termination) -> Released:
@@ -223,12 +181,10 @@ class Actions(Expectations):
         """Confirm releases of the RM by hand, in one message."""
         self.sends(*(release_of(one, Termination.STOPPED_BY_RM) for one in allocations))
 
-    def times_out(
-        self, application: str, *, state: str = "Failing", separately: bool = False
-    ) -> Sequence[Fact]:
+    def times_out(self, application: str, *, state: str = "Failing") -> Sequence[Fact]:
         """Time out a gang: release its placeholders, requested and allocated, report any state.
 
-        In one message of each stream, in 2021-02 in one for all; or everything in its own one.
+        In one message of each stream, in 2021-02 in one for all.
         """
         model, behaviour = self.engine.behaviour.model, self.engine.behaviour
 
@@ -244,16 +200,16 @@ class Actions(Expectations):
                 facts += behaviour.changes_state(application, state, why, self._now())
             return facts
 
-        return self.engine.act(time_out, separately=separately)
+        return self.engine.act(time_out)
 
     def changes_state(self, application: str, state: str, message: str = "") -> None:
         """Report a state of an application, known or not."""
         behaviour = self.engine.behaviour
         self.engine.act(lambda: behaviour.changes_state(application, state, message, self._now()))
 
-    def recommends(self, amounts: Amounts, message: str = _BY_TEST) -> None:
+    def recommends(self, amounts: Amounts) -> None:
         """Send a node recommendation (2021-02)."""
-        self.sends(NodeRecommended(dict(amounts), message))
+        self.sends(NodeRecommended(dict(amounts), _BY_TEST))
 
     def sends(self, *facts: Fact) -> None:
         """Send any facts, those of one stream in one message; what is known stays as it is."""
@@ -265,19 +221,16 @@ class Actions(Expectations):
 
     # what the scheduler knows
 
-    def allocation_of(self, application: str, key: str | None = None) -> Allocated:
-        """Wait for an allocation of an application, by default the first; return it."""
-        return self.allocations_of(application, at_least=1, key=key)[0]
+    def allocation_of(self, application: str) -> Allocated:
+        """Wait for an allocation of an application; return the first."""
+        return self.allocations_of(application)[0]
 
-    def allocations_of(
-        self, application: str, *, at_least: int = 1, key: str | None = None
-    ) -> list[Allocated]:
+    def allocations_of(self, application: str, *, at_least: int = 1) -> list[Allocated]:
         """Wait until so many allocations of an application exist; return them."""
 
         def find() -> list[Allocated] | None:
             live = self.engine.behaviour.model.live_of(application)
-            found = [one.allocation for one in live if key in (None, one.allocation.key)]
-            return found if len(found) >= at_least else None
+            return [one.allocation for one in live] if len(live) >= at_least else None
 
         found: list[Allocated] = self._waits_for(find, f"{at_least} allocations of {application}")
         return found
@@ -300,10 +253,6 @@ class Actions(Expectations):
         except PreconditionFailed as failure:
             expected = f"{application} has a pending request"
             raise ConformanceFailure(failure.message, expected=expected) from None
-
-    def knows_node(self, node: str) -> bool:
-        """Return whether the RM has added the node and not removed it."""
-        return node in self.engine.behaviour.model.nodes
 
     def leaves(self) -> None:
         """End the test: give up its switches."""

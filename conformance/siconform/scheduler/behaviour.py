@@ -58,7 +58,7 @@ class Behaviour(Decisions):
             case AskRequest():
                 return self._ask(content)
             case ExistingAllocationRequest(allocation=allocation):
-                return self._existing(allocation, content)
+                return self._existing(allocation)
             case AllocationUpdate(allocation=allocation):
                 return self._update(allocation)
             case ForeignAllocationRequest():
@@ -72,8 +72,6 @@ class Behaviour(Decisions):
     def _node(self, sent: NodeRequest) -> Sequence[Fact]:
         node = self.model.nodes.get(sent.node)
         creates = sent.action in (Action.CREATE, Action.CREATE_DRAINING)
-        if self.switches.rejects(sent):
-            return [NodeRejected(sent.node, _BY_TEST)]
         if creates and (node is not None or not sent.node):
             return self._verdict(NodeRejected(sent.node, f"node {sent.node!r} exists already"))
         if creates:
@@ -113,9 +111,6 @@ class Behaviour(Decisions):
     def _application(self, sent: ApplicationRequest) -> Sequence[Fact]:
         name = sent.application
         known = self.model.applications.get(name)
-        if self.switches.rejects(sent):
-            self.model.gone.add(name)
-            return [ApplicationRejected(name, _BY_TEST)]
         if not name or (known is not None and known.state not in OVER):
             return self._verdict(ApplicationRejected(name, f"application {name!r} exists already"))
         accepted = ApplicationAccepted not in self.switches.delayed
@@ -139,8 +134,6 @@ class Behaviour(Decisions):
 
     def _ask(self, sent: AskRequest) -> Sequence[Fact]:
         app = self.model.applications.get(sent.application)
-        if self.switches.rejects(sent):
-            return [AskRejected(sent.key, sent.application, _BY_TEST)]
         is_gone = sent.application in self.model.gone if app is None else app.state in OVER
         if is_gone:  # an unknown one may still come, on another stream
             reason = f"application {sent.application!r} was rejected, or is over"
@@ -156,9 +149,7 @@ class Behaviour(Decisions):
         )
         return self.settles(sent.application)
 
-    def _existing(self, allocation: Allocated, sent: object) -> Sequence[Fact]:
-        if self.switches.rejects(sent):
-            return [AllocationRejected(allocation.key, allocation.application, _BY_TEST)]
+    def _existing(self, allocation: Allocated) -> Sequence[Fact]:
         if allocation.application in self.model.gone:
             reason = f"application {allocation.application!r} was rejected or removed"
             return [AllocationRejected(allocation.key, allocation.application, reason)]

@@ -218,10 +218,6 @@ class DrivenRM:
         self._drives(ext.DriveCommand(add_foreign_container=foreign))
         return name
 
-    def removes_foreign_container(self, name: str) -> None:
-        """End a container of no application."""
-        self._drives(ext.DriveCommand(remove_foreign_container=name))
-
     def restarts(self) -> None:
         """End the RM's process and start it again; its containers keep running."""
         self._drives(ext.DriveCommand(restart_rm=True))
@@ -242,19 +238,13 @@ class DrivenRM:
         """Return the state of the RM, which this does not change."""
         return self._drives(ext.DriveCommand(look=True))
 
-    def running(self) -> tuple[str, ...]:
-        """Return the allocation keys of the containers that the RM runs now."""
-        return self.looks().running
-
     def awaits_running(self, *keys: str) -> None:
         """Wait until the RM runs these containers; PreconditionFailed if it does not."""
         self.waits_until(lambda view: {*keys} <= {*view.running}, f"{', '.join(keys)} run")
 
-    def waits_until(
-        self, holds: Callable[[View], bool], what: str, *, timeout: float | None = None
-    ) -> View:
+    def waits_until(self, holds: Callable[[View], bool], what: str) -> View:
         """Look until ``holds``; PreconditionFailed if it does not within the limit."""
-        limit = self.deadlines.place + self.deadlines.ack if timeout is None else timeout
+        limit = self.deadlines.place + self.deadlines.ack
         until = monotonic() + limit
         with waiting(what, limit, WaitClass.PLACE):
             while not holds(view := self.looks()):

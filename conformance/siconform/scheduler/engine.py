@@ -87,14 +87,6 @@ class Engine:
         """Listen."""
         self.server.starts()
 
-    def stops(self) -> None:
-        """Stop listening and forget everything, as a scheduler process that ends."""
-        self._records_drop()
-        self.server.stops()
-        with self.acting:
-            self.registration = None
-            self._forgets()
-
     def drops_connections(self) -> None:
         """Drop every connection and listen again at once; what is known stays known."""
         self._records_drop()
@@ -104,7 +96,11 @@ class Engine:
         """Stop for good."""
         self._closing = True
         self._to_place.set()
-        self.stops()
+        self._records_drop()
+        self.server.stops()
+        with self.acting:
+            self.registration = None
+            self._forgets()
 
     def begins(self, switches: Switches) -> None:
         """Begin a test: with empty state, and these switches."""
@@ -172,12 +168,11 @@ class Engine:
             registration = dialect.registered(message)
             rm = registration.rm
             self.history.add(rm, [RegistrationRequested(rm)], sent_by_rm=True, message=message)
-            refusal = self.switches.refuses_registration or ("" if rm else "INVALID_ARGUMENT")
-            if refusal:
-                details = "registrations are refused by the test" if rm else "rmID is empty"
-                answered = RegistrationAnswered(rm, refusal, details)
+            if not rm:
+                refusal, details = grpc.StatusCode.INVALID_ARGUMENT, "rmID is empty"
+                answered = RegistrationAnswered(rm, refusal.name, details)
                 self.history.add(rm, [answered], sent_by_rm=False)
-                return grpc.StatusCode[refusal], details
+                return refusal, details
             self.dialect = dialect
             self.registration = registration
             self.registrations += 1
@@ -187,9 +182,6 @@ class Engine:
             answered = RegistrationAnswered(rm, "OK", "")
             self.history.add(rm, [answered], sent_by_rm=False, message=response)
             return response.SerializeToString()
-
-    def opened(self, stream: ServedStream) -> None:
-        """Nothing is sent before the RM has sent its rmID."""
 
     def received(self, stream: ServedStream, data: bytes) -> None:
         """Record a message and react to it."""

@@ -9,7 +9,6 @@ from siconform.expecting.waits import WaitClass, waiting
 from siconform.outcomes import CameLate, ConformanceFailure, PreconditionFailed, TargetLost
 from siconform.protocol.notifications import (
     Allocated,
-    Released,
     StreamEnded,
     Termination,
     UpdateKind,
@@ -74,10 +73,6 @@ class Expectations(SchedulerSteps):
             )
         return entry
 
-    def expects_each(self, *patterns: Pattern) -> list[Any]:
-        """Wait for a match of every pattern, in any order."""
-        return [self.expects(pattern) for pattern in patterns]
-
     def expects_confirmation(
         self, allocation: Allocated, termination: Termination, *, timeout: float | None = None
     ) -> Entry:
@@ -94,13 +89,13 @@ class Expectations(SchedulerSteps):
         self._taken = {i for i in self._taken if not everything.matches(self._at(i).content)}
         return entry
 
-    def expects_registration(self, *, after: int | None = None) -> Entry:
-        """Wait until the RM registers, by default for the next time in this test."""
+    def expects_registration(self, *, after: int) -> Entry:
+        """Wait until the RM registers at or after this entry, for the next time in this test."""
         limit, history = self.deadlines.register, self.exchange.history
 
         def find() -> int | None:
             for index, entry in self.received():
-                is_next = index not in self._taken and index >= (after or 0)
+                is_next = index not in self._taken and index >= after
                 if is_next and isinstance(entry.content, RegistrationRequested):
                     return index
             return None
@@ -221,10 +216,6 @@ class Expectations(SchedulerSteps):
     def requests_of(self, application: str) -> list[AskRequest]:
         """Return all asks of an application, repeated ones too."""
         return self.observed(Sent(AskRequest, application=application))
-
-    def releases_sent(self) -> list[Released]:
-        """Return the releases of allocations that this scheduler sent."""
-        return [entry.content for entry in self.sent(Released)]  # type: ignore[misc]
 
     @contextmanager
     def only_new(self) -> Iterator[None]:

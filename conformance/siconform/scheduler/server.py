@@ -68,9 +68,6 @@ class Served(Protocol):
     def registers(self, data: bytes) -> bytes | tuple[grpc.StatusCode, str]:
         """Return the response to a registration, or the status that refuses it."""
 
-    def opened(self, stream: ServedStream) -> None:
-        """Handle a new update stream; its ``name`` is that of the method."""
-
     def received(self, stream: ServedStream, data: bytes) -> None:
         """Handle a message on an update stream."""
 
@@ -165,7 +162,6 @@ class SchedulerServer:
     def _updates(self, name: str) -> Callable[..., Iterator[bytes]]:
         def serve(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
             stream = self._opened(name, context)
-            self._served.opened(stream)
 
             def listen() -> None:
                 status = "CANCELLED"

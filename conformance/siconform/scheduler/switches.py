@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from siconform.protocol.notifications import Fact
-from siconform.scheduler.patterns import Sent
 
 
 @dataclass(slots=True)
@@ -18,8 +16,6 @@ class Switches:
     replaces_placeholders: bool = True
     states: bool = True  # reports states of applications
     delayed: tuple[type[Fact], ...] = ()  # kinds of verdicts that are held back
-    rejected: list[Sent[Any]] = field(default_factory=list)
-    refuses_registration: str = ""  # a gRPC status name
     unknown_fields: bool = False  # adds a field that no revision declares to all it sends
 
     @contextmanager
@@ -31,17 +27,3 @@ class Switches:
             yield
         finally:
             setattr(self, name, before)
-
-    @contextmanager
-    def rejecting(self, *patterns: Sent[Any]) -> Iterator[None]:
-        """Reject the requests that match in this block."""
-        self.rejected.extend(patterns)
-        try:
-            yield
-        finally:
-            for pattern in patterns:
-                self.rejected.remove(pattern)
-
-    def rejects(self, request: object) -> bool:
-        """Return whether a test wants this request rejected."""
-        return any(pattern.matches(request) for pattern in self.rejected)
