@@ -143,14 +143,14 @@ def _mutants(_path: str, statements: list[str], _names: _Definitions) -> _Cited:
             yield name, ids, one
 
 
-def kit_names(fields: Iterable[str], folder: Path = _DIALECTS) -> Mapping[str, frozenset[str]]:
+def kit_names(fields: Iterable[str]) -> Mapping[str, frozenset[str]]:
     """Map fields, by their name in the SI without message, to the kit's names.
 
     `Allocation.queueName` is `queue` in the kit. A field and a kit name match if a dialect has them
     together, and alone, in an assignment, a keyword or the arguments of a call.
     """
     found: dict[str, set[str]] = {name: set() for name in fields}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(_DIALECTS.glob("*.py")):
         for names in _together(ast.parse(path.read_text("utf-8"))):
             if len(names) == 2:  # noqa: PLR2004  # a name of either side
                 for name, ours in (names, names[::-1]):

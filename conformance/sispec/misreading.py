@@ -182,21 +182,23 @@ class Route:
         reading = self._reading((field.name, wrote), (data, form), (outcome, taken, read))
         return replace(reading, inside=tuple(_taken_for_others(wrote, value)))
 
-    def pass_together(self, names: Sequence[str], form: Form = Form.BYTES) -> Reading:
+    def pass_together(self, names: Sequence[str]) -> Reading:
         """Return the result for a message with all the fields `names` at once."""
         written = self.writer.create(self.message)
         for name in names:
             put(written, self.writer.field(self.message, name))
         wrote = contents(written)
-        data, got = self._carry(written, form)
+        data, got = self._carry(written, Form.BYTES)
         element = " and ".join(wrote)
         if isinstance(got, str):
-            return self._reading((element, wrote), (data, form), (Decoding.REFUSED, "", got))
+            return self._reading((element, wrote), (data, Form.BYTES), (Decoding.REFUSED, "", got))
         understood = contents(got)
         whole = len(understood) == len(wrote)
         outcome = Decoding.SAME if whole else Decoding.PARTLY
         left = element if whole else " and ".join(understood)
-        return self._reading((element, wrote), (data, form), (outcome, left, sent(understood)))
+        return self._reading(
+            (element, wrote), (data, Form.BYTES), (outcome, left, sent(understood))
+        )
 
     def pass_value(
         self,

@@ -34,7 +34,7 @@ class Sentence:
     section: str  # its heading, "" before the first one
     line: int  # its first line
     words: tuple[str, ...] = ()
-    """The modal words found, in order of appearance and as in `MODAL_WORDS`."""
+    """The modal words found, in order of appearance and in their base form."""
     place: str = ""
     """The `where` of a requirement's source: `NodeInfo.nodeID` or `section "Event Plugin"`."""
 

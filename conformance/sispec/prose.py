@@ -23,21 +23,6 @@ from siconform.catalogue.texts import (
 from sispec.blocks import Block, BlockKind
 from sispec.model import Sentence
 
-MODAL_WORDS = (
-    "must not",
-    "must",
-    "should not",
-    "should",
-    "may not",
-    "may",
-    "will not",
-    "will",
-    "reject",
-    "error",
-    "ignored",
-)
-"""Words that make a sentence a rule; the last three represent all their forms."""
-
 _MODAL = re.compile(
     r"\b(?:(must|should|may|will)(\s+not)?|(reject)\w*|(error)s?|(ignore)[ds]?)\b", re.IGNORECASE
 )
@@ -56,7 +41,7 @@ _Words = Sequence[tuple[int, str]]
 
 
 def modal_words(sentence: str) -> tuple[str, ...]:
-    """Return the modal words of a sentence in order of appearance, in their base form."""
+    """Return the words that make a sentence a rule, in order of appearance and in base form."""
     found = []
     for modal in _MODAL.finditer(sentence):
         step, negated, *rest = modal.groups()

@@ -71,9 +71,6 @@ def _(request: si_2021_02.UpdateRequest) -> None:
         node.attributes.clear()
 
 
-attributes_ignored = _
-
-
 @_mutant(
     "updated-attributes-shown-only",
     "Updated attributes are shown, but asks are matched with the earlier ones (2021-02).",

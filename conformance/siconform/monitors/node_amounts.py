@@ -5,7 +5,7 @@ Until an update is certainly processed, the amounts before it count as well; onc
 the node was rejected, all amounts do.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,7 +45,6 @@ class NodeAmounts:
     duplicates: list[_Given] = field(default_factory=list)  # creations after the acceptance
     current: int = 0  # the index of the last one that certainly took effect
     doubtful: bool = False  # whether a message about it was rejected
-    shrank: bool = False  # whether an update named less than before of some resource
     derived: dict[str, Any] = field(default_factory=dict)  # emptied when something changes
 
     @property
@@ -164,7 +163,6 @@ class SentAmounts:
             request.occupied is not None,
             is_duplicate=creates and node.accepted,
         )
-        node.shrank |= before is not None and _is_less(capacity, before.capacity)
         node.given.append(given)
         if len(node.given) > _MOST:
             node.merges_the_oldest()
@@ -193,7 +191,3 @@ def _occupied(given: _Given) -> Amounts:
 
 def _kept(before: _Given | None, amounts: Callable[[_Given], Amounts]) -> Amounts:
     return _NOTHING if before is None else amounts(before)
-
-
-def _is_less(now: Mapping[str, int], before: Mapping[str, int]) -> bool:
-    return any(now.get(name, 0) < amount for name, amount in before.items())

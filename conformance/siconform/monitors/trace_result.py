@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from siconform.catalogue import Level, Requirement, Side
+from siconform.catalogue import Requirement, Side
 
 MOST_VIOLATIONS: Final = 10
 """How many violations of a rule are kept, beside the first of each kind; all are counted."""
@@ -106,9 +106,3 @@ class TraceResult:
     def of(self, verdict: TraceVerdict) -> tuple[RequirementResult, ...]:
         """Return the requirements with this verdict."""
         return tuple(one for one in self.requirements if one.verdict is verdict)
-
-    @property
-    def violates_a_must(self) -> bool:
-        """Whether a MUST was violated."""
-        violated = self.of(TraceVerdict.VIOLATED)
-        return any(one.requirement.level is Level.MUST for one in violated)

@@ -1,6 +1,5 @@
 """The state machines that messages reveal, and their layout on a page."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -109,6 +108,3 @@ APPLICATION: Final = Machine(
     ),
 )
 MACHINES: Final = (NODE, ASK, ALLOCATION, APPLICATION)
-
-Exercised = Mapping[str, Counter[Step]]
-"""Count of each transition, by the title of a machine."""
