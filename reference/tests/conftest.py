@@ -1,8 +1,11 @@
 """Resource managers for tests of the core, and fixtures for every test of the shell."""
 
+import asyncio
+import gc
 import logging
 from collections.abc import Iterator
 from functools import partialmethod
+from inspect import iscoroutinefunction
 from socketserver import BaseServer
 from typing import Final
 
@@ -12,6 +15,16 @@ from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
 _LOOKS_AGAIN: Final = 0.01  # seconds between an HTTP server's checks for shutdown
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,6 +62,15 @@ def _is_of_this_loop(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
     is_closed = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
     return not (is_closed and "PollerCompletionQueue._handle_events" in where)
+
+
+@pytest.fixture(scope="module")
+def _only_new_objects_are_collected() -> Iterator[None]:
+    """Freeze existing objects, so that the collector skips them."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

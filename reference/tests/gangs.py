@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from sireference.core.model import AllocationRecord, Ask, Effect, Rules, Settings
 from sireference.core.resources import Resource
@@ -70,18 +71,8 @@ class Gangs(RM):
             execution_timeout=execution_timeout,
         )
 
-    def asks_placeholder(
-        self,
-        key: str,
-        application_id: str = "g1",
-        *,
-        memory: int = 2,
-        group: str = "tg",
-        most: int = 1,
-        **more: object,
-    ) -> list[Effect]:
-        of_group = {"task_group": group, "placeholder": True, **more}
-        return self.asks(key, application_id, memory=memory, most=most, more=of_group)
+    def asks_placeholder(self, key: str, *args: str, **more: Any) -> list[Effect]:
+        return self.asks_member(key, *args, placeholder=True, **more)
 
     def asks_member(
         self,

@@ -42,33 +42,27 @@ async def goes_on(wire: Wire, streams: dict[str, Stream], number: int) -> None:
 
 
 @every_revision
-def test_bad_bytes_end_only_their_own_stream(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision, Settings(connection_loss_timeout=TIMEOUT)) as wire:
-            names = [name for name, m in rpc.methods(revision).items() if m.client_streaming]
-            await wire.registers("other")
-            streams = {name: await wire.opens(name, "other") for name in names}
-            for number, raw in enumerate(BAD.values()):
-                for name in names:
-                    await wire.registers("rm")
-                    assert await ending_of(wire, name, raw) is not grpc.StatusCode.OK
-                await goes_on(wire, streams, number)
-
-    asyncio.run(play())
+async def test_bad_bytes_end_only_their_own_stream(revision: Revision) -> None:
+    async with served(revision, Settings(connection_loss_timeout=TIMEOUT)) as wire:
+        names = [name for name, m in rpc.methods(revision).items() if m.client_streaming]
+        await wire.registers("other")
+        streams = {name: await wire.opens(name, "other") for name in names}
+        for number, raw in enumerate(BAD.values()):
+            for name in names:
+                await wire.registers("rm")
+                assert await ending_of(wire, name, raw) is not grpc.StatusCode.OK
+            await goes_on(wire, streams, number)
 
 
 @every_revision
-def test_undecodable_registration_is_an_error(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision) as wire:
-            method = rpc.methods(revision)["RegisterResourceManager"]
-            call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)
-            for raw in BAD.values():
-                with pytest.raises(grpc.aio.AioRpcError):
-                    await call(raw, timeout=TIMEOUT)
-            await wire.registers()
-
-    asyncio.run(play())
+async def test_undecodable_registration_is_an_error(revision: Revision) -> None:
+    async with served(revision) as wire:
+        method = rpc.methods(revision)["RegisterResourceManager"]
+        call = rpc.callable_for(wire.channel, method, serializer=lambda sent: sent)
+        for raw in BAD.values():
+            with pytest.raises(grpc.aio.AioRpcError):
+                await call(raw, timeout=TIMEOUT)
+        await wire.registers()
 
 
 def test_infinitely_nested_message_is_invalid() -> None:

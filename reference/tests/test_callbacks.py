@@ -1,8 +1,6 @@
 """Callbacks over the extension: offers, calls, answers, and the end of the stream."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import wraps
 from typing import Any
 
 import grpc
@@ -11,26 +9,15 @@ from sireference.core.model import Settings
 from sireference.shell.options import Limits
 from siwire import REVISIONS, Capability, Revision
 from siwire.ext import extension_pb2 as ext
-from tests.wire import QUIET, TIMEOUT, Callbacks, Stream, Wire, served
+from tests.wire import QUIET, TIMEOUT, Callbacks, Stream, Wire, against, served
 
 CHECK, EVENTS = ext.PLACEMENT_CHECK, ext.EVENT_BATCH
 THREE_STREAMS = [r for r in REVISIONS.values() if r.can(Capability.THREE_UPDATE_STREAMS)]
 
 
-def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against its own server, which waits 0.2 s for answers."""
-
-    @wraps(scenario)
-    def test() -> None:
-        async def play() -> None:
-            settings = Settings(longest_name=1 << 20)
-            async with served(settings=settings, limits=Limits(callback_timeout=0.2)) as wire:
-                await scenario(wire)
-
-        asyncio.run(play())
-
-    del test.__wrapped__  # pytest would look for a fixture "wire"
-    return test
+over_the_wire = against(
+    lambda: served(settings=Settings(longest_name=1 << 20), limits=Limits(callback_timeout=0.2))
+)
 
 
 async def ready(wire: Wire) -> Stream:
@@ -142,26 +129,23 @@ async def test_second_callback_stream_replaces_the_first_and_its_questions(wire:
 
 
 @pytest.mark.parametrize("end", ["cancel", "done_writing"])
-def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            callbacks = await wire.offers(CHECK)
-            allocations = await ready(wire)
-            await allocations.asks(wire.ask("k1", memory=3))
-            await callbacks.receives()
+async def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
+    async with served() as wire:
+        await wire.registers()
+        callbacks = await wire.offers(CHECK)
+        allocations = await ready(wire)
+        await allocations.asks(wire.ask("k1", memory=3))
+        await callbacks.receives()
 
-            result = getattr(callbacks.call, end)()
-            if end == "done_writing":
-                await result
-                assert (await callbacks.ends())[0] is grpc.StatusCode.OK
+        result = getattr(callbacks.call, end)()
+        if end == "done_writing":
+            await result
+            assert (await callbacks.ends())[0] is grpc.StatusCode.OK
 
-            assert await allocated(allocations) == [("k1", "n1")], "no client to ask"
-            assert wire.taken_by() == frozenset()
-            await allocations.asks(wire.ask("k2", memory=3))
-            assert await allocated(allocations) == [("k2", "n2")]
-
-    asyncio.run(play())
+        assert await allocated(allocations) == [("k1", "n1")], "no client to ask"
+        assert wire.taken_by() == frozenset()
+        await allocations.asks(wire.ask("k2", memory=3))
+        assert await allocated(allocations) == [("k2", "n2")]
 
 
 @pytest.mark.parametrize(
@@ -174,19 +158,16 @@ def test_losing_the_callback_stream_is_not_a_connection_loss(end: str) -> None:
     ],
     ids=["answer", "empty", "stranger", "nothing"],
 )
-def test_stream_without_an_offer_first_is_refused(
+async def test_stream_without_an_offer_first_is_refused(
     first: ext.FromRm | None, code: grpc.StatusCode
 ) -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            callbacks = await wire.opens_callbacks()
-            if first is not None:
-                await callbacks.call.write(first)
-            await callbacks.call.done_writing()
-            assert (await callbacks.ends())[0] is code
-
-    asyncio.run(play())
+    async with served() as wire:
+        await wire.registers()
+        callbacks = await wire.opens_callbacks()
+        if first is not None:
+            await callbacks.call.write(first)
+        await callbacks.call.done_writing()
+        assert (await callbacks.ends())[0] is code
 
 
 @over_the_wire
@@ -226,38 +207,32 @@ async def test_shutdown_ends_the_stream(wire: Wire) -> None:
     assert (await callbacks.ends())[0] is grpc.StatusCode.ABORTED
 
 
-def test_server_shutdown_ends_the_stream_with_a_message() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            callbacks = await wire.offers(CHECK)
-            await wire.server.stop()
-            code, message = await callbacks.ends()
-            assert (code, "shutting down" in message) == (grpc.StatusCode.UNAVAILABLE, True)
-
-    asyncio.run(play())
+async def test_server_shutdown_ends_the_stream_with_a_message() -> None:
+    async with served() as wire:
+        await wire.registers()
+        callbacks = await wire.offers(CHECK)
+        await wire.server.stop()
+        code, message = await callbacks.ends()
+        assert (code, "shutting down" in message) == (grpc.StatusCode.UNAVAILABLE, True)
 
 
-def test_stream_that_is_not_read_is_abandoned() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
-            await wire.registers()
-            lazy = await wire.offers(EVENTS)
-            nodes = await wire.opens("UpdateNode")
-            sent = 0
-            while wire.taken_by():
-                name = f"{sent}{'n' * 1000}"
-                actions = ("CREATE", "DRAIN_NODE", "DECOMISSION")
-                await nodes.send(nodes=[wire.node(name, action) for action in actions])
-                assert (await nodes.receives()).accepted
-                sent += 1
-                assert sent < 10_000, "all of it waits somewhere"
+async def test_stream_that_is_not_read_is_abandoned() -> None:
+    async with served(limits=Limits(outbox_bytes=1 << 20)) as wire:
+        await wire.registers()
+        lazy = await wire.offers(EVENTS)
+        nodes = await wire.opens("UpdateNode")
+        sent = 0
+        while wire.taken_by():
+            name = f"{sent}{'n' * 1000}"
+            actions = ("CREATE", "DRAIN_NODE", "DECOMISSION")
+            await nodes.send(nodes=[wire.node(name, action) for action in actions])
+            assert (await nodes.receives()).accepted
+            sent += 1
+            assert sent < 10_000, "all of it waits somewhere"
 
-            assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-            await nodes.send(nodes=[wire.node("n1")])
-            assert (await nodes.receives()).accepted[0].nodeID == "n1"
-
-    asyncio.run(play())
+        assert (await lazy.ends())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await nodes.send(nodes=[wire.node("n1")])
+        assert (await nodes.receives()).accepted[0].nodeID == "n1"
 
 
 @over_the_wire
@@ -285,24 +260,21 @@ async def batch(callbacks: Callbacks) -> ext.ToRm:
 
 # requirement: SI-EVT-001, SI-EVT-002, SI-EVT-004, SI-EVT-005
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_event_records_come_in_batches(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision) as wire:
-            await wire.registers()
-            callbacks = await wire.offers(EVENTS)
-            nodes = await wire.opens("UpdateNode")
-            before = wire.server.engine.clock.now() * 1e9
-            await nodes.send(nodes=[wire.node("n1", memory=10)])
-            records = read(wire, await batch(callbacks))
-            after = wire.server.engine.clock.now() * 1e9
+async def test_event_records_come_in_batches(revision: Revision) -> None:
+    async with served(revision) as wire:
+        await wire.registers()
+        callbacks = await wire.offers(EVENTS)
+        nodes = await wire.opens("UpdateNode")
+        before = wire.server.engine.clock.now() * 1e9
+        await nodes.send(nodes=[wire.node("n1", memory=10)])
+        records = read(wire, await batch(callbacks))
+        after = wire.server.engine.clock.now() * 1e9
 
-            kinds = wire.si.EventRecord
-            assert [(r.type, r.objectID) for r in records] == [(kinds.NODE, "n1")] * 2
-            assert [r.eventChangeType for r in records] == [kinds.ADD, kinds.SET]
-            assert all(before - 1e6 <= record.timestampNano <= after + 1e6 for record in records)
-            assert all(record.message for record in records)
-
-    asyncio.run(play())
+        kinds = wire.si.EventRecord
+        assert [(r.type, r.objectID) for r in records] == [(kinds.NODE, "n1")] * 2
+        assert [r.eventChangeType for r in records] == [kinds.ADD, kinds.SET]
+        assert all(before - 1e6 <= record.timestampNano <= after + 1e6 for record in records)
+        assert all(record.message for record in records)
 
 
 # requirement: SI-EVT-001
@@ -324,39 +296,33 @@ async def test_large_batch_is_split(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS.values(), ids=str)
-def test_describe_lists_the_supported_callbacks(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
-            facets = await wire.calls("Describe")
-            kinds = set(facets.callbacks)
-            assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds
-            assert (ext.EVICTION_CHECK in kinds) is (revision in THREE_STREAMS)
-            assert (ext.CACHE_SYNC in kinds) is (revision not in THREE_STREAMS)
-            assert (ext.RM_STATE_DUMP in kinds) is (revision in THREE_STREAMS)
-            assert facets.timers.callback_answer == 1500
-
-    asyncio.run(play())
+async def test_describe_lists_the_supported_callbacks(revision: Revision) -> None:
+    async with served(revision, limits=Limits(callback_timeout=1.5)) as wire:
+        facets = await wire.calls("Describe")
+        kinds = set(facets.callbacks)
+        assert {CHECK, EVENTS, ext.CONTAINER_STATE} <= kinds
+        assert (ext.EVICTION_CHECK in kinds) is (revision in THREE_STREAMS)
+        assert (ext.CACHE_SYNC in kinds) is (revision not in THREE_STREAMS)
+        assert (ext.RM_STATE_DUMP in kinds) is (revision in THREE_STREAMS)
+        assert facets.timers.callback_answer == 1500
 
 
 # requirement: SI-CB-009
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_container_state_names_application_and_key(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision) as wire:
-            await wire.registers()
-            callbacks = await wire.offers(ext.CONTAINER_STATE)
-            allocations = await ready(wire)
+async def test_container_state_names_application_and_key(revision: Revision) -> None:
+    async with served(revision) as wire:
+        await wire.registers()
+        callbacks = await wire.offers(ext.CONTAINER_STATE)
+        allocations = await ready(wire)
 
-            await allocations.asks(wire.ask("k1", memory=50))
-            call = await callbacks.receives()
+        await allocations.asks(wire.ask("k1", memory=50))
+        call = await callbacks.receives()
 
-            assert (call.kind, call.answer_expected) == (ext.CONTAINER_STATE, False)
-            (state,) = read(wire, call)
-            application = state.DESCRIPTOR.fields_by_number[1].name  # misspelled before 2023-12
-            assert (state.allocationKey, getattr(state, application)) == ("k1", "a1")
-            assert state.state == state.FAILED
-
-    asyncio.run(play())
+        assert (call.kind, call.answer_expected) == (ext.CONTAINER_STATE, False)
+        (state,) = read(wire, call)
+        application = state.DESCRIPTOR.fields_by_number[1].name  # misspelled before 2023-12
+        assert (state.allocationKey, getattr(state, application)) == ("k1", "a1")
+        assert state.state == state.FAILED
 
 
 # requirement: SI-CB-011

@@ -261,62 +261,53 @@ async def begun(wire: Wire) -> None:
     await wire.registers("other")
 
 
-def test_other_rms_are_served_between_two_chunks() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await begun(wire)
-            engine = wire.server.engine
+async def test_other_rms_are_served_between_two_chunks() -> None:
+    async with served() as wire:
+        await begun(wire)
+        engine = wire.server.engine
 
-            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
-            own = engine.handle(asks("k3"))
-            others = engine.handle(replace(asks("k4"), rm_id="other"))
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        own = engine.handle(asks("k3"))
+        others = engine.handle(replace(asks("k4"), rm_id="other"))
 
-            assert others.done()
-            assert not many.done()
-            assert not own.done()
-            assert await many is None
-            assert await own is None
-
-    asyncio.run(play())
+        assert others.done()
+        assert not many.done()
+        assert not own.done()
+        assert await many is None
+        assert await own is None
 
 
-def test_chunks_for_an_earlier_registration_are_dropped() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await begun(wire)
-            engine = wire.server.engine
-            node = UpdateNodes("rm", (NodeInfo("n1", NodeAction.CREATE),))
+async def test_chunks_for_an_earlier_registration_are_dropped() -> None:
+    async with served() as wire:
+        await begun(wire)
+        engine = wire.server.engine
+        node = UpdateNodes("rm", (NodeInfo("n1", NodeAction.CREATE),))
 
-            many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
-            again = engine.handle(Register("rm", default_configuration()))
-            late = engine.handle(node)
-            await asyncio.gather(many, again, late)
+        many = engine.take("rm", (asks("k1", more_follows=True), asks("k2")))
+        again = engine.handle(Register("rm", default_configuration()))
+        late = engine.handle(node)
+        await asyncio.gather(many, again, late)
 
-            assert (await engine.snapshot("rm")).nodes == ()
-            await engine.handle(node)
-            assert len((await engine.snapshot("rm")).nodes) == 1
-
-    asyncio.run(play())
+        assert (await engine.snapshot("rm")).nodes == ()
+        await engine.handle(node)
+        assert len((await engine.snapshot("rm")).nodes) == 1
 
 
-def test_snapshot_is_consistent_during_chunks() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await begun(wire)
-            engine = wire.server.engine
-            infos = tuple(NodeInfo(f"n{n}", NodeAction.CREATE) for n in range(3000))
-            await engine.handle(UpdateNodes("rm", infos))
+async def test_snapshot_is_consistent_during_chunks() -> None:
+    async with served() as wire:
+        await begun(wire)
+        engine = wire.server.engine
+        infos = tuple(NodeInfo(f"n{n}", NodeAction.CREATE) for n in range(3000))
+        await engine.handle(UpdateNodes("rm", infos))
 
-            taking = engine.snapshot("rm")
-            removal = engine.handle(UpdateNodes("rm", (NodeInfo("n0", NodeAction.DECOMMISSION),)))
-            assert not taking.done()
-            assert not removal.done()
+        taking = engine.snapshot("rm")
+        removal = engine.handle(UpdateNodes("rm", (NodeInfo("n0", NodeAction.DECOMMISSION),)))
+        assert not taking.done()
+        assert not removal.done()
 
-            assert len((await taking).nodes) == 3000
-            await removal
-            assert len((await engine.snapshot("rm")).nodes) == 2999
-
-    asyncio.run(play())
+        assert len((await taking).nodes) == 3000
+        await removal
+        assert len((await engine.snapshot("rm")).nodes) == 2999
 
 
 def test_own_deadlines_wait_for_the_last_chunk() -> None:

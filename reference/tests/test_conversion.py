@@ -41,20 +41,17 @@ class Held(Policies):
 Scenario = Callable[[Wire, Held], Awaitable[None]]
 
 
-def with_a_slow_configuration(scenario: Scenario) -> Callable[[], None]:
+def with_a_slow_configuration(scenario: Scenario) -> Callable[[], Awaitable[None]]:
     """Run ``scenario`` against a server that reads a slow configuration on command."""
 
     @wraps(scenario)
-    def test() -> None:
-        async def play() -> None:
-            held = Held()
-            async with served(policies=held) as wire:
-                try:
-                    await scenario(wire, held)
-                finally:
-                    held.may_go_on.set()
-
-        asyncio.run(play())
+    async def test() -> None:
+        held = Held()
+        async with served(policies=held) as wire:
+            try:
+                await scenario(wire, held)
+            finally:
+                held.may_go_on.set()
 
     del test.__wrapped__  # pytest would look for fixtures
     return test

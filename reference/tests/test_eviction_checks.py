@@ -59,21 +59,18 @@ def response(wire: Wire, index: int, *, success: bool = True) -> Any:
 
 # requirement: SI-CB-005, SI-CB-007
 @pytest.mark.parametrize("revision", THREE_STREAMS, ids=str)
-def test_rm_chooses_the_victims(revision: Revision) -> None:
-    async def play() -> None:
-        async with served(revision) as wire:
-            callbacks, allocations = await claims(wire)
+async def test_rm_chooses_the_victims(revision: Revision) -> None:
+    async with served(revision) as wire:
+        callbacks, allocations = await claims(wire)
 
-            call = await callbacks.receives()
-            await callbacks.answers(call, payload=response(wire, 2))
+        call = await callbacks.receives()
+        await callbacks.answers(call, payload=response(wire, 2))
 
-            assert (call.kind, call.answer_expected) == (ext.EVICTION_CHECK, True)
-            (args,) = read(wire, call)
-            assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
-            assert set(args.preemptAllocationKeys) == VICTIMS
-            assert len((await allocations.receives()).released) == 3
-
-    asyncio.run(play())
+        assert (call.kind, call.answer_expected) == (ext.EVICTION_CHECK, True)
+        (args,) = read(wire, call)
+        assert (args.allocationKey, args.nodeID, args.startIndex) == ("k1", "n1", 1)
+        assert set(args.preemptAllocationKeys) == VICTIMS
+        assert len((await allocations.receives()).released) == 3
 
 
 async def _silence(_callbacks: Callbacks, _call: ext.ToRm) -> None:
@@ -115,19 +112,16 @@ async def in_time(wire: Wire, callbacks: Callbacks) -> ext.ToRm:
     [_silence, _no_payload, _refusal, _another_message, _broken_bytes],
     ids=lambda one: one.__name__,
 )
-def test_answer_other_than_consent_preempts_no_victim(answer: Answering) -> None:
-    async def play() -> None:
-        limits = Limits(callback_timeout=0.1)
-        async with served(clock=VirtualClock(), limits=limits) as wire:
-            callbacks, allocations = await claims(wire)
+async def test_answer_other_than_consent_preempts_no_victim(answer: Answering) -> None:
+    limits = Limits(callback_timeout=0.1)
+    async with served(clock=VirtualClock(), limits=limits) as wire:
+        callbacks, allocations = await claims(wire)
 
-            await answer(callbacks, await in_time(wire, callbacks))
-            again = await in_time(wire, callbacks)
-            await callbacks.answers(again, payload=response(wire, 1))
+        await answer(callbacks, await in_time(wire, callbacks))
+        again = await in_time(wire, callbacks)
+        await callbacks.answers(again, payload=response(wire, 1))
 
-            assert len((await allocations.receives()).released) == 2, "of the second answer"
-
-    asyncio.run(play())
+        assert len((await allocations.receives()).released) == 2, "of the second answer"
 
 
 # requirement: SI-CB-004
@@ -151,20 +145,19 @@ async def snapshot_of(wire: Wire) -> Any:
     [(True, '{"pods": 3}', {"pods": 3}), (False, "busy", {"error": "busy"})],
     ids=["a document", "an error"],
 )
-def test_snapshot_includes_the_state_dump_of_the_rm(ok: bool, text: str, shown: object) -> None:  # noqa: FBT001  # an answer
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            callbacks = await offers_dump(wire)
-            asked = asyncio.create_task(snapshot_of(wire))
+async def test_snapshot_includes_the_state_dump_of_the_rm(
+    *, ok: bool, text: str, shown: object
+) -> None:
+    async with served() as wire:
+        await wire.registers()
+        callbacks = await offers_dump(wire)
+        asked = asyncio.create_task(snapshot_of(wire))
 
-            call = await callbacks.receives()
-            await callbacks.answers(call, ok=ok, text=text)
+        call = await callbacks.receives()
+        await callbacks.answers(call, ok=ok, text=text)
 
-            assert (call.kind, list(call.payloads)) == (ext.RM_STATE_DUMP, [])
-            assert await asked == {"resource_manager": shown}
-
-    asyncio.run(play())
+        assert (call.kind, list(call.payloads)) == (ext.RM_STATE_DUMP, [])
+        assert await asked == {"resource_manager": shown}
 
 
 async def offers_dump(wire: Wire) -> Callbacks:

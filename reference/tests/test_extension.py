@@ -1,8 +1,6 @@
 """The extension over gRPC: Describe, Snapshot and virtual time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import wraps
 from typing import Any
 
 import grpc
@@ -15,24 +13,13 @@ from sireference.clock import SystemClock, VirtualClock
 from sireference.core.model import Settings
 from siwire.ext import extension_pb2 as ext
 from tests.fields import begun, identified, identity_in, refused_keys
-from tests.wire import TIMEOUT, Stream, Wire, served
+from tests.wire import TIMEOUT, Stream, Wire, against, served
 
 Result = ext.SnapshotResult
 
 
-def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against its own server, whose time stands still."""
-
-    @wraps(scenario)
-    def test() -> None:
-        async def play() -> None:
-            async with served(clock=VirtualClock()) as wire:
-                await scenario(wire)
-
-        asyncio.run(play())
-
-    del test.__wrapped__  # pytest would look for a fixture "wire"
-    return test
+on_virtual_time = against(lambda: served(clock=VirtualClock()))
+"""The time of the server stands still."""
 
 
 async def busy(wire: Wire) -> tuple[Stream, Stream, Stream]:
@@ -238,26 +225,22 @@ async def test_every_deadline_on_the_way_fires_at_its_time(wire: Wire) -> None:
         (-(2**63), grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_time_advance_is_refused_out_of_range(milliseconds: int, code: grpc.StatusCode) -> None:
-    async def play() -> None:
-        async with served(clock=VirtualClock()) as wire:
-            before = await wire.calls("AdvanceClock")
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await wire.calls("AdvanceClock", milliseconds=milliseconds)
-            assert refused.value.code() is code
-            assert await wire.calls("AdvanceClock") == before
+async def test_time_advance_is_refused_out_of_range(
+    milliseconds: int, code: grpc.StatusCode
+) -> None:
+    async with served(clock=VirtualClock()) as wire:
+        before = await wire.calls("AdvanceClock")
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await wire.calls("AdvanceClock", milliseconds=milliseconds)
+        assert refused.value.code() is code
+        assert await wire.calls("AdvanceClock") == before
 
-    asyncio.run(play())
 
-
-def test_real_time_cannot_be_advanced() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await wire.calls("AdvanceClock", milliseconds=1)
-            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
-
-    asyncio.run(play())
+async def test_real_time_cannot_be_advanced() -> None:
+    async with served() as wire:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await wire.calls("AdvanceClock", milliseconds=1)
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 @on_virtual_time

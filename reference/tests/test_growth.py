@@ -23,6 +23,8 @@ from sireference.core.state.timers import Timers
 from sireference.core.state.wait_queue import Bucket
 from tests.driving import RM, identities, states
 
+pytestmark = pytest.mark.usefixtures("_only_new_objects_are_collected")
+
 WARM_UP: Final = 100
 LIVES: Final = 400
 FEW: Final = 50  # tolerated difference in objects after many lifecycles
@@ -45,15 +47,6 @@ partitions:
 """
 
 Life = Callable[[RM, int], object]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """Freeze existing objects, so that the collector skips them."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def withdrawn(rm: RM, number: int) -> None:

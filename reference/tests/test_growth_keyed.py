@@ -1,23 +1,15 @@
 """Memory growth where the key is the identity: updates and foreign allocations."""
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from sireference.core.model import ForeignAllocation, ShutDown
 from tests.keyed import Keyed
 from tests.test_growth import FEW, KINDS, LIVES, WARM_UP
 
+pytestmark = pytest.mark.usefixtures("_only_new_objects_are_collected")
 GROWS = (*KINDS, ForeignAllocation)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _only_what_comes_is_looked_at() -> Iterator[None]:
-    """Freeze existing objects, so that the collector skips them."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def updated(rm: Keyed, number: int) -> None:

@@ -236,23 +236,28 @@ def test_every_possible_allocation_is_made(history: list[object]) -> None:
     watched(nothing_fits, history)
 
 
+def assert_within_limits(player: Player, allocation: AllocationRecord) -> None:
+    """Check that a live allocation has capacity on its node and in its queues."""
+    (partition,) = (p for p in player.partitions if p.name == allocation.ask.partition)
+    live = partition.allocations.all.get(allocation.identity)
+    if live is None:
+        return
+    for name, amount in allocation.ask.resource.amounts.items():
+        if amount > 0:
+            there = live.node.free + live.node.reserved
+            assert there.amounts.get(name, 0) >= 0
+            for quota in live.application.quotas:
+                most = quota.maximum.amounts.get(name) if quota.maximum else None
+                used = quota.used - quota.reserved
+                assert most is None or used.amounts[name] <= most
+
+
 class Overcommit(Player):
     """Checks that nothing new is placed without capacity."""
 
     def watch_new(self, allocation: AllocationRecord) -> None:
         super().watch_new(allocation)
-        (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
-        live = partition.allocations.all.get(allocation.identity)
-        if live is None:
-            return
-        for name, amount in allocation.ask.resource.amounts.items():
-            if amount > 0:
-                there = live.node.free + live.node.reserved
-                assert there.amounts.get(name, 0) >= 0
-                for quota in live.application.quotas:
-                    most = quota.maximum.amounts.get(name) if quota.maximum else None
-                    used = quota.used - quota.reserved
-                    assert most is None or used.amounts[name] <= most
+        assert_within_limits(self, allocation)
 
 
 @given(histories)

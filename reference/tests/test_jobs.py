@@ -23,95 +23,77 @@ class Log:
         return name
 
 
-def test_single_chunk_is_done_at_once() -> None:
-    async def play() -> None:
-        log = Log()
+async def test_single_chunk_is_done_at_once() -> None:
+    log = Log()
 
-        result = log.jobs.begin("rm", log.job("a", 1))
+    result = log.jobs.begin("rm", log.job("a", 1))
 
-        assert result.done()
-        assert result.result() == "a"
-        assert log.busy == set()
-
-    asyncio.run(play())
+    assert result.done()
+    assert result.result() == "a"
+    assert log.busy == set()
 
 
-def test_jobs_of_one_rm_run_in_order_and_those_of_others_in_turns() -> None:
-    async def play() -> None:
-        log = Log()
-        first = log.jobs.begin("rm", log.job("a", 3))
-        second = log.jobs.begin("rm", log.job("b", 1))
-        other = log.jobs.begin("other", log.job("c", 2))
-        assert log.busy == {"rm", "other"}
-        assert not second.done()
+async def test_jobs_of_one_rm_run_in_order_and_those_of_others_in_turns() -> None:
+    log = Log()
+    first = log.jobs.begin("rm", log.job("a", 3))
+    second = log.jobs.begin("rm", log.job("b", 1))
+    other = log.jobs.begin("other", log.job("c", 2))
+    assert log.busy == {"rm", "other"}
+    assert not second.done()
 
-        assert [await one for one in (first, second, other)] == ["a", "b", "c"]
-        await log.jobs.all_done()
+    assert [await one for one in (first, second, other)] == ["a", "b", "c"]
+    await log.jobs.all_done()
 
-        assert log.done == ["a0", "c0", "a1", "c1", "a2", "b0"]
-        assert log.busy == set()
-
-    asyncio.run(play())
+    assert log.done == ["a0", "c0", "a1", "c1", "a2", "b0"]
+    assert log.busy == set()
 
 
-def test_jobs_of_several_rms_run_one_chunk_at_a_time() -> None:
-    async def play() -> None:
-        wrong: list[object] = []
-        asyncio.get_running_loop().set_exception_handler(lambda _, received: wrong.append(received))
-        log = Log()
-        for rm in ("one", "other", "third"):
-            log.jobs.begin(rm, log.job(rm, 3))
+async def test_jobs_of_several_rms_run_one_chunk_at_a_time() -> None:
+    wrong: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, received: wrong.append(received))
+    log = Log()
+    for rm in ("one", "other", "third"):
+        log.jobs.begin(rm, log.job(rm, 3))
 
-        await log.jobs.all_done()
-        await asyncio.sleep(5 * PAUSE)
+    await log.jobs.all_done()
+    await asyncio.sleep(5 * PAUSE)
 
-        assert wrong == []
-        assert log.busy == set()
-
-    asyncio.run(play())
+    assert wrong == []
+    assert log.busy == set()
 
 
-def test_event_loop_runs_between_two_chunks() -> None:
-    async def play() -> None:
-        log = Log()
-        result = log.jobs.begin("rm", log.job("a", 50))
-        turns = 0
-        while not result.done():
-            await asyncio.sleep(0)
-            turns += 1
+async def test_event_loop_runs_between_two_chunks() -> None:
+    log = Log()
+    result = log.jobs.begin("rm", log.job("a", 50))
+    turns = 0
+    while not result.done():
+        await asyncio.sleep(0)
+        turns += 1
 
-        assert turns >= 49
-
-    asyncio.run(play())
+    assert turns >= 49
 
 
-def test_job_continues_when_its_caller_is_cancelled() -> None:
-    async def play() -> None:
-        log = Log()
-        log.jobs.begin("rm", log.job("a", 3)).cancel()
+async def test_job_continues_when_its_caller_is_cancelled() -> None:
+    log = Log()
+    log.jobs.begin("rm", log.job("a", 3)).cancel()
 
-        assert await log.jobs.begin("rm", log.job("b", 1)) == "b"
+    assert await log.jobs.begin("rm", log.job("b", 1)) == "b"
 
-        assert log.done == ["a0", "a1", "a2", "b0"]
-
-    asyncio.run(play())
+    assert log.done == ["a0", "a1", "a2", "b0"]
 
 
-def test_failing_job_raises_and_blocks_no_other() -> None:
-    async def play() -> None:
-        log = Log()
+async def test_failing_job_raises_and_blocks_no_other() -> None:
+    log = Log()
 
-        def fails() -> Generator[None, None, str]:
-            yield
-            raise ValueError("no")
+    def fails() -> Generator[None, None, str]:
+        yield
+        raise ValueError("no")
 
-        result = log.jobs.begin("rm", fails())
-        after = log.jobs.begin("rm", log.job("b", 1))
+    result = log.jobs.begin("rm", fails())
+    after = log.jobs.begin("rm", log.job("b", 1))
 
-        with pytest.raises(ValueError, match="no"):
-            await result
-        assert await after == "b"
-        await log.jobs.all_done()
-        assert log.busy == set()
-
-    asyncio.run(play())
+    with pytest.raises(ValueError, match="no"):
+        await result
+    assert await after == "b"
+    await log.jobs.all_done()
+    assert log.busy == set()

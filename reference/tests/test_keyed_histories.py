@@ -24,6 +24,7 @@ from tests.serving import nothing_fits
 from tests.test_histories import (
     accounting_balances,
     applications_make_sense,
+    assert_within_limits,
     gangs_make_sense,
     preemptions_make_sense,
 )
@@ -107,18 +108,8 @@ class Overcommit(KeyedPlayer):
     is_simple = True  # a message with several entries may have other causes
 
     def watch_served(self, allocation: AllocationRecord) -> None:
-        (partition,) = (p for p in self.partitions if p.name == allocation.ask.partition)
-        live = partition.allocations.all.get(allocation.identity)
-        if live is None or not self.is_simple:
-            return
-        for name, amount in allocation.ask.resource.amounts.items():
-            if amount > 0:
-                there = live.node.free + live.node.reserved
-                assert there.amounts.get(name, 0) >= 0
-                for quota in live.application.quotas:
-                    most = quota.maximum.amounts.get(name) if quota.maximum else None
-                    used = quota.used - quota.reserved
-                    assert most is None or used.amounts[name] <= most
+        if self.is_simple:
+            assert_within_limits(self, allocation)
 
 
 @given(histories)

@@ -73,28 +73,25 @@ async def test_nothing_is_measured_without_a_reader(wire: Wire) -> None:
     assert wire.server.engine.received("UpdateNode") is None
 
 
-def test_all_is_sent_when_the_last_message_is_written_on_every_stream() -> None:
-    async def play() -> None:
-        table, received = StreamTable(), list[str]()
-        streams = [OpenStream("UpdateNode"), OpenStream("UpdateApplication")]
-        for stream in streams:
-            table.bind(stream, "rm")
-            table.deliver("rm", stream.method, [b"one", b"two"])
+async def test_all_is_sent_when_the_last_message_is_written_on_every_stream() -> None:
+    table, received = StreamTable(), list[str]()
+    streams = [OpenStream("UpdateNode"), OpenStream("UpdateApplication")]
+    for stream in streams:
+        table.bind(stream, "rm")
+        table.deliver("rm", stream.method, [b"one", b"two"])
 
-        table.once_written("rm", lambda: received.append("both"))
-        table.deliver("rm", "UpdateNode", [b"later"])
-        for stream in streams:
-            for message in (b"one", b"two"):
-                assert received == []
-                assert stream.outbox.first() == message
-                stream.outbox.written(stream.outbox.first())
-        assert received == ["both"]
+    table.once_written("rm", lambda: received.append("both"))
+    table.deliver("rm", "UpdateNode", [b"later"])
+    for stream in streams:
+        for message in (b"one", b"two"):
+            assert received == []
+            assert stream.outbox.first() == message
+            stream.outbox.written(stream.outbox.first())
+    assert received == ["both"]
 
-        streams[0].outbox.written(streams[0].outbox.first())
-        table.once_written("rm", lambda: received.append("at once"))
-        assert received == ["both", "at once"]
-
-    asyncio.run(play())
+    streams[0].outbox.written(streams[0].outbox.first())
+    table.once_written("rm", lambda: received.append("at once"))
+    assert received == ["both", "at once"]
 
 
 def test_dropped_message_is_never_sent() -> None:

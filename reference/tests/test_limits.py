@@ -28,21 +28,18 @@ async def is_served(wire: Wire) -> bool:
         return False
 
 
-def test_oversized_message_ends_its_stream() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(message_bytes=1000)) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            applications = await wire.opens("UpdateApplication")
-            await accepted_node(wire, nodes, "n" * 900)
-            await wire.has_streams(2)
-            await nodes.send(nodes=[wire.node("n" * 1000)])
+async def test_oversized_message_ends_its_stream() -> None:
+    async with served(limits=Limits(message_bytes=1000)) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        applications = await wire.opens("UpdateApplication")
+        await accepted_node(wire, nodes, "n" * 900)
+        await wire.has_streams(2)
+        await nodes.send(nodes=[wire.node("n" * 1000)])
 
-            assert (await nodes.ends())[0] is EXHAUSTED
-            await applications.send(new=[wire.application()])
-            assert (await applications.receives()).accepted
-
-    asyncio.run(play())
+        assert (await nodes.ends())[0] is EXHAUSTED
+        await applications.send(new=[wire.application()])
+        assert (await applications.receives()).accepted
 
 
 def test_oversized_configuration_is_refused_with_a_message() -> None:
@@ -75,41 +72,35 @@ def test_configuration_of_the_kubernetes_maximum_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("megabytes", [5, 20])
-def test_message_of_megabytes_is_accepted(megabytes: int) -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            large = wire.node("n2")
-            large.attributes["note"] = "n" * (megabytes << 20)
-            await nodes.send(nodes=[wire.node("n1", "UPDATE"), large])
-            assert [node.nodeID for node in (await nodes.receives()).rejected] == ["n1"]
-            assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n2"]
-
-    asyncio.run(play())
+async def test_message_of_megabytes_is_accepted(megabytes: int) -> None:
+    async with served() as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        large = wire.node("n2")
+        large.attributes["note"] = "n" * (megabytes << 20)
+        await nodes.send(nodes=[wire.node("n1", "UPDATE"), large])
+        assert [node.nodeID for node in (await nodes.receives()).rejected] == ["n1"]
+        assert [node.nodeID for node in (await nodes.receives()).accepted] == ["n2"]
 
 
-def test_number_of_open_streams_is_limited() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(streams=2)) as wire:
-            await wire.registers()
-            first = await wire.opens("UpdateNode")
-            await accepted_node(wire, first, "n1")
-            second = await wire.opens("UpdateApplication")
-            await second.send(new=[wire.application()])
-            await second.receives()
+async def test_number_of_open_streams_is_limited() -> None:
+    async with served(limits=Limits(streams=2)) as wire:
+        await wire.registers()
+        first = await wire.opens("UpdateNode")
+        await accepted_node(wire, first, "n1")
+        second = await wire.opens("UpdateApplication")
+        await second.send(new=[wire.application()])
+        await second.receives()
 
-            code, message = await (await wire.opens("UpdateAllocation")).ends()
-            assert code is EXHAUSTED
-            assert "2 streams are open" in message
-            await accepted_node(wire, first, "n2")
-            second.call.cancel()
-            await wire.has_streams(1)
-            async with asyncio.timeout(TIMEOUT):
-                while not await is_served(wire):
-                    pass
-
-    asyncio.run(play())
+        code, message = await (await wire.opens("UpdateAllocation")).ends()
+        assert code is EXHAUSTED
+        assert "2 streams are open" in message
+        await accepted_node(wire, first, "n2")
+        second.call.cancel()
+        await wire.has_streams(1)
+        async with asyncio.timeout(TIMEOUT):
+            while not await is_served(wire):
+                pass
 
 
 def test_rm_that_does_not_read_is_lost() -> None:
@@ -144,45 +135,39 @@ def test_rm_that_does_not_read_is_lost() -> None:
     asyncio.run(play())
 
 
-def test_rm_that_never_reads_frees_its_stream() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(outbox_bytes=1 << 20, streams=1)) as wire:
-            await wire.registers()
-            lazy = await wire.opens("UpdateNode")
-            while wire.server.engine.serves("rm"):
-                await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
-            await wire.registers("other")
+async def test_rm_that_never_reads_frees_its_stream() -> None:
+    async with served(limits=Limits(outbox_bytes=1 << 20, streams=1)) as wire:
+        await wire.registers()
+        lazy = await wire.opens("UpdateNode")
+        while wire.server.engine.serves("rm"):
+            await lazy.send(nodes=[wire.node("n" * 1000, "UPDATE")] * 10)
+        await wire.registers("other")
 
-            async with grpc.aio.insecure_channel(wire.server.address) as second:
-                other = Wire(second, wire.revision, wire.server)
-                nodes = await other.opens("UpdateNode", "other")
-                await accepted_node(other, nodes, "n1")
-
-    asyncio.run(play())
+        async with grpc.aio.insecure_channel(wire.server.address) as second:
+            other = Wire(second, wire.revision, wire.server)
+            nodes = await other.opens("UpdateNode", "other")
+            await accepted_node(other, nodes, "n1")
 
 
-def test_messages_for_a_stream_that_never_opens_count_too() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(outbox_bytes=10_000)) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            running = []
-            applications = await wire.opens("UpdateApplication")
-            await applications.send(new=[wire.application()])
-            await applications.receives()
-            await nodes.send(nodes=[wire.node("n1", memory=1)])
-            assert (await nodes.receives()).accepted
-            for number in range(20):
-                fields = identified(wire.revision, f"{number}{'x' * 1000}")
-                running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
-            allocations = await wire.opens("UpdateAllocation")
-            await allocations.send(allocations=running)
-            await allocations.asks(wire.ask("fence", "unknown"))
-            assert refused_keys(await allocations.receives()) == ["fence"]
+async def test_messages_for_a_stream_that_never_opens_count_too() -> None:
+    async with served(limits=Limits(outbox_bytes=10_000)) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        running = []
+        applications = await wire.opens("UpdateApplication")
+        await applications.send(new=[wire.application()])
+        await applications.receives()
+        await nodes.send(nodes=[wire.node("n1", memory=1)])
+        assert (await nodes.receives()).accepted
+        for number in range(20):
+            fields = identified(wire.revision, f"{number}{'x' * 1000}")
+            running.append(wire.si.Allocation(applicationID="a1", nodeID="n1", **fields))
+        allocations = await wire.opens("UpdateAllocation")
+        await allocations.send(allocations=running)
+        await allocations.asks(wire.ask("fence", "unknown"))
+        assert refused_keys(await allocations.receives()) == ["fence"]
 
-            await nodes.send(nodes=[wire.node("n1", "DECOMISSION")])
+        await nodes.send(nodes=[wire.node("n1", "DECOMISSION")])
 
-            assert (await nodes.ends())[0] is EXHAUSTED
-            assert not wire.server.engine.serves("rm")
-
-    asyncio.run(play())
+        assert (await nodes.ends())[0] is EXHAUSTED
+        assert not wire.server.engine.serves("rm")

@@ -1,8 +1,7 @@
 """One stream for everything (2021-02), over gRPC: lifecycle, end, and resync."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import wraps
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import grpc
@@ -13,34 +12,19 @@ from sireference.configuration.parsing import parse_configuration
 from sireference.core.model import Settings
 from siwire import DEFAULT_REVISION, REVISIONS
 from siwire.r2021_02 import si_pb2 as si
-from tests.wire import Stream, Wire, served
+from tests.wire import Stream, Wire, against, served
 
 REVISION = REVISIONS["2021-02"]
 REFUSED = grpc.StatusCode.FAILED_PRECONDITION
 RESYNC = si.UpdateResponse(action=si.UpdateResponse.RESYNC)
 
 
-def over_the_wire(
-    scenario: Callable[[Wire], Awaitable[None]], clock: Clock | None = None
-) -> Callable[[], None]:
-    """Run ``scenario`` against its own server, which uses 2021-02."""
-
-    @wraps(scenario)
-    def test() -> None:
-        async def play() -> None:
-            settings = Settings(connection_loss_timeout=0.05)
-            async with served(REVISION, settings, clock) as wire:
-                await scenario(wire)
-
-        asyncio.run(play())
-
-    del test.__wrapped__  # pytest would look for a fixture "wire"
-    return test
+def _served(clock: Clock | None = None) -> AbstractAsyncContextManager[Wire]:
+    return served(REVISION, Settings(connection_loss_timeout=0.05), clock)
 
 
-def on_virtual_time(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Do the same against a server whose time stands still."""
-    return over_the_wire(scenario, VirtualClock())
+over_the_wire = against(_served)
+on_virtual_time = against(lambda: _served(VirtualClock()))
 
 
 def node(node_id: str = "n1", memory: int = 10) -> si.NewNodeInfo:
@@ -175,29 +159,24 @@ def test_policy_group_selects_the_queues() -> None:
 
 
 # requirement: SI-GANG-041
-def test_gang_timeout_is_reported_in_full_however_it_is_grouped() -> None:
-    async def play() -> None:
-        async with served(REVISION, Settings(placeholder_timeout=0.05)) as wire:
-            await wire.registers()
-            stream = await wire.opens("Update")
-            placeholders = [wire.ask(key, memory=6) for key in ("p1", "p2")]
-            for ask in placeholders:
-                ask.placeholder, ask.taskGroupName = True, "tg"
-            application = wire.application()
-            application.placeholderAsk.CopyFrom(wire.resource(memory=12))
-            await stream.send(
-                asks=placeholders, newSchedulableNodes=[node()], newApplications=[application]
-            )
+async def test_gang_timeout_is_reported_in_full_however_it_is_grouped() -> None:
+    async with served(REVISION, Settings(placeholder_timeout=0.05)) as wire:
+        await wire.registers()
+        stream = await wire.opens("Update")
+        placeholders = [wire.ask(key, memory=6) for key in ("p1", "p2")]
+        for ask in placeholders:
+            ask.placeholder, ask.taskGroupName = True, "tg"
+        application = wire.application()
+        application.placeholderAsk.CopyFrom(wire.resource(memory=12))
+        await stream.send(
+            asks=placeholders, newSchedulableNodes=[node()], newApplications=[application]
+        )
 
-            received: set[tuple[str, str]] = set()
-            while len(received) < 3:
-                sent = await stream.receives()
-                received |= {("state", update.state) for update in sent.updatedApplications}
-                received |= {("stop", gone.applicationID) for gone in sent.releasedAllocations}
-                received |= {
-                    ("withdrawn", ask.allocationkey) for ask in sent.releasedAllocationAsks
-                }
-                received -= {("state", "Accepted")}
-            assert received == {("state", "Failing"), ("stop", "a1"), ("withdrawn", "p2")}
-
-    asyncio.run(play())
+        received: set[tuple[str, str]] = set()
+        while len(received) < 3:
+            sent = await stream.receives()
+            received |= {("state", update.state) for update in sent.updatedApplications}
+            received |= {("stop", gone.applicationID) for gone in sent.releasedAllocations}
+            received |= {("withdrawn", ask.allocationkey) for ask in sent.releasedAllocationAsks}
+            received -= {("state", "Accepted")}
+        assert received == {("state", "Failing"), ("stop", "a1"), ("withdrawn", "p2")}

@@ -68,9 +68,8 @@ async def asked(
 
 
 @pytest.mark.parametrize("package", [V1, V1ALPHA])
-def test_scheduler_of_the_revision_is_listed(package: str) -> None:
-    @over_the_wire
-    async def play(wire: Wire) -> None:
+async def test_scheduler_of_the_revision_is_listed(package: str) -> None:
+    async with served() as wire:
         request: Any = reflection_pb2.ServerReflectionRequest
         response: Any = reflection_pb2.ServerReflectionResponse
         if package == V1:
@@ -98,8 +97,6 @@ def test_scheduler_of_the_revision_is_listed(package: str) -> None:
         assert unknown.original_request.host == "here"
         assert nothing.error_response.error_code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
 
-    play()
-
 
 @over_the_wire
 async def test_v1_describes_itself_under_its_own_names(wire: Wire) -> None:
@@ -109,14 +106,11 @@ async def test_v1_describes_itself_under_its_own_names(wire: Wire) -> None:
     assert V1ALPHA not in str(file)
 
 
-def test_servers_of_several_revisions_run_in_one_process() -> None:
+@over_the_wire
+async def test_servers_of_several_revisions_run_in_one_process(wire: Wire) -> None:
     async def shown(wire: Wire) -> bytes:
         (si, *_) = await described(wire, "si.v1.Scheduler")
         return si.SerializeToString()
 
-    @over_the_wire
-    async def play(wire: Wire) -> None:
-        async with served(REVISIONS["2023-12"]) as older:
-            assert await shown(older) != await shown(wire)
-
-    play()
+    async with served(REVISIONS["2023-12"]) as older:
+        assert await shown(older) != await shown(wire)

@@ -19,33 +19,27 @@ class Making:
         return made
 
 
-def test_concurrent_callers_share_a_result_and_later_ones_get_a_new_one() -> None:
-    async def play() -> None:
-        sharing: Sharing[str, int] = Sharing()
-        making = Making()
-        first, second = (asyncio.ensure_future(sharing.get("a", making)) for _ in range(2))
-        other = asyncio.ensure_future(sharing.get("b", making))
-        await asyncio.sleep(0)
-        making.go_on.set()
+async def test_concurrent_callers_share_a_result_and_later_ones_get_a_new_one() -> None:
+    sharing: Sharing[str, int] = Sharing()
+    making = Making()
+    first, second = (asyncio.ensure_future(sharing.get("a", making)) for _ in range(2))
+    other = asyncio.ensure_future(sharing.get("b", making))
+    await asyncio.sleep(0)
+    making.go_on.set()
 
-        assert list(await asyncio.gather(first, second, other)) == [1, 1, 2]
-        assert await sharing.get("a", making) == 3
-
-    asyncio.run(play())
+    assert list(await asyncio.gather(first, second, other)) == [1, 1, 2]
+    assert await sharing.get("a", making) == 3
 
 
-def test_computation_continues_without_its_first_caller() -> None:
-    async def play() -> None:
-        sharing: Sharing[str, int] = Sharing()
-        making = Making()
-        first, second = (asyncio.ensure_future(sharing.get("a", making)) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        making.go_on.set()
+async def test_computation_continues_without_its_first_caller() -> None:
+    sharing: Sharing[str, int] = Sharing()
+    making = Making()
+    first, second = (asyncio.ensure_future(sharing.get("a", making)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    making.go_on.set()
 
-        assert await second == 1
-
-    asyncio.run(play())
+    assert await second == 1
 
 
 def test_error_goes_to_all_waiting_callers_and_is_not_cached() -> None:

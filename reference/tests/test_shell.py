@@ -113,15 +113,12 @@ async def test_registration_may_have_any_other_fields(wire: Wire) -> None:
 # requirement: SI-CONN-002
 @pytest.mark.parametrize("rm_id", ["rm1", ""])
 @pytest.mark.parametrize("method", ["UpdateNode", "UpdateApplication", "UpdateAllocation"])
-def test_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> None:
-    async def play() -> None:
-        async with served() as wire:
-            stream = await wire.opens(method, rm_id)
-            code, message = await stream.ends()
-            assert code is REFUSED
-            assert "regist" in message or "names no resource manager" in message
-
-    asyncio.run(play())
+async def test_stream_of_an_unregistered_rm_is_refused(method: str, rm_id: str) -> None:
+    async with served() as wire:
+        stream = await wire.opens(method, rm_id)
+        code, message = await stream.ends()
+        assert code is REFUSED
+        assert "regist" in message or "names no resource manager" in message
 
 
 @over_the_wire
@@ -193,21 +190,18 @@ async def accepted_by(wire: Wire, allocations: Stream) -> None:
     assert refused_keys(await allocations.receives()) == ["sentinel"]
 
 
-def test_broken_transport_pauses_the_rm() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            async with grpc.aio.insecure_channel(wire.server.address) as second:
-                doomed = Wire(second, wire.revision, wire.server)
-                nodes = await doomed.opens("UpdateNode")
-                await accepted_node(doomed, nodes)
-            await wire.has_streams(0)
-            refused = await wire.opens("UpdateNode")
-            code, message = await refused.ends()
-            assert code is REFUSED
-            assert "Paused" in message
-
-    asyncio.run(play())
+async def test_broken_transport_pauses_the_rm() -> None:
+    async with served() as wire:
+        await wire.registers()
+        async with grpc.aio.insecure_channel(wire.server.address) as second:
+            doomed = Wire(second, wire.revision, wire.server)
+            nodes = await doomed.opens("UpdateNode")
+            await accepted_node(doomed, nodes)
+        await wire.has_streams(0)
+        refused = await wire.opens("UpdateNode")
+        code, message = await refused.ends()
+        assert code is REFUSED
+        assert "Paused" in message
 
 
 # requirement: SI-CONN-004
@@ -298,18 +292,15 @@ async def test_health_is_serving(wire: Wire) -> None:
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
-def test_server_shutdown_ends_streams_with_a_message() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            await accepted_node(wire, nodes)
-            await wire.server.stop()
-            code, message = await nodes.ends()
-            assert code is grpc.StatusCode.UNAVAILABLE
-            assert "shutting down" in message
-
-    asyncio.run(play())
+async def test_server_shutdown_ends_streams_with_a_message() -> None:
+    async with served() as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        await accepted_node(wire, nodes)
+        await wire.server.stop()
+        code, message = await nodes.ends()
+        assert code is grpc.StatusCode.UNAVAILABLE
+        assert "shutting down" in message
 
 
 # requirement: SI-WIRE-005

@@ -316,19 +316,16 @@ def test_large_state_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"{message}: state.json has all of them" in received
 
 
-def test_number_of_remembered_events_is_bounded() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
-            for number in range(250):
-                await accepted_node(wire, nodes, f"n{number}", memory=1)
-            last = wire.server.engine.recent.all()
-            assert len(last) == 200
-            assert [one.number for one in last[:2]] == [251, 250]
-            assert not any(isinstance(one.news, NewAllocation) for one in last)
-
-    asyncio.run(play())
+async def test_number_of_remembered_events_is_bounded() -> None:
+    async with served() as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        for number in range(250):
+            await accepted_node(wire, nodes, f"n{number}", memory=1)
+        last = wire.server.engine.recent.all()
+        assert len(last) == 200
+        assert [one.number for one in last[:2]] == [251, 250]
+        assert not any(isinstance(one.news, NewAllocation) for one in last)
 
 
 def test_bar_is_relative_to_the_total() -> None:

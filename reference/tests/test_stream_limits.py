@@ -49,42 +49,33 @@ async def is_free(opens: Callable[[], Awaitable[tuple[grpc.StatusCode, str]]]) -
             pass
 
 
-def test_silent_stream_ends() -> None:
-    async def play() -> None:
-        async with served(limits=IN_A_MOMENT) as wire:
-            silent = await wire.opens("UpdateNode", greets=False)
-            code, message = await silent.ends()
-            assert (code, message) == (
-                TOO_LATE,
-                "no first message in 0.3 s, so the stream belongs to no resource manager",
-            )
-
-    asyncio.run(play())
+async def test_silent_stream_ends() -> None:
+    async with served(limits=IN_A_MOMENT) as wire:
+        silent = await wire.opens("UpdateNode", greets=False)
+        code, message = await silent.ends()
+        assert (code, message) == (
+            TOO_LATE,
+            "no first message in 0.3 s, so the stream belongs to no resource manager",
+        )
 
 
-def test_callback_stream_without_an_offer_ends() -> None:
-    async def play() -> None:
-        async with served(limits=IN_A_MOMENT) as wire:
-            code, message = await (await wire.opens_callbacks()).ends()
-            assert (code, "no first message" in message) == (TOO_LATE, True)
-
-    asyncio.run(play())
+async def test_callback_stream_without_an_offer_ends() -> None:
+    async with served(limits=IN_A_MOMENT) as wire:
+        code, message = await (await wire.opens_callbacks()).ends()
+        assert (code, "no first message" in message) == (TOO_LATE, True)
 
 
-def test_silent_streams_do_not_block_others() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(first_message_timeout=0.3, streams=4)) as wire:
-            await wire.registers()
-            silent = [await wire.opens("UpdateNode", greets=False) for _ in range(2)]
-            without_offer = [await wire.opens_callbacks() for _ in range(2)]
-            for stream in silent:
-                assert (await stream.ends())[0] is TOO_LATE
-            for callbacks in without_offer:
-                assert (await callbacks.ends())[0] is TOO_LATE
+async def test_silent_streams_do_not_block_others() -> None:
+    async with served(limits=Limits(first_message_timeout=0.3, streams=4)) as wire:
+        await wire.registers()
+        silent = [await wire.opens("UpdateNode", greets=False) for _ in range(2)]
+        without_offer = [await wire.opens_callbacks() for _ in range(2)]
+        for stream in silent:
+            assert (await stream.ends())[0] is TOO_LATE
+        for callbacks in without_offer:
+            assert (await callbacks.ends())[0] is TOO_LATE
 
-            await accepted_node(wire, await wire.opens("UpdateNode"), "n1")
-
-    asyncio.run(play())
+        await accepted_node(wire, await wire.opens("UpdateNode"), "n1")
 
 
 def test_stream_that_has_sent_a_message_may_be_silent() -> None:
@@ -104,24 +95,21 @@ def test_stream_that_has_sent_a_message_may_be_silent() -> None:
     asyncio.run(play())
 
 
-def test_one_rm_cannot_take_every_stream() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(streams_per_rm=2)) as wire:
-            for rm_id in ("rm", "other"):
-                await wire.registers(rm_id)
-            nodes = await wire.opens("UpdateNode")
-            await accepted_node(wire, nodes, "n1")
-            callbacks = await wire.offers(ext.EVENT_BATCH)
+async def test_one_rm_cannot_take_every_stream() -> None:
+    async with served(limits=Limits(streams_per_rm=2)) as wire:
+        for rm_id in ("rm", "other"):
+            await wire.registers(rm_id)
+        nodes = await wire.opens("UpdateNode")
+        await accepted_node(wire, nodes, "n1")
+        callbacks = await wire.offers(ext.EVENT_BATCH)
 
-            code, message = await (await wire.opens("UpdateAllocation")).ends()
-            assert code is EXHAUSTED
-            assert message.startswith("resource manager 'rm' has 2 streams, the maximum of one")
-            await accepted_node(wire, nodes, "n2")
-            await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
-            callbacks.call.cancel()
-            await is_free(lambda: of_callbacks(wire))
-
-    asyncio.run(play())
+        code, message = await (await wire.opens("UpdateAllocation")).ends()
+        assert code is EXHAUSTED
+        assert message.startswith("resource manager 'rm' has 2 streams, the maximum of one")
+        await accepted_node(wire, nodes, "n2")
+        await accepted_node(wire, await wire.opens("UpdateNode", "other"), "n1")
+        callbacks.call.cancel()
+        await is_free(lambda: of_callbacks(wire))
 
 
 async def of_callbacks(wire: Wire) -> tuple[grpc.StatusCode, str]:
@@ -132,43 +120,37 @@ async def of_callbacks(wire: Wire) -> tuple[grpc.StatusCode, str]:
     return await stream.ends()
 
 
-def test_callback_streams_count_towards_the_limit_of_their_rm() -> None:
-    async def play() -> None:
-        async with served(limits=Limits(streams_per_rm=1)) as wire:
-            await wire.registers()
-            nodes = await wire.opens("UpdateNode")
+async def test_callback_streams_count_towards_the_limit_of_their_rm() -> None:
+    async with served(limits=Limits(streams_per_rm=1)) as wire:
+        await wire.registers()
+        nodes = await wire.opens("UpdateNode")
+        await accepted_node(wire, nodes, "n1")
+
+        assert (await of_callbacks(wire))[0] is EXHAUSTED
+        nodes.call.cancel()
+        await wire.has_streams(0)
+        await wire.registers()
+        await is_free(lambda: of_callbacks(wire))
+
+
+async def test_lost_rm_takes_no_stream() -> None:
+    async with served() as wire:
+        for number in range(30):
+            rm_id = f"rm{number}"
+            await wire.registers(rm_id)
+            callbacks = await wire.offers(ext.EVENT_BATCH, rm_id=rm_id)
+            nodes = await wire.opens("UpdateNode", rm_id)
+            applications = await wire.opens("UpdateApplication", rm_id)
             await accepted_node(wire, nodes, "n1")
-
-            assert (await of_callbacks(wire))[0] is EXHAUSTED
-            nodes.call.cancel()
-            await wire.has_streams(0)
-            await wire.registers()
-            await is_free(lambda: of_callbacks(wire))
-
-    asyncio.run(play())
-
-
-def test_lost_rm_takes_no_stream() -> None:
-    async def play() -> None:
-        async with served() as wire:
-            for number in range(30):
-                rm_id = f"rm{number}"
-                await wire.registers(rm_id)
-                callbacks = await wire.offers(ext.EVENT_BATCH, rm_id=rm_id)
-                nodes = await wire.opens("UpdateNode", rm_id)
-                applications = await wire.opens("UpdateApplication", rm_id)
-                await accepted_node(wire, nodes, "n1")
-                await nodes.half_closes()
-                await applications.half_closes()
-                for stream in (nodes, applications, callbacks):
-                    await stream.ends()
-            table, places = wire.server._streams, wire.server._places
-            assert (table._open, table._held, table._lost) == ({}, {}, {})
-            async with asyncio.timeout(TIMEOUT):
-                while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
-                    await asyncio.sleep(0.005)
-
-    asyncio.run(play())
+            await nodes.half_closes()
+            await applications.half_closes()
+            for stream in (nodes, applications, callbacks):
+                await stream.ends()
+        table, places = wire.server._streams, wire.server._places
+        assert (table._open, table._held, table._lost) == ({}, {}, {})
+        async with asyncio.timeout(TIMEOUT):
+            while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
+                await asyncio.sleep(0.005)
 
 
 @pytest.mark.slow("waits for a real timer")

@@ -104,26 +104,14 @@ def test_registration_fails_internally(monkeypatch: pytest.MonkeyPatch, received
     assert about(only(received)) == {"method": "RegisterResourceManager", "rm": "mine"}
 
 
-def test_request_fails_internally(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
+@pytest.mark.parametrize(("owner", "name"), [(Scheduler, "handle"), (Outbox, "first")])
+def test_request_or_its_answer_fails_internally(
+    owner: type, name: str, monkeypatch: pytest.MonkeyPatch, received: Received
+) -> None:
     async def scenario(wire: Wire) -> None:
         await wire.registers("mine")
         nodes = await wire.opens("UpdateNode", "mine")
-        monkeypatch.setattr(Scheduler, "handle", fails)
-        await nodes.send(nodes=[wire.node(memory=1)])
-        code, message = await nodes.ends()
-        assert code is INTERNAL
-        assert INSIDE not in message
-
-    play(scenario)
-
-    assert about(only(received)) == {"method": "UpdateNode", "rm": "mine"}
-
-
-def test_stream_cannot_be_written(monkeypatch: pytest.MonkeyPatch, received: Received) -> None:
-    async def scenario(wire: Wire) -> None:
-        await wire.registers("mine")
-        nodes = await wire.opens("UpdateNode", "mine")
-        monkeypatch.setattr(Outbox, "first", fails)
+        monkeypatch.setattr(owner, name, fails)
         await nodes.send(nodes=[wire.node(memory=1)])
         code, message = await nodes.ends()
         assert code is INTERNAL

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import wraps
 from typing import Any
 
@@ -192,19 +192,26 @@ async def served(
             await server.stop()
 
 
-def over_the_wire(scenario: Callable[[Wire], Awaitable[None]]) -> Callable[[], None]:
-    """Run ``scenario`` against its own server."""
+Scenario = Callable[[Wire], Awaitable[None]]
+Test = Callable[[], Awaitable[None]]
 
-    @wraps(scenario)
-    def test() -> None:
-        async def play() -> None:
-            async with served() as wire:
+
+def against(server: Callable[[], AbstractAsyncContextManager[Wire]]) -> Callable[[Scenario], Test]:
+    """Decorate a test that runs against a server of its own."""
+
+    def decorate(scenario: Scenario) -> Test:
+        @wraps(scenario)
+        async def test() -> None:
+            async with server() as wire:
                 await scenario(wire)
 
-        asyncio.run(play())
+        del test.__wrapped__  # pytest would look for "wire"
+        return test
 
-    del test.__wrapped__  # pytest would look for a fixture "wire"
-    return test
+    return decorate
+
+
+over_the_wire = against(served)
 
 
 async def all_streams(wire: Wire, rm_id: str = "rm") -> tuple[Stream, Stream, Stream]:

@@ -1,11 +1,5 @@
 """The rules on placement rules: for each a document that breaks it and one that does not."""
 
-from collections.abc import Callable
-
-import pytest
-from sireference.configuration.parsing import parse_configuration
-from sireference.configuration.problems import ConfigurationError, ConfigurationProblem
-
 RULES_OF = """\
 partitions:
   - queues:
@@ -191,34 +185,3 @@ IMPOSSIBLE = {
 }
 
 RULES = ALONE | TARGETS | FILTERS
-
-
-@pytest.mark.parametrize("case", RULES.values(), ids=RULES)
-def test_broken_rule_is_one_problem_with_its_position(
-    case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
-) -> None:
-    text, bad, good, path, problem = case
-    broken, line, column = fill(text, bad)
-
-    with pytest.raises(ConfigurationError) as caught:
-        parse_configuration(broken)
-
-    assert caught.value.errors == (ConfigurationProblem(path, line, column, problem),)
-    parse_configuration(fill(text, good)[0])
-
-
-@pytest.mark.parametrize("expression", IMPOSSIBLE, ids=lambda expression: expression[:30])
-def test_expression_without_linear_time_search_is_a_problem(expression: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        parse_configuration(
-            f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n"
-        )
-
-    (problem,) = refused.value.errors
-    assert problem.path == f"{RULE}.filter.users[0]"
-    assert problem.problem.endswith(f" is not a regular expression: {IMPOSSIBLE[expression]}")
-
-
-@pytest.mark.parametrize("expression", [r"^\pL+$", "[[:alpha:]]+", r"a+\z", "(?i)a|b", "(?s:.*)"])
-def test_expression_supported_by_go_is_accepted(expression: str) -> None:
-    parse_configuration(f"{RULES_OF}      - {{name: user, filter: {{users: ['{expression}']}}}}\n")

@@ -1,11 +1,5 @@
 """The rules on limits: for each a document that breaks it and one that does not."""
 
-from collections.abc import Callable
-
-import pytest
-from sireference.configuration.parsing import parse_configuration
-from sireference.configuration.problems import ConfigurationError, ConfigurationProblem
-
 QUEUE = """\
 partitions:
   - queues:
@@ -207,17 +201,3 @@ HIERARCHY = {
 }
 
 RULES = ALONE | HIERARCHY
-
-
-@pytest.mark.parametrize("case", RULES.values(), ids=RULES)
-def test_broken_rule_is_one_problem_with_its_position(
-    case: tuple[str, str, str, str, str], fill: Callable[[str, str], tuple[str, int, int]]
-) -> None:
-    text, bad, good, path, problem = case
-    broken, line, column = fill(text, bad)
-
-    with pytest.raises(ConfigurationError) as caught:
-        parse_configuration(broken)
-
-    assert caught.value.errors == (ConfigurationProblem(path, line, column, problem),)
-    parse_configuration(fill(text, good)[0])
