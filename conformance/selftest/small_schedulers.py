@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from patience import patient
-from siwire import rpc
+from siwire import Revision, rpc
+
+QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
 
 
 @contextmanager
@@ -53,3 +56,34 @@ class Stream:
     def ends(self) -> None:
         self._out.put(None)
         assert list(self.received) == []
+
+
+def assert_allocates(channel: grpc.Channel, revision: Revision, **request: Any) -> None:
+    """Check that a request ``k`` of application ``a`` is allocated on the only node."""
+    methods, si = rpc.methods(revision), revision.si
+    registers = rpc.callable_for(channel, methods["RegisterResourceManager"])
+    registers(si.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
+    of_nodes = Stream(channel, methods, "UpdateNode")
+    of_applications = Stream(channel, methods, "UpdateApplication")
+    of_allocations = Stream(channel, methods, "UpdateAllocation")
+    capacity = si.Resource(resources={"memory": si.Quantity(value=10)})
+    of_nodes.send(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": capacity}])
+    assert next(of_nodes.received).accepted[0].nodeID == "n"
+    of_applications.send(new=[{"applicationID": "a", "queueName": "root.plain"}])
+    assert next(of_applications.received).accepted[0].applicationID == "a"
+
+    of_allocations.send(**request)
+
+    allocation = next(of_allocations.received).new[0]
+    assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
+    assert of_applications.states(2) == ["Accepted", "Running"]
+    for stream in (of_applications, of_nodes, of_allocations):
+        stream.ends()
+
+
+def assert_unregistered_rm_is_unserved(channel: grpc.Channel, revision: Revision) -> None:
+    """Check that a stream of an RM that did not register ends."""
+    with pytest.raises(grpc.RpcError) as ended:
+        next(Stream(channel, rpc.methods(revision), "UpdateNode").received)
+
+    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE

@@ -1,7 +1,6 @@
 """The small scheduler with a table by key: it starts, serves and places entries."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -12,13 +11,12 @@ from mutation.by_key.queues import ConfigurationError, read
 from mutation.by_key.strategies import STRATEGIES, chosen
 from mutation.by_key.table import Table
 from mutation.by_key.totals import Totals
-from siwire import REVISIONS, rpc
+from siwire import REVISIONS
 from siwire.r2024_10 import si_pb2
 
-from .small_schedulers import Stream, served
+from .small_schedulers import QUEUES, assert_allocates, assert_unregistered_rm_is_unserved, served
 
-QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
-METHODS = rpc.methods(REVISIONS["2024-10"])
+REVISION = REVISIONS["2024-10"]
 TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
 
@@ -47,30 +45,11 @@ def channel() -> Iterator[grpc.Channel]:
 
 
 def test_a_request_is_allocated(channel: grpc.Channel) -> None:
-    registers = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
-    registers(si_pb2.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
-    of_nodes = Stream(channel, METHODS, "UpdateNode")
-    of_applications = Stream(channel, METHODS, "UpdateApplication")
-    of_allocations = Stream(channel, METHODS, "UpdateAllocation")
-    of_nodes.send(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
-    assert next(of_nodes.received).accepted[0].nodeID == "n"
-    of_applications.send(new=[{"applicationID": "a", "queueName": "root.plain"}])
-    assert next(of_applications.received).accepted[0].applicationID == "a"
-
-    of_allocations.send(allocations=[ASK])
-
-    allocation = next(of_allocations.received).new[0]
-    assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
-    assert of_applications.states(2) == ["Accepted", "Running"]
-    for stream in (of_applications, of_nodes, of_allocations):
-        stream.ends()
+    assert_allocates(channel, REVISION, allocations=[ASK])
 
 
 def test_stream_of_unregistered_rm_ends(channel: grpc.Channel) -> None:
-    with pytest.raises(grpc.RpcError) as ended:
-        next(Stream(channel, METHODS, "UpdateNode").received)
-
-    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert_unregistered_rm_is_unserved(channel, REVISION)
 
 
 def test_entry_without_node_is_pending() -> None:

@@ -1,7 +1,6 @@
 """The independent scheduler: it starts, serves, takes strategies, and ends."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import grpc
 import pytest
@@ -10,13 +9,12 @@ from mutation.independent.amounts import fits, keeps
 from mutation.independent.queues import BadConfigurationError, partitions
 from mutation.independent.state import RMState
 from mutation.independent.strategies import STRATEGIES, chosen
-from siwire import REVISIONS, rpc
+from siwire import REVISIONS
 from siwire.r2023_12 import si_pb2
 
-from .small_schedulers import Stream, served
+from .small_schedulers import QUEUES, assert_allocates, assert_unregistered_rm_is_unserved, served
 
-QUEUES = Path(__file__).parents[2] / "fixtures" / "queues" / "conformance.yaml"
-METHODS = rpc.methods(REVISIONS["2023-12"])
+REVISION = REVISIONS["2023-12"]
 TEN = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=10)})
 
 
@@ -28,32 +26,13 @@ def channel() -> Iterator[grpc.Channel]:
 
 
 def test_an_ask_is_allocated(channel: grpc.Channel) -> None:
-    registers = rpc.callable_for(channel, METHODS["RegisterResourceManager"])
-    registers(si_pb2.RegisterResourceManagerRequest(rmID="rm", config=QUEUES.read_text()))
-    of_nodes = Stream(channel, METHODS, "UpdateNode")
-    of_applications = Stream(channel, METHODS, "UpdateApplication")
-    of_allocations = Stream(channel, METHODS, "UpdateAllocation")
-    of_nodes.send(nodes=[{"nodeID": "n", "action": "CREATE", "schedulableResource": TEN}])
-    assert next(of_nodes.received).accepted[0].nodeID == "n"
-    of_applications.send(new=[{"applicationID": "a", "queueName": "root.plain"}])
-    assert next(of_applications.received).accepted[0].applicationID == "a"
-
     ask = {"allocationKey": "k", "applicationID": "a", "resourceAsk": TEN, "maxAllocations": 1}
-    of_allocations.send(asks=[ask])
 
-    allocation = next(of_allocations.received).new[0]
-    assert (allocation.allocationKey, allocation.nodeID) == ("k", "n")
-    assert of_applications.states(2) == ["Accepted", "Running"]
-    of_applications.ends()
-    of_nodes.ends()
-    of_allocations.ends()
+    assert_allocates(channel, REVISION, asks=[ask])
 
 
 def test_stream_of_unregistered_rm_ends(channel: grpc.Channel) -> None:
-    with pytest.raises(grpc.RpcError) as ended:
-        next(Stream(channel, METHODS, "UpdateNode").received)
-
-    assert ended.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert_unregistered_rm_is_unserved(channel, REVISION)
 
 
 def test_strategies_are_added_and_taken_away() -> None:

@@ -1,9 +1,10 @@
 """The histories that a monitor of RMs is tried with, and their usual elements."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from selftest import sample_histories
 from siconform.protocol.callbacks import (
     Answered,
     CallbacksOffered,
@@ -77,23 +78,8 @@ class RmCase:
 
 
 def allocated(key: str = "k", identity: str = "", **named: Any) -> Allocated:
-    plain = Allocated(
-        key=key,
-        application="a",
-        node="n",
-        identity=identity or key,
-        resource={"memory": 1},
-        task_group="",
-        placeholder=False,
-        priority=0,
-        tags={},
-        partition="default",
-        originator=False,
-        preemption_policy=None,
-        queue="",
-        priority_class="",
-    )
-    return replace(plain, **named)
+    usual = {"resource": {"memory": 1}, "partition": "default", "priority_class": ""}
+    return sample_histories.allocated(key, identity or key, **{**usual, **named})
 
 
 def released(
