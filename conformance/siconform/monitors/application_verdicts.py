@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from siconform.catalogue.features import Feature
@@ -299,6 +300,14 @@ _OBSERVED: Final = (
 )
 _FINDS: Final = (ApplicationAccepted, ApplicationRejected)
 
+_NewNameMonitor = partial(
+    Monitor,
+    observes=_FINDS,
+    outlives_registrations=True,
+    presupposes=Feature.QUEUES,
+    about_new_names=True,
+)
+
 MONITORS: Final = (
     Monitor(
         applications_without_queue_are_rejected,
@@ -307,14 +316,7 @@ MONITORS: Final = (
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
     ),
-    Monitor(
-        new_applications_are_accepted,
-        ("SI-APP-001",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
+    _NewNameMonitor(new_applications_are_accepted, ("SI-APP-001",)),
     Monitor(
         applications_of_unknown_partitions_are_rejected,
         ("SI-APP-007",),
@@ -322,54 +324,12 @@ MONITORS: Final = (
         outlives_registrations=True,
         presupposes=Feature.QUEUES,
     ),
-    Monitor(
-        applications_need_no_groups,
-        ("SI-APP-008",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
-    Monitor(
-        unknown_application_tags_do_not_hurt,
-        ("SI-APP-010",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
-    Monitor(
-        removed_applications_can_be_added_again,
-        ("SI-APP-020",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
-    Monitor(
-        completed_applications_can_be_added_again,
-        ("SI-APP-031",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
-    Monitor(
-        failed_applications_can_be_added_again,
-        ("SI-APP-037",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
-    Monitor(
-        forced_applications_are_accepted,
-        ("SI-CONST-006",),
-        observes=_FINDS,
-        outlives_registrations=True,
-        presupposes=Feature.QUEUES,
-        about_new_names=True,
-    ),
+    _NewNameMonitor(applications_need_no_groups, ("SI-APP-008",)),
+    _NewNameMonitor(unknown_application_tags_do_not_hurt, ("SI-APP-010",)),
+    _NewNameMonitor(removed_applications_can_be_added_again, ("SI-APP-020",)),
+    _NewNameMonitor(completed_applications_can_be_added_again, ("SI-APP-031",)),
+    _NewNameMonitor(failed_applications_can_be_added_again, ("SI-APP-037",)),
+    _NewNameMonitor(forced_applications_are_accepted, ("SI-CONST-006",)),
     Monitor(rejected_applications_get_nothing, ("SI-APP-023",), observes=_APPLICATIONS),
     Monitor(
         rejections_of_applications_give_a_reason,
