@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 from google.protobuf.message import Message
-from siwire import Revision
+from siwire import Capability, Revision
 
 from sireference.api.callback import SIError, StateDumpPlugin
 from sireference.api.calls import Calls, Responses
@@ -41,6 +41,8 @@ class InProcess:
     return at once, and their effects are delivered after all earlier ones.
     """
 
+    _is_of_one_stream: ClassVar[bool]
+
     def __init__(
         self,
         revision: Revision,
@@ -54,7 +56,11 @@ class InProcess:
 
         A caller that passes a clock must call ``keep_deadlines`` when a deadline has come. With
         ``show_extra_config`` the state dump includes all of the RMs' ``extraConfig``, with secrets.
+        Raises ValueError for a revision with another API.
         """
+        if revision.can(Capability.ONE_UPDATE_STREAM) is not self._is_of_one_stream:
+            other = "SchedulerAPI" if self._is_of_one_stream else "OneStreamAPI"
+            raise ValueError(f"{revision.name} has the calls of {other}")
         self.revision = revision
         self._codec = codec_for(revision, policies)
         self._scheduler = Scheduler(settings)

@@ -3,31 +3,17 @@
 from typing import Any
 
 from google.protobuf.message import Message
-from siwire import Capability, Revision
+from siwire import Capability
 
 from sireference.api.callback import OneStreamCallback, ResourceManagerCallback
 from sireference.api.in_process import InProcess, usable
-from sireference.clock import Clock
-from sireference.codec import Policies
-from sireference.core.model import Settings, UpdateConfiguration
+from sireference.core.model import UpdateConfiguration
 
 
 class SchedulerAPI(InProcess):
     """The API from 2023-04 on: five calls with results by callback, later also ``stop``."""
 
-    def __init__(
-        self,
-        revision: Revision,
-        policies: Policies | None = None,
-        settings: Settings | None = None,
-        clock: Clock | None = None,
-        *,
-        show_extra_config: bool = False,
-    ) -> None:
-        """Create it, see InProcess. Raises ValueError for a revision with another API."""
-        if revision.can(Capability.ONE_UPDATE_STREAM):
-            raise ValueError(f"{revision.name} has the calls of OneStreamAPI")
-        super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
+    _is_of_one_stream = False
 
     def register_resource_manager(
         self, request: Message, callback: ResourceManagerCallback
@@ -70,19 +56,7 @@ class SchedulerAPI(InProcess):
 class OneStreamAPI(InProcess):
     """The API of 2021-02: two calls with results by one callback."""
 
-    def __init__(
-        self,
-        revision: Revision,
-        policies: Policies | None = None,
-        settings: Settings | None = None,
-        clock: Clock | None = None,
-        *,
-        show_extra_config: bool = False,
-    ) -> None:
-        """Create it, see InProcess. Raises ValueError for a revision with another API."""
-        if not revision.can(Capability.ONE_UPDATE_STREAM):
-            raise ValueError(f"{revision.name} has the calls of SchedulerAPI")
-        super().__init__(revision, policies, settings, clock, show_extra_config=show_extra_config)
+    _is_of_one_stream = True
 
     def register_resource_manager(self, request: Message, callback: OneStreamCallback) -> Message:
         """Register, or register again and drop all state. Raises SIError."""
