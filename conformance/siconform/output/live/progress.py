@@ -36,7 +36,6 @@ class View:
     tests: int = 0  # selected; 0 while unknown
     done: int = 0
     failed: int = 0
-    under_way: int = 0
     seconds: float = 0.0
     left: float | None = None  # seconds; None without an earlier run
     has_earlier: bool = False
@@ -124,7 +123,6 @@ class RunProgress:
                 tests=len(self._tests),
                 done=len(self._over),
                 failed=self._failed,
-                under_way=len(self._under_way),
                 seconds=now - self.began,
                 left=self._left(now),
                 has_earlier=bool(self.earlier),
