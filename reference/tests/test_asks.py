@@ -226,7 +226,7 @@ def test_rejected_ask_stays_rejected_until_it_is_sent_again(busy: RM) -> None:
     assert keys(busy.asks("k1", "a2", memory=1)) == ["k1"]
 
 
-# requirement: SI-ASK-018, SI-REL-015, SI-REL-019
+# requirement: SI-ASK-018, SI-CONN-015, SI-REL-015, SI-REL-019
 def test_withdrawn_ask_is_confirmed_and_never_allocated(rm: RM) -> None:
     rm.submits("a1")
     rm.asks("k1", memory=1)
@@ -372,12 +372,3 @@ def test_ask_waits_for_its_required_node(busy: RM) -> None:
     assert busy.asks("k1", memory=4, more={"required_node": "n1"}) == []
 
     assert placed(busy.updates("n1", memory=14)) == [("k1", "n1")]
-
-
-# requirement: SI-CONN-015
-def test_ask_withdrawn_before_capacity_came_is_not_allocated(rm: RM) -> None:
-    rm.submits("a1")
-    rm.asks("k1", memory=1)
-    assert withdrawn(rm.withdraws("k1")) == [("a1", "k1", STOPPED)]
-
-    assert keys(rm.creates("n1", memory=1)) == []

@@ -223,34 +223,6 @@ def test_mismatched_tls_files_give_one_line(
     assert code == WRONG
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["serve", "--nonsense"], "No such option '--nonsense' (see "),
-        (["nonsense"], "No such command 'nonsense' (see "),
-        (["serve", "--retention", "x"], "Invalid value for '--retention': 'x' is not a number"),
-        (["serve", "--log-level", "x"], "Invalid value for '--log-level': 'x' is not one of"),
-        (
-            ["serve", "--revision", "1999"],
-            "Invalid value for '--revision': unknown revision \"1999\"",
-        ),
-    ],
-)
-def test_invalid_option_gives_one_line(arguments: list[str], message: str) -> None:
-    result = CliRunner().invoke(main, arguments, prog_name="sireference")
-
-    assert result.stderr.startswith(f"sireference: {message}")
-    assert len(result.stderr.splitlines()) == 1
-    assert (result.exit_code, result.stdout) == (WRONG, "")
-
-
-def test_without_arguments_usage_is_printed() -> None:
-    result = CliRunner().invoke(main, [])
-
-    assert result.exit_code == 0
-    assert "serve" in result.output
-
-
 def test_aborted_command_has_the_exit_code_of_an_interrupt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
