@@ -1,7 +1,7 @@
 """Each monitor reports violations, passes good histories, and checks its precondition."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import pytest
 from selftest.monitor_cases import BY_KEY_CASES, CASES
@@ -22,6 +22,7 @@ from selftest.sample_histories import (
     Part,
     allocated,
     ask_released,
+    by_key,
     exchange_of,
     released,
     released_by_rm,
@@ -43,7 +44,19 @@ from siconform.recording.history import Exchange, History
 from siwire import find_revision
 
 TWO_BARRIERS = ASKS_SYNCHRONISED * 2
-BROKEN = [(case.monitor, message, parts) for case in CASES for message, parts in case.broken]
+Exchanges: TypeAlias = Callable[[Sequence[Part]], Exchange]
+
+TRIED: list[tuple[Case, Exchanges]] = [
+    *((case, exchange_of) for case in CASES),
+    *((case, by_key) for case in BY_KEY_CASES),
+]
+BROKEN = [
+    (case.monitor, message, of, parts) for case, of in TRIED for message, parts in case.broken
+]
+
+with_each_case = pytest.mark.parametrize(
+    ("case", "of"), TRIED, ids=[f"{case.monitor}-{of.__name__}" for case, of in TRIED]
+)
 
 
 def result(name: str, exchange: Exchange) -> MonitorResult:
@@ -67,25 +80,27 @@ def test_every_monitor_names_requirements_of_the_catalogue() -> None:
     assert set(named) <= set(catalogue())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
-def test_good_history_passes(case: Case) -> None:
-    found = result(case.monitor, exchange_of(case.holds))
+@with_each_case
+def test_good_history_passes(case: Case, of: Exchanges) -> None:
+    found = result(case.monitor, of(case.holds))
 
     assert found.violation is None
     assert found.held > 0
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.monitor)
-def test_history_without_precondition_is_inconclusive(case: Case) -> None:
-    found = result(case.monitor, exchange_of(case.idle))
+@with_each_case
+def test_history_without_precondition_is_inconclusive(case: Case, of: Exchanges) -> None:
+    found = result(case.monitor, of(case.idle))
 
     assert found.violation is None
     assert found.held == 0
 
 
-@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
-def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]) -> None:
-    found = result(monitor, exchange_of(parts))
+@pytest.mark.parametrize(("monitor", "message", "of", "parts"), BROKEN)
+def test_violation_is_reported(
+    monitor: str, message: str, of: Exchanges, parts: Sequence[Part]
+) -> None:
+    found = result(monitor, of(parts))
 
     assert found.violation is not None
     assert message in found.violation
@@ -128,13 +143,14 @@ def test_allocation_crossing_removal_holds_no_capacity() -> None:
     assert result("nodes_are_not_overfilled", new_life).violation is not None
 
 
-@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
+@pytest.mark.parametrize(("monitor", "message", "of", "parts"), BROKEN)
 def test_entries_before_the_test_are_context(
     monitor: str,
     message: str,  # noqa: ARG001  # shared with the test above
+    of: Exchanges,
     parts: Sequence[Part],
 ) -> None:
-    exchange = exchange_of(parts)
+    exchange = of(parts)
     exchange.start = len(exchange.history)
 
     found = result(monitor, exchange)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from selftest.monitor_cases import BY_KEY_CASES
 from selftest.monitor_cases.by_key import (
     CERTAIN,
     LEGAL,
@@ -14,7 +13,6 @@ from selftest.monitor_cases.by_key import (
     reported,
     update,
 )
-from selftest.monitor_cases.case import Case
 from selftest.sample_histories import (
     APP,
     ASK,
@@ -30,8 +28,6 @@ from siconform.monitors import MonitorResult
 from siconform.protocol.notifications import StreamEnded, UpdateKind
 from siconform.protocol.registration import RegistrationAnswered
 
-BROKEN = [(case.monitor, message, parts) for case in BY_KEY_CASES for message, parts in case.broken]
-
 
 def result(name: str, parts: Sequence[Part]) -> MonitorResult:
     return next(one for one in monitors.check(by_key(parts)) if one.monitor == name)
@@ -39,30 +35,6 @@ def result(name: str, parts: Sequence[Part]) -> MonitorResult:
 
 def complaints(parts: Sequence[Part]) -> list[str]:
     return [one.violation for one in monitors.check(by_key(parts)) if one.violation]
-
-
-@pytest.mark.parametrize("case", BY_KEY_CASES, ids=lambda case: case.monitor)
-def test_good_history_passes(case: Case) -> None:
-    found = result(case.monitor, case.holds)
-
-    assert found.violation is None
-    assert found.held > 0
-
-
-@pytest.mark.parametrize("case", BY_KEY_CASES, ids=lambda case: case.monitor)
-def test_history_without_precondition_is_inconclusive(case: Case) -> None:
-    found = result(case.monitor, case.idle)
-
-    assert found.violation is None
-    assert found.held == 0
-
-
-@pytest.mark.parametrize(("monitor", "message", "parts"), BROKEN)
-def test_violation_is_reported(monitor: str, message: str, parts: Sequence[Part]) -> None:
-    found = result(monitor, parts)
-
-    assert found.violation is not None
-    assert message in found.violation
 
 
 @pytest.mark.parametrize("parts", [pytest.param(parts, id=why) for why, parts in LEGAL])
