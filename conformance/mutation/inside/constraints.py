@@ -44,13 +44,11 @@ def _(inside: Inside) -> None:
 _APP: Final = TargetExpression("app", TargetOperator.EXIST)
 
 
-def _operators(
-    inside: Inside, reads: Callable[[TargetOperator], TargetOperator], *, only: bool = False
-) -> None:
+def _operators(inside: Inside, reads: Callable[[TargetOperator], TargetOperator]) -> None:
     def operator(original: Callable[..., TargetOperator], message: Any) -> TargetOperator:
         sent = original(message)
         read = reads(sent)
-        if read is not sent or only:
+        if read is not sent:
             inside.fires()
         return read
 
