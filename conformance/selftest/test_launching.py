@@ -210,9 +210,9 @@ def test_approximate_release_line_is_named_once(command: list[str]) -> None:
         check=False,
     )
 
-    near = [line for line in done.stderr.splitlines() if "is taken as" in line]
+    near = [line for line in done.stderr.splitlines() if "is mapped to" in line]
     assert done.returncode == 0
-    assert [line.partition(", ")[0] for line in near] == ["siconform: SI 1.5 is taken as 2023-12"]
+    assert [line.partition(", ")[0] for line in near] == ["siconform: SI 1.5 is mapped to 2023-12"]
 
 
 def test_index_matches_pytest_collection(pytester: pytest.Pytester) -> None:

@@ -94,7 +94,7 @@ def test_revision_has_constants_of_its_text() -> None:
 def test_release_line_is_resolved_with_note_if_approximate() -> None:
     assert bare(read_spec("1.8")) == bare(read_spec("2024-10"))
     assert read_spec("1.8").guesses == ()
-    assert read_spec("1.5").guesses[0].startswith("SI 1.5 is taken as 2023-12")
+    assert read_spec("1.5").guesses[0].startswith("SI 1.5 is mapped to 2023-12")
 
 
 def test_a_descriptor_set_is_read_by_its_ending_or_its_bytes(tmp_path: Path) -> None:

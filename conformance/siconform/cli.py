@@ -225,8 +225,8 @@ def _run_help() -> str:
         formatter.write_dl([(f"{o.flag} {o.metavar}".strip(), o.help) for o in OPTIONS])
     formatter.write_paragraph()
     formatter.write_text(
-        "All pytest options are accepted too, such as -k gang, -m waits, -n 4, -x, -v, -q, "
-        "--alluredir DIR."
+        "pytest options are accepted too, such as -k gang, -m waits, -n 4, -x, -v, -q, "
+        "--alluredir DIR, except those that replace the suite or run no tests, such as --rootdir."
     )
     formatter.write_paragraph()
     formatter.write_text(

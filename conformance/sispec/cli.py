@@ -69,9 +69,9 @@ def _of_reports(command: Command) -> Command:
 
 
 @spec_group.command(
-    epilog="Exit codes: 0 written, 2 TEXT cannot be read or does not compile, 4 usage error."
+    epilog="Exit codes: 0 written, 2 FILE cannot be read or does not compile, 4 usage error."
 )
-@click.argument("text")
+@click.argument("text", metavar="FILE")
 @click.option(
     "-o",
     "--output",
@@ -81,7 +81,7 @@ def _of_reports(command: Command) -> Command:
     help="Output folder: new, empty or from an earlier extraction",
 )
 def extract(text: str, output: Path) -> None:
-    """Extract si.proto, si.binpb and constants.json from TEXT."""
+    """Extract si.proto, si.binpb and constants.json from FILE, a specification."""
     from sispec.extract import OccupiedFolder  # noqa: PLC0415  # protobuf takes time
     from sispec.extract import extract as write  # noqa: PLC0415  # the same
     from sispec.layout import extracted  # noqa: PLC0415  # the same

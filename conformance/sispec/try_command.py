@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from sispec.trying.trial_run import How
 
 _CODES: Final = (
-    "Exit codes: 0 nothing breaks, 1 something fails because of the change or cannot be expressed "
-    "any more, 2 the specification cannot be read, does not compile or resembles no revision, 4 "
+    "Exit codes: 0 nothing breaks, 1 something fails because of the change or can no longer be "
+    "sent, 2 the specification cannot be read, does not compile or resembles no revision, 4 "
     "usage error, 12 the scheduler cannot be reached."
 )
 _FORMS: Final = ("terminal", "markdown", "json")
 
 
 @click.command(name="try", epilog=_CODES)
-@click.argument("text")
+@click.argument("text", metavar="FILE")
 @click.option("-k", "expression", metavar="EXPRESSION", help="Only matching tests, as in pytest")
 @click.option("-n", "workers", metavar="NUMBER", help="Number of workers, as in pytest")
 @click.option("--every-test", is_flag=True, help="Do not stop after many failures")
@@ -41,7 +41,7 @@ _FORMS: Final = ("terminal", "markdown", "json")
     help="Output format",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Output file")
-@click.option("--revision", help="Revision of the suite (default: the nearest to TEXT)")
+@click.option("--revision", help="Revision of the suite (default: the nearest to FILE)")
 @of_the_target(without=OF_RM_RUNS | {"--revision"})
 def try_(
     text: str,
@@ -55,12 +55,12 @@ def try_(
     revision: str | None,
     **target: Any,
 ) -> None:
-    """Run the suite with the messages of TEXT, an edited specification.
+    """Run the suite with the messages of FILE, an edited specification.
 
-    The RM translates the requests of the nearest revision into the messages of TEXT, matching
+    The RM translates the requests of the nearest revision into the messages of FILE, matching
     fields by name. The scheduler (default: the embedded reference) implements the revision. The
     result shows the effect on existing schedulers: what still passes, what fails because of the
-    change, and what cannot be expressed any more.
+    change, and what can no longer be sent.
     """
     from sispec.trying.trial_run import How  # noqa: PLC0415  # protobuf takes time
 

@@ -162,7 +162,10 @@ def note_on(name: str) -> str | None:
     line = NEAR_LINES.get(name)
     if line is None:
         return None
-    return f"SI {line.name} is taken as {line.taken_as}, and is not quite that: {line.differs}."
+    return (
+        f"SI {line.name} is mapped to {line.taken_as}, the nearest revision; it differs: "
+        f"{line.differs}."
+    )
 
 
 def _with_lines(revision: Revision) -> str:

@@ -125,7 +125,9 @@ def test_approximate_release_line_is_not_an_exact_match(line: str, differs: str)
     note = note_on(line)
 
     assert note is not None
-    assert note.startswith(f"SI {line} is taken as {find_revision(line)}, and is not quite that: ")
+    assert note.startswith(
+        f"SI {line} is mapped to {find_revision(line)}, the nearest revision; it differs: "
+    )
     assert differs in note
     assert "\n" not in note
 

@@ -111,12 +111,12 @@ def test_usage_error_has_its_exit_code_and_message_in_a_process() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "received"), [("1.4", ["SI 1.4 is taken as 2023-08"]), ("2023-08", [])]
+    ("named", "received"), [("1.4", ["SI 1.4 is mapped to 2023-08"]), ("2023-08", [])]
 )
 def test_approximate_release_line_is_reported(named: str, received: list[str]) -> None:
     result = CliRunner().invoke(main, ["serve", "--revision", named, "--listen", "nonsense"])
 
-    near = [line for line in result.stderr.splitlines() if "is taken as" in line]
+    near = [line for line in result.stderr.splitlines() if "is mapped to" in line]
     assert [line.partition(",")[0] for line in near] == received
 
 

@@ -12,7 +12,7 @@ REVISION: Final = click.option(
     default=DEFAULT_REVISION.name,
     show_default=True,
     metavar="REVISION",
-    help="SI revision of the messages, by date or alias",
+    help="SI revision of the messages, by date or release line",
 )
 
 

@@ -40,7 +40,9 @@ _FAIL_ON: Final = BY_FLAG[FAIL_ON]
 )
 @click.option(_FAIL_ON.flag, metavar=_FAIL_ON.metavar, help=_FAIL_ON.help)
 @click.option("-v", "--verbose", count=True, help="List how often each requirement held")
-@click.option("-q", "--quiet", count=True, help="Only the verdict")
+@click.option(
+    "-q", "--quiet", count=True, help="Only verdict and violations; -qq: only the verdict"
+)
 def check_trace(
     *,
     source: str,
@@ -51,7 +53,7 @@ def check_trace(
     quiet: int,
     **options: Any,
 ) -> None:
-    """Check a recorded exchange against all rules that hold over every exchange.
+    """Check a recorded exchange against the rules that hold for every exchange.
 
     This shows violations. It cannot show conformance: what was not exercised was not tested.
     """

@@ -97,7 +97,8 @@ SELECTION: Final = (
     _chooses(LEVEL, kinds.LEVEL, "LEVEL",
         f"Only requirements of this level: {', '.join(Level)} ({_EACH})"),
     _chooses(AUTHORITY, kinds.AUTHORITY, "AUTHORITY",
-        f"Only requirements from this source: {', '.join(Authority)} ({_EACH})"),
+        f"Only requirements from this source: {', '.join(Authority)} (your own "
+        f"catalogue); {_EACH}"),
     _chooses(FEATURE, kinds.FEATURE, "FEATURE", f"Only requirements that need FEATURE ({_EACH})"),
     _chooses(TEXT, kinds.TEXT, "WORDS", "Only requirements that contain WORDS (repeatable)"),
     _chooses(INCLUDE, kinds.LIST, "FILE",
@@ -164,8 +165,8 @@ OF_RMS: Final = (
         "Command that starts the RM to test, once per worker; {address} becomes the HOST:PORT of "
         "the kit's scheduler, {driver} that on which the driver of the RM must listen",
         kind=kinds.COMMAND),
-    Option(LISTEN, "HOST:PORT", "Address on which the kit's scheduler waits for an RM to test that "
-        "somebody else starts (--wait: for how long, default 30 s)", kind=kinds.ADDRESS),
+    Option(LISTEN, "HOST:PORT", "Address on which the kit's scheduler waits for an RM that you "
+        "start (--wait: for how long, default 30 s)", kind=kinds.ADDRESS),
     Option(RM_DRIVER, "HOST:PORT", "Address of the driver of the RM of --listen",
         kind=kinds.ADDRESS),
 )
@@ -181,8 +182,8 @@ OPTIONS: Final = (
         key="target.command"),
     *OF_RMS,
     Option("--revision", "REVISION",
-        f"SI revision to use, by date or alias (default: {DEFAULT_REVISION}, or that of the named "
-        "target)", kind=kinds.REVISION),
+        f"SI revision to use, by date or release line (default: {DEFAULT_REVISION}, or that of "
+        "the named target)", kind=kinds.REVISION),
     Option("--time-scale", "FACTOR", "Multiply every deadline, for slow schedulers (default: 1.0)",
         kind=kinds.SECONDS),
     Option("--placeholder-timeout", "SECONDS", "Placeholder timeout of the scheduler, if known; "

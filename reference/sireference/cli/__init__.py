@@ -43,7 +43,7 @@ def main() -> None:
     """A readable reference scheduler for the Scheduler Interface."""
 
 
-@main.command()
+@main.command(short_help="Serve the SI over gRPC until SIGTERM or SIGINT.")
 @click.option(
     "--listen",
     type=Address(may_be_path=True),

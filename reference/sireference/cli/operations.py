@@ -87,7 +87,7 @@ operation_options: Final = group(
         "--http",
         type=Address(),
         metavar="HOST:PORT",
-        help="Serve metrics (/metrics) and the state as JSON (/state) over HTTP.",
+        help="Serve the state (/ and /state.json), metrics and health over HTTP.",
     ),
     click.option(
         "--log-level",
@@ -97,7 +97,11 @@ operation_options: Final = group(
         help="Log level for standard error; debug shows every message received.",
     ),
     click.option(
-        "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Log format for standard error.",
     ),
 )
 
