@@ -87,7 +87,7 @@ def test_describe_is_called_once(serve: Serve) -> None:
 def test_unoffered_facet_is_not_called(serve: Serve) -> None:
     client = serve(ext.Facets(), Snapshot=lambda _query, _context: ext.SnapshotResult())
 
-    with pytest.raises(NotOffered, match="does not offer the facet snapshot"):
+    with pytest.raises(NotOffered, match="does not offer the extension's snapshot"):
         client.snapshot("rm")
 
 
@@ -189,16 +189,16 @@ def test_requirement_of_unoffered_facet_is_not_applicable(conformance: Run) -> N
     outcome = conformance(
         '@requirement("SI-CONN-006")\n'
         "def test_one(target):\n"
-        '    raise NotOffered("the target does not offer the facet snapshot")\n'
+        "    raise NotOffered('the target does not offer the extension\\'s snapshot')\n"
         '@requirement("SI-NODE-004")\n'
         "def test_two(target): pass\n"
     )
 
     assert outcome.code == 0
     assert outcome.verdict("SI-CONN-006") == "not-applicable"
-    assert outcome.reason("SI-CONN-006") == "the target does not offer the facet snapshot"
+    assert outcome.reason("SI-CONN-006") == "the target does not offer the extension's snapshot"
     assert Verdict.NOT_APPLICABLE.counted(1) in outcome.out
-    assert "SI-CONN-006: the target does not offer the facet snapshot" in outcome.out
+    assert "SI-CONN-006: the target does not offer the extension's snapshot" in outcome.out
 
 
 def _rm(

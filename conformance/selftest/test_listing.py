@@ -118,7 +118,7 @@ def test_explanation_is_complete() -> None:
         "when": entry.when,
         "then": entry.then,
         "control": entry.control,
-        "seen by": "the plain service; waits for a response",
+        "seen by": "the messages of si.v1.Scheduler; waits for a response",
         "tests": "suite/test_nodes.py::test_a",
         "": "suite/test_nodes.py::test_b",
         "schedulers": "reference: good",

@@ -153,7 +153,7 @@ def test_optional_object_counts_if_similar_is_shown() -> None:
 def test_target_without_snapshots_is_not_applicable() -> None:
     rm = rm_of(Target(RUNNING), with_extension=False)
 
-    with pytest.raises(NotOffered, match="the facet snapshot"):
+    with pytest.raises(NotOffered, match="the extension's snapshot"):
         rm.sees(PhaseSeen(Phase.RUNNING))
 
 

@@ -176,7 +176,7 @@ def test_counts_come_first_then_each_requirement_under_its_reason() -> None:
         "    SI-NODE-001 MUST  A node is accepted  [test_one]",
         "",
         "CAN NO LONGER BE SENT (1)",
-        "  si.v1.NodeInfo.nodeID (there is no such field) cannot be said any more",
+        "  si.v1.NodeInfo.nodeID (there is no such field) can no longer be sent",
         "    SI-NODE-001 MUST  A node is accepted  [test_one]",
         "",
         "GONE, BUT NOT NEEDED BY ANY TEST THAT RAN (1)",

@@ -92,7 +92,10 @@ def test_renamed_field_is_not_readable(trying: Try) -> None:
     )
 
     assert done.exit_code == 1, done.output
-    assert "si.v1.RejectedNode.reason (there is no such field) cannot be heard" in done.stdout
+    assert (
+        "si.v1.RejectedNode.reason (there is no such field) can no longer be received"
+        in done.stdout
+    )
     assert " 0 fail because of the change" in done.stdout
 
 

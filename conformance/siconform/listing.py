@@ -28,10 +28,10 @@ STATED = {
     Authority.OWN: "your own catalogue",
 }
 SEEN_BY = {
-    Observation.PLAIN: "the plain service",
-    Observation.SILENCE: "the plain service and the absence of a message",
-    Observation.QUEUES: "the plain service with a known queue configuration",
-    Observation.TIMERS: "the plain service and an elapsed timeout",
+    Observation.PLAIN: "the messages of si.v1.Scheduler",
+    Observation.SILENCE: "the messages of si.v1.Scheduler, and the absence of one",
+    Observation.QUEUES: "the messages of si.v1.Scheduler with a known queue configuration",
+    Observation.TIMERS: "the messages of si.v1.Scheduler after an elapsed timeout",
     Observation.STATIC: "the schema or the recorded bytes",
     Observation.RM_DRIVER: "the kit as the scheduler, with a driver for the RM",
     Observation.CALLBACKS: "the callbacks of the extension",

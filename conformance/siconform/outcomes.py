@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_UNSAID: Final = re.compile(r" cannot be (said|heard) any more$")
+_UNSAID: Final = re.compile(r" can no longer be (sent|received)$")
 _ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
 
 
@@ -71,10 +71,10 @@ class NotExpressible(PreconditionFailed):
     ``elements`` maps full names of the revision to why the specification lacks them.
     """
 
-    def __init__(self, elements: Mapping[str, str], *, what: str = "said") -> None:
+    def __init__(self, elements: Mapping[str, str], *, what: str = "sent") -> None:
         self.elements = dict(elements)
         named = (f"{name} ({why})" if why else name for name, why in elements.items())
-        super().__init__(f"{', '.join(named)} cannot be {what} any more")
+        super().__init__(f"{', '.join(named)} can no longer be {what}")
 
 
 def unsaid_in(message: str) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def _gang(requirement: Requirement) -> bool:
 
 _RULES: Final[dict[str, tuple[str, Callable[[Requirement], bool]]]] = {
     "all": ("all MUST, SHOULD and MAY requirements that the suite tests", lambda _: True),
-    "base": ("each MUST of the plain service, without optional features", _base),
+    "base": ("each MUST that si.v1.Scheduler alone shows, without optional features", _base),
     "gang": ("base, and each MUST of gang scheduling", _gang),
 }
 

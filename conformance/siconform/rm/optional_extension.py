@@ -32,6 +32,6 @@ class OptionalExtension(Steps):
         """Return the extension; NotOffered if the target does not offer this facet."""
         extension = self._link.extension
         if extension is None:
-            raise NotOffered(f"the target does not offer the facet {facet.value}")
+            raise NotOffered(f"the target does not offer the extension's {facet.value}")
         extension.presupposes(facet)
         return extension

@@ -47,7 +47,7 @@ def _lost(entries: Sequence[Entry]) -> NotExpressible | None:
             (sent if content.sent else observed)[content.element] = content.why
     if sent:
         return NotExpressible(sent)
-    return NotExpressible(observed, what="heard") if observed else None
+    return NotExpressible(observed, what="received") if observed else None
 
 
 def _answers_to_barriers(entries: Iterable[Entry]) -> frozenset[int]:

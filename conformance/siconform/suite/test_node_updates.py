@@ -293,7 +293,7 @@ def test_an_update_may_name_another_partition(rm: ResourceManager) -> None:
 def test_readiness_reported_again_counts(rm: ResourceManager) -> None:
     app = rm.has_application()
     node = rm.has_node(attributes={"ready": "false"})
-    ask = rm.has_ask_left_alone(app, "a node that is not ready")
+    ask = rm.has_ask_left_alone(app, "the readiness of nodes")
 
     rm.updates_node(node, attributes={"ready": "true"})
 

@@ -58,7 +58,7 @@ class Extension:
     def presupposes(self, facet: Facet) -> None:
         """Raise NotOffered unless the target offers this."""
         if not self.offers(facet):
-            raise NotOffered(f"the target does not offer the facet {facet.value}")
+            raise NotOffered(f"the target does not offer the extension's {facet.value}")
 
     def snapshot(self, rm_id: str) -> ext.SnapshotResult:
         """Return what the scheduler holds for this RM."""

@@ -42,7 +42,7 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
         for facet in facets:
             extension = self.offered(facet)
         if extension is None:
-            raise NotOffered("the target does not offer callbacks without a facet")
+            raise NotOffered("the target does not offer the extension's callbacks")
         number = len(self._streams) + 1
         stream = CallbackStream(
             extension,

@@ -57,7 +57,7 @@ class PrerequisiteSteps(BasicSteps):
         """
         ask = self.asks(application, **wanted)
         if self.receive_if_any(Allocated(ask)) is not None:
-            raise NotOffered(f"the target does not heed {reason}")
+            raise NotOffered(f"the target does not enforce {reason}")
         return ask
 
     def has_accepted(self, application: str, reason: str) -> None:
@@ -65,7 +65,7 @@ class PrerequisiteSteps(BasicSteps):
         accepted = ApplicationAccepted(application)
         received = self.expect_one_of(accepted, ApplicationRejected(application))
         if not accepted.matches(received):
-            raise NotOffered(f"the target does not heed {reason}")
+            raise NotOffered(f"the target does not apply {reason}")
 
     def rejected(self, ask: Ask) -> bool:
         """Return whether the ask was rejected, which is allowed if it does not fit."""
