@@ -18,7 +18,7 @@ pytestmark = pytest.mark.end_to_end
 
 ACTION = shipped.CHECKOUT / "action.yml"
 RELEASE = shipped.CHECKOUT / ".github" / "workflows" / "release.yml"
-SCRIPT = shipped.CHECKOUT / ".github" / "actions" / "siconform" / "judge.sh"
+SCRIPT = shipped.CHECKOUT / ".github" / "actions" / "siconform" / "run.sh"
 
 
 def action() -> dict[str, Any]:
@@ -102,7 +102,7 @@ def test_release_publishes_what_was_tested_without_password() -> None:
 
 
 def test_action_step_sets_variables_of_its_script() -> None:
-    [step] = [step for step in steps() if step.get("id") == "judge"]
+    [step] = [step for step in steps() if step.get("id") == "run"]
 
     read = set(re.findall(r"\$\{?([A-Z][A-Z_]+)\b", SCRIPT.read_text("utf-8")))
 

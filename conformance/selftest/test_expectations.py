@@ -371,5 +371,5 @@ def test_rejection_without_reason_fails() -> None:
 
 def test_agrees_compares_reported_facts() -> None:
     Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("n"))
-    with pytest.raises(ConformanceFailure, match="told node rejected"):
+    with pytest.raises(ConformanceFailure, match="received: node rejected"):
         Rm().rm.agrees(NodeRejected("n", "known"), NodeRejected("m"))

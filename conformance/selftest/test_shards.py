@@ -170,7 +170,7 @@ def test_one_seed_is_not_shared() -> None:
 def test_dask_is_imported_only_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "siconform.exploring.dask_cluster", None)
 
-    with pytest.raises(NoWorkers, match=r"pip install 'si-conformance\[dask\]'"):
+    with pytest.raises(NoWorkers, match=r"pip install '.\[dask\]'"):
         list(Workers.read("dask:127.0.0.1:1", seeds=2).explore([]))
 
 

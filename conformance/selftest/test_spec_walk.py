@@ -47,7 +47,7 @@ def test_documented_workflow_fails_breaking_pull_request(merge: Path) -> None:
     checkout, _, install, check = workflow["jobs"]["si-spec-diff"]["steps"]
     # depth 2 has the merge and its parents
     assert checkout["with"]["fetch-depth"] == 2
-    assert install["run"] == "pip install 'si-conformance[spec]'"
+    assert install["run"] == "pip install 'si-conformance[spec] @ URL'"
     folder = merge.parent / "walk"
     folder.mkdir()
     shell = Shell(folder)

@@ -32,7 +32,8 @@ def executable() -> str:
     path = shutil.which("buf", path=sysconfig.get_path("scripts")) or shutil.which("buf")
     if not path:
         raise NoCompiler(
-            "the protobuf compiler buf is not installed: pip install 'si-conformance[spec]'"
+            "the protobuf compiler buf is not installed: install the kit with it, in a checkout by "
+            "pip install '.[spec]'"
         )
     return path
 

@@ -34,7 +34,7 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.13"
-      - run: pip install si-conformance=={version}
+      - run: pip install si-conformance=={version}  # before its first release: the URL of a wheel
       - run: siconform run{wait}
       - if: ${{{{ !cancelled() }}}}
         uses: actions/upload-artifact@v4

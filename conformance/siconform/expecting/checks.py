@@ -64,7 +64,9 @@ def states_reason(
 def agrees(received: Fact, pattern: Fact) -> None:
     """Check that an optional message, once received, has the right content."""
     if not pattern.matches(received):
-        raise ConformanceFailure(f"told {received}", expected=str(pattern), happened=str(received))
+        raise ConformanceFailure(
+            f"received: {received}", expected=str(pattern), happened=str(received)
+        )
 
 
 def expect_none_of(received: Fact, *patterns: Fact) -> None:
@@ -72,7 +74,7 @@ def expect_none_of(received: Fact, *patterns: Fact) -> None:
     for pattern in patterns:
         if pattern.matches(received):
             raise ConformanceFailure(
-                f"told {received}", expected=f"not {pattern}", happened=str(received)
+                f"received: {received}", expected=f"not {pattern}", happened=str(received)
             )
 
 

@@ -9,7 +9,6 @@ from siconform.exploring.processes import explore_in_processes
 from siconform.exploring.shard import NoWorkers, Shard, ShardResult
 
 _DASK: Final = "dask:"
-_EXTRA: Final = "si-conformance[dask]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,6 @@ class Workers:
         except ImportError as error:
             raise NoWorkers(
                 f"--workers {_DASK}{self.dask} needs the package distributed "
-                f"({error}): pip install '{_EXTRA}'"
+                f"({error}): install the kit with it, in a checkout by pip install '.[dask]'"
             ) from None
         return dask_cluster.explore_on(self.dask, shards)
