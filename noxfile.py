@@ -210,7 +210,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """Check types (mypy --strict) of all three packages and their tests."""
+    """Check types (mypy --strict) of all packages and their tests."""
     dev(session, "mypy")
 
 

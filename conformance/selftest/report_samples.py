@@ -65,7 +65,7 @@ def requirement(identifier: str, level: str, verdict: str, history: str = "") ->
         "says": sent,
         "seconds": 0.25,
         "monitor": "",
-        "recorded": ["an ask without room: waits"] if verdict == "pass" else [],
+        "recorded": ["an ask without capacity: waits"] if verdict == "pass" else [],
         "history": history,
     }
     return {

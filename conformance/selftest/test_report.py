@@ -72,7 +72,7 @@ def test_requirement_has_sentence_and_place(page: RunPage) -> None:
 
 
 def test_permitted_behaviour_is_shown_at_requirement(page: RunPage) -> None:
-    assert page.requirements[0].recorded == ("an ask without room: waits",)
+    assert page.requirements[0].recorded == ("an ask without capacity: waits",)
 
 
 def test_history_has_no_barriers_or_prefixes(folder: Path) -> None:

@@ -48,7 +48,7 @@ def test_incomplete_results_are_rejected(tmp_path: Path, change: Change, receive
 def test_run_without_target_has_no_verdict(tmp_path: Path) -> None:
     nothing = document(requirement("SI-NODE-004", "could-not-run"), exit_code=12)
 
-    with pytest.raises(RecordError, match="says nothing about the target: nothing ran"):
+    with pytest.raises(RecordError, match="has no target: nothing ran"):
         read_document(folder_of(nothing, tmp_path / "out"))
 
 

@@ -23,6 +23,6 @@ class TraceOutcome(Labelled):
         "not applicable", "the scheduler does not offer what the requirement needs",
         Role.NEUTRAL, ".")
     NOT_EXERCISED = "not-exercised", Row(
-        "not exercised", "the exchange says nothing about it",
+        "not exercised", "the exchange does not show it",
         Role.NEUTRAL, ".")
     # fmt: on

@@ -50,7 +50,7 @@ CASES = (
         [*PLACED, *GOES_ON],
         [
             (
-                "release 2 TIMEOUT: the RM goes on after RESYNC",
+                "release 2 TIMEOUT: the RM continues after RESYNC",
                 [*PLACED, RegistrationWanted(), *GOES_ON],
             )
         ],
@@ -60,7 +60,7 @@ CASES = (
         "a_wanted_registration_ends_the_updates",
         [RegistrationWanted(), released("1"), released("2"), *CONFIRMED, releases("2", TIMEOUT)],
         [released("1"), RegistrationRequested("rm"), releases("1", TIMEOUT)],
-        [("goes on after RESYNC", [RegistrationWanted(), released("3"), *GOES_ON])],
+        [("continues after RESYNC", [RegistrationWanted(), released("3"), *GOES_ON])],
         revision="2021-02",
     ),
     RmCase(

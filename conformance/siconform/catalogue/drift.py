@@ -71,7 +71,7 @@ def _difference(source: Source, text: Text) -> str:
 def main(arguments: list[str]) -> int:
     """Print the drifts, one per line; return 0 if none, 1 otherwise, 2 without a folder."""
     if len(arguments) != 1 or not Path(arguments[0]).is_dir():
-        sys.stderr.write("usage: python -m siconform.catalogue.drift FOLDER-WITH-TEXTS\n")
+        sys.stderr.write("usage: python -m siconform.catalogue.drift FOLDER\n")
         return 2
     texts = read_folder(Path(arguments[0]))
     found = drifts(catalogue().values(), texts)

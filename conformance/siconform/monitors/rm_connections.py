@@ -111,7 +111,7 @@ def a_wanted_registration_ends_the_updates() -> Evaluator:
             case ReleaseRequest(OneAllocation(identity=name), kind) if sent.get(name) is kind:
                 sent.clear()
                 confirmed += 1
-                message = f"{entry.content}: the RM goes on after RESYNC without registering"
+                message = f"{entry.content}: the RM continues after RESYNC without registering"
                 return violated_if(confirmed >= _GOES_ON, message)
         return NOTHING_TO_EVALUATE
 

@@ -87,7 +87,7 @@ def _refuse_parts(document: dict[str, Any], file: Path) -> None:
     if document["exit_code"] == ExitCode.INTERRUPTED:
         raise RecordError(f"{file} is a partial result: interrupted; run it to its end")
     if document["exit_code"] == ExitCode.NOTHING_RAN and not _reached(document):
-        raise RecordError(f"{file} says nothing about the target: nothing ran")
+        raise RecordError(f"{file} has no target: nothing ran")
 
 
 def _reached(document: dict[str, Any]) -> bool:

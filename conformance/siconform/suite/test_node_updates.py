@@ -285,7 +285,7 @@ def test_an_update_may_name_another_partition(rm: ResourceManager) -> None:
 
     still_used = rm.receive_if_any(Allocated(rm.asks(app), node=node))
     rm.records(
-        f"a node whose partition changed {'goes on' if still_used else 'is not used any more'}"
+        f"a node whose partition changed {'is still used' if still_used else 'is no longer used'}"
     )
 
 

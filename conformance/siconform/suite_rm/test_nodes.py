@@ -64,7 +64,8 @@ def is_reported_and_not_used(rm: DrivenRM, scheduler: SimulatedScheduler, node: 
     for entry in scheduler.sent(Allocated):
         if getattr(entry.content, "application", "") == app:
             raise ConformanceFailure(
-                f"the cordoned node was used: {entry.content}", expected=f"nothing goes on {node}"
+                f"the cordoned node was used: {entry.content}",
+                expected=f"nothing is placed on {node}",
             )
 
 

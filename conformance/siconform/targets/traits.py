@@ -16,7 +16,7 @@ RACES: Final[Mapping[str, str]] = MappingProxyType(
         ),
         REMOVES_MEANWHILE: (
             "a race here: the target removes an application while it still allocates for it, and"
-            " now and then releases what it never announced, or keeps its room"
+            " sometimes releases what it never announced, or keeps its capacity"
         ),
         OUT_OF_ORDER: "a race here: the target may take the second of two requests first",
     }

@@ -117,7 +117,7 @@ class WaitingAskSteps(BasicSteps):
         received = self.expect_one_of(allocated, AskRejected(ask))
         if isinstance(received, Allocated):
             return received
-        self.records("an ask without room", received)
+        self.records("an ask without capacity", received)
         again = self._asks_again(ask)
         if self._may_be_completed(ask.sent.application):
             received = self.expect_one_of(replace(allocated, key=str(again)), AskRejected(again))
