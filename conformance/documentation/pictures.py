@@ -25,6 +25,7 @@ def draw(name: str, command: str, *options: str) -> None:
     )
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
     shown = done.stdout.replace(_FAULTY, "my-scheduler")
+    shown = shown.replace(" --color always --results build/pictures-again", "")
     console.print(Text.from_ansi(f"$ {command}\n{shown}"))
     console.save_svg(str(DOCS / "_static" / name), title="SI Conformance")
 
