@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import sys
 from collections.abc import Iterator
 from functools import partialmethod
 from inspect import iscoroutinefunction
@@ -14,6 +15,7 @@ from sireference.shell import gc_tuning, http_server
 from tests.driving import RM
 
 _LOGGERS = tuple(map(logging.getLogger, ("sireference", "asyncio")))
+_SWITCH_INTERVAL: Final = sys.getswitchinterval()
 _LOOKS_AGAIN: Final = 0.01  # seconds between an HTTP server's checks for shutdown
 
 
@@ -37,10 +39,11 @@ def _pages_stop_soon() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _collector_as_usual() -> Iterator[None]:
-    """Undo what a server that ran in this process did to the cycle collector."""
+def _process_as_usual() -> Iterator[None]:
+    """Undo what a server that ran in this process did to the cycle collector and to threads."""
     yield
     gc_tuning.look_as_usual()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
 @pytest.fixture(scope="session", autouse=True)

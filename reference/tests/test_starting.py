@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,7 @@ from sireference.shell.addresses import CannotListenError, check, reason
 from sireference.shell.engine import Engine
 from siwire import DEFAULT_REVISION, rpc
 
+Ends = Callable[..., tuple[int, str]]
 TIMEOUT: Final = patient()  # seconds
 WRONG: Final = 4
 BROKEN: Final = 13
@@ -40,17 +41,18 @@ AAAAAAAAAAAAAAAAAAAAAA==
 """
 
 
-def ends(*options: str) -> tuple[int, str]:
-    """Return exit code and standard error of ``sireference`` with these arguments."""
-    done = subprocess.run(  # noqa: S603  # our own command
-        [sys.executable, "-m", "sireference", *options],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.stdout == ""
-    return done.returncode, done.stderr
+@pytest.fixture
+def ends(capfd: pytest.CaptureFixture[str]) -> Ends:
+    """Return a function that runs ``sireference``: exit code and all that is on standard error."""
+
+    def run(*options: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(options, prog_name="sireference")
+        output, errors = capfd.readouterr()
+        assert output == ""
+        return int(ended.value.code or 0), errors
+
+    return run
 
 
 @pytest.fixture
@@ -88,7 +90,9 @@ def places(tmp_path: Path, taken: str) -> dict[str, str]:
         ("long", "the path is too long for a socket; choose a shorter one"),
     ],
 )
-def test_unusable_address_gives_one_line(places: dict[str, str], where: str, message: str) -> None:
+def test_unusable_address_gives_one_line(
+    ends: Ends, places: dict[str, str], where: str, message: str
+) -> None:
     listen = places.get(where, where)
 
     code, errors = ends("serve", "--listen", listen)
@@ -128,7 +132,7 @@ def test_address_taken_after_the_check_is_named(
         asyncio.run(start())
 
 
-def test_pages_cannot_use_an_address_in_use(taken: str) -> None:
+def test_pages_cannot_use_an_address_in_use(ends: Ends, taken: str) -> None:
     code, errors = ends("serve", "--listen", "127.0.0.1:0", "--http", taken)
 
     assert errors.startswith(f"sireference: cannot listen on {taken}: the port is in use")
@@ -209,8 +213,8 @@ def files(tmp_path: Path) -> dict[str, str]:
         ("cert", "key", "none", "{none} has no readable certificate"),
     ],
 )
-def test_mismatched_tls_files_give_one_line(
-    files: dict[str, str], cert: str, key: str, authority: str, message: str
+def test_mismatched_tls_files_give_one_line(  # noqa: PLR0917  # one is a fixture
+    ends: Ends, files: dict[str, str], cert: str, key: str, authority: str, message: str
 ) -> None:
     options = ["--tls-cert", files[cert], "--tls-key", files[key]]
     if authority:
