@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -18,6 +17,9 @@ from mutation.known import load
 from mutation.mutant import CHANGES
 from patience import patient
 from siconform.catalogue import Side
+from siconform.running.fork_servers import REFERENCE
+
+from .preloaded import preloaded_python
 
 PREAMBLE = """
 import json
@@ -26,18 +28,17 @@ inside = Inside()
 """
 
 
-def _message(script: str, tmp_path: Path) -> object:
+def _message(script: str) -> object:
     """Return the JSON in the last line of a script, which alters another process."""
-    file = tmp_path / "script.py"
-    file.write_text(PREAMBLE + script, "utf-8")
+    command = [*preloaded_python(REFERENCE), "-c", PREAMBLE + script]
     done = subprocess.run(  # noqa: S603  # ourselves
-        [sys.executable, str(file)], capture_output=True, text=True, check=True, timeout=patient(60)
+        command, capture_output=True, text=True, check=True, timeout=patient(60)
     )
     found: object = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def test_function_is_replaced_in_importing_modules(tmp_path: Path) -> None:
+def test_function_is_replaced_in_importing_modules() -> None:
     script = """
 from sireference.core import nodes, applications
 from sireference.core.model import quoted
@@ -45,10 +46,10 @@ inside.instead_of(quoted, lambda original, name: original(name).upper())
 print(json.dumps([nodes.quoted("a"), applications.quoted("b")]))
 """
 
-    assert _message(script, tmp_path) == ["'A'", "'B'"]
+    assert _message(script) == ["'A'", "'B'"]
 
 
-def test_function_is_replaced_in_dataclasses(tmp_path: Path) -> None:
+def test_function_is_replaced_in_dataclasses() -> None:
     script = """
 from sireference.codec import codec_for, r2023_04
 from siwire import REVISIONS
@@ -61,10 +62,10 @@ for name in ("2023-04", "2023-12"):
 print(json.dumps(found))
 """
 
-    assert _message(script, tmp_path) == [["another"], ["another"]]
+    assert _message(script) == [["another"], ["another"]]
 
 
-def test_function_of_the_rm_is_replaced_in_tables_and_partial_functions(tmp_path: Path) -> None:
+def test_function_of_the_rm_is_replaced_in_tables_and_partial_functions() -> None:
     script = """
 import sirm
 from sirm.codec import codec_for, parts, r2023_04
@@ -79,10 +80,10 @@ found = [len(message.ListFields()) for _, message in codec.requests(updates, "rm
 print(json.dumps(found))
 """
 
-    assert _message(script, tmp_path) == [1, 1]  # only the rmID
+    assert _message(script) == [1, 1]  # only the rmID
 
 
-def test_a_second_replacement_gets_the_first(tmp_path: Path) -> None:
+def test_a_second_replacement_gets_the_first() -> None:
     script = """
 from sireference.core import nodes
 from sireference.core.model import quoted
@@ -91,7 +92,7 @@ inside.instead_of(quoted, lambda original, name: original(name) + "2")
 print(json.dumps(nodes.quoted("a")))
 """
 
-    assert _message(script, tmp_path) == "'a'12"
+    assert _message(script) == "'a'12"
 
 
 @pytest.mark.parametrize(
@@ -106,9 +107,7 @@ print(json.dumps(nodes.quoted("a")))
         ("Identities.next", "Identities('x').next()"),
     ],
 )
-def test_methods_and_properties_are_replaced_on_their_class(
-    target: str, call: str, tmp_path: Path
-) -> None:
+def test_methods_and_properties_are_replaced_on_their_class(target: str, call: str) -> None:
     script = f"""
 from sireference.core.state.application import Application
 from sireference.core.state.identities import Identities
@@ -119,10 +118,10 @@ inside.instead_of({target}, lambda original, self: original(self)[0])
 print(json.dumps({call}))
 """
 
-    assert _message(script, tmp_path) == "instead of"
+    assert _message(script) == "instead of"
 
 
-def test_coroutine_replacement_is_coroutine(tmp_path: Path) -> None:
+def test_coroutine_replacement_is_coroutine() -> None:
     script = """
 import asyncio, inspect
 from sireference.shell.service import SchedulerService as Service
@@ -133,20 +132,20 @@ print(json.dumps([inspect.iscoroutinefunction(Service.register),
                   *asyncio.run(Service.register(None, "request", None))]))
 """
 
-    assert _message(script, tmp_path) == [True, True, "request"]
+    assert _message(script) == [True, True, "request"]
 
 
-def test_constant_is_replaced_in_importing_modules(tmp_path: Path) -> None:
+def test_constant_is_replaced_in_importing_modules() -> None:
     script = """
 from sireference.core import scheduling_pass
 inside.constant(scheduling_pass, "_MOST_STEPS", 7)
 print(json.dumps(scheduling_pass._MOST_STEPS))
 """
 
-    assert _message(script, tmp_path) == 7
+    assert _message(script) == 7
 
 
-def test_unnamed_function_cannot_be_replaced(tmp_path: Path) -> None:
+def test_unnamed_function_cannot_be_replaced() -> None:
     script = """
 def outer():
     def inner(): ...
@@ -160,7 +159,7 @@ for what in (outer(), outer):
 print(json.dumps(found))
 """
 
-    assert _message(script, tmp_path) == [
+    assert _message(script) == [
         "outer.<locals>.inner has no name to replace it by",
         "nothing in sireference is called outer",
     ]
@@ -179,7 +178,7 @@ inside.fires()
 print(json.dumps([before, fired.has_fired(Path({str(tmp_path)!r}))]))
 """
 
-    assert _message(script, tmp_path) == [False, True]
+    assert _message(script) == [False, True]
 
 
 class Fitted(Inside):
