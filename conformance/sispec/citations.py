@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +46,7 @@ _Definitions = Mapping[str, str]
 _Cited = Iterator[tuple[str, str, str]]  # a name, ids as written in the source, the source
 
 
+@cache  # for reports about several revisions
 def read_citations(package: Path = _KIT, mutants: Path | None = None) -> tuple[Citation, ...]:
     """Return the tests, monitors and mutants of the kit, and the mutants in a checkout's folder.
 

@@ -7,7 +7,7 @@ annotations and body. The result is a list to review, not a complete one.
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
@@ -116,42 +116,12 @@ class CodeUsage:
                 revisions = _built_on(path.parent, self.revision)
                 of_one = _OF_ONE.match(path.stem)
                 if not of_one or f"{of_one[1]}-{of_one[2]}" in revisions:
-                    found += self._read(path, revisions | {self.revision})
+                    implements = revisions | {self.revision}
+                    found += [
+                        replace(function, implements=implements)
+                        for function in _read(path, path.relative_to(self.root).as_posix())
+                    ]
         return tuple(found)
-
-    def _read(self, path: Path, implements: frozenset[str]) -> Iterator[_Function]:
-        tree = ast.parse(path.read_text("utf-8"))
-        shown = path.relative_to(self.root).as_posix()
-        names = _Names(tree, self._unions(path.parent / "messages.py"))
-        rest = _Function(shown, "(module)", implements=implements)
-        for node in tree.body:
-            inner = node.body if isinstance(node, ast.ClassDef) else [node]
-            prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
-            for one in inner:
-                if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                    function = _Function(shown, f"{prefix}{one.name}", implements=implements)
-                    names.take(one, function)
-                    yield function
-                else:
-                    names.take(one, rest)
-        yield rest
-
-    @cached_property
-    def _known_unions(self) -> dict[Path, Mapping[str, frozenset[Mention]]]:
-        return {}
-
-    def _unions(self, path: Path) -> Mapping[str, frozenset[Mention]]:
-        """Map the aliases of a module of messages to the messages of all their revisions."""
-        if path not in self._known_unions:
-            known: dict[str, frozenset[Mention]] = {}
-            self._known_unions[path] = known
-            if path.is_file():
-                tree = ast.parse(path.read_text("utf-8"))
-                names = _Names(tree, known)
-                for node in tree.body:
-                    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                        known[node.target.id] = frozenset(names.mentions(ast.walk(node)))
-        return self._known_unions[path]
 
     def _owners(self, name: str) -> list[str]:
         """Return the messages, enums and services that declare a member of this name."""
@@ -224,6 +194,39 @@ class _Names:
                 function.words.append(_Word(one.arg, one.value.lineno, writes=True))
             elif isinstance(one, ast.Constant) and isinstance(one.value, str):
                 function.words.append(_Word(one.value, one.lineno, writes=False))
+
+
+@cache  # for reports about several revisions
+def _read(path: Path, shown: str) -> tuple[_Function, ...]:
+    """Return the functions of a module, and what is outside of them."""
+    tree = ast.parse(path.read_text("utf-8"))
+    names = _Names(tree, _unions(path.parent / "messages.py"))
+    found: list[_Function] = []
+    rest = _Function(shown, "(module)")
+    for node in tree.body:
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for one in inner:
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                function = _Function(shown, f"{prefix}{one.name}")
+                names.take(one, function)
+                found.append(function)
+            else:
+                names.take(one, rest)
+    return (*found, rest)
+
+
+@cache
+def _unions(path: Path) -> Mapping[str, frozenset[Mention]]:
+    """Map the aliases of a module of messages to the messages of all their revisions."""
+    known: dict[str, frozenset[Mention]] = {}
+    if path.is_file():
+        tree = ast.parse(path.read_text("utf-8"))
+        names = _Names(tree, known)
+        for node in tree.body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                known[node.target.id] = frozenset(names.mentions(ast.walk(node)))
+    return known
 
 
 @cache
