@@ -34,6 +34,7 @@ def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, _TEMPLATES),
         autoescape=True,
+        auto_reload=False,  # else the file of each included template is looked at each time
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
