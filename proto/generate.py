@@ -94,15 +94,17 @@ def differences(expected: Mapping[str, bytes], package: Path) -> list[str]:
 
 
 def main() -> int:
-    """Regenerate everything, or only compare with ``--check``."""
+    """Regenerate everything, or some packages; only compare with ``--check``."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, list the differences")
-    check = parser.parse_args().check
+    every = [source.package for source in SOURCES]
+    parser.add_argument("packages", nargs="*", default=every, help="all if none is given")
+    options = parser.parse_args()
     message: list[str] = []
-    for source in SOURCES:
+    for source in (one for one in SOURCES if one.package in options.packages):
         files = generated(source)
         package = SIWIRE / source.package
-        if check:
+        if options.check:
             message += differences(files, package)
             continue
         shutil.rmtree(package, ignore_errors=True)

@@ -39,7 +39,7 @@ def test_changed_proto_file_is_detected_and_named(copy: Path) -> None:
     text = proto.read_text(encoding="utf-8")
     proto.write_text(text.replace("string UUID = 3;", "string UUID = 4;", 1), encoding="utf-8")
 
-    checked = generate(copy, "--check")
+    checked = generate(copy, "--check", "r2023_08")
 
     assert checked.returncode == 1
     assert checked.stderr == (
@@ -52,7 +52,7 @@ def test_missing_and_extra_files_are_named(copy: Path) -> None:
     package = copy / "siwire" / "r2021_02"
     (package / "si_pb2.pyi").rename(package / "old_pb2.pyi")
 
-    checked = generate(copy, "--check")
+    checked = generate(copy, "--check", "r2021_02")
 
     assert checked.returncode == 1
     assert [line.split(" Run")[0] for line in checked.stderr.splitlines()] == [
@@ -66,7 +66,7 @@ def test_generating_repairs_manual_changes(copy: Path) -> None:
     before = stub.read_bytes()
     stub.write_text("", encoding="utf-8")
 
-    generated = generate(copy)
+    generated = generate(copy, "r2023_04")
 
     assert generated.returncode == 0
     assert stub.read_bytes() == before
