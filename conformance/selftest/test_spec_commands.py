@@ -17,7 +17,9 @@ from sispec.sources import read_spec
 from siwire import REVISIONS
 
 RENUMBERED = edited_text(("  int32 priority = 6;", "  int32 priority = 16;"))
-SCHEMA = json.loads(resources.files("sispec").joinpath("report.schema.json").read_text("utf-8"))
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads(resources.files("sispec").joinpath("report.schema.json").read_text("utf-8"))
+)
 LOWERED = edited_text(("known already must be", "known already should be"))
 
 
@@ -45,7 +47,7 @@ def test_every_format_has_verdict_first_and_same_content() -> None:
     assert bold.strip("*").split() == verdict.split()
     assert f"- {sentence}" in markdown.stdout
     document = json.loads(as_json.stdout)
-    jsonschema.validate(document, SCHEMA)
+    SCHEMA.validate(document)
     assert document["changes"][0]["old_peer"] == sentence
     assert {document["exit_code"], terminal.exit_code, markdown.exit_code, as_json.exit_code} == {1}
 
@@ -55,7 +57,7 @@ def test_every_format_has_verdict_first_and_same_content() -> None:
 def test_json_of_known_revisions_is_valid(command: str, old: str, new: str) -> None:
     document = json.loads(spec(command, old, new, "--format", "json").stdout)
 
-    jsonschema.validate(document, SCHEMA)
+    SCHEMA.validate(document)
     assert (document["impact"] is None) == (command == "diff")
 
 

@@ -24,6 +24,7 @@ _MUTANT: Final = re.compile(
 )
 _ASSIGNED: Final = re.compile(r"\.(\w+)(?:\.resources\[[^\]]*\]\.value)? [-+*]?= ")
 _EDITED: Final = re.compile(r"\.(?:without|change|turn|amounts|ClearField)\(([^)]*)|\bto=(\"\w+\")")
+_PAIR: Final = 2  # a name of either side
 _PUT: Final = re.compile(r"\.put\(([^)]*)")
 
 
@@ -152,13 +153,18 @@ def kit_names(fields: Iterable[str]) -> Mapping[str, frozenset[str]]:
     together, and alone, in an assignment, a keyword or the arguments of a call.
     """
     found: dict[str, set[str]] = {name: set() for name in fields}
-    for path in sorted(_DIALECTS.glob("*.py")):
-        for names in _together(ast.parse(path.read_text("utf-8"))):
-            if len(names) == 2:  # noqa: PLR2004  # a name of either side
-                for name, ours in (names, names[::-1]):
-                    if name in found:
-                        found[name].add(ours)
+    for names in _pairs():
+        for name, ours in (names, names[::-1]):
+            if name in found:
+                found[name].add(ours)
     return {name: frozenset(ours) for name, ours in found.items()}
+
+
+@cache
+def _pairs() -> frozenset[tuple[str, ...]]:
+    """Return the names that are together, and alone, in a dialect."""
+    trees = (ast.parse(path.read_text("utf-8")) for path in sorted(_DIALECTS.glob("*.py")))
+    return frozenset(names for tree in trees for names in _together(tree) if len(names) == _PAIR)
 
 
 def _together(tree: ast.Module) -> Iterator[tuple[str, ...]]:

@@ -44,7 +44,7 @@ _FOLLOWS = "have the same JSON name"  # follows from a duplicate name
 _MESSAGES, _ENUMS, _SERVICES, _EXTENSIONS = 4, 5, 6, 7  # field numbers in FileDescriptorProto
 _FIELDS, _NESTED, _NESTED_ENUMS, _NESTED_EXTENSIONS, _ONEOFS = 2, 3, 4, 6, 8  # in DescriptorProto
 _MEMBERS = 2  # values of an enum, methods of a service
-_MOST_SOURCES = 16
+_MOST_SOURCES = 64
 
 
 def compile_source(name: str, source: str) -> FileDescriptorProto:

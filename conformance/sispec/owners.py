@@ -90,8 +90,9 @@ def memory_before(old: Schema, new: Schema) -> Memory:
     unknown then.
     """
     names = sorted(REVISIONS)
-    nearest = max(names, key=lambda name: _resemblance(old, revision_schema(name)))
-    if _resemblance(old, revision_schema(nearest)) == 0:
+    ours = _members(old)
+    nearest = max(names, key=lambda name: _resemblance(ours, _members_of(name)))
+    if _resemblance(ours, _members_of(nearest)) == 0:
         return Memory(new, ())
     return Memory(new, names[: names.index(nearest) + 1])
 
@@ -102,9 +103,13 @@ def revision_decoder(name: str) -> Decoder:
     return Decoder(name, revision_file(name))
 
 
-def _resemblance(one: Schema, other: Schema) -> float:
-    ours, theirs = _members(one), _members(other)
+def _resemblance(ours: set[str], theirs: set[str]) -> float:
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 0.0
+
+
+@cache
+def _members_of(revision: str) -> set[str]:
+    return _members(revision_schema(revision))
 
 
 def _members(schema: Schema) -> set[str]:
