@@ -75,7 +75,8 @@ def test_a_workload_that_ends_otherwise_is_reported(scheduler: str, tmp_path: Pa
     done = run(scheduler, "--rm-id", "o", "--workload", str(file))
 
     assert done.returncode == 1
-    assert done.stdout.splitlines()[-1] == "application a1 is live, stated: completed"
+    # not always the last line: a slow RM is registered later
+    assert "application a1 is live, stated: completed" in done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
