@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.sample_histories import (
@@ -90,7 +90,6 @@ def test_no_cut_makes_a_violation(subject: str) -> None:
 
 @pytest.mark.parametrize("subjects", [tuple(SUBJECTS), (*BY_KEY_SUBJECTS, LEGAL_BY_KEY)])
 @given(st.data())
-@settings(max_examples=100, deadline=None)
 def test_no_drop_makes_a_violation(subjects: Sequence[str], data: st.DataObject) -> None:
     legal = [sample for subject in subjects for sample in legal_samples(subject)]
     chosen = data.draw(st.lists(st.integers(0, len(legal) - 1), min_size=1, max_size=4))
