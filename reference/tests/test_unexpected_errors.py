@@ -19,6 +19,7 @@ from sireference.core.model import Settings
 from sireference.core.scheduler import Scheduler
 from sireference.shell.http_page import HttpPage
 from sireference.shell.outbox import Outbox
+from sireference.shell.service import SchedulerService
 from sireference.shell.unexpected import in_event_loop
 from siwire import DEFAULT_REVISION, rpc
 from siwire.ext import extension_pb2 as ext
@@ -234,6 +235,26 @@ def test_write_to_a_client_that_has_just_gone_is_not_an_error(
     play(scenario)
 
     assert received() == []
+
+
+def test_stopping_waits_for_slow_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+
+    async def ends_slowly(method: str, *_: Any) -> None:
+        try:
+            await asyncio.sleep(TIMEOUT)
+        finally:
+            await asyncio.sleep(0.1)
+            ended.append(method)
+
+    monkeypatch.setattr(SchedulerService, "update", staticmethod(ends_slowly))
+
+    async def scenario(wire: Wire) -> None:
+        await wire.opens("UpdateNode", "mine")
+
+    play(scenario)
+
+    assert ended == ["UpdateNode"]
 
 
 @pytest.mark.parametrize("raw", [b"\x0a\xff", b"\x1a\x02\xff\xfe\x12\x02\xff\xfe\x32\x02\xff\xfe"])

@@ -1,4 +1,4 @@
-"""Interceptor of all calls: permissions, unreadable messages and unexpected errors.
+"""Interceptor of all calls: permissions, unreadable messages, unexpected errors, the end of all.
 
 An unexpected error is logged in full, and the client only learns that there was one. Bytes that
 cannot be decoded are the client's error.
@@ -25,6 +25,7 @@ _STREAMS: Final = "stream_stream"
 _ONE_ANSWER: Final = "unary_unary"
 _OFFER: Final = "offer"
 _FIELDS_OF_RM: Final = ("rmID", "rm_id", _OFFER)
+_LAST_CALLS: Final = 5.0  # seconds for calls to end after gRPC has cancelled them
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
@@ -33,9 +34,18 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self, services: frozenset[str], permissions: Permissions | None) -> None:
         self._services = services
         self._permissions = permissions
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def ended(self) -> None:
+        """Wait for the calls to end: a stopped server cancels them, but does not wait."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=_LAST_CALLS)
 
     async def intercept_service(self, continuation: Any, handler_call_details: Any) -> Any:
         """Return the handler of the call, wrapped with the checks."""
+        if call := asyncio.current_task():
+            self._running.add(call)
+            call.add_done_callback(self._running.discard)
         handler = await continuation(handler_call_details)
         service, _, method = handler_call_details.method.lstrip("/").rpartition("/")
         if handler is None or service not in self._services:

@@ -49,8 +49,9 @@ class Server:
         callbacks = CallbackService(self.engine, places, limits)
         extension = ExtensionService(self.engine, callbacks, access)
         self._names = (*rpc.full_names(revision), SERVICE.full_name)
+        self._calls = CallInterceptor(frozenset(self._names), access.permissions)
         self._server = grpc.aio.server(
-            interceptors=(CallInterceptor(frozenset(self._names), access.permissions),),
+            interceptors=(self._calls,),
             options=(
                 ("grpc.so_reuseport", 0),
                 ("grpc.max_receive_message_length", limits.message_bytes),
@@ -104,4 +105,5 @@ class Server:
         for rm_stream in self.engine.callbacks.all():
             rm_stream.end(_GOING_DOWN)
         await self._server.stop(grace=0.5)
+        await self._calls.ended()
         self.engine.stop()
