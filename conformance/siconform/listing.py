@@ -91,7 +91,7 @@ def render_explanation(
         _labelled(f"why {requirement.level}", requirement.level_reason),
         _labelled("applies to", _applies_to(requirement)),
         _labelled("retired", requirement.retired),
-        _labelled("challenged", *_challenge(requirement)),
+        _labelled(Verdict.CHALLENGED.label, *_challenge(requirement)),
         _labelled("sources", *_places(requirement)),
         _labelled("given", requirement.given),
         _labelled("when", requirement.when),

@@ -84,7 +84,7 @@ EXIT_CODES: Final[Mapping[ExitCode, str]] = MappingProxyType(
             "unusable results folder"
         ),
         ExitCode.NOTHING_SELECTED: "no test was selected",
-        ExitCode.INCOMPLETE: "incomplete: a MUST is inconclusive",
+        ExitCode.INCOMPLETE: f"incomplete: a MUST is {Verdict.COULD_NOT_RUN.label}",
         ExitCode.STALE_BASELINE: "the baseline is stale",
         ExitCode.NOTHING_RAN: "no test ran: the target is unreachable or does not answer",
         ExitCode.KIT_ERROR: "internal error, or the results could not be written",
@@ -199,8 +199,8 @@ def _evaluate_results(results: Sequence[RequirementResult], status: RunStatus) -
         sentence = f"INCOMPLETE: {_counted(undecided)}{_of_chosen(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if disputed := _all_disputed(results):
-        sentence = f"INCOMPLETE: all tested requirements are challenged ({_some(disputed)})"
-        sentence += _partial(results, status)
+        sentence = f"INCOMPLETE: all tested requirements are {Verdict.CHALLENGED.label}"
+        sentence += f" ({_some(disputed)}){_partial(results, status)}"
         return RunEvaluation(RunVerdict.INCOMPLETE, ExitCode.INCOMPLETE, sentence)
     if not any(f.verdict in REACHED for f in results):
         sentence = f"INCOMPLETE: nothing was tested{_extent(results, status)}"
@@ -225,7 +225,7 @@ def _evaluate_record(results: Sequence[RequirementResult], status: RunStatus) ->
         verdict, sentence = RunVerdict.CONFORMANT, _passed(results, status)
     disputed = [f.requirement.id for f in results if f.verdict is Verdict.CHALLENGED]
     if disputed:
-        sentence += f"; {len(disputed)} challenged ({_some(disputed)})"
+        sentence += f"; {Verdict.CHALLENGED.counted(len(disputed))} ({_some(disputed)})"
     if status.stale:
         sentence += f"; stale baseline entries: {len(status.stale)}"
     if unexplained:
@@ -299,7 +299,8 @@ def _tested(results: Sequence[RequirementResult], status: RunStatus) -> str:
         status.side in f.requirement.sides and f.requirement.id not in status.chosen
         for f in results
     )
-    return f"{tested} selected, {others} others of SI {status.revision} not selected"
+    not_selected = Verdict.NOT_SELECTED.label
+    return f"{tested} selected, {others} others of SI {status.revision} {not_selected}"
 
 
 def _of_chosen(results: Sequence[RequirementResult], status: RunStatus) -> str:

@@ -1,6 +1,6 @@
 """Verdicts on a requirement in a recorded exchange, which shows violations but no conformance."""
 
-from siconform.verdicts import Labelled, Role, Row
+from siconform.verdicts import Labelled, Role, Row, Verdict
 
 
 class TraceOutcome(Labelled):
@@ -11,16 +11,16 @@ class TraceOutcome(Labelled):
         "violated", "a message, or its absence, violates the requirement",
         Role.BAD, "!", tested=True, bad=True)
     BASELINED = "baselined", Row(
-        "known failure", "it is violated exactly as recorded in the baseline",
-        Role.KNOWN, "~", plural="known failures", tested=True)
+        Verdict.BASELINED.label, "it is violated exactly as recorded in the baseline",
+        Role.KNOWN, "~", plural=Verdict.BASELINED.row.plural, tested=True)
     CHALLENGED = "challenged", Row(
-        "challenged", "it is violated, but the requirement or the check is disputed",
+        Verdict.CHALLENGED.label, "it is violated, but the requirement or the check is disputed",
         Role.OPEN, "%", tested=True)
     HELD = "held", Row(
         "held", "it held each time that the exchange exercised it",
         Role.GOOD, "#", tested=True)
     NOT_APPLICABLE = "not-applicable", Row(
-        "not applicable", "the scheduler does not offer what the requirement needs",
+        Verdict.NOT_APPLICABLE.label, "the scheduler does not offer what the requirement needs",
         Role.NEUTRAL, ".")
     NOT_EXERCISED = "not-exercised", Row(
         "not exercised", "the exchange does not show it",

@@ -197,7 +197,8 @@ OPTIONS: Final = (
         kind=kinds.SECONDS, key="target.timers.connection_loss"),
     Option("--longest-timer", "SECONDS",
         f"Longest wait of a test for a scheduler timer (default: {LONGEST_TIMER:g}); tests of "
-        "longer timers are inconclusive", kind=kinds.SECONDS, key="target.timers.longest"),
+        f"longer timers are {Verdict.COULD_NOT_RUN.label}", kind=kinds.SECONDS,
+        key="target.timers.longest"),
     Option("--real-clock", "",
         "Run the embedded reference on the real clock (default: virtual time)",
         key="run.real_clock"),
@@ -236,8 +237,9 @@ OPTIONS: Final = (
         key="run.reference", of_the_target=False),
     Option("--timings", "", "Print the duration of each phase of the run", of_the_target=False),
     Option(LAST_FAILED, "",
-        "Only requirements that failed or were inconclusive in the latest run (also --lf); results "
-        f"go to the results folder with {OF_A_PART} added", of_the_target=False, of_pytest=True),
+        f"Only requirements that failed or were {Verdict.COULD_NOT_RUN.label} in the latest run "
+        f"(also --lf); results go to the results folder with {OF_A_PART} added",
+        of_the_target=False, of_pytest=True),
     Option("--baseline", "FILE",
         f'File of {Verdict.BASELINED.label_for(2)}, or "{NONE}" to report every failure '
         "(default: that of the named target)", kind=kinds.FILE_OR_NONE, key="target.baseline",

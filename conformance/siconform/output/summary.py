@@ -73,7 +73,8 @@ def last_failed(
 ) -> Iterator[str]:
     """Yield what --last-failed selected, and the run in which it failed."""
     if found is not None:
-        line = f"{', '.join(sorted(ids))}: failed or inconclusive in the run of {found.run}"
+        undecided = Verdict.COULD_NOT_RUN.label
+        line = f"{', '.join(sorted(ids))}: failed or {undecided} in the run of {found.run}"
         yield from textwrap.wrap(
             line,
             width,
