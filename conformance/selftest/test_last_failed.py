@@ -179,8 +179,10 @@ def test_only_what_failed_is_tested(
     assert {
         one["id"]: one["verdict"]
         for one in results["requirements"]
-        if one["verdict"] != "not-selected"
+        if one["verdict"] not in ("not-selected", "of-the-rm")
     } == tested
+    others = [one["id"] for one in results["requirements"] if "scheduler" not in one["sides"]]
+    assert others == [one["id"] for one in results["requirements"] if one["verdict"] == "of-the-rm"]
     left_out = [one["test"] for one in results["left_out"]]
     assert left_out == (["test_fake.py::test_two"] if options else [])
     run_before = f"the run of {found['started'].replace('T', ' ')}, target "

@@ -130,9 +130,10 @@ def counts(run: Run, width: int = WIDTH) -> Iterator[str]:
     of_side = [one for one in run.requirements if run.status.side in one.requirement.sides]
     found = Counter(one.verdict for one in of_side)
     received = ", ".join(v.counted(found[v]) for v in SHOWN if found[v] or v in _ALWAYS_COUNTED)
-    all_found = run.counts()
-    others = [v.counted(all_found[v]) for v in SHOWN if v in OF_ONE_SIDE and all_found.get(v)]
-    received += "".join(f"; {count}" for count in others)
+    if run.status.chosen is None:
+        all_found = run.counts()
+        others = [v.counted(all_found[v]) for v in SHOWN if v in OF_ONE_SIDE and all_found.get(v)]
+        received += "".join(f"; {count}" for count in others)
     lines = textwrap.wrap(received, width - 14, initial_indent="  ", subsequent_indent="  ")
     lines[-1] = f"{lines[-1]:<{width - 12}}{run.seconds:>8.1f} s"
     yield from lines

@@ -221,7 +221,8 @@ class EvidenceStore:
         self, requirement: Requirement, evidence: list[Evidence], tests: tuple[str, ...]
     ) -> RequirementResult:
         chosen = self.settings.chosen
-        if chosen is not None and requirement.id not in chosen:
+        applies = self.settings.side in requirement.sides
+        if applies and chosen is not None and requirement.id not in chosen:
             words = Verdict.NOT_SELECTED.label
             return RequirementResult(requirement, Verdict.NOT_SELECTED, words, tests=tests)
         entries = self.settings.baseline.about(requirement.id)
