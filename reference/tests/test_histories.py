@@ -89,7 +89,7 @@ def foreign_on(partition: Partition, node: Node) -> Resource:
 def foreign_make_sense(partition: Partition) -> None:
     """Check that each is on one existing node under a unique key."""
     there = [key for node in partition.nodes.values() for key in partition.foreign.on(node)]
-    assert sorted(there) == sorted(partition.foreign._nodes)
+    assert sorted(there) == sorted(partition.foreign.nodes)
     assert set(partition.foreign._on) <= set(partition.nodes.values())
     for key in there:
         assert key not in partition.allocations.all
@@ -142,10 +142,10 @@ def gangs_make_sense(partition: Partition) -> None:
         for waiting in pending:
             assert waiting.made + waiting.awaiting <= waiting.ask.max_allocations
             for placeholder in partition.replacements.of(waiting).values():
-                assert partition.replacements._by_placeholder[placeholder] is waiting
+                assert partition.replacements.by_placeholder[placeholder] is waiting
                 assert placeholder.open_release is TerminationType.PLACEHOLDER_REPLACED
         for live in partition.allocations.of(application).values():
-            replaced_by = partition.replacements._by_placeholder.get(live)
+            replaced_by = partition.replacements.by_placeholder.get(live)
             if replaced_by is not None:
                 assert live in partition.replacements.of(replaced_by).values()
                 assert replaced_by in pending
@@ -181,11 +181,11 @@ def preemptions_make_sense(partition: Partition) -> None:
         assert preemption.victims
         for identity, victim in preemption.victims.items():
             assert partition.allocations.all[identity] is victim
-            assert partition.preemptions._by_victim[victim] is preemption
+            assert partition.preemptions.by_victim[victim] is preemption
             assert is_preempted(victim)
     for live in partition.allocations.all.values():
-        if live in partition.preemptions._by_victim:
-            assert partition.preemptions._by_victim[live] in partition.preemptions.open
+        if live in partition.preemptions.by_victim:
+            assert partition.preemptions.by_victim[live] in partition.preemptions.open
         if is_preempted(live):
             policy = live.record.ask.preemption_policy
             assert policy is None or policy.allow_preempt_self

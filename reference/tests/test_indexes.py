@@ -360,13 +360,13 @@ def test_release_wakes_one_of_many_waiting_leaf_queues(
     for number in leaves:
         rm.asks(f"k{number}", f"a{number}", memory=4)
     (live,) = rm.scheduler.rms.all()[0].partitions["default"].allocations.all
-    step, steps = scheduling_pass._step, []
+    step, steps = scheduling_pass.step, []
 
     def counted(*sent: object) -> object:
         steps.append(sent)
         return step(*sent)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scheduling_pass, "_step", counted)
+    monkeypatch.setattr(scheduling_pass, "step", counted)
 
     assert keys(rm.releases(live)) == ["k2"]
     assert len(steps) <= 2

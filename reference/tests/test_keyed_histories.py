@@ -71,7 +71,7 @@ def nothing_is_left(player: KeyedPlayer) -> None:
         assert not partition.proposals
         assert not partition.preemptions.open
         assert partition.root.used == partition.total == NOTHING
-        assert not partition.foreign._nodes
+        assert not partition.foreign.nodes
 
 
 def takes_everything_away(player: KeyedPlayer) -> None:

@@ -198,7 +198,7 @@ def test_pass_takes_the_steps_documented(
 ) -> None:
     """Check the example of docs/scheduling-pass.md."""
     steps: list[tuple[str, bool]] = []
-    step = scheduling_pass._step
+    step = scheduling_pass.step
 
     def noted(partition: Partition, group: AskGroup, now: float) -> list[Effect]:
         first = group.first()
@@ -207,7 +207,7 @@ def test_pass_takes_the_steps_documented(
         steps.append((first.ask.key, group.waits_in is partition.node_index.waiting))
         return effects
 
-    monkeypatch.setattr(scheduling_pass, "_step", noted)
+    monkeypatch.setattr(scheduling_pass, "step", noted)
     rm = RM(queues=BACKLOG.format(policy="fifo", more=""))
     rm.creates("n1", memory=4)
     rm.submits("a1", "root.leaf")

@@ -147,7 +147,7 @@ async def test_lost_rm_takes_no_stream() -> None:
             for stream in (nodes, applications, callbacks):
                 await stream.ends()
         table, places = wire.server._streams, wire.server._places
-        assert (table._open, table._held, table._lost) == ({}, {}, {})
+        assert (table.open_streams, table._held, table.broken) == ({}, {}, {})
         async with asyncio.timeout(TIMEOUT):
             while places._taken_by or places._taken:  # noqa: ASYNC110  # no event
                 await asyncio.sleep(0.005)

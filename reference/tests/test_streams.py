@@ -252,7 +252,7 @@ async def test_rm_that_left_leaves_nothing() -> None:
         table.leave(again)
         table.deliver(rm_id, NODE, [])
 
-    assert (table._open, table._held, table._lost) == ({}, {}, {})
+    assert (table.open_streams, table._held, table.broken) == ({}, {}, {})
 
 
 @in_a_loop

@@ -95,7 +95,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, ask: Any, now: floa
     misjudged_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
-@instead_of(asks._objections)
+@instead_of(asks.objections)
 def _(inside: Inside, original: Callable[..., Any], *args: Any) -> Any:
     for why in original(*args):
         if why == "no resource is asked for":

@@ -144,7 +144,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
     if live is None:
         return original(rm, request, now)
     partition = rm.partitions[partition_name(request.partition)]
-    pending = partition.replacements._by_placeholder.get(live)
+    pending = partition.replacements.by_placeholder.get(live)
     if pending is None:
         return original(rm, request, now)
     inside.fires()

@@ -154,7 +154,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return rest or tuple(elements)
 
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 def _ask_of(entry: Any) -> Any:
@@ -186,7 +186,7 @@ def _(inside: Inside) -> None:
                 effects += withdraw(partition, pending, now)
         return effects
 
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 @mutant(
@@ -218,7 +218,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return first
 
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 @mutant(
@@ -245,7 +245,7 @@ def _(inside: Inside) -> None:
         rm = self.rms.known(event.rm_id)
         if rm is not None and rm.state is RMState.PAUSED:
             inside.fires()
-            effects += scheduler._pass(rm, now)
+            effects += scheduler.run_pass(rm, now)
         return effects
 
     inside.instead_of(Scheduler.handle, handle)
@@ -283,7 +283,7 @@ def _(inside: Inside) -> None:
         latest.update(entry.key for entry in event.entries if isinstance(entry, Ask))
         return original(rm, replace(event, releases=late), now)
 
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 @mutant(

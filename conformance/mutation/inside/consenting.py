@@ -29,7 +29,7 @@ def _names_more(inside: Inside, more: Callable[[Any, Any, Keys], Keys]) -> None:
             inside.fires()
         return replace(asked, victims=(*asked.victims, *others))
 
-    inside.instead_of(proposals._question, question)
+    inside.instead_of(proposals.question, question)
 
 
 @mutant(
@@ -92,5 +92,5 @@ def _(inside: Inside) -> None:
             return False
         return original(queue, need)
 
-    inside.instead_of(configuration_update._came, came)
+    inside.instead_of(configuration_update.report_created, came)
     inside.instead_of(Queue.has_capacity, has_capacity)

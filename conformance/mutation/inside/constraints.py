@@ -52,7 +52,7 @@ def _operators(inside: Inside, reads: Callable[[TargetOperator], TargetOperator]
             inside.fires()
         return read
 
-    inside.instead_of(r2021_02_constraints._operator, operator)
+    inside.instead_of(r2021_02_constraints.operator, operator)
 
 
 @_mutant(
@@ -150,7 +150,7 @@ def _(inside: Inside, _: Any, _affinity: Any, _count: int) -> bool:
     "A preferred constraint blocks an ask.",
     breaks=("SI-PLACE-009",),
 )
-@instead_of(r2021_02_constraints._affinity)
+@instead_of(r2021_02_constraints.affinity)
 def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
     if not message.required:
         inside.fires()
@@ -162,7 +162,7 @@ def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
     "A required constraint does not block an ask.",
     breaks=("SI-PLACE-009",),
 )
-@instead_of(r2021_02_constraints._affinity)
+@instead_of(r2021_02_constraints.affinity)
 def _(inside: Inside, original: Callable[..., Any], message: Any) -> Any:
     if message.required:
         inside.fires()

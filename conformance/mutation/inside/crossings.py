@@ -54,7 +54,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
 )
 @instead_of(replacement.go_on)
 def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements._by_placeholder.get(gone)
+    pending = partition.replacements.by_placeholder.get(gone)
     others = [
         node
         for node in partition.nodes.values()
@@ -100,7 +100,7 @@ def _(inside: Inside) -> None:
             )
         return original(partition, application, now)
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -123,7 +123,7 @@ def _(inside: Inside) -> None:
         return effects + application_lifecycle.withdraw(partition, [], left, "it is not needed")
 
     inside.instead_of(completion.keeps_from_waiting, keeps)
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -131,7 +131,7 @@ def _(inside: Inside) -> None:
     "A placeholder the RM stops during its replacement is credited to the quota twice.",
     breaks=("SI-GANG-071",),
 )
-@instead_of(releases._stop)
+@instead_of(releases.stop)
 def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     if live.open_release is _REPLACED:
         inside.fires()
@@ -161,9 +161,9 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     "If the real ask was withdrawn, the capacity of its placeholder is never free again.",
     breaks=("SI-GANG-071",),
 )
-@instead_of(releases._confirmed)
+@instead_of(releases.confirmed)
 def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
-    is_for_no_client = live not in partition.replacements._by_placeholder
+    is_for_no_client = live not in partition.replacements.by_placeholder
     if live.open_release is _REPLACED and is_for_no_client:
         inside.fires()
         live.application.quotas.book(live.record.ask.resource)
@@ -200,7 +200,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         original(partition, application, first)
 
-    inside.instead_of(application_lifecycle._enter, enter)
+    inside.instead_of(application_lifecycle.enter, enter)
 
 
 @mutant(

@@ -35,7 +35,7 @@ def describes(
         inside.fires()
         original(self, pool, *others)
 
-    inside.instead_of(reflection._Pools.__init__, pools)
+    inside.instead_of(reflection.Pools.__init__, pools)
 
 
 def _message(file: FileDescriptorProto, name: str) -> DescriptorProto:

@@ -27,7 +27,7 @@ _Original = Callable[..., Any]
     "A foreign allocation keeps the amount that was first reported.",
     breaks=("SI-FOR-002",),
 )
-@instead_of(ForeignAllocations._resize)
+@instead_of(ForeignAllocations.resize)
 def _(inside: Inside, _original: _Original, *_: Any) -> None:
     inside.fires()
 
@@ -174,7 +174,7 @@ def _(inside: Inside) -> None:
 )
 @instead_of(ForeignAllocations.put)
 def _(inside: Inside, original: _Original, held: Any, foreign: Any, node: Any) -> Any:
-    if held._nodes.get(foreign.key, node) is not node:
+    if held.nodes.get(foreign.key, node) is not node:
         inside.fires()
         return None
     return original(held, foreign, node)

@@ -27,7 +27,7 @@ def _(inside: Inside) -> None:
             inside.fires()
         return application_lifecycle.withdraw(partition, [], unused, "it was not used in time")
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -44,7 +44,7 @@ def _(inside: Inside) -> None:
             gang.replaceable.clear()
         return effects
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(

@@ -43,7 +43,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
     "A gang gets no more than it announced.",
     breaks=("SI-GANG-011",),
 )
-@instead_of(scheduling_pass._find)
+@instead_of(scheduling_pass.find)
 def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
     application = ask_group.application
     total = application.submitted.placeholder_ask
@@ -273,7 +273,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return application_lifecycle.fail(partition, application, now, "the gang is not complete")
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -298,7 +298,7 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
 )
 def _(inside: Inside) -> None:
     def gathering(application: Any) -> list[Any]:
-        applications = application.leaf.gathering._applicants.values()
+        applications = application.leaf.gathering.applicants.values()
         return [one for one in applications if one is not application]
 
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:

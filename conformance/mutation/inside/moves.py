@@ -67,7 +67,7 @@ def _(inside: Inside, *_: Any) -> list[Effect]:
     "An application with nothing left stays Running.",
     breaks=("SI-APP-026",),
 )
-@instead_of(application_lifecycle._end)
+@instead_of(application_lifecycle.end)
 def _(inside: Inside, original: Callable[..., Any], partition: Any, application: Any) -> Any:
     trigger, message = original(partition, application)
     if trigger is not ApplicationTrigger.COMPLETE:

@@ -47,7 +47,7 @@ def _(inside: Inside) -> None:
         return original(rm, event, now)
 
     inside.instead_of(ResourceManagers.register, register)
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 def _ended_by(event: Any) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _(
     "Of two creations of one node in a request only the last counts and is answered.",
     breaks=("SI-NODE-004",),
 )
-@instead_of(scheduler._apply)
+@instead_of(scheduler.apply)
 def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if not isinstance(event, UpdateNodes):
         return original(rm, event, now)
@@ -114,7 +114,7 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     "Of two additions of one application in a request only the last counts and is answered.",
     breaks=("SI-APP-004",),
 )
-@instead_of(scheduler._apply)
+@instead_of(scheduler.apply)
 def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateApplications):
         event = replace(event, new=_last_of_each(inside, event.new, "application_id"))

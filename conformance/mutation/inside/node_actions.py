@@ -194,7 +194,7 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
     "A node without id is accepted like any other.",
     breaks=("SI-NODE-005",),
 )
-@instead_of(nodes._objections)
+@instead_of(nodes.objections)
 def _(inside: Inside, original: Callable[..., Iterator[str]], info: NodeInfo, **known: bool) -> Any:
     for reason in original(info, **known):
         if info.node_id or "id" not in reason.split():
@@ -279,7 +279,7 @@ def _(
     "The nodes created in a request are processed last, regardless of their order.",
     breaks=("SI-NODE-037",),
 )
-@instead_of(scheduler._apply)
+@instead_of(scheduler.apply)
 def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateNodes):
         ordered = tuple(sorted(event.nodes, key=lambda info: info.action in _CREATIONS))
@@ -294,7 +294,7 @@ def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> li
     "Of several entries for one node in one request only the first counts.",
     breaks=("SI-NODE-037",),
 )
-@instead_of(scheduler._apply)
+@instead_of(scheduler.apply)
 def _(inside: Inside, original: Original, rm: Any, event: Any, now: float) -> list[Effect]:
     if isinstance(event, UpdateNodes):
         entries = {info.node_id: info for info in reversed(event.nodes)}

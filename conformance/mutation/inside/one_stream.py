@@ -128,7 +128,7 @@ def _(inside: Inside, _: Any, _cache: Any, _live: Any) -> None:
     "Updated node attributes are ignored (one stream).",
     breaks=("SI-NODE-020", "SI-NODE-038"),
 )
-@instead_of(scheduler._apply)
+@instead_of(scheduler.apply)
 def _(inside: Inside, original: Callable[..., Any], rm: Any, event: Any, now: float) -> Any:
     if isinstance(event, UpdateNodes):
         kept = {info.node_id: rm.node(info.node_id) for info in event.nodes}

@@ -248,7 +248,7 @@ def _keeps_the_first(inside: Inside, of: Any, field: str, by: Callable[[Any], An
                 event = replace(event, **{field: kept})
         return original(rm, event, now)
 
-    inside.instead_of(scheduler._apply, apply)
+    inside.instead_of(scheduler.apply, apply)
 
 
 def _key(entry: Any) -> tuple[str, str]:

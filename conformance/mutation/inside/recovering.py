@@ -23,7 +23,7 @@ _TOO_OFTEN: Final = 3
     "An existing allocation without identity is accepted.",
     breaks=("SI-REC-004",),
 )
-@instead_of(recovery._objections)
+@instead_of(recovery.objections)
 def _(
     inside: Inside, original: Objections, partition: Any, allocation: AllocationRecord, *rest: Any
 ) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _refuses(inside: Inside, why_not: Callable[[Any, AllocationRecord], str]) ->
             inside.fires()
             yield more
 
-    inside.instead_of(recovery._objections, objections)
+    inside.instead_of(recovery.objections, objections)
 
 
 @mutant(
@@ -150,7 +150,7 @@ def _(inside: Inside) -> None:
     ) -> list[Effect]:
         effects = original(partition, node, info, now)
         for allocation in info.allocations if info.action is NodeAction.UPDATE else ():
-            if not any(recovery._objections(partition, allocation)):
+            if not any(recovery.objections(partition, allocation)):
                 inside.fires()
                 effects += recovery.recover(partition, allocation, now)
         return effects
@@ -208,7 +208,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return []
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -226,7 +226,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return _TOO_OFTEN * seconds
 
-    inside.instead_of(timeout._seconds_to_gather, seconds_to_gather)
+    inside.instead_of(timeout.seconds_to_gather, seconds_to_gather)
 
 
 @mutant(

@@ -59,7 +59,7 @@ def _(inside: Inside) -> None:
             return []
         return original(partition, live, request, now)
 
-    inside.instead_of(releases._stop, stop)
+    inside.instead_of(releases.stop, stop)
 
 
 @mutant(
@@ -145,7 +145,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
                     )
         return effects
 
-    inside.instead_of(scheduler._pass, passes)
+    inside.instead_of(scheduler.run_pass, passes)
 
 
 @variant(
@@ -172,7 +172,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
-@instead_of(allocations._expire)
+@instead_of(allocations.expire)
 def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
     received = original(partition, live, now)
     if not received:
@@ -187,7 +187,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, n
     breaks=("SI-REL-011",),
     revision="2023-12",
 )
-@instead_of(allocations._expire)
+@instead_of(allocations.expire)
 def _(inside: Inside, original: Callable[..., Any], partition: Any, live: Any, now: float) -> Any:
     if live.open_release is None:
         return original(partition, live, now)
@@ -224,7 +224,7 @@ def _(inside: Inside) -> None:
             partition.asks.drop(pending)
         return original(partition, live, request, now)
 
-    inside.instead_of(releases._stop, stop)
+    inside.instead_of(releases.stop, stop)
 
 
 @mutant(

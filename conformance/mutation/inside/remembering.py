@@ -140,7 +140,7 @@ def _(inside: Inside) -> None:
             if since < now:
                 inside.fires()
             deadline = max(now, since + ask.execution_timeout)
-            expire = partial(allocations._expire, partition, live)
+            expire = partial(allocations.expire, partition, live)
             live.timer = partition.timers.set(deadline, expire)
 
     inside.instead_of(asks.add, add)

@@ -69,7 +69,7 @@ def _(inside: Inside) -> None:
             _set_timer(partition, one, since, now)
 
     inside.instead_of(applications.submit, submit)
-    inside.instead_of(application_lifecycle._enter, enter)
+    inside.instead_of(application_lifecycle.enter, enter)
 
 
 @mutant(
@@ -85,12 +85,12 @@ def _(inside: Inside) -> None:
             inside.fires()
             _set_timer(partition, one, now, now)
 
-    inside.instead_of(application_lifecycle._enter, enter)
+    inside.instead_of(application_lifecycle.enter, enter)
 
 
 def _set_timer(partition: Any, application: Application, since: float, now: float) -> None:
     """Set the timeout to end this long from then on."""
-    expire = partial(application_lifecycle._execution_timeout, partition, application)
+    expire = partial(application_lifecycle.execution_timeout, partition, application)
     deadline = max(now, since + application.submitted.execution_timeout)
     application.execution_timer = partition.timers.set(deadline, expire)
 

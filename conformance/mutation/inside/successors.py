@@ -42,7 +42,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
 )
 @instead_of(replacement.go_on)
 def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements._by_placeholder.get(gone)
+    pending = partition.replacements.by_placeholder.get(gone)
     effects = original(partition, gone, now)
     if pending is not None and pending.had_placeholder:
         inside.fires()
@@ -57,7 +57,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
 )
 @instead_of(replacement.go_on)
 def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements._by_placeholder.get(gone)
+    pending = partition.replacements.by_placeholder.get(gone)
     had = gone.record.ask.resource
     if pending is not None and not pending.ask.resource.fits(had):
         inside.fires()
@@ -128,13 +128,13 @@ def _(inside: Inside) -> None:
         waited = [
             (live.record.identity, pending.ask)
             for partition in rm.partitions.values()
-            for live, pending in partition.replacements._by_placeholder.items()
+            for live, pending in partition.replacements.by_placeholder.items()
         ]
         effects = original(rm, request, now)
         for partition in rm.partitions.values():
             for identity, ask in waited:
                 live = partition.allocations.all.get(identity)
-                if live is not None and live not in partition.replacements._by_placeholder:
+                if live is not None and live not in partition.replacements.by_placeholder:
                     withdrawn[identity] = ask
         return effects
 
@@ -158,7 +158,7 @@ def _(inside: Inside) -> None:
 @instead_of(nodes.decommission)
 def _(inside: Inside, original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
     for live in list(partition.allocations.on(node).values()):
-        pending = partition.replacements._by_placeholder.get(live)
+        pending = partition.replacements.by_placeholder.get(live)
         if pending is not None:
             inside.fires()
             partition.asks.drop(pending)
@@ -174,7 +174,7 @@ def _confirmed_late(inside: Inside, then: Callable[[Any, Any], list[Effect]]) ->
 
     def decommission(original: Original, partition: Any, node: Any, now: float) -> list[Effect]:
         for identity, live in partition.allocations.on(node).items():
-            pending = partition.replacements._by_placeholder.get(live)
+            pending = partition.replacements.by_placeholder.get(live)
             if pending is not None:
                 gone_with_node[identity] = (partition, pending.ask)
         return original(partition, node, now)
@@ -267,7 +267,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
 def _(inside: Inside) -> None:
     def end(original: Original, partition: Any, live: Any, termination: Any, now: float) -> Any:
         is_replaced = live.open_release is termination is _REPLACED
-        is_for_no_client = live not in partition.replacements._by_placeholder
+        is_for_no_client = live not in partition.replacements.by_placeholder
         effects = original(partition, live, termination, now)
         if is_replaced and is_for_no_client:
             inside.fires()

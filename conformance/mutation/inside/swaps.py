@@ -82,7 +82,7 @@ def _(inside: Inside, original: Original, partition: Partition, now: float) -> l
 )
 @instead_of(replacement.go_on)
 def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements._by_placeholder.get(gone)
+    pending = partition.replacements.by_placeholder.get(gone)
     if pending is None or pending.ask.resource.fits(gone.node.free):
         return original(partition, gone, now)
     inside.fires()
@@ -111,7 +111,7 @@ def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float)
     "A replaced placeholder still counts in its queue.",
     breaks=("SI-GANG-026",),
 )
-@instead_of(releases._confirmed)
+@instead_of(releases.confirmed)
 def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
     if live.open_release is _REPLACED:
         inside.fires()
@@ -170,7 +170,7 @@ def _(inside: Inside) -> None:
     "A placeholder the RM stopped may still be replaced.",
     breaks=("SI-GANG-047",),
 )
-@instead_of(Partition._placeholder_ended)
+@instead_of(Partition.placeholder_ended)
 def _(inside: Inside, _: Any, partition: Partition, placeholder: Allocation) -> None:
     inside.fires()
     application = placeholder.application
@@ -240,7 +240,7 @@ def _(inside: Inside) -> None:
         for one in rm.partitions.values():
             application = one.applications.get(request.application_id)
             for live in one.allocations.of(application).values() if application else ():
-                pending = one.replacements._by_placeholder.get(live)
+                pending = one.replacements.by_placeholder.get(live)
                 if pending is not None:
                     identity, real = live.record.identity, pending.ask
                     open_ones[identity] = AllocationRecord(f"{identity}-r", real, live.node.node_id)
@@ -273,7 +273,7 @@ def _(inside: Inside) -> None:
                 effects.append(ReleasedAllocation(partition.rm_id, release))
         return effects
 
-    inside.instead_of(timeout._expire, expire)
+    inside.instead_of(timeout.expire, expire)
 
 
 @mutant(
@@ -283,7 +283,7 @@ def _(inside: Inside) -> None:
 )
 @instead_of(replacement.go_on)
 def _(inside: Inside, original: Original, partition: Any, gone: Any, now: float) -> list[Effect]:
-    pending = partition.replacements._by_placeholder.get(gone)
+    pending = partition.replacements.by_placeholder.get(gone)
     others = [one for one in partition.applications.values() if one is not gone.application]
     older = [
         one
@@ -314,7 +314,7 @@ def _(inside: Inside) -> None:
             one.open_release is _REPLACED
             for one in partition.allocations.of(gone.application).values()
         ):
-            if gone in partition.replacements._by_placeholder:
+            if gone in partition.replacements.by_placeholder:
                 inside.fires()
             return []
         mine = [one for one in kept if one.application is gone.application]

@@ -85,10 +85,10 @@ def _(inside: Inside) -> None:
             inside.fires()
         await original(self, stream, request)
         stream.outbox.put(held.pop(stream, []))
-        stream._has_mail.set()
+        stream.has_mail.set()
 
     inside.instead_of(OpenStream.put, put)
-    inside.instead_of(SchedulerService._take, take)
+    inside.instead_of(SchedulerService.take, take)
 
 
 @mutant("told-to-everybody", "Messages to one RM are sent to all RMs.", breaks=("SI-CONN-004",))
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
         original: Callable[..., None], self: StreamTable, rm_id: str, method: str, sent: list[bytes]
     ) -> None:
         original(self, rm_id, method, sent)
-        for other in [other for other in self._open if other != rm_id]:
+        for other in [other for other in self.open_streams if other != rm_id]:
             inside.fires()
             original(self, other, method, sent)
 
@@ -141,7 +141,7 @@ def _(inside: Inside) -> None:
             return
         await original(self, stream, request)
 
-    inside.instead_of(SchedulerService._take, take)
+    inside.instead_of(SchedulerService.take, take)
 
 
 class _OtherGeneration(grpc.GenericRpcHandler):

@@ -136,7 +136,7 @@ def _(inside: Inside) -> None:
         return total
 
     inside.quietly().instead_of(Partition.resize, resize)
-    inside.instead_of(snapshot._sum, add_up)
+    inside.instead_of(snapshot.total, add_up)
 
 
 @_mutant(

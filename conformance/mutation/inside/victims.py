@@ -36,9 +36,9 @@ def _(inside: Inside) -> None:
         if policy is None or policy.allow_preempt_self:
             return original(candidates, live)
         inside.fires()
-        return live.open_release is None and live.application is not candidates._application
+        return live.open_release is None and live.application is not candidates.application
 
-    inside.instead_of(Candidates._may_go, may_go)
+    inside.instead_of(Candidates.may_go, may_go)
     _spares_equals(inside)
 
 
@@ -67,7 +67,7 @@ def _(inside: Inside) -> None:
     def begin(original: Callable[..., Any], partition: Any, *args: Any, **named: Any) -> Any:
         effects = original(partition, *args, **named)
         preempted = TerminationType.PREEMPTED_BY_SCHEDULER
-        victims = partition.preemptions._by_victim
+        victims = partition.preemptions.by_victim
         for live in [one for one in partition.allocations.all.values() if one in victims]:
 
             def is_over(now: float, live: Any = live) -> Any:
@@ -84,7 +84,7 @@ def _(inside: Inside) -> None:
         return original(partition, now)
 
     _now = [0.0]
-    inside.instead_of(rm_approval._begin, begin)
+    inside.instead_of(rm_approval.begin, begin)
     inside.instead_of(cycle.run, run)
 
 
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
     def end(
         original: Callable[..., Any], partition: Any, live: Any, termination: Any, now: float
     ) -> Any:
-        preemption = partition.preemptions._by_victim.get(live)
+        preemption = partition.preemptions.by_victim.get(live)
         others = list(preemption.victims.values()) if preemption is not None else []
         effects = original(partition, live, termination, now)
         for other in others:
@@ -115,7 +115,7 @@ def _spares_equals(inside: Inside) -> None:
         if found is None:
             return None
         inside.fires()
-        most = candidates._comparison(live.application.leaf).most
+        most = candidates.comparison(live.application.leaf).most
         return found if found.priority < most else None
 
-    inside.instead_of(Candidates._victim, victim)
+    inside.instead_of(Candidates.victim, victim)

@@ -102,7 +102,7 @@ def _(inside: Inside) -> None:
         inside.fires()
         return replace(made, partition="")
 
-    inside.instead_of(confirmations._release, release)  # nothing public does it
+    inside.instead_of(confirmations.release, release)
 
 
 @rm_mutant(

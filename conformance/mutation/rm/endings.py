@@ -87,4 +87,4 @@ def _(inside: Inside) -> None:
         inside.fires()
         return []
 
-    inside.instead_of(updates._update, update)  # nothing public does it
+    inside.instead_of(updates.update, update)

@@ -82,7 +82,7 @@ def _(inside: Inside) -> None:
 
 
 @rm_variant("rm-registers-twice", "Every registration is repeated before the streams are opened.")
-@instead_of(Connection._register)
+@instead_of(Connection.register)
 async def _(inside: Inside, original: OfConnection, self: Connection) -> None:
     method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
     call = rpc.callable_for(self._channel, method)
@@ -92,7 +92,7 @@ async def _(inside: Inside, original: OfConnection, self: Connection) -> None:
 
 
 @rm_variant("rm-without-callbacks", "An RM without the extension offers no callbacks.")
-@instead_of(Connection._offer_callbacks)
+@instead_of(Connection.offer_callbacks)
 async def _(inside: Inside, _original: OfConnection, _self: Connection) -> None:
     inside.fires()
 

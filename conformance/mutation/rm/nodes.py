@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
             return []
         return original(state)
 
-    inside.instead_of(nodes._report, report)  # of the RM
+    inside.instead_of(nodes.report, report)  # of the RM
     inside.instead_of(reporting.due, due)
 
 

@@ -79,9 +79,9 @@ def _(inside: Inside) -> None:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
             inside.fires()
-            connection._open(name)  # as it does after a registration
+            connection.open(name)  # as it does after a registration
 
-    inside.instead_of(Connection._read, read)  # mutants do that
+    inside.instead_of(Connection.read, read)
 
 
 @rm_mutant(
@@ -95,11 +95,11 @@ def _(inside: Inside) -> None:
             await original(connection, name, call)
         except grpc.aio.AioRpcError:
             inside.fires()
-            connection._open(name)  # as it does after a registration
+            connection.open(name)  # as it does after a registration
             await asyncio.sleep(_MOMENT)
             raise
 
-    inside.instead_of(Connection._read, read)  # mutants do that
+    inside.instead_of(Connection.read, read)
 
 
 @rm_mutant(
@@ -149,8 +149,8 @@ def _(inside: Inside, original: _Original, state: State) -> Iterator[Update]:
 @instead_of(Machine.fail_over)
 async def _(inside: Inside, original: _Original, machine: Machine) -> None:
     inside.fires()
-    identity = machine._identity  # no caller can set it later
-    machine._identity = replace(identity, rm_id=f"{identity.rm_id}-2")
+    identity = machine.identity
+    machine.identity = replace(identity, rm_id=f"{identity.rm_id}-2")
     await original(machine)
 
 
@@ -234,8 +234,8 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     _created_draining(inside, lambda _state, _node_id: True)
     inside.instead_of(
-        reporting._will_be_reported, lambda _original, _state, _one: False
-    )  # mutants do that
+        reporting.will_be_reported, lambda _original, _state, _one: False
+    )
 
 
 @rm_variant(
@@ -255,7 +255,7 @@ def _(inside: Inside) -> None:
 def _(inside: Inside) -> None:
     _created_draining(inside, _is_filled)
     inside.instead_of(
-        reporting._will_be_reported, lambda _original, _state, _one: False
+        reporting.will_be_reported, lambda _original, _state, _one: False
     )  # variants do that
 
 

@@ -20,7 +20,7 @@ Register: TypeAlias = Callable[[Connection], Awaitable[None]]
     "An RM reports a node before it registers, and does not mind that the stream is aborted.",
     breaks=("SI-REG-011",),
 )
-@instead_of(Connection._register)  # mutants do that
+@instead_of(Connection.register)
 async def _(inside: Inside, original: Register, self: Connection) -> None:
     early = ReportNode("early", NodeAction.CREATE, {}, {"memory": 1})
     ((name, message),) = self._codec.requests([early], self._identity.rm_id)

@@ -38,7 +38,7 @@ def _(inside: Inside) -> None:
         original(self, method, message)
 
     inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance._received, receive)  # nothing public does it
+    inside.instead_of(Instance.receive, receive)
 
 
 @rm_mutant(
@@ -65,7 +65,7 @@ def _(inside: Inside) -> None:
             waiting[connection, method].extend(due)
 
     inside.instead_of(Connection.send, send)
-    inside.instead_of(Instance._received, receive)  # nothing public does it
+    inside.instead_of(Instance.receive, receive)
 
 
 @rm_mutant(
@@ -73,7 +73,7 @@ def _(inside: Inside) -> None:
     "A message with a field that the revision does not declare is ignored.",
     breaks=("SI-WIRE-007",),
 )
-@instead_of(Instance._received)  # nothing public does it
+@instead_of(Instance.receive)
 def _(inside: Inside, original: Receive, self: Instance, method: str, message: Any) -> None:
     unknown: Any = UnknownFieldSet(message)
     if len(unknown):

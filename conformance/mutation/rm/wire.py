@@ -118,6 +118,6 @@ def _(inside: Inside) -> None:
             request_serializer=both,
             response_deserializer=method.response.FromString,
         )
-        self._begin(self._read(name, stream(connection._messages(outbox))))
+        self.begin(self.read(name, stream(connection.messages(outbox))))
 
-    inside.instead_of(Connection._open, open_)
+    inside.instead_of(Connection.open, open_)

@@ -47,7 +47,7 @@ def _(inside: Inside) -> None:
             return []
         return effects
 
-    inside.instead_of(application_lifecycle._completing_timeout, waited)
+    inside.instead_of(application_lifecycle.completing_timeout, waited)
     inside.instead_of(application_lifecycle.move, move)
 
 

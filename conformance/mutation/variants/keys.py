@@ -47,7 +47,7 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
     misjudged_by=("SI-ALLOC-012", "SI-ALLOC-014"),
     departs_from=("SI-ALLOC-014", "SI-REC-025"),
 )
-@instead_of(updates._objections)
+@instead_of(updates.objections)
 def _(inside: Inside, original: Callable[..., Iterator[str]], *args: Any) -> Iterator[str]:
     yield from original(*args)
     inside.fires()
@@ -86,8 +86,8 @@ def _(inside: Inside) -> None:
             yield "the allocation of this key is over"
 
     inside.instead_of(Partition.unbook, unbook)
-    inside.instead_of(asks._objections, objections)
-    inside.instead_of(recovery._objections, objections_to_existing)
+    inside.instead_of(asks.objections, objections)
+    inside.instead_of(recovery.objections, objections_to_existing)
 
 
 @variant(
@@ -108,7 +108,7 @@ def _(inside: Inside) -> None:
             inside.fires()
             yield "it waits for a node, and gets one from the scheduler"
 
-    inside.instead_of(recovery._objections, objections)
+    inside.instead_of(recovery.objections, objections)
 
 
 @variant(

@@ -91,7 +91,7 @@ def _(inside: Inside) -> None:
         return outcome
 
     inside.instead_of(nodes.update, update)
-    inside.instead_of(Engine._carry_out, carry_out)
+    inside.instead_of(Engine.carry_out, carry_out)
 
 
 @variant(
@@ -132,7 +132,7 @@ def _(inside: Inside) -> None:
                         effects += application_lifecycle.settle(partition, application, now)
         return effects
 
-    inside.instead_of(scheduler._pass, rejects)
+    inside.instead_of(scheduler.run_pass, rejects)
 
 
 @variant(
@@ -318,4 +318,4 @@ def _(inside: Inside) -> None:
             yield f"application {new.application_id!r} was removed"
 
     inside.instead_of(applications.remove, remove)
-    inside.instead_of(applications._objections, objections)
+    inside.instead_of(applications.objections, objections)

@@ -47,7 +47,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
         del due[id(rm)]
         return original(rm, now)
 
-    inside.instead_of(scheduler._pass, seldom)
+    inside.instead_of(scheduler.run_pass, seldom)
 
 
 @variant(
@@ -66,7 +66,7 @@ def _(inside: Inside) -> None:
     misjudged_by=("SI-GANG-039",),
     departs_from=("SI-GANG-063",),
 )
-@instead_of(timeout._expire)
+@instead_of(timeout.expire)
 def _(
     inside: Inside, original: Callable[..., Any], partition: Any, application: Any, now: float
 ) -> list[Any]:
@@ -107,9 +107,9 @@ def _(inside: Inside) -> None:
             return original(partition, ask_group, now)
         inside.fires()
         gang = partition.gangs[ask_group.application]
-        return scheduling_pass._block(partition, ask_group, gang.unsettled)
+        return scheduling_pass.block(partition, ask_group, gang.unsettled)
 
-    inside.instead_of(scheduling_pass._step, step)
+    inside.instead_of(scheduling_pass.step, step)
 
 
 @variant(

@@ -151,8 +151,8 @@ def _(inside: Inside) -> None:
     def deliver(
         original: Callable[..., None], table: StreamTable, rm_id: str, method: str, sent: Any
     ) -> None:
-        is_open = method in table._open.get(rm_id, {})
-        has_broken = method in table._lost.get(rm_id, ())
+        is_open = method in table.open_streams.get(rm_id, {})
+        has_broken = method in table.broken.get(rm_id, ())
         inside.fires()  # in force: nothing is sent before all answering streams are open
         if is_open or has_broken:
             original(table, rm_id, method, sent)

@@ -70,7 +70,7 @@ def _serves_when(
                 inside.fires()
                 partition.timers.set(at, lambda _: [])  # at each expired deadline there is a pass
                 break
-            step = scheduling_pass._step(partition, group, now)
+            step = scheduling_pass.step(partition, group, now)
             group.application.done_with_notified()
             done(partition, step, now)
             effects += step
@@ -115,7 +115,7 @@ def _waits_until(inside: Inside, due: Callable[[Any, float], float]) -> None:
         rm.timers.set(at, lambda _: [])
         return []
 
-    inside.instead_of(scheduler._pass, run)
+    inside.instead_of(scheduler.run_pass, run)
 
 
 class _Rests:

@@ -21,20 +21,21 @@ _OPERATORS: Final = {
 }
 _OPERATOR: Final = si.AffinityTargetExpression.TARGETOPERATOR_FIELD_NUMBER
 _VARINT: Final = 0
+_AFFINITY: Final = "allocationAffinityAttribute"
 
 
 def constraint(message: si.PlacementConstraint) -> PlacementConstraint | None:
     """Read a PlacementConstraint, None if it is empty."""
     simple = message.simpleConstraint
-    affinity = simple.allocationAffinityAttribute
+    by_allocations = simple.allocationAffinityAttribute
     constraint = PlacementConstraint(
         node=_targets(simple.nodeAffinityConstraint.targetExpressions),
-        affinity=_affinity(affinity) if simple.HasField("allocationAffinityAttribute") else None,
+        affinity=affinity(by_allocations) if simple.HasField(_AFFINITY) else None,
     )
     return None if constraint == PlacementConstraint() else constraint
 
 
-def _affinity(message: si.AllocationAffinityConstraints) -> AllocationAffinity:
+def affinity(message: si.AllocationAffinityConstraints) -> AllocationAffinity:
     """Read an affinity; a maximum of zero is indistinguishable from none, so it is none (B-53)."""
     return AllocationAffinity(
         scope=message.scope,
@@ -47,12 +48,12 @@ def _affinity(message: si.AllocationAffinityConstraints) -> AllocationAffinity:
 
 def _targets(messages: Iterable[si.AffinityTargetExpression]) -> tuple[TargetExpression, ...]:
     return tuple(
-        TargetExpression(one.targetKey, _operator(one), frozenset(one.targetValues))
+        TargetExpression(one.targetKey, operator(one), frozenset(one.targetValues))
         for one in messages
     )
 
 
-def _operator(message: si.AffinityTargetExpression) -> TargetOperator:
+def operator(message: si.AffinityTargetExpression) -> TargetOperator:
     """Read the operator, which the declared type of its field cannot carry; the default is IN.
 
     RMs that declare the field as the enum send a number, which is an unknown field here

@@ -35,11 +35,11 @@ def watch(partition: Partition, allocation: Allocation, now: float) -> None:
     timeout = allocation.record.ask.execution_timeout
     if timeout > 0:
         allocation.timer = partition.timers.set(
-            now + timeout, partial(_expire, partition, allocation)
+            now + timeout, partial(expire, partition, allocation)
         )
 
 
-def _expire(partition: Partition, allocation: Allocation, _now: float) -> list[Effect]:
+def expire(partition: Partition, allocation: Allocation, _now: float) -> list[Effect]:
     """Ask the RM to end an allocation after its timeout, unless a release is already open."""
     allocation.timer = None
     if allocation.open_release is not None:

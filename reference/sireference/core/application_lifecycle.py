@@ -48,7 +48,7 @@ def move(
     """Change the state, run the actions on entry, and notify the RM."""
     application.state = fire(partition.rules.application_transitions, application.state, trigger)
     partition.event_log.moved(application, message)
-    _enter(partition, application, now)
+    enter(partition, application, now)
     if application.state not in _OVER:
         application.moved()
     effects: list[Effect] = [
@@ -59,7 +59,8 @@ def move(
     return effects + _forget_surplus(partition, now)
 
 
-def _enter(partition: Partition, application: Application, now: float) -> None:
+def enter(partition: Partition, application: Application, now: float) -> None:
+    """Start or stop the timers of an application that has entered a state."""
     state, settings = application.state, partition.settings
     application.stop_state_timer()
     if state in _RUNNING_KIND:
@@ -67,7 +68,7 @@ def _enter(partition: Partition, application: Application, now: float) -> None:
         is_limited = limit > 0 and not settings.placeholder_timeout_from_application
         if is_limited and application.execution_timer is None:
             application.execution_timer = partition.timers.set(
-                now + limit, partial(_execution_timeout, partition, application)
+                now + limit, partial(execution_timeout, partition, application)
             )
     else:
         application.stop_execution_timer()
@@ -77,7 +78,7 @@ def _enter(partition: Partition, application: Application, now: float) -> None:
         )
     elif state is ApplicationState.COMPLETING:
         application.state_timer = partition.timers.set(
-            now + settings.completing_timeout, partial(_completing_timeout, partition, application)
+            now + settings.completing_timeout, partial(completing_timeout, partition, application)
         )
     gang = partition.gangs.get(application)
     if gang is not None:
@@ -158,7 +159,8 @@ def _starting_timeout(partition: Partition, application: Application, now: float
     return move(partition, application, ApplicationTrigger.RUN, now, "started long ago")
 
 
-def _completing_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+def completing_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+    """Complete an application that has waited long enough without asks and allocations."""
     clearing = completion.clear_up(partition, application)
     if clearing is not None:
         return clearing
@@ -166,7 +168,7 @@ def _completing_timeout(partition: Partition, application: Application, now: flo
     return move(partition, application, ApplicationTrigger.COMPLETE, now, message)
 
 
-def _execution_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
+def execution_timeout(partition: Partition, application: Application, now: float) -> list[Effect]:
     """End an application that has run for as long as its execution timeout allows."""
     reason = "the application ran for as long as its execution timeout allows"
     return fail(partition, application, now, reason)
@@ -234,11 +236,11 @@ def settle(partition: Partition, application: Application, now: float) -> list[E
         return _resumed(partition, application, now)
     if application.is_active or application.pending:
         return []
-    trigger, message = _end(partition, application)
+    trigger, message = end(partition, application)
     return move(partition, application, trigger, now, message) if trigger else []
 
 
-def _end(partition: Partition, application: Application) -> tuple[ApplicationTrigger | None, str]:
+def end(partition: Partition, application: Application) -> tuple[ApplicationTrigger | None, str]:
     """Return the next step for an application with nothing active and nothing pending."""
     state = application.state
     if state in (ApplicationState.ACCEPTED, *_RUNNING_KIND):

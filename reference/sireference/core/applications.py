@@ -35,7 +35,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     partition = rm.partitions.get(partition_name(new.partition))
     names = (new.application_id, new.queue, new.user, *new.groups)
     are_too_long = too_long(rm.settings.longest_name, *names)
-    reason = next(chain(are_too_long, _objections(partition, new)), "")
+    reason = next(chain(are_too_long, objections(partition, new)), "")
     if reason or partition is None:
         return rejected(reason)
     try:
@@ -60,7 +60,7 @@ def submit(rm: ResourceManager, new: NewApplication, now: float) -> list[Effect]
     return [AcceptedApplication(rm.rm_id, new.application_id)]
 
 
-def _objections(partition: Partition | None, new: NewApplication) -> Iterator[str]:
+def objections(partition: Partition | None, new: NewApplication) -> Iterator[str]:
     """Return why the application cannot be accepted in any queue; empty if it can."""
     if not new.application_id:
         yield "the application has no id"

@@ -46,7 +46,7 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     live = updates.of_live(partition, ask.key)
     if partition is not None and live is not None:
         return updates.change(partition, live, ask, now)
-    reason = next(_objections(partition, application, ask), "")
+    reason = next(objections(partition, application, ask), "")
     if reason or partition is None or application is None:
         fire(ASK_TRANSITIONS, AskState.INITIAL, AskTrigger.REFUSED)
         rm.callbacks.event_log.refused(ask, reason)
@@ -65,7 +65,7 @@ def add(rm: ResourceManager, ask: Ask, now: float) -> list[Effect]:
     return application_lifecycle.has_ask(partition, application, now)
 
 
-def _objections(
+def objections(
     partition: Partition | None, application: Application | None, ask: Ask
 ) -> Iterator[str]:
     """Return why the ask cannot be accepted; empty if it can."""

@@ -49,7 +49,7 @@ def update(rm: ResourceManager, event: UpdateConfiguration, now: float) -> list[
         else:
             rm.add(config)
             for queue in rm.partitions[name].root.all():
-                _came(rm.callbacks.event_log, queue)
+                report_created(rm.callbacks.event_log, queue)
     for name, partition in rm.partitions.items():
         partition.is_draining = name not in configs
     return [Configured(rm.rm_id)]
@@ -134,7 +134,7 @@ def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None
             _renew_queue(event_log, queue.children[child.name], child)
         else:
             for new in queue.add(child).all():
-                _came(event_log, new)
+                report_created(event_log, new)
     named = [child.name for child in config.queues]
     for name, other in queue.children.items():
         if name not in named:
@@ -143,7 +143,8 @@ def _renew_queue(event_log: EventLog, queue: Queue, config: QueueConfig) -> None
     queue.sort_children(named)
 
 
-def _came(event_log: EventLog, queue: Queue) -> None:
+def report_created(event_log: EventLog, queue: Queue) -> None:
+    """Record the event of a new queue."""
     queues.came(event_log, queue)
 
 

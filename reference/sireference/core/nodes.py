@@ -41,7 +41,7 @@ def update(rm: ResourceManager, info: NodeInfo, now: float) -> list[Effect]:
         return []
     known = rm.node(info.node_id)
     are_too_long = _too_long(rm.settings.longest_name, info)
-    reason = next(chain(are_too_long, _objections(info, is_known=known is not None)), "")
+    reason = next(chain(are_too_long, objections(info, is_known=known is not None)), "")
     if reason:  # reported once for all chunks
         return [RejectedNode(rm.rm_id, info.node_id, reason)] if info.at_most is None else []
     if known is None:
@@ -54,7 +54,7 @@ def _too_long(longest: int, info: NodeInfo) -> Iterator[str]:
     return too_long(longest, info.node_id, *types)
 
 
-def _objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:
+def objections(info: NodeInfo, *, is_known: bool) -> Iterator[str]:
     """Return why the action is invalid in every state; empty if it is valid."""
     if not info.node_id:
         yield "the node has no id"

@@ -34,7 +34,7 @@ def ask(partition: Partition, now: float) -> list[Effect]:
         if _callback(proposal) in partition.callbacks.offered and _is_possible(partition, proposal):
             partition.is_asking = True
             number = partition.callbacks.ask(partial(_answered, partition))
-            return [*effects, _question(partition, proposal, number)]
+            return [*effects, question(partition, proposal, number)]
         effects += _settle(partition, now, agrees=True)
     return effects
 
@@ -72,7 +72,8 @@ def _callback(proposal: Proposal) -> Callback:
     return Callback.PREDICATES
 
 
-def _question(partition: Partition, proposal: Proposal, number: int) -> Effect:
+def question(partition: Partition, proposal: Proposal, number: int) -> Effect:
+    """Return the question to the RM about a proposal."""
     rm_id, key, node_id = partition.rm_id, proposal.pending.ask.key, proposal.node.node_id
     match proposal:
         case Placement():

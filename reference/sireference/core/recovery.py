@@ -37,7 +37,7 @@ def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[E
         if live is not None:
             return updates.change(partition, live, ask, now, allocation.node_id)
         pending = updates.of_pending(partition, ask)
-        reason = next(_objections(partition, allocation, pending), "")
+        reason = next(objections(partition, allocation, pending), "")
         if not reason and pending is not None:
             return updates.place(partition, pending, allocation, now)
         if not reason:
@@ -45,7 +45,7 @@ def add(rm: ResourceManager, allocation: AllocationRecord, now: float) -> list[E
     return [RejectedAllocation(rm.rm_id, ask.key, ask.application_id, reason)]
 
 
-def _objections(
+def objections(
     partition: Partition, allocation: AllocationRecord, pending: PendingAsk | None = None
 ) -> Iterator[str]:
     """Return why the allocation cannot exist; empty if it can.
@@ -92,7 +92,7 @@ def objections_to_node(
             yield f"allocation {identity} is on node {quoted(allocation.node_id)}"
         if allocation.identity in seen:
             yield f"allocation {identity} is listed twice"
-        yield from _objections(partition, allocation)
+        yield from objections(partition, allocation)
         seen.add(allocation.identity)
 
 

@@ -48,9 +48,9 @@ def release(rm: ResourceManager, request: ReleaseRequest, now: float) -> list[Ef
             effects += withdraw(partition, pending, now)
     for allocation in meant(partition, application, subject):
         if is_by_the_rm:
-            effects += _stop(partition, allocation, request, now)
+            effects += stop(partition, allocation, request, now)
         elif request.termination is allocation.open_release:
-            effects += _confirmed(partition, allocation, request.termination, now)
+            effects += confirmed(partition, allocation, request.termination, now)
     return effects
 
 
@@ -79,7 +79,7 @@ def pending_meant(application: Application, subject: AllocationSubject) -> Colle
             return ()
 
 
-def _stop(
+def stop(
     partition: Partition, allocation: Allocation, request: ReleaseRequest, now: float
 ) -> list[Effect]:
     """End it for the RM and confirm, with the key that the RM sent, if any."""
@@ -98,7 +98,7 @@ def _stop(
     return allocation_end.in_order(states, releases, went_on)
 
 
-def _confirmed(
+def confirmed(
     partition: Partition, allocation: Allocation, termination: TerminationType, now: float
 ) -> list[Effect]:
     """Handle a confirmation by the RM, which is not confirmed in turn (SI-REL-009)."""

@@ -87,10 +87,10 @@ class Scheduler:
             case Answered():
                 effects = rm.callbacks.answered(event, now)
             case _:
-                effects = _apply(rm, event, now)
+                effects = apply(rm, event, now)
         if rm.state is RMState.RUNNING and not getattr(event, "more_follows", False):
             with self.around_pass():
-                effects += _pass(rm, now)
+                effects += run_pass(rm, now)
             configuration_update.clear_up(rm)
         self.rms.deadlines.changed(rm)
         return [*effects, *rm.callbacks.take(now)]
@@ -146,7 +146,7 @@ class Scheduler:
             if rm.state is RMState.RUNNING:  # no other RM can be notified
                 effects += due
                 with self.around_pass():
-                    effects += _pass(rm, now)
+                    effects += run_pass(rm, now)
                 configuration_update.clear_up(rm)
             effects += rm.callbacks.take(now)
             self.rms.deadlines.changed(rm)
@@ -168,7 +168,7 @@ class Scheduler:
         return f"resource manager {quoted(rm_id)} is {known.state.value} and has to register again"
 
 
-def _apply(
+def apply(
     rm: ResourceManager,
     event: Update | UpdateConfiguration,
     now: float,
@@ -208,7 +208,7 @@ def _add(rm: ResourceManager, entry: Entry, now: float) -> list[Effect]:
             return foreign_allocations.report(rm, entry, now)
 
 
-def _pass(rm: ResourceManager, now: float) -> list[Effect]:
+def run_pass(rm: ResourceManager, now: float) -> list[Effect]:
     """Run a scheduling pass over every partition of each running RM (SI-CONN-009)."""
     effects: list[Effect] = []
     for partition in rm.partitions.values():

@@ -30,7 +30,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
         ask_group = None if partition.proposals else next_ask_group(partition.root)
         if ask_group is None:
             return effects
-        effects += _step(partition, ask_group, now)
+        effects += step(partition, ask_group, now)
         ask_group.application.done_with_notified()
         if partition.node_index.looked_at > most_looks:
             break
@@ -38,7 +38,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
     return effects
 
 
-def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]:
+def step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]:
     """Serve the first ask of ``ask_group``, or let the group wait."""
     pending = ask_group.first()
     if pending is None:
@@ -46,24 +46,25 @@ def _step(partition: Partition, ask_group: AskGroup, now: float) -> list[Effect]
     wait_queue = gates.closed_gate(partition, ask_group)
     running_slots.notice(partition, ask_group.application)
     if wait_queue is not None:
-        return _block(partition, ask_group, wait_queue)
+        return block(partition, ask_group, wait_queue)
     placeholder = replacement.choose(partition, pending)
     if placeholder is not None:
         return replacement.begin(partition, pending, placeholder)
-    found = _find(partition, ask_group)
+    found = find(partition, ask_group)
     if isinstance(found, Node):
         return predicates.place(partition, pending, found, now)
     predicates.found_no_node(partition, pending, now)
-    return _block(partition, ask_group, found)
+    return block(partition, ask_group, found)
 
 
-def _block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]) -> list[Effect]:
+def block(partition: Partition, ask_group: AskGroup, wait_queue: WaitQueue[Any]) -> list[Effect]:
+    """Let the group wait in this queue."""
     ask_group.wait_in(wait_queue)
     partition.states.has_to_wait(ask_group)
     return []
 
 
-def _find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
+def find(partition: Partition, ask_group: AskGroup) -> Node | WaitQueue[Any]:
     """Return the node for the first ask of ``ask_group``, or the queue in which the group waits."""
     for quota in ask_group.application.quotas:
         if not quota.has_capacity(ask_group.need):

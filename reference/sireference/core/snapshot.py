@@ -155,7 +155,7 @@ def _application(
     allocations = yield from _pausing(map(_allocation, everything))
     placeholders = NOTHING
     if application.placeholders_held:
-        placeholders = _sum(allocation for allocation in everything if allocation.is_placeholder)
+        placeholders = total(allocation for allocation in everything if allocation.is_placeholder)
     return ApplicationView(
         application.application_id,
         partition.name,
@@ -181,7 +181,8 @@ def _allocation(allocation: Allocation) -> AllocationView:
     )
 
 
-def _sum(allocations: Iterable[Allocation]) -> Resource:
+def total(allocations: Iterable[Allocation]) -> Resource:
+    """Return the sum of the resources of these allocations."""
     return sum((allocation.record.ask.resource for allocation in allocations), NOTHING)
 
 

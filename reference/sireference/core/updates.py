@@ -30,7 +30,7 @@ def change(
 
     An allocation with an open release is updated too: it holds its resources until it ends.
     """
-    reason = next(_objections(partition, live, ask, node_id), "")
+    reason = next(objections(partition, live, ask, node_id), "")
     if reason:
         return [RejectedAllocation(partition.rm_id, ask.key, ask.application_id, reason)]
     if ask.resource == live.record.ask.resource:  # reported again, as after a restart
@@ -39,7 +39,7 @@ def change(
     return cycle.look_again(partition, live.node, now) if shrinks else []
 
 
-def _objections(partition: Partition, live: Allocation, ask: Ask, node_id: str) -> Iterator[str]:
+def objections(partition: Partition, live: Allocation, ask: Ask, node_id: str) -> Iterator[str]:
     """Return why ``live`` cannot be updated to ``ask``; empty if it can.
 
     It needs no free resources: the RM states what runs, even beyond a node, a queue or a limit

@@ -187,13 +187,14 @@ class Engine:
             self._streams.restart_history(event.rm_id)
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))
             gc_tuning.look_at_old_ones()
-        return self._carry_out(effects)
+        return self.carry_out(effects)
 
     def _idle(self, rm_id: str) -> None:
         self.scheduler.go_on(rm_id)
         self._set_alarm()
 
-    def _carry_out(self, effects: list[Effect]) -> Refused | None:
+    def carry_out(self, effects: list[Effect]) -> Refused | None:
+        """Deliver answers and calls; return the refusal, if there is one."""
         self.recent.effects(effects, self.clock.now())
         refused: Refused | None = None
         answers: dict[tuple[str, str], list[Answer]] = {}
@@ -255,4 +256,4 @@ class Engine:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        self._carry_out(self.scheduler.handle_timeout(self.clock.now()))
+        self.carry_out(self.scheduler.handle_timeout(self.clock.now()))

@@ -29,7 +29,7 @@ def serve(
     pools: Iterable[descriptor_pool.DescriptorPool],
 ) -> None:
     """Describe ``services``, and reflection itself, from ``pools`` and gRPC's own."""
-    known = _Pools(*pools, _pool_of_v1())
+    known = Pools(*pools, _pool_of_v1())
     answering = reflection.aio.ReflectionServicer((*services, *NAMES), pool=known)
     method = grpc.stream_stream_rpc_method_handler(
         answering.ServerReflectionInfo,
@@ -64,7 +64,7 @@ def _in_v1(name: str) -> str:
     return name.replace(f".{_ALPHA}.", f".{_V1}.")
 
 
-class _Pools:
+class Pools:
     """The pools of the served services, followed by gRPC's own."""
 
     def __init__(self, *own: descriptor_pool.DescriptorPool) -> None:

@@ -137,14 +137,15 @@ class SchedulerService:
                     until_first.reschedule(None)
                     if stream.ending.done():
                         return
-                    await self._take(stream, request)
+                    await self.take(stream, request)
         except TimeoutError:
             stream.end(too_silent(timeout))
             return
         await asyncio.sleep(_CANCELLATION_FOLLOWS)
         self._half_closed(stream)
 
-    async def _take(self, stream: OpenStream, request: Any) -> None:
+    async def take(self, stream: OpenStream, request: Any) -> None:
+        """Handle one message of a stream."""
         self._note(stream.method, request)
         all_sent = self._engine.received(stream.method)
         rm_id = request.rmID

@@ -33,7 +33,7 @@ class OpenStream:
         self.outbox = Outbox()
         self.ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self.is_over = asyncio.Event()  # only the status follows
-        self._has_mail = asyncio.Event()
+        self.has_mail = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self._is_writing = False
         # replaced streams whose last message may not be written yet
@@ -47,7 +47,7 @@ class OpenStream:
     def put(self, messages: list[bytes]) -> None:
         """Queue serialised messages in order."""
         self.outbox.put(messages)
-        self._has_mail.set()
+        self.has_mail.set()
 
     def take_over(self, earlier: "OpenStream") -> None:
         """Take over what waits in ``earlier``, except a message being written there.
@@ -74,7 +74,7 @@ class OpenStream:
         if not self.ending.done():
             self.ending.set_result(ending)
             asyncio.get_running_loop().call_later(LAST_WORDS, self._stop_writing)
-        self._has_mail.set()
+        self.has_mail.set()
 
     def break_off(self, ending: Ending) -> None:
         """End the stream now, even during the write of a message that is not read."""
@@ -94,8 +94,8 @@ class OpenStream:
 
     async def _write_to(self, context: Any) -> None:
         while self.outbox or self._earlier or not self.ending.done():
-            await self._has_mail.wait()
-            self._has_mail.clear()
+            await self.has_mail.wait()
+            self.has_mail.clear()
             if self._earlier:
                 await self._wait_for_earlier()
             while self.outbox:
@@ -121,14 +121,14 @@ class StreamTable:
     """The open streams of every RM by kind, and messages for kinds that are not open yet."""
 
     def __init__(self) -> None:
-        self._open: dict[str, dict[str, OpenStream]] = {}
+        self.open_streams: dict[str, dict[str, OpenStream]] = {}
         self._held: dict[str, dict[str, Outbox]] = {}
-        self._lost: dict[str, set[str]] = {}  # kinds that broke and were not reopened
+        self.broken: dict[str, set[str]] = {}  # kinds that broke and were not reopened
 
     def bind(self, stream: OpenStream, rm_id: str) -> None:
         """Bind ``stream`` to this RM, replacing an earlier one of its kind."""
         stream.rm_id = rm_id
-        streams = self._open.setdefault(rm_id, {})
+        streams = self.open_streams.setdefault(rm_id, {})
         earlier = streams.get(stream.method)
         streams[stream.method] = stream
         if earlier is not None:
@@ -144,9 +144,9 @@ class StreamTable:
     def unbind(self, stream: OpenStream) -> bool:
         """Stop using a closed stream; return whether it was in use until now."""
         rm_id = stream.rm_id or ""
-        if self._open.get(rm_id, {}).get(stream.method) is not stream:
+        if self.open_streams.get(rm_id, {}).get(stream.method) is not stream:
             return False
-        _take_out(self._open, rm_id, stream.method)
+        _take_out(self.open_streams, rm_id, stream.method)
         return True
 
     def leave(self, stream: OpenStream) -> bool:
@@ -163,24 +163,24 @@ class StreamTable:
         """Handle a broken ``stream``; otherwise as ``leave``."""
         was_in_use = self.leave(stream)
         if was_in_use and stream.rm_id is not None:
-            self._lost.setdefault(stream.rm_id, set()).add(stream.method)
+            self.broken.setdefault(stream.rm_id, set()).add(stream.method)
         return was_in_use
 
     def has_lost(self, rm_id: str) -> bool:
         """Return whether a stream of this RM broke and was not reopened."""
-        return bool(self._lost.get(rm_id))
+        return bool(self.broken.get(rm_id))
 
     def of(self, rm_id: str) -> list[OpenStream]:
         """Return the streams of this RM."""
-        return list(self._open.get(rm_id, {}).values())
+        return list(self.open_streams.get(rm_id, {}).values())
 
     def all(self) -> list[OpenStream]:
         """Return all streams."""
-        return [stream for streams in self._open.values() for stream in streams.values()]
+        return [stream for streams in self.open_streams.values() for stream in streams.values()]
 
     def deliver(self, rm_id: str, method: str, messages: list[bytes]) -> None:
         """Send serialised messages on the stream of this kind, now or when it opens."""
-        stream = self._open.get(rm_id, {}).get(method)
+        stream = self.open_streams.get(rm_id, {}).get(method)
         if stream is not None:
             stream.put(messages)
         elif messages:
@@ -213,7 +213,7 @@ class StreamTable:
 
     def restart_history(self, rm_id: str) -> None:
         """Drop undelivered messages and broken streams of an ended registration."""
-        self._lost.pop(rm_id, None)
+        self.broken.pop(rm_id, None)
         self._held.pop(rm_id, None)
         for stream in self.of(rm_id):
             stream.untold()
@@ -227,10 +227,10 @@ class StreamTable:
         return ended
 
     def _found(self, rm_id: str, method: str) -> None:
-        kinds = self._lost.get(rm_id, set())
+        kinds = self.broken.get(rm_id, set())
         kinds.discard(method)
         if not kinds:
-            self._lost.pop(rm_id, None)
+            self.broken.pop(rm_id, None)
 
 
 def _take_out(table: dict[str, dict[str, Kept]], rm_id: str, method: str) -> Kept | None:

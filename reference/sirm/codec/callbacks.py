@@ -38,14 +38,15 @@ class CallbackCodec:
 
     def answer(self, state: State, call: ext.ToRm) -> ext.FromRm.Answer:
         """Return the answer to one call. One of an unknown kind or type is refused."""
-        reply = self._reply(state, call)
+        reply = self.reply(state, call)
         answer = ext.FromRm.Answer(call_id=call.call_id, ok=reply.ok, text=reply.text)
         if reply.payload is not None:
             answer.payload.full_name = reply.payload.DESCRIPTOR.full_name
             answer.payload.data = reply.payload.SerializeToString()
         return answer
 
-    def _reply(self, state: State, call: ext.ToRm) -> Reply:
+    def reply(self, state: State, call: ext.ToRm) -> Reply:
+        """Return the reply to a call; not ok if its kind or a payload is unknown."""
         handler = self.handlers.get(call.kind)
         unknown = [one.full_name for one in call.payloads if one.full_name not in self.payloads]
         if handler is None or unknown:

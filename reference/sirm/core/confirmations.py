@@ -23,14 +23,15 @@ def last_release(state: State, container: Container) -> list[Release]:
 
 def confirmation(container: Container, began: Termination) -> Release:
     """Return the confirmation of a release: the same subject and the same type."""
-    return _release(container, began)
+    return release(container, began)
 
 
 def origination(container: Container) -> Release:
     """Return a release begun by the RM: STOPPED_BY_RM, never another type (SI-REL-012)."""
-    return _release(container, Termination.STOPPED_BY_RM)
+    return release(container, Termination.STOPPED_BY_RM)
 
 
-def _release(container: Container, termination: Termination) -> Release:
+def release(container: Container, termination: Termination) -> Release:
+    """Return the release of this container."""
     application_id = container.application.application_id
     return Release(application_id, container.key, container.identity, termination)

@@ -61,7 +61,7 @@ def cordon(state: State, node_id: str) -> list[Effect]:
     if node.cordoned:
         return []
     node.cordoned = True
-    return _report(state, ReportNode(node_id, NodeAction.DRAIN_NODE))
+    return report(state, ReportNode(node_id, NodeAction.DRAIN_NODE))
 
 
 def uncordon(state: State, node_id: str) -> list[Effect]:
@@ -70,7 +70,7 @@ def uncordon(state: State, node_id: str) -> list[Effect]:
     if not node.cordoned:
         return []
     node.cordoned = False
-    return _report(state, ReportNode(node_id, NodeAction.DRAIN_TO_SCHEDULABLE))
+    return report(state, ReportNode(node_id, NodeAction.DRAIN_TO_SCHEDULABLE))
 
 
 def resize(state: State, event: ResizeNode) -> list[Effect]:
@@ -79,13 +79,13 @@ def resize(state: State, event: ResizeNode) -> list[Effect]:
     node.capacity = event.capacity
     node.attributes = dict(event.attributes) or node.attributes
     update = ReportNode(node.node_id, NodeAction.UPDATE, node.attributes, node.capacity)
-    return _report(state, update)
+    return report(state, update)
 
 
 def remove(state: State, node_id: str) -> list[Effect]:
     """Remove a node; its containers end with it, which the scheduler knows by the decommission."""
     _node(state, node_id)
-    effects = _report(state, ReportNode(node_id, NodeAction.DECOMMISSION))
+    effects = report(state, ReportNode(node_id, NodeAction.DECOMMISSION))
     state.cluster.nodes.pop(node_id)
     state.knowledge.nodes.pop(node_id, None)
     state.knowledge.new_nodes.pop(node_id, None)
@@ -115,7 +115,7 @@ def rejected(state: State, event: RejectedNode) -> list[Effect]:
     return [Notice(f"node {event.node_id} rejected: {event.reason}")]
 
 
-def _report(state: State, report: ReportNode) -> list[Effect]:
+def report(state: State, report: ReportNode) -> list[Effect]:
     """Return a change of a node that the scheduler has; it has no answer (SI-NODE-024)."""
     known = state.knowledge.nodes.get(report.node_id)
     return [report] if known in (Verdict.AWAITED, Verdict.ACCEPTED) else []

@@ -82,7 +82,7 @@ def new_requests(state: State) -> Iterator[Update]:
 
     Otherwise something new could be placed where a running container already is.
     """
-    if any(_will_be_reported(state, one) for one in state.knowledge.existing.values()):
+    if any(will_be_reported(state, one) for one in state.knowledge.existing.values()):
         return
     for (application_id, placeholders), members in list(state.knowledge.waiting.items()):
         if may_request(state, application_id, placeholders=placeholders):
@@ -98,7 +98,7 @@ def may_request(state: State, application_id: str, *, placeholders: bool) -> boo
     return is_accepted and gangs.may_request(application, placeholders=placeholders)
 
 
-def _will_be_reported(state: State, container: Container) -> bool:
+def will_be_reported(state: State, container: Container) -> bool:
     """Return whether a running container only waits for a verdict."""
     return state.knowledge.nodes.get(container.node_id) is not Verdict.REJECTED
 

@@ -19,10 +19,11 @@ def resize(state: State, event: ResizeContainer) -> list[Effect]:
         raise RefusedError("this revision cannot update a running container")
     before = container.resource
     containers.resize(container, event.resource)
-    return _update(state, container, before)
+    return update(state, container, before)
 
 
-def _update(state: State, container: Container, before: Resource) -> list[Effect]:
+def update(state: State, container: Container, before: Resource) -> list[Effect]:
+    """Report a new size, unless the container was not sent yet."""
     if container.key not in state.knowledge.sent:
         return []  # it is reported with its new size
     if not container.is_allocated:

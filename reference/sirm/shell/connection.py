@@ -45,7 +45,7 @@ class Connection:
         self._outboxes: dict[str, Outbox] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_over = False
-        self._begin(self._register())
+        self.begin(self.register())
 
     def send(self, method: str, message: Message) -> None:
         """Send a message on an update stream."""
@@ -67,36 +67,38 @@ class Connection:
             task.cancel()
         await self._channel.close()
 
-    async def _register(self) -> None:
+    async def register(self) -> None:
+        """Register, offer callbacks and open the update streams."""
         method = rpc.methods(self._codec.revision)["RegisterResourceManager"]
         call = rpc.callable_for(self._channel, method)
         await call(self._codec.register(self._identity), timeout=_ANSWER)
-        await self._offer_callbacks()
+        await self.offer_callbacks()
         for name in self._codec.readers:
-            self._open(name)
+            self.open(name)
         self._listener.registered()
 
-    def _open(self, name: str) -> None:
+    def open(self, name: str) -> None:
         """Open an update stream by a message with only the rmID."""
         outbox = self._outboxes[name] = Outbox()
         outbox.put_nowait(self._codec.opening(name, self._identity.rm_id))
         method = rpc.methods(self._codec.revision)[name]
-        call = rpc.callable_for(self._channel, method)(_messages(outbox))
-        self._begin(self._read(name, call))
+        call = rpc.callable_for(self._channel, method)(messages(outbox))
+        self.begin(self.read(name, call))
 
-    async def _read(self, name: str, call: Any) -> None:
+    async def read(self, name: str, call: Any) -> None:
+        """Report the messages of a stream until it ends."""
         async for message in call:
             if not self._is_over:
                 self._listener.received(name, message)
         self._lost(f"{name} ended")
 
-    async def _offer_callbacks(self) -> None:
+    async def offer_callbacks(self) -> None:
         """Offer callbacks and wait until the scheduler confirms them, if it does so."""
         outbox = self._outboxes[_CALLBACKS.name] = Outbox()
         offer = ext.FromRm.Offer(rm_id=self._identity.rm_id, kinds=self._codec.callbacks.kinds)
         outbox.put_nowait(ext.FromRm(offer=offer))
-        call = rpc.callable_for(self._channel, _CALLBACKS)(_messages(outbox))
-        self._begin(self._answer(call, outbox))
+        call = rpc.callable_for(self._channel, _CALLBACKS)(messages(outbox))
+        self.begin(self._answer(call, outbox))
         headers = asyncio.ensure_future(call.initial_metadata())
         await asyncio.wait({headers}, timeout=_HEADERS)
 
@@ -110,7 +112,8 @@ class Connection:
         except grpc.aio.AioRpcError:
             return
 
-    def _begin(self, work: Any) -> None:
+    def begin(self, work: Any) -> None:
+        """Run it as a task of this connection."""
         task = asyncio.get_running_loop().create_task(self._watched(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -130,6 +133,7 @@ class Connection:
             self._listener.lost(reason)
 
 
-async def _messages(outbox: Outbox) -> AsyncIterator[Message]:
+async def messages(outbox: Outbox) -> AsyncIterator[Message]:
+    """Yield the messages of an outbox until it is closed."""
     while (message := await outbox.get()) is not None:
         yield message

@@ -97,8 +97,8 @@ class Instance:
     def _connect(self) -> None:
         listener = Listener(
             registered=lambda: self.handle([Registered()]),
-            received=self._received,
-            called=self._called,
+            received=self.receive,
+            called=self.answer_call,
             lost=lambda reason: self.handle([ConnectionLost(reason)]),
         )
         self._connection = Connection(self._channel(), self._codec, self._identity, listener)
@@ -108,10 +108,12 @@ class Instance:
             self._keep(self._connection.close())
             self._connection = None
 
-    def _received(self, method: str, message: Any) -> None:
+    def receive(self, method: str, message: Any) -> None:
+        """Handle a message of the scheduler."""
         self.handle(self._codec.events(method, message))
 
-    def _called(self, call: ext.ToRm) -> ext.FromRm.Answer:
+    def answer_call(self, call: ext.ToRm) -> ext.FromRm.Answer:
+        """Answer a callback."""
         return self._codec.callbacks.answer(self.rm.state, call)
 
     def _set_alarm(self) -> None:

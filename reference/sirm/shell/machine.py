@@ -27,7 +27,7 @@ class Machine:
     ) -> None:
         self.cluster = Cluster(identity.config)
         self._codec = codec
-        self._identity = identity
+        self.identity = identity
         self._settings = settings
         self._channel = channel
         self._print_line = print_line
@@ -50,7 +50,7 @@ class Machine:
 
     async def fail_over(self) -> None:
         """Have a second instance take over under the same rmID (SI-REG-010)."""
-        self._identity = replace(self._identity, instance=self._identity.instance + 1)
+        self.identity = replace(self.identity, instance=self.identity.instance + 1)
         await self.restart()
 
     async def changed(self, limit: float | None = None) -> None:
@@ -83,7 +83,7 @@ class Machine:
         return Instance(
             self.cluster,
             self._codec,
-            identity=self._identity,
+            identity=self.identity,
             settings=self._settings,
             channel=self._channel,
             on_change=self._changed,

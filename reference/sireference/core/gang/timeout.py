@@ -24,18 +24,19 @@ def watch(partition: Partition, application: Application, now: float) -> None:
     is_waiting = application.placeholders_held and not application.has_begun
     if gang is None or gang.timer is not None or not is_waiting:
         return
-    timeout = _seconds_to_gather(partition.settings, application)
-    gang.timer = partition.timers.set(now + timeout, partial(_expire, partition, application))
+    timeout = seconds_to_gather(partition.settings, application)
+    gang.timer = partition.timers.set(now + timeout, partial(expire, partition, application))
 
 
-def _seconds_to_gather(settings: Settings, application: Application) -> float:
+def seconds_to_gather(settings: Settings, application: Application) -> float:
+    """Return how long a gang may wait for its placeholders."""
     of_application = application.submitted.execution_timeout
     if settings.placeholder_timeout_from_application and of_application > 0:
         return of_application
     return settings.placeholder_timeout
 
 
-def _expire(partition: Partition, application: Application, now: float) -> list[Effect]:
+def expire(partition: Partition, application: Application, now: float) -> list[Effect]:
     """Handle the timeout; a complete gang is not affected (SI-GANG-039).
 
     Otherwise every placeholder and placeholder ask is released with TIMEOUT. With the hard style

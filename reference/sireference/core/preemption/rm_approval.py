@@ -28,7 +28,7 @@ def seek(
     there = [victim.allocation for victim in chosen.victims if victim.allocation.node is node]
     wants_to_be_asked = Callback.PREEMPTION_PREDICATES in partition.callbacks.offered
     if not there or not wants_to_be_asked:
-        return _begin(partition, pending, chosen, needs_all=False)
+        return begin(partition, pending, chosen, needs_all=False)
     others = (victim.allocation for victim in search.further(chosen))
     partition.propose(CapacityOfVictims(pending, node, (*there, *others), enough=len(there)))
     return []
@@ -58,7 +58,7 @@ def carry_out(
     if chosen is None or not chosen.victims:
         give_up(partition, pending, now)
         return []
-    return _begin(partition, pending, chosen, needs_all=answer is not None)
+    return begin(partition, pending, chosen, needs_all=answer is not None)
 
 
 def give_up(partition: Partition, pending: PendingAsk, now: float) -> None:
@@ -73,7 +73,7 @@ def _named(answer: Answered) -> int:
     return answer.index + 1
 
 
-def _begin(
+def begin(
     partition: Partition, pending: PendingAsk, chosen: victim_search.Choice, *, needs_all: bool
 ) -> list[Effect]:
     """Ask the RM to release the victims, and reserve the resources for the ask."""

@@ -95,7 +95,7 @@ class Candidates:
     def __init__(self, partition: Partition, pending: PendingAsk) -> None:
         self._allocations = partition.allocations
         self._ask = pending.ask
-        self._application = pending.application
+        self.application = pending.application
         self._leaf = pending.application.leaf
         self._barrier = eligibility.fence(self._leaf)
         self._comparisons: dict[Queue, _Comparison | None] = {}
@@ -119,7 +119,7 @@ class Candidates:
     def have_gone(self, allocations: Iterable[Allocation]) -> None:
         """Remove these, which were asked to end."""
         for allocation in allocations:
-            victim = self._victim(allocation)
+            victim = self.victim(allocation)
             for place in (allocation.node, *allocation.application.leaf.path):
                 if victim is not None and place in self._known:
                     self._known[place].discard(victim)
@@ -135,22 +135,23 @@ class Candidates:
 
     def _among(self, allocations: Iterable[Allocation]) -> Iterator[Victim]:
         for allocation in allocations:
-            victim = self._victim(allocation) if self._may_go(allocation) else None
+            victim = self.victim(allocation) if self.may_go(allocation) else None
             if victim is not None:
                 yield victim
 
-    def _victim(self, allocation: Allocation) -> Victim | None:
+    def victim(self, allocation: Allocation) -> Victim | None:
         """Return it as a victim of the ask; None if its queue or its priority forbids that."""
-        comparison = self._comparison(allocation.application.leaf)
+        comparison = self.comparison(allocation.application.leaf)
         if comparison is None:
             return None
         priority = comparison.priority(allocation)
         return Victim(allocation, priority) if priority <= comparison.most else None
 
-    def _may_go(self, allocation: Allocation) -> bool:
-        return may_be_preempted(allocation) and allocation.application is not self._application
+    def may_go(self, allocation: Allocation) -> bool:
+        """Return whether it may be preempted for this application."""
+        return may_be_preempted(allocation) and allocation.application is not self.application
 
-    def _comparison(self, leaf: Queue) -> _Comparison | None:
+    def comparison(self, leaf: Queue) -> _Comparison | None:
         """Return how priorities in ``leaf`` compare; None if it has no victims for this ask."""
         if leaf not in self._comparisons:
             is_in_reach = self._ask.required_node or (

@@ -43,30 +43,30 @@ class AdmissionOrder(Generic[Kind]):
     Where a turn is limited in time, ``turn`` is the current applicant with the timer that ends it.
     """
 
-    __slots__ = ("_applicants", "_numbers", "turn", "younger")
+    __slots__ = ("_numbers", "applicants", "turn", "younger")
 
     def __init__(self) -> None:
         self._numbers: list[int] = []  # of the applicants, the oldest first
-        self._applicants: dict[int, Kind] = {}
+        self.applicants: dict[int, Kind] = {}
         self.turn: tuple[Kind, Timer] | None = None
         self.younger: WaitQueue[Any] = WaitQueue(_LATER, is_gate=True)
 
     def put(self, applicant: Kind, *, is_in: bool) -> None:
         """Set whether ``applicant`` waits for admission."""
         number = applicant.number
-        if is_in is (number in self._applicants):
+        if is_in is (number in self.applicants):
             return
         place = bisect.bisect_left(self._numbers, number)
         if is_in:
             self._numbers.insert(place, number)
-            self._applicants[number] = applicant
+            self.applicants[number] = applicant
         else:
             del self._numbers[place]
-            del self._applicants[number]
+            del self.applicants[number]
 
     def first(self) -> Kind | None:
         """Return the oldest, None without any."""
-        return self._applicants[self._numbers[0]] if self._numbers else None
+        return self.applicants[self._numbers[0]] if self._numbers else None
 
     def wake_first(self) -> None:
         """Wake the ask groups of the oldest applicant, which may have changed."""

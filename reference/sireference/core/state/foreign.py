@@ -15,15 +15,15 @@ _NONE: Final[Mapping[str, ForeignAllocation]] = MappingProxyType({})
 class ForeignAllocations:
     """The foreign allocations of a partition by key; each takes resources on one node only."""
 
-    __slots__ = ("_node_index", "_nodes", "_on")
+    __slots__ = ("_node_index", "_on", "nodes")
 
     def __init__(self, node_index: NodeIndex) -> None:
         self._node_index = node_index
-        self._nodes: dict[str, Node] = {}  # by key
+        self.nodes: dict[str, Node] = {}  # by key
         self._on: dict[Node, dict[str, ForeignAllocation]] = {}
 
     def __contains__(self, key: str) -> bool:
-        return key in self._nodes
+        return key in self.nodes
 
     def on(self, node: Node) -> Mapping[str, ForeignAllocation]:
         """Return those on ``node``, the oldest first."""
@@ -31,17 +31,18 @@ class ForeignAllocations:
 
     def put(self, foreign: ForeignAllocation, node: Node) -> Node | None:
         """Count it on ``node``; return the node that gained free resources, if any."""
-        if self._nodes.get(foreign.key) is node:
-            return self._resize(foreign, node)
+        if self.nodes.get(foreign.key) is node:
+            return self.resize(foreign, node)
         left = self.take_away(foreign.key)
-        self._nodes[foreign.key] = node
+        self.nodes[foreign.key] = node
         self._on.setdefault(node, {})[foreign.key] = foreign
         node.take_by_others(foreign.resource)
         if node.state is NodeState.SCHEDULABLE:
             self._node_index.capacity_used(node)
         return left
 
-    def _resize(self, foreign: ForeignAllocation, node: Node) -> Node | None:
+    def resize(self, foreign: ForeignAllocation, node: Node) -> Node | None:
+        """Count its new resource; return the node if capacity became free."""
         there = self._on[node]
         before, there[foreign.key] = there[foreign.key].resource, foreign
         node.take_by_others(foreign.resource - before)
@@ -51,7 +52,7 @@ class ForeignAllocations:
 
     def take_away(self, key: str) -> Node | None:
         """Stop counting it; return its node, if it had one."""
-        node = self._nodes.pop(key, None)
+        node = self.nodes.pop(key, None)
         if node is None:
             return None
         there = self._on[node]
@@ -65,9 +66,9 @@ class ForeignAllocations:
     def node_is_gone(self, node: Node) -> None:
         """Remove everything on ``node``, which is gone."""
         for key in self._on.pop(node, _NONE):
-            del self._nodes[key]
+            del self.nodes[key]
 
     def clear(self) -> None:
         """Remove all: the partition ends."""
-        self._nodes.clear()
+        self.nodes.clear()
         self._on.clear()

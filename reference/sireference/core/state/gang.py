@@ -69,10 +69,10 @@ _NONE: Final[Mapping[str, Allocation]] = MappingProxyType({})
 class Replacements:
     """Asks that wait for the end of placeholders that they replace."""
 
-    __slots__ = ("_by_placeholder", "_placeholders")
+    __slots__ = ("_placeholders", "by_placeholder")
 
     def __init__(self) -> None:
-        self._by_placeholder: dict[Allocation, PendingAsk] = {}
+        self.by_placeholder: dict[Allocation, PendingAsk] = {}
         self._placeholders: dict[PendingAsk, dict[str, Allocation]] = {}
 
     def of(self, pending: PendingAsk) -> Mapping[str, Allocation]:
@@ -82,12 +82,12 @@ class Replacements:
     def hold(self, pending: PendingAsk, placeholder: Allocation) -> None:
         """Let one allocation of ``pending`` wait for the end of ``placeholder``."""
         self._placeholders.setdefault(pending, {})[placeholder.record.identity] = placeholder
-        self._by_placeholder[placeholder] = pending
+        self.by_placeholder[placeholder] = pending
         pending.awaiting += 1
 
     def resume(self, placeholder: Allocation) -> PendingAsk | None:
         """Return the ask that waited for the end of ``placeholder``, and end its wait."""
-        pending = self._by_placeholder.pop(placeholder, None)
+        pending = self.by_placeholder.pop(placeholder, None)
         if pending is not None:
             pending.awaiting -= 1
             del self._placeholders[pending][placeholder.record.identity]
@@ -98,10 +98,10 @@ class Replacements:
     def forget(self, pending: PendingAsk) -> None:
         """End all waits of ``pending``: no ask replaces those placeholders."""
         for placeholder in self._placeholders.pop(pending, {}).values():
-            del self._by_placeholder[placeholder]
+            del self.by_placeholder[placeholder]
         pending.awaiting = 0
 
     def clear(self) -> None:
         """Remove all waits: the partition ends."""
-        self._by_placeholder.clear()
+        self.by_placeholder.clear()
         self._placeholders.clear()

@@ -185,7 +185,7 @@ class Partition:
         self.allocations.remove(allocation)
         application.held -= 1
         if allocation.is_placeholder:
-            self._placeholder_ended(allocation)
+            self.placeholder_ended(allocation)
         node.unbook(resource)
         self.node_index.allocation_removed(allocation)
         if node.state is NodeState.SCHEDULABLE:
@@ -198,7 +198,7 @@ class Partition:
         self.callbacks.allocation_removed(allocation)
         self.event_log.allocation_removed(allocation, termination)
 
-    def _placeholder_ended(self, placeholder: Allocation) -> None:
+    def placeholder_ended(self, placeholder: Allocation) -> None:
         """Uncount a placeholder; stop the timeout with the last one."""
         application = placeholder.application
         application.placeholders_held -= 1

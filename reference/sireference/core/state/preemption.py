@@ -41,7 +41,7 @@ class Preemptions:
     counted separately as yielding: it is freed without further preemption.
     """
 
-    __slots__ = ("_by_ask", "_by_node", "_by_victim", "_event_log", "_node_index", "_states")
+    __slots__ = ("_by_ask", "_by_node", "_event_log", "_node_index", "_states", "by_victim")
 
     def __init__(self, node_index: NodeIndex, callbacks: Callbacks) -> None:
         self._node_index = node_index
@@ -49,7 +49,7 @@ class Preemptions:
         self._states = callbacks.states
         self._by_ask: dict[PendingAsk, Preemption] = {}
         self._by_node: dict[Node, dict[Preemption, None]] = {}
-        self._by_victim: dict[Allocation, Preemption] = {}
+        self.by_victim: dict[Allocation, Preemption] = {}
 
     @property
     def open(self) -> Iterable[Preemption]:
@@ -78,7 +78,7 @@ class Preemptions:
         if node.state is NodeState.SCHEDULABLE:
             self._node_index.capacity_used(node)
         for victim in preemption.victims.values():
-            self._by_victim[victim] = preemption
+            self.by_victim[victim] = preemption
             self.expect(victim)
 
     def expect(self, victim: Allocation) -> None:
@@ -95,7 +95,7 @@ class Preemptions:
         del self._by_ask[pending]
         pending.is_reserved = False
         for victim in preemption.victims.values():
-            del self._by_victim[victim]
+            del self.by_victim[victim]
         del self._by_node[node][preemption]
         if not self._by_node[node]:
             del self._by_node[node]
@@ -129,7 +129,7 @@ class Preemptions:
             allocation.node.yielding -= resource
             for quota in allocation.application.quotas:
                 quota.yielding -= resource
-        preemption = self._by_victim.pop(allocation, None)
+        preemption = self.by_victim.pop(allocation, None)
         if preemption is not None:
             del preemption.victims[allocation.record.identity]
         return preemption
@@ -138,7 +138,7 @@ class Preemptions:
         """Remove all reservations and victims: the partition ends."""
         self._by_ask.clear()
         self._by_node.clear()
-        self._by_victim.clear()
+        self.by_victim.clear()
 
 
 class Preemptors:
