@@ -10,6 +10,7 @@ from sireference.core.model import NewAllocation, RejectedAllocation, ReleasedAl
 from sireference.core.resources import NOTHING
 from sireference.core.state.partition import Partition
 from sireference.core.state.pending_asks import PendingAsks
+from sireference.core.state.user_quota import UserQuota
 from sireference.core.states import TerminationType
 
 from mutation.altering import instead_of
@@ -41,6 +42,39 @@ def _(inside: Inside, _original: _Original, *_: Any) -> Any:
 def _(inside: Inside, original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
     inside.fires()
     return original(held_in, live, live.record.ask.resource + resource)
+
+
+def _uncounted(inside: Inside, is_passed_over: Callable[[Any, Any], bool]) -> None:
+    """Do not count updates in some of the quotas."""
+
+    def resize(original: _Original, held_in: Any, live: Any, resource: Any) -> Any:
+        more = resource - live.record.ask.resource
+        shrinks = original(held_in, live, resource)
+        for quota in live.application.quotas:
+            if is_passed_over(live, quota):
+                inside.fires()
+                quota.unbook(more)
+        return shrinks
+
+    inside.instead_of(Partition.resize, resize)
+
+
+@_mutant(
+    "updates-count-in-leaves-only",
+    "The update of a live allocation's amount does not count in the parents of its queue.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _uncounted(inside, lambda live, quota: quota in live.application.leaf.path[1:])
+
+
+@_mutant(
+    "updates-not-counted-for-users",
+    "The update of a live allocation's amount does not count for its user.",
+    breaks=("SI-ALLOC-012",),
+)
+def _(inside: Inside) -> None:
+    _uncounted(inside, lambda _live, quota: isinstance(quota, UserQuota))
 
 
 @_mutant(

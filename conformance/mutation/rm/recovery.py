@@ -233,9 +233,7 @@ def _(inside: Inside) -> None:
 )
 def _(inside: Inside) -> None:
     _created_draining(inside, lambda _state, _node_id: True)
-    inside.instead_of(
-        reporting.will_be_reported, lambda _original, _state, _one: False
-    )
+    inside.instead_of(reporting.will_be_reported, lambda _original, _state, _one: False)
 
 
 @rm_variant(

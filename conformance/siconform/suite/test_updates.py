@@ -5,20 +5,25 @@ are about accepted updates.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import pytest
 
 from siconform.catalogue.features import Feature
 from siconform.marks import requirement
-from siconform.protocol.handles import Gang
+from siconform.protocol.handles import Application, Gang
 from siconform.protocol.matchers import AnotherThan
 from siconform.protocol.notifications import Allocated, AllocationRejected, Released
+from siconform.protocol.queue_configurations import queue_with_limits
 from siconform.protocol.snapshot_facts import ApplicationSeen, NodeSeen, QueueSeen
 from siconform.rm.resource_manager import ResourceManager
 from siconform.rm.steps.gangs import QUOTA_QUEUE, replaced
+from siconform.rm.unregistered_rm import UnregisteredRM
 
 Ends = Callable[[ResourceManager, Allocated], None]
 """An action of the RM that ends an allocation."""
+
+LEAVES_OF_ONE_PARENT: Final = ("root.parent.left", "root.parent.right")  # it has a quota of 10
 
 
 def its_queue_has(rm: ResourceManager, gang: Gang, amounts: Mapping[str, int]) -> None:
@@ -116,6 +121,21 @@ by_its_amounts = pytest.mark.parametrize(
 )
 
 
+def is_limited(rm: ResourceManager, held: Allocated, other: Application, of: str) -> None:
+    """Given: what this allocation holds leaves less than 10 for the other; else NotOffered."""
+    beyond = rm.asks(other, memory=11 - held.resource["memory"])
+    is_served = rm.receive_if_any(Allocated(beyond)) is not None
+    rm.needs_some([] if is_served else [held], of)
+    rm.withdraws(beyond)
+
+
+def gets_all_back(rm: ResourceManager, other: Application) -> None:
+    """Then: the other application may have 10, and no more."""
+    rm.expect(Allocated(rm.asks(other, memory=10)))
+    beyond = rm.asks(other, memory=1)
+    rm.expect_none(Allocated(beyond))
+
+
 @by_how_it_ends
 @by_its_amounts
 @requirement("SI-ALLOC-012")
@@ -130,9 +150,48 @@ def test_its_queue_gets_back_what_an_updated_allocation_held_last(
 
     ends(rm, allocation)
 
-    rm.expect(Allocated(rm.asks(other, memory=10)))
-    beyond = rm.asks(other, memory=1)
-    rm.expect_none(Allocated(beyond))
+    gets_all_back(rm, other)
+
+
+@by_how_it_ends
+@by_its_amounts
+@requirement("SI-ALLOC-012")
+def test_its_parent_queue_gets_back_what_an_updated_allocation_held_last(
+    rm: ResourceManager, ends: Ends, memory: int, later: int
+) -> None:
+    rm.needs(Feature.QUOTAS)
+    rm.has_node(memory=10)
+    app, other = (rm.has_application(queue=leaf) for leaf in LEAVES_OF_ONE_PARENT)
+    held = rm.has_allocation(app, memory=memory)
+    rm.has_node(memory=100)
+    is_limited(rm, held, other, "quotas of parent queues")
+    allocation = rm.has_updated(held, memory=later)
+
+    ends(rm, allocation)
+
+    gets_all_back(rm, other)
+
+
+@by_how_it_ends
+@by_its_amounts
+@requirement("SI-ALLOC-012")
+def test_its_user_gets_back_what_an_updated_allocation_held_last(
+    unregistered_rm: UnregisteredRM, ends: Ends, memory: int, later: int
+) -> None:
+    rm = unregistered_rm
+    user = rm.new_name("user")
+    limit = {"users": [user], "maxresources": {"memory": 10}}
+    rm.has_registered(config=queue_with_limits("shared", limit))
+    rm.has_node(memory=10)
+    app, other = (rm.has_application(queue="root.shared", user=user) for _ in range(2))
+    held = rm.has_allocation(app, memory=memory)
+    rm.has_node(memory=100)
+    is_limited(rm, held, other, "limits of users")
+    allocation = rm.has_updated(held, memory=later)
+
+    ends(rm, allocation)
+
+    gets_all_back(rm, other)
 
 
 @pytest.mark.parametrize("ends", END_WITH_THE_NODE_THERE)
