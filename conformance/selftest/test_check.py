@@ -188,6 +188,15 @@ def test_another_revision_is_named(reference: str) -> None:
     assert f"Next:  siconform check --target {reference} --revision 2024-10" in result.output
 
 
+@pytest.mark.slow("starts a scheduler")
+def test_stated_revision_is_named_although_reflection_describes_it() -> None:
+    command = f"{sys.executable} -m sireference serve --listen {{address}} --revision 2023-12"
+    result = check("--target-command", command, "--revision", "2024-10")
+
+    assert result.exit_code == 1
+    assert "SI 2023-12, as its extension states, not 2024-10" in text(result)
+
+
 def test_closed_port(closed_address: str) -> None:
     result = check("--target", closed_address)
 

@@ -159,12 +159,13 @@ class FirstContact:
         finally:
             connection.close()
             extension.close()
-        names, how = described, "as its reflection describes"
+        names, how, is_stated = described, "as its reflection describes", False
         with suppress(LookupError):
-            names, how = frozenset({find_revision(stated).name}), "as its extension states"
+            names, is_stated = frozenset({find_revision(stated).name}), True
+            how = "as its extension states"
         if ours.name in names:
             return f"SI {ours}, {how}"
-        if terms.revision_given and names == described:
+        if terms.revision_given and not is_stated:
             other = f"its reflection describes SI {max(names)}" if names else _UNDESCRIBED
             return f"SI {ours}, as given; {other}"
         if not names:
