@@ -3,16 +3,24 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from siconform import digests
-from siconform.catalogue import find_requirement
+from siconform.catalogue import Side, catalogue, find_requirement
 from siconform.verdicts import Verdict
 
 Document = dict[str, Any]
 ENVIRONMENT: Document = {
     "platform": "Linux", "python": "3.13.0", "processors": 2, "packages": {},
 }  # fmt: skip
+OF_SCHEDULERS: Final = [
+    one
+    for one in catalogue().values()
+    if "2024-10" in one.revisions and Side.SCHEDULER in one.sides
+]
+"""The requirements of a run in the default revision."""
+OF_ALL: Final = f"of {len(OF_SCHEDULERS)} requirements tested"
+"""What the sentence about a partial run contains."""
 CONDITIONS: Document = {"time_scale": 1.0, "seed": 0, "workers": 4, "virtual_time": True}
 
 

@@ -14,6 +14,8 @@ from dockerfile_parse import DockerfileParser  # type: ignore[import-untyped]  #
 from patience import patient
 from siconform import shipped
 
+from .stored_runs import OF_ALL
+
 pytestmark = pytest.mark.end_to_end
 
 ACTION = shipped.CHECKOUT / "action.yml"
@@ -116,7 +118,7 @@ def test_action_passes_and_writes_summary(program: Path, tmp_path: Path) -> None
 
     assert code == 0
     assert outputs == "verdict=CONFORMANT\nexit-code=0\n"
-    assert summary.count("**PARTIAL: 1 of 305 requirements tested, all passed") == 1
+    assert summary.count(f"**PARTIAL: 1 {OF_ALL}, all passed") == 1
     assert "| NODE | 1 |" in summary
 
 

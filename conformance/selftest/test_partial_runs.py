@@ -7,19 +7,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
-from siconform.catalogue import Level, Side, catalogue
+from siconform.catalogue import Level
 from siconform.cli import main
 from siconform.config.command_line import RUN, CommandLine
 from siconform.policy import RequirementResult, RunStatus, evaluate
 from siconform.verdicts import Verdict
 
-from .stored_runs import document, folder_of, requirement
+from .stored_runs import OF_SCHEDULERS, document, folder_of, requirement
 
 Run = Callable[..., Any]
 
-OF_SCHEDULERS = [
-    r for r in catalogue().values() if "2024-10" in r.revisions and Side.SCHEDULER in r.sides
-]
 ALL = len(OF_SCHEDULERS)
 MUST = next(r for r in OF_SCHEDULERS if r.level is Level.MUST)
 SHOULD = next(r for r in OF_SCHEDULERS if r.level is Level.SHOULD)
