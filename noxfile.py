@@ -261,7 +261,7 @@ def same_verdicts(session: nox.Session) -> None:
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Check that memory stays flat: -- core --lives 1000000, or -- grpc --minutes 30."""
+    """Check that memory stays flat: -- core --lifecycles 1000000, or -- grpc --minutes 30."""
     modes = [session.posargs] if session.posargs else [["core"], ["grpc"]]
     for mode in modes:
         kit(session, "python", "-m", "benchmarks.soak", *mode)

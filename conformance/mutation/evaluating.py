@@ -96,7 +96,7 @@ class Evaluation(msgspec.Struct, frozen=True):
             and not (identifier in allowed and sent.level != "MUST")
         ]
 
-    def without_a_chance(self, sound: "Evaluation") -> list[str]:
+    def newly_inconclusive(self, sound: "Evaluation") -> list[str]:
         """Return the MUSTs that are inconclusive here and not without the change."""
         return [
             identifier
@@ -106,7 +106,7 @@ class Evaluation(msgspec.Struct, frozen=True):
             and sound.verdict_on(identifier) is not Verdict.COULD_NOT_RUN
         ]
 
-    def left_alone(self, sound: "Evaluation") -> dict[str, str]:
+    def newly_inapplicable(self, sound: "Evaluation") -> dict[str, str]:
         """Return the MUSTs that are not applicable here only, each with the reason."""
         return {
             identifier: sent.reason

@@ -145,7 +145,7 @@ def complaints(change: Change, evaluation: Evaluation, sound: Evaluation) -> Ite
         yield from (f"survived {one}: {evaluation.verdict_on(one)}" for one in missing)
         return
     yield from (f"{one} failed: {evaluation.requirements[one].reason}" for one in detected)
-    for one in evaluation.without_a_chance(sound):
+    for one in evaluation.newly_inconclusive(sound):
         yield f"{one} {Verdict.COULD_NOT_RUN.label}: {evaluation.requirements[one].reason}"
     if not change.areas and evaluation.verdict != _CONFORMANT:
         yield f"the verdict of the run is {evaluation.verdict}"
@@ -177,7 +177,7 @@ def _report(
     for one in wrong:
         click.echo(f"  WRONG: {one}")
     if change.is_variant:
-        for identifier, reason in evaluation.left_alone(sound).items():
+        for identifier, reason in evaluation.newly_inapplicable(sound).items():
             click.echo(f"  {Verdict.NOT_APPLICABLE.label}: {identifier}: {reason}")
 
 

@@ -89,7 +89,14 @@ SMALL: Final[Mapping[str, Small]] = MappingProxyType(
                     ("updates-refused", "updates-end"),
                     ("slow", "warms-up", "waits-assembled"),  # or a gang ends within a test
                     (
-                        *("slow", "late", "leaves-room", "tries-seldom", "unsteady", "one-a-round"),
+                        *(
+                            "slow",
+                            "late",
+                            "one-placement-each",
+                            "tries-seldom",
+                            "unsteady",
+                            "one-a-round",
+                        ),
                         *("by-turns", "warms-up", "pauses", "nodes-rest"),
                     ),  # or it needs a --time-scale
                 ),

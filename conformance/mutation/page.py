@@ -18,7 +18,7 @@ from mutation.main_revision import NAME
 from mutation.mutant import CHANGES, Change
 from mutation.outcomes import KILLED, Outcome, read_outcomes
 
-_MISJUDGED: Final = Path(__file__).with_name("misjudged.yaml")
+_WRONG_VERDICTS: Final = Path(__file__).with_name("wrong_verdicts.yaml")
 _HEAD: Final = """# Mutation testing
 
 Mutants are schedulers with one fault, made from the reference (`conformance/mutation`): on the
@@ -48,7 +48,7 @@ _WORDS: Final[Mapping[Side, _Words]] = {
 }
 
 
-class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class WrongVerdict(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A kind of scheduler that once got a wrong verdict, and what shows the fix."""
 
     about: str  # requirements, or another subject
@@ -57,15 +57,15 @@ class Misjudged(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     remark: str = ""
 
 
-class MisjudgedSchedulers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class WrongVerdicts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Legal schedulers that once failed, and faulty ones that once passed."""
 
-    legal: tuple[Misjudged, ...]
-    illegal: tuple[Misjudged, ...]
+    legal: tuple[WrongVerdict, ...]
+    illegal: tuple[WrongVerdict, ...]
 
 
 @dataclass(frozen=True)
-class Proof:
+class MutationReport:
     """Every mutant and permitted variant, and the recorded outcomes."""
 
     changes: Mapping[str, Change]
@@ -73,7 +73,7 @@ class Proof:
     passing: Mapping[str, Collection[str]]  # what the reference passes, by revision
     side: Side = Side.SCHEDULER
 
-    def of_rms(self) -> "Proof":
+    def of_rms(self) -> "MutationReport":
         """Return the same for RMs: the RM passes all that is tested."""
         tested = [catalogue()[identifier] for identifier in cited(Side.RM)]
         passing = {
@@ -116,7 +116,7 @@ class Proof:
         return found
 
 
-def committed() -> Proof:
+def committed() -> MutationReport:
     """Return what is recorded in this checkout."""
     load()
     passing = {
@@ -124,15 +124,17 @@ def committed() -> Proof:
         for record in records()
         if record.target == REFERENCE
     }
-    return Proof(CHANGES, read_outcomes(), passing)
+    return MutationReport(CHANGES, read_outcomes(), passing)
 
 
-def page(mutation: Proof) -> str:
+def page(mutation: MutationReport) -> str:
     """Return the whole page."""
     lines = [_HEAD, *_untested(mutation), *_summaries(mutation), *_variants(mutation)]
-    misjudged = read_misjudged()
-    lines += _misjudged("Legal schedulers that once failed", misjudged.legal, mutation)
-    lines += _misjudged("Illegal schedulers that once passed", misjudged.illegal, mutation)
+    wrong_verdicts = read_wrong_verdicts()
+    lines += _wrong_verdicts("Legal schedulers that once failed", wrong_verdicts.legal, mutation)
+    lines += _wrong_verdicts(
+        "Illegal schedulers that once passed", wrong_verdicts.illegal, mutation
+    )
     lines += _tables(mutation)
     of_rms = mutation.of_rms()
     lines += ["## Resource managers", "", *_summaries(of_rms), *_variants(of_rms)]
@@ -140,30 +142,30 @@ def page(mutation: Proof) -> str:
     return "\n".join(lines)
 
 
-def _untested(mutation: Proof) -> Iterator[str]:
+def _untested(mutation: MutationReport) -> Iterator[str]:
     names = [name for name in mutation.changes if name not in mutation.outcomes]
     if names:
         yield f"**Without an outcome yet**: {', '.join(names)}."
         yield ""
 
 
-def read_misjudged() -> MisjudgedSchedulers:
+def read_wrong_verdicts() -> WrongVerdicts:
     """Read the schedulers that once got a wrong verdict."""
-    return msgspec.yaml.decode(_MISJUDGED.read_bytes(), type=MisjudgedSchedulers)
+    return msgspec.yaml.decode(_WRONG_VERDICTS.read_bytes(), type=WrongVerdicts)
 
 
-def _summaries(mutation: Proof) -> Iterator[str]:
+def _summaries(mutation: MutationReport) -> Iterator[str]:
     for revision in mutation.revisions:
         yield from _summary(mutation, revision)
 
 
-def _tables(mutation: Proof) -> Iterator[str]:
+def _tables(mutation: MutationReport) -> Iterator[str]:
     for revision in mutation.revisions:
         yield from _requirements(mutation, revision)
         yield from _mutants(mutation, revision)
 
 
-def _summary(mutation: Proof, revision: str) -> Iterator[str]:
+def _summary(mutation: MutationReport, revision: str) -> Iterator[str]:
     killed = mutation.killed(revision)
     tested = [one for one in _own(mutation, revision) if one.level is not Level.MAY]
     unarmed = [one for one in tested if one.id not in killed]
@@ -179,7 +181,7 @@ def _summary(mutation: Proof, revision: str) -> Iterator[str]:
     yield ""
 
 
-def _own(mutation: Proof, revision: str) -> list[Requirement]:
+def _own(mutation: MutationReport, revision: str) -> list[Requirement]:
     """Return all requirements of the main revision; of others only those that no newer one has."""
     others = {NAME, *(name for name in mutation.revisions if name > revision)}
     return [
@@ -189,7 +191,7 @@ def _own(mutation: Proof, revision: str) -> list[Requirement]:
     ]
 
 
-def _variants(mutation: Proof) -> Iterator[str]:
+def _variants(mutation: MutationReport) -> Iterator[str]:
     words = _WORDS[mutation.side]
     yield f"{words.heading} Permitted variants{words.in_brackets}"
     yield ""
@@ -198,13 +200,13 @@ def _variants(mutation: Proof) -> Iterator[str]:
     for one in mutation.own:
         if one.is_variant:
             received = f" (`{' '.join(one.received)}`)" if one.received else ""
-            once, departs = ", ".join(one.misjudged_by), ", ".join(one.departs_from)
+            once, departs = ", ".join(one.once_failed_by), ", ".join(one.departs_from)
             outcome = _outcome(one.name, mutation)
             yield f"| {one.name} | {one.summary}{received} | {once} | {outcome} | {departs} |"
     yield ""
 
 
-def _outcome(name: str, mutation: Proof) -> str:
+def _outcome(name: str, mutation: MutationReport) -> str:
     outcome = mutation.outcomes.get(name)
     if outcome is None:
         return "**not recorded**"
@@ -212,7 +214,9 @@ def _outcome(name: str, mutation: Proof) -> str:
     return outcome.verdict + by
 
 
-def _misjudged(title: str, schedulers: Iterable[Misjudged], mutation: Proof) -> Iterator[str]:
+def _wrong_verdicts(
+    title: str, schedulers: Iterable[WrongVerdict], mutation: MutationReport
+) -> Iterator[str]:
     yield f"## {title}"
     yield ""
     yield "| about | scheduler | shown by | outcome |"
@@ -225,7 +229,7 @@ def _misjudged(title: str, schedulers: Iterable[Misjudged], mutation: Proof) -> 
     yield ""
 
 
-def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
+def _requirements(mutation: MutationReport, revision: str) -> Iterator[str]:
     killed = mutation.killed(revision)
     words = _WORDS[mutation.side]
     yield f"{words.heading} Requirements of {revision}{words.in_brackets}"
@@ -238,7 +242,7 @@ def _requirements(mutation: Proof, revision: str) -> Iterator[str]:
     yield ""
 
 
-def _mutants(mutation: Proof, revision: str) -> Iterator[str]:
+def _mutants(mutation: MutationReport, revision: str) -> Iterator[str]:
     words = _WORDS[mutation.side]
     yield f"{words.heading} Mutants of {revision}{words.in_brackets}"
     yield ""

@@ -25,7 +25,7 @@ from siconform.protocol.queue_configurations import conformance_queues
 from sireference.codec import Policies
 from siwire import find_revision
 
-from mutation import workday
+from mutation import mixed_workload
 from mutation.altering import Inside
 from mutation.evaluating import ROOT
 from mutation.known import load
@@ -135,7 +135,7 @@ def detected(change: Change, revision: str, *, barriers: bool = False) -> Detect
     problem = ""
     signal.alarm(_SECONDS)  # of a mutant that never ends
     try:
-        workday.work(workday.WorkingRm(_RM, link, has_barriers=barriers), link)
+        mixed_workload.work(mixed_workload.WorkingRm(_RM, link, has_barriers=barriers), link)
     except Exception as error:  # noqa: BLE001  # whatever a mutant raises
         problem = f"{type(error).__name__}: {error}"
     finally:

@@ -1,8 +1,8 @@
 """Runs the suites against schedulers and RMs that do nothing: almost no MUST may pass.
 
-Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.kept`` and ``mutation.idle_rm``
-list the MUSTs that such a peer really meets, with reasons. The exit code is 1 if another one
-passes.
+Run as ``python -m mutation.trivial [KIND ...]``. ``siconform.doctor.vacuous_musts`` and
+``mutation.idle_rm`` list the MUSTs that such a peer really meets, with reasons. The exit code is 1
+if another one passes.
 """
 
 import sys
@@ -14,7 +14,7 @@ import click
 from siconform.catalogue import Side, catalogue
 from siconform.doctor.examining import BRIEF, evaluated, idle, passed
 from siconform.doctor.idle import Idle
-from siconform.doctor.kept import KEPT
+from siconform.doctor.vacuous_musts import KEPT
 from siconform.reporting.record import Record
 
 from mutation import idle_rm

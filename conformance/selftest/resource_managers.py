@@ -100,7 +100,7 @@ def rm_on(
     """Return an RM with this connection, a name and a history."""
     for name, value in (
         ("listeners", []),
-        ("hearing", threading.Lock()),
+        ("receive_lock", threading.Lock()),
         ("revision", DEFAULT_REVISION),
     ):
         if not hasattr(connection, name):

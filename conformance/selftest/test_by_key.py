@@ -5,8 +5,8 @@ from typing import Any
 
 import grpc
 import pytest
-from mutation.by_key import hearing, rounds
-from mutation.by_key.news import ALLOCATION, News
+from mutation.by_key import handlers, rounds
+from mutation.by_key.outbox import ALLOCATION, Outbox
 from mutation.by_key.queues import ConfigurationError, read
 from mutation.by_key.strategies import STRATEGIES, chosen
 from mutation.by_key.table import Table
@@ -23,17 +23,17 @@ ASK = {"allocationKey": "k", "applicationID": "a", "resourcePerAlloc": TEN}
 
 def table(*strategies: str) -> Table:
     """A table with one node and one application, neither of them reported."""
-    known = Table("rm", read(QUEUES.read_text()), chosen(strategies), {}, News(frozenset()))
+    known = Table("rm", read(QUEUES.read_text()), chosen(strategies), {}, Outbox(frozenset()))
     create = si_pb2.NodeInfo(nodeID="n", action=si_pb2.NodeInfo.CREATE, schedulableResource=TEN)
-    hearing.observe(known, si_pb2.NodeRequest(nodes=[create]))
+    handlers.observe(known, si_pb2.NodeRequest(nodes=[create]))
     added = si_pb2.AddApplicationRequest(applicationID="a", queueName="root.plain")
-    hearing.observe(known, si_pb2.ApplicationRequest(new=[added]))
+    handlers.observe(known, si_pb2.ApplicationRequest(new=[added]))
     return known
 
 
 def received(known: Table, **sent: Any) -> list[Any]:
     """Return what the RM receives about allocations after sending this."""
-    hearing.observe(known, si_pb2.AllocationRequest(**sent))
+    handlers.observe(known, si_pb2.AllocationRequest(**sent))
     return known.news.due(ALLOCATION)
 
 
@@ -104,7 +104,7 @@ def test_strategy_decides_when_requests_are_placed(
     three = si_pb2.Resource(resources={"memory": si_pb2.Quantity(value=3)})
     for name in "abc":
         added = si_pb2.AddApplicationRequest(applicationID=name, queueName="root.plain")
-        hearing.observe(known, si_pb2.ApplicationRequest(new=[added]))
+        handlers.observe(known, si_pb2.ApplicationRequest(new=[added]))
         asked = {"allocationKey": name, "applicationID": name, "resourcePerAlloc": three}
         received(known, allocations=[asked])
 
@@ -119,7 +119,7 @@ def test_strategy_decides_when_requests_are_placed(
 
 def test_unsteady_messages_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.monotonic", lambda: 0.0)
-    news = News(chosen(["unsteady", "singly"]))
+    news = Outbox(chosen(["unsteady", "singly"]))
     for number in range(20):
         news.placed(si_pb2.Allocation(allocationKey=f"k{number}"))
 

@@ -69,8 +69,8 @@ class Rm:
 
     def __init__(self, answer: Answer = answers, deadlines: Deadlines = BRIEF) -> None:
         self.connection = FakeConnection(answer)
-        self.lives = True
-        self.rm = rm_on(self.connection, deadlines, alive=lambda: self.lives)
+        self.is_alive = True
+        self.rm = rm_on(self.connection, deadlines, alive=lambda: self.is_alive)
 
 
 def test_message_in_time_is_returned() -> None:
@@ -119,7 +119,7 @@ def test_ended_stream_is_not_waited_for() -> None:
 
 def test_dead_target_raises_target_lost() -> None:
     rm = Rm(nothing)
-    rm.lives = False
+    rm.is_alive = False
 
     with pytest.raises(TargetLost):
         rm.rm.expect(NodeAccepted("n"))

@@ -16,7 +16,7 @@ from siconform.exploring.counterexample import Counterexample
 from siconform.exploring.exploration import Budget, Exploration
 from siconform.exploring.recorded import read_history
 from siconform.exploring.replay import Replay
-from siconform.exploring.rules import ArbitraryRM
+from siconform.exploring.rules import RandomRM
 from siconform.outcomes import PreconditionFailed, TargetLost
 from siconform.policy import ExitCode
 from siconform.recording.elements import Unreplayable
@@ -84,7 +84,7 @@ def test_failing_end_still_breaks_off_history() -> None:
     occasion.ends.side_effect = PreconditionFailed("nothing is given away again")
 
     with pytest.raises(PreconditionFailed):
-        ArbitraryRM(occasion).teardown()
+        RandomRM(occasion).teardown()
 
     occasion.breaks_off.assert_called_once_with(occasion.begins.return_value)
 

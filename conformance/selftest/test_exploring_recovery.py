@@ -9,7 +9,7 @@ from hypothesis import given
 from siconform.expecting.deadlines import Deadlines
 from siconform.exploring.exploration import Budget
 from siconform.exploring.model_state import ModelState
-from siconform.exploring.rules import CAPACITY, ArbitraryRM
+from siconform.exploring.rules import CAPACITY, RandomRM
 from siconform.exploring.shard import Shard, explore_here
 from siconform.protocol.handles import Application, Gang, Node
 from siconform.protocol.notifications import (
@@ -129,14 +129,14 @@ class Maker:
         ]
 
 
-def rm_with(application: Application) -> ArbitraryRM:
+def rm_with(application: Application) -> RandomRM:
     maker = Maker()
     maker.has.applications = [application]
     maker.connection.receives(ApplicationAccepted(application))
-    return ArbitraryRM(maker)
+    return RandomRM(maker)
 
 
-def made(rm: ArbitraryRM) -> Maker:
+def made(rm: RandomRM) -> Maker:
     return cast("Maker", rm.maker)
 
 

@@ -17,8 +17,8 @@ def test_brief_text_omits_empty_fields() -> None:
 
 
 def test_comparable_text_omits_free_wording() -> None:
-    assert RELEASED.in_essence() == "released k, application a, TIMEOUT"
-    assert AskRejected("k", "a", "no").in_essence() == "ask rejected k, application a"
+    assert RELEASED.comparable_text() == "released k, application a, TIMEOUT"
+    assert AskRejected("k", "a", "no").comparable_text() == "ask rejected k, application a"
 
 
 def test_facts_with_custom_text_keep_it() -> None:
@@ -26,4 +26,4 @@ def test_facts_with_custom_text_keep_it() -> None:
     assert nothing.in_brief() == "a message on the nodes stream without elements"
     refused = RegistrationAnswered("rm", "INTERNAL", "words")
     assert refused.in_brief() == "registration of rm failed: INTERNAL words"
-    assert refused.in_essence() == "registration of rm failed: INTERNAL"
+    assert refused.comparable_text() == "registration of rm failed: INTERNAL"

@@ -247,5 +247,5 @@ def test_monitor_skips_scheduler_without_required_feature(
 
 
 def test_scheduler_that_ignores_maxima_lacks_feature() -> None:
-    assert Feature.QUOTAS in ProbedBehaviour(heeds_quotas=False).lacks(())
-    assert Feature.QUOTAS not in ProbedBehaviour(heeds_quotas=True).lacks(())
+    assert Feature.QUOTAS in ProbedBehaviour(enforces_quotas=False).lacks(())
+    assert Feature.QUOTAS not in ProbedBehaviour(enforces_quotas=True).lacks(())

@@ -15,12 +15,12 @@ from mutation.matrix import complaints
 from mutation.mutant import CHANGES, Change, of_side
 from mutation.outcomes import Outcome, outcome_of
 from mutation.page import (
-    Misjudged,
-    MisjudgedSchedulers,
-    Proof,
+    MutationReport,
+    WrongVerdict,
+    WrongVerdicts,
     committed,
     page,
-    read_misjudged,
+    read_wrong_verdicts,
 )
 from siconform.catalogue import Level, Side, catalogue
 from siconform.verdicts import Verdict
@@ -217,15 +217,15 @@ def test_nothing_is_touched_without_branch_point() -> None:
 
 
 def test_page_shows_outcomes_and_missing_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    fair = Misjudged("this", "is legal", ("a-variant",))
-    sharp = Misjudged("that", "is not", ("a-mutant", "another-fault"), "and more")
+    fair = WrongVerdict("this", "is legal", ("a-variant",))
+    sharp = WrongVerdict("that", "is not", ("a-mutant", "another-fault"), "and more")
     monkeypatch.setattr(
         proving,
-        "read_misjudged",
-        lambda: MisjudgedSchedulers((fair, Misjudged("x", "y")), (sharp,)),
+        "read_wrong_verdicts",
+        lambda: WrongVerdicts((fair, WrongVerdict("x", "y")), (sharp,)),
     )
     other = Change("another-fault", "Wrong, too.", breaks=(SHOULD,))
-    mutation = Proof(
+    mutation = MutationReport(
         {one.name: one for one in (MUTANT, other, VARIANT)},
         {one.name: outcome_of(one) for one in (MUTANT, VARIANT)},
         {NAME: SOUND.requirements.keys()},
@@ -287,9 +287,11 @@ def test_every_must_and_should_that_the_reference_passes_kills_a_mutant() -> Non
     ] == []
 
 
-def test_misjudged_schedulers_name_existing_changes() -> None:
-    misjudged = read_misjudged()
-    named = {name for one in (*misjudged.legal, *misjudged.illegal) for name in one.shown_by}
+def test_wrong_verdicts_name_existing_changes() -> None:
+    wrong_verdicts = read_wrong_verdicts()
+    named = {
+        name for one in (*wrong_verdicts.legal, *wrong_verdicts.illegal) for name in one.shown_by
+    }
 
     assert named <= CHANGES.keys()
 

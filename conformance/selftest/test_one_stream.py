@@ -7,7 +7,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from siconform.expecting.deadlines import Deadlines
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
-from siconform.protocol.matchers import UNSAID
+from siconform.protocol.matchers import UNSUPPORTED
 from siconform.protocol.notifications import (
     Allocated,
     AskReleased,
@@ -186,7 +186,7 @@ def test_every_part_of_response_is_reported() -> None:
     assert received(response) == [
         RegistrationWanted(),
         NodeAccepted("n"),
-        Released(UNSAID, "", "id", Termination.TIMEOUT, "", ""),
+        Released(UNSUPPORTED, "", "id", Termination.TIMEOUT, "", ""),
         NodeRecommended({"memory": 5}, "more"),
     ]
 

@@ -9,7 +9,7 @@ from siconform.protocol import notifications
 from siconform.protocol.application_states import WAITING
 from siconform.protocol.constraints import Affinity, Constraint, Operator, where
 from siconform.protocol.handles import Application, Ask, Node
-from siconform.protocol.matchers import ANY, UNSAID
+from siconform.protocol.matchers import ANY, UNSUPPORTED
 from siconform.protocol.notifications import (
     CONNECTION_FACTS,
     CONVERSATIONS,
@@ -123,7 +123,7 @@ def test_pattern_round_trips() -> None:
 
 
 def test_missing_field_matches_any_pattern_after_round_trip() -> None:
-    received = Released(UNSAID, "a", "id", Termination.TIMEOUT, "", "")
+    received = Released(UNSUPPORTED, "a", "id", Termination.TIMEOUT, "", "")
 
     back = fact_of(through_a_file(element(received)))
 

@@ -15,7 +15,7 @@ from mutation.known import load
 from mutation.main_revision import NAME, si
 from mutation.mutant import CHANGES, Change, of_side, rm_mutant
 from mutation.outcomes import outcome_of
-from mutation.page import Proof, page
+from mutation.page import MutationReport, page
 from patience import patient
 from siconform.catalogue import Level, Side, catalogue
 from siconform.running.index import cited
@@ -128,7 +128,7 @@ def test_page_shows_mutants_of_rms_in_their_own_section() -> None:
     scheduler = Change("a-mutant", "Wrong.", breaks=("SI-WIRE-006",))
     rm = replace(scheduler, name="an-rm", side=Side.RM)
     variant = Change("a-variant", "Free.", is_variant=True, side=Side.RM)
-    mutation = Proof(
+    mutation = MutationReport(
         {one.name: one for one in (scheduler, rm, variant)},
         {one.name: outcome_of(one) for one in (scheduler, rm, variant)},
         {NAME: ["SI-WIRE-006"]},

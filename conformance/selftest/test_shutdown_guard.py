@@ -44,9 +44,9 @@ with shutdown.guard():
 
 ERROR_AFTERWARDS = """
 import os, signal, time
-from siconform import guarding, shutdown
+from siconform import internal_errors, shutdown
 
-with shutdown.guard(), guarding.crashes():
+with shutdown.guard(), internal_errors.crashes():
     try:
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(100)

@@ -152,11 +152,11 @@ def test_only_its_own_release_makes_a_confirmation() -> None:
     behaviour.places(0.0)
     one = OneAllocation("a", "k", "k")
 
-    unasked = behaviour.receive([ReleaseRequest(one, Termination.TIMEOUT)], 0.0)
+    unrequested = behaviour.receive([ReleaseRequest(one, Termination.TIMEOUT)], 0.0)
     behaviour.releases(behaviour.model.live.values(), Termination.TIMEOUT)
     confirmed = behaviour.receive([ReleaseRequest(one, Termination.TIMEOUT)], 0.0)
 
-    assert unasked == []
+    assert unrequested == []
     assert not any(isinstance(fact, Released) for fact in confirmed)
     assert not behaviour.model.live
 

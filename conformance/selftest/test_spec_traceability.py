@@ -67,7 +67,7 @@ def _(request: si.NodeRequest) -> None:
         node.schedulableResource.resources["memory"].value -= 1
 
 
-@variant("node-late", misjudged_by=("SI-NODE-907",))
+@variant("node-late", once_failed_by=("SI-NODE-907",))
 def _(request: si.NodeRequest) -> None:
     request.rmID = ""
 """

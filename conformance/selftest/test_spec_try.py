@@ -6,10 +6,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from siconform.outcomes import NotExpressible, unsaid_in
+from siconform.outcomes import NotExpressible, inexpressible_in
 from siconform.verdicts import Verdict
 from sispec.trying.showing import document, markdown_lines, shown, trial_lines
-from sispec.trying.trial import Came, Trial, findings, suspects
+from sispec.trying.trial import Trial, TrialVerdict, findings, suspects
 
 TEST = "suite/test_nodes.py::test_one"
 OTHER = "suite/test_nodes.py::test_other"
@@ -40,7 +40,7 @@ def results(verdict: str, *tests: Received, identifier: str = "SI-NODE-001") -> 
     }
 
 
-def came(*runs: dict[str, Any] | None) -> Came:
+def came(*runs: dict[str, Any] | None) -> TrialVerdict:
     (finding,) = findings(*runs)  # type: ignore[arg-type]  # the first is none
     return finding.came
 
@@ -52,37 +52,37 @@ UNSAID = results("could-not-run", received(TEST, "could-not-run", LOST.message))
 
 def test_passing_text_needs_no_second_run() -> None:
     assert suspects(PASSED) == ()
-    assert came(PASSED) is Came.PASSES
+    assert came(PASSED) is TrialVerdict.PASSES
 
 
 def test_failure_with_edited_text_alone_is_due_to_change() -> None:
     assert suspects(FAILED) == (TEST,)
-    assert came(FAILED, PASSED) is Came.FAILS
+    assert came(FAILED, PASSED) is TrialVerdict.FAILS
 
 
 def test_failure_without_change_is_not_counted() -> None:
-    assert came(FAILED, FAILED) is Came.AS_BEFORE
-    assert came(UNSAID, FAILED) is Came.AS_BEFORE
+    assert came(FAILED, FAILED) is TrialVerdict.AS_BEFORE
+    assert came(UNSAID, FAILED) is TrialVerdict.AS_BEFORE
 
 
 def test_flaky_failure_is_not_counted() -> None:
-    assert came(FAILED, PASSED, PASSED) is Came.PASSES
-    assert came(FAILED, PASSED, FAILED) is Came.FAILS
+    assert came(FAILED, PASSED, PASSED) is TrialVerdict.PASSES
+    assert came(FAILED, PASSED, FAILED) is TrialVerdict.FAILS
 
 
 def test_failed_precondition_counts_as_failure() -> None:
     lost = results("could-not-run", received(TEST, "could-not-run", "precondition failed (a node)"))
 
-    assert came(lost, PASSED) is Came.FAILS
-    assert came(UNSAID, PASSED) is Came.UNSAID
+    assert came(lost, PASSED) is TrialVerdict.FAILS
+    assert came(UNSAID, PASSED) is TrialVerdict.UNSAID
 
 
 def test_feature_no_longer_offered_fails() -> None:
     not_offered = results("not-applicable", received(TEST, "not-applicable", "not offered: late"))
 
     assert suspects(not_offered) == (TEST,)
-    assert came(not_offered, PASSED) is Came.FAILS
-    assert came(not_offered, not_offered) is Came.AS_BEFORE
+    assert came(not_offered, PASSED) is TrialVerdict.FAILS
+    assert came(not_offered, not_offered) is TrialVerdict.AS_BEFORE
 
 
 def test_monitor_violations_are_compared_in_the_same_tests() -> None:
@@ -91,8 +91,8 @@ def test_monitor_violations_are_compared_in_the_same_tests() -> None:
     silent = results("not-selected", received(TEST, "pass"), identifier="SI-NODE-002")
 
     assert suspects(results("fail", complaint)) == (TEST,)
-    assert came(results("fail", complaint, held), silent) is Came.FAILS
-    assert came(results("fail", complaint), results("fail", complaint)) is Came.AS_BEFORE
+    assert came(results("fail", complaint, held), silent) is TrialVerdict.FAILS
+    assert came(results("fail", complaint), results("fail", complaint)) is TrialVerdict.AS_BEFORE
 
 
 def test_some_of_many_tests_with_violations_are_run_again() -> None:
@@ -111,7 +111,7 @@ def test_worst_test_decides() -> None:
 
     (finding,) = findings(both, passes)
 
-    assert finding.came is Came.FAILS
+    assert finding.came is TrialVerdict.FAILS
     assert [outcome.test for outcome in finding.outcomes] == [TEST]
 
 
@@ -128,13 +128,13 @@ def test_not_reached_is_neither_passed_nor_failed(open_one: Received) -> None:
     edited = results("could-not-run", open_one)
 
     assert suspects(edited) == ()
-    assert came(edited) is Came.UNJUDGED
+    assert came(edited) is TrialVerdict.UNJUDGED
 
 
 def test_unexercised_monitor_keeps_passed_tests() -> None:
     absent = received("monitor a", "could-not-run", "its precondition never held", "a")
 
-    assert came(results("pass", received(TEST, "pass"), absent)) is Came.PASSES
+    assert came(results("pass", received(TEST, "pass"), absent)) is TrialVerdict.PASSES
 
 
 @pytest.mark.parametrize("verdict", ["excluded", "no-test-yet", "not-selected", "of-the-rm"])
@@ -146,15 +146,15 @@ def test_known_deviation_stays_known() -> None:
     known = results("baselined", received(TEST, "baselined", "no (known: so it is)"))
 
     assert suspects(known) == ()
-    assert came(known) is Came.AS_BEFORE
+    assert came(known) is TrialVerdict.AS_BEFORE
 
 
 def test_unsendable_elements_are_all_named() -> None:
     lost = NotExpressible({"si.v1.NodeInfo.nodeID": "it is bytes there", "si.v1.Allocation.a": ""})
 
-    assert unsaid_in(lost.message) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
-    assert unsaid_in(f"precondition: {lost.message}") == unsaid_in(lost.message)
-    assert unsaid_in("si.v1.NodeInfo.nodeID was undeclared") == ()
+    assert inexpressible_in(lost.message) == ("si.v1.NodeInfo.nodeID", "si.v1.Allocation.a")
+    assert inexpressible_in(f"precondition: {lost.message}") == inexpressible_in(lost.message)
+    assert inexpressible_in("si.v1.NodeInfo.nodeID was undeclared") == ()
 
 
 def trial(*parts: dict[str, Any], losses: tuple[tuple[str, str], ...] = ()) -> Trial:

@@ -10,7 +10,7 @@ from siconform.protocol.notifications import (
     Fact,
     NodeAccepted,
     NodeRejected,
-    NotInTheText,
+    NotInSpec,
     Termination,
     UpdateKind,
 )
@@ -179,7 +179,7 @@ def test_renamed_field_is_read_as_missing() -> None:
 
     assert observed(received, renamed) == [
         NodeRejected("n1", ""),
-        NotInTheText(NODES, "si.v1.RejectedNode.reason", "there is no such field"),
+        NotInSpec(NODES, "si.v1.RejectedNode.reason", "there is no such field"),
     ]
 
 

@@ -133,5 +133,5 @@ def test_an_allocation_on_the_node_of_a_barrier_is_no_part_of_it(
 
 def _connection() -> Any:
     connection: Any = cast("Any", FakeConnection())
-    connection.hearing = threading.Lock()
+    connection.receive_lock = threading.Lock()
     return connection

@@ -43,7 +43,7 @@ EVERY = pytest.mark.parametrize("subject", [*SUBJECTS, *BY_KEY_SUBJECTS, LEGAL_B
 
 @pytest.fixture
 def begun_again_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_reading, "_AFRESH", 1)
+    monkeypatch.setattr(trace_reading, "_RESTART_AFTER", 1)
     monkeypatch.setattr(trace_reading, "_AGAIN", 0)
 
 
@@ -71,7 +71,7 @@ def test_monitors_begun_again_find_the_same(subject: str) -> None:
 def test_forgetting_what_ended_makes_no_violation(
     subject: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_memory, "LIVES_ON", -1)
+    monkeypatch.setattr(trace_memory, "RETENTION", -1)
     for sample in legal_samples(subject):
         assert violations(whole(sample)) == [], sample.name
 
@@ -126,8 +126,8 @@ def test_what_may_have_begun_before_the_gap_is_counted() -> None:
 
 
 def test_monitors_are_begun_again_in_a_long_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_reading, "_AFRESH", 50)
-    monkeypatch.setattr(trace_memory, "LIVES_ON", 50)
+    monkeypatch.setattr(trace_reading, "_RESTART_AFTER", 50)
+    monkeypatch.setattr(trace_memory, "RETENTION", 50)
     pods = [part for number in range(200) for part in _pod(f"k{number}")]
     forgotten: list[str] = []
     monitors = begun(Identity.KEY_OF_THE_ASK, is_whole=True).monitors

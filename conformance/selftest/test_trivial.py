@@ -9,7 +9,7 @@ from mutation.trivial import passing
 from siconform.catalogue import Level, Side, catalogue
 from siconform.doctor.examining import BRIEF, evaluated, idle, passed
 from siconform.doctor.idle import Idle
-from siconform.doctor.kept import KEPT
+from siconform.doctor.vacuous_musts import KEPT
 from siconform.reporting.stored import RecordError
 from siconform.verdicts import Verdict
 

@@ -68,8 +68,8 @@ def test_missing_scheduler_verifies_nothing(certified: Path, closed_address: str
 def test_inconclusive_repetition_is_not_a_difference() -> None:
     again = verifying.Again(KEPT, "MUST", certified=PASS, now=NOT_RUN, reason="it died")
 
-    assert again.is_unjudged
-    assert not verifying.Again(KEPT, "MUST", PASS, FAIL, "").is_unjudged
+    assert again.is_untested
+    assert not verifying.Again(KEPT, "MUST", PASS, FAIL, "").is_untested
     assert verifying.Again(KEPT, "MUST", NOT_RUN, NOT_RUN, "").is_same
 
 

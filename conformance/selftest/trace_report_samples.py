@@ -8,6 +8,7 @@ from selftest.monitor_cases.by_key import new
 from selftest.sample_histories import ASK, IN_THE_CLUSTER, NODE, by_key
 from siconform.baseline import Baseline, KnownDeviation
 from siconform.catalogue import Side, find_requirement
+from siconform.monitors.trace_context import Surroundings
 from siconform.monitors.trace_result import (
     Position,
     RequirementResult,
@@ -15,7 +16,6 @@ from siconform.monitors.trace_result import (
     TraceResult,
     Violation,
 )
-from siconform.monitors.trace_surroundings import Surroundings
 from siconform.output.trace_report.document import Check, document
 from siconform.output.trace_report.evaluation import evaluate
 

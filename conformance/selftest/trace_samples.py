@@ -9,8 +9,8 @@ from pathlib import Path
 from selftest.monitor_cases import BY_KEY_SUBJECTS, SUBJECTS
 from selftest.monitor_cases.by_key import LEGAL
 from selftest.sample_histories import IN_THE_CLUSTER, Part, by_key, exchange_of
+from siconform.monitors.evaluation import Reading
 from siconform.monitors.monitor import Monitor, Observers
-from siconform.monitors.reading import Reading
 from siconform.monitors.registry import MONITORS_OF
 from siconform.monitors.trace_reading import TraceReading
 from siconform.monitors.trace_result import Position

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from siconform import guarding, shutdown
+from siconform import internal_errors, shutdown
 from siconform.commands.catalogue_commands import explain, list_profiles, list_requirements
 from siconform.commands.certificate_commands import certify, verify
 from siconform.commands.check_command import check
-from siconform.commands.ending import ends, sentence, wrong
+from siconform.commands.errors import ends, sentence, wrong
 from siconform.commands.init_command import init
 from siconform.commands.kit_files import list_targets, queues
 from siconform.commands.record_command import record
@@ -59,7 +59,7 @@ class _Command(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line; report usage errors and internal errors in one sentence."""
-        with guarding.crashes():
+        with internal_errors.crashes():
             try:
                 return super().main(*args, **{**kwargs, "standalone_mode": False})
             except click.Abort:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_UNSAID: Final = re.compile(r" can no longer be (sent|received)$")
+_INEXPRESSIBLE: Final = re.compile(r" can no longer be (sent|received)$")
 _ELEMENT: Final = re.compile(r"\bsi\.v1\.\w+(?:\.\w+)*")
 
 
@@ -77,9 +77,9 @@ class NotExpressible(PreconditionFailed):
         super().__init__(f"{', '.join(named)} can no longer be {what}")
 
 
-def unsaid_in(message: str) -> tuple[str, ...]:
+def inexpressible_in(message: str) -> tuple[str, ...]:
     """Return the elements named by the message of a ``NotExpressible``, () for others."""
-    return tuple(dict.fromkeys(_ELEMENT.findall(message))) if _UNSAID.search(message) else ()
+    return tuple(dict.fromkeys(_ELEMENT.findall(message))) if _INEXPRESSIBLE.search(message) else ()
 
 
 class TargetLost(PreconditionFailed):

@@ -12,15 +12,15 @@ from typing import Any, TextIO, cast
 
 import pytest
 
-from siconform import fork_server, guarding, shutdown
+from siconform import fork_server, internal_errors, shutdown
 from siconform.catalogue import catalogue, find_requirement
 from siconform.config.open_target import check_command, prepare
 from siconform.config.option_values import BadOption
 from siconform.config.options import (
     Settings,
     add_options,
-    has_plain_names,
     in_a_project,
+    is_kit_suite,
     read_settings,
     results_given,
     started,
@@ -51,7 +51,7 @@ _REFUSALS: Mapping[type[Exception], ExitCode] = {
     BadOption: ExitCode.USAGE,
     NothingChosen: ExitCode.NOTHING_SELECTED,
     CannotWrite: ExitCode.KIT_ERROR,
-    guarding.UnfitPython: ExitCode.KIT_ERROR,
+    internal_errors.UnfitPython: ExitCode.KIT_ERROR,
 }
 _TEST_TIMEOUT = 60.0  # seconds, before scaling
 _RUN_TIMEOUT = 1800.0  # seconds, before scaling
@@ -61,7 +61,7 @@ _ID_IN_EXPRESSION = re.compile(r"\bSI-[A-Za-z]+-\w+", re.IGNORECASE)
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the options of the kit, prefixed in other projects (--si-target)."""
-    if has_plain_names(pluginmanager):
+    if is_kit_suite(pluginmanager):
         add_options(parser)
     else:
         add_options(parser, in_a_project)
@@ -72,13 +72,13 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Check the options, the results folder and the target before anything runs."""
-    if not has_plain_names(config.pluginmanager):
+    if not is_kit_suite(config.pluginmanager):
         return None
     take_named(config)
     if _is_worker(config) or _only_shows(config):
         return None
     try:
-        guarding.check_python()
+        internal_errors.check_python()
         settings = _checked(config)
         folder = _locked(config, settings)
     except tuple(_REFUSALS) as error:
@@ -113,7 +113,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "waits: waits for a timer of the scheduler; runs early")
     config.addinivalue_line("markers", "explores: runs random histories")
     config.addinivalue_line("markers", "real_clock: runs on virtual time and on the real clock")
-    in_its_own_run = has_plain_names(config.pluginmanager)
+    in_its_own_run = is_kit_suite(config.pluginmanager)
     if _only_shows(config):
         if in_its_own_run:
             config.pluginmanager.register(Selector(None), "siconform-selector")
@@ -143,7 +143,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Start the target while the tests are collected."""
     lease = session.config.stash.get(_LEASE, None)
-    in_its_own_run = has_plain_names(session.config.pluginmanager)
+    in_its_own_run = is_kit_suite(session.config.pluginmanager)
     if lease is not None and in_its_own_run and not _distributes(session.config):
         lease.open()
 

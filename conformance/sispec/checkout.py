@@ -13,7 +13,7 @@ from typing import Final
 from siconform.catalogue import catalogue
 
 RECORDS: Final = "fixtures/results"
-_SPOKE: Final = frozenset({"pass", "fail", "late", "baselined"})
+_CONCLUSIVE: Final = frozenset({"pass", "fail", "late", "baselined"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def read_records(root: Path) -> Iterator[Published]:
         try:
             sent = json.loads(path.read_text("utf-8"))
             evaluated = {
-                key for key, one in sent["requirements"].items() if one["verdict"] in _SPOKE
+                key for key, one in sent["requirements"].items() if one["verdict"] in _CONCLUSIVE
             }
             target, revision, command = sent["target"], sent["revision"], sent["command"]
         except (OSError, ValueError, KeyError, TypeError) as error:

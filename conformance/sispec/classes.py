@@ -13,7 +13,7 @@ from sispec.misreading import Decoding, Form, Reading
 from sispec.model import Spec
 from sispec.pairing import in_interface, interface_partners
 from sispec.schema import revision_schema
-from sispec.sentences import AGES, Teller, of_new_interface, without_bytes
+from sispec.sentences import AGES, Describer, of_new_interface, without_bytes
 
 _SENTENCES = 2  # per peer: enough for a misread and a lost value
 
@@ -128,12 +128,12 @@ def evaluate(old: Spec, new: Spec) -> list[Evaluation]:
     sent = {OLD: senders(exchange.before, old.api), NEW: senders(exchange.after, new.api)}
     for revision in exchange.memory.revisions:
         schemas[revision] = revision_schema(revision)
-    court = _Court(exchange, Teller(schemas, sent))
+    court = _Classifier(exchange, Describer(schemas, sent))
     return [court.evaluation(change) for change in changes]
 
 
-class _Court:
-    def __init__(self, exchange: Exchange, teller: Teller) -> None:
+class _Classifier:
+    def __init__(self, exchange: Exchange, teller: Describer) -> None:
         self._exchange = exchange
         self._teller = teller
         self._carried = carried_by_rpc(exchange.before)
@@ -220,12 +220,12 @@ class _Court:
     def _received(self, change: Change, readings: Iterable[Reading], side: str) -> str:
         mine = [r for r in readings if r.reader == side or (side == OLD and r.reader != NEW)]
         mine.sort(key=lambda r: (r.form is Form.JSON, -r.outcome.badness))
-        telling = [r for r in mine if r.outcome is not Decoding.SAME]
-        if any(r.form is Form.BYTES for r in telling):
-            telling = [r for r in telling if r.form is Form.BYTES]
-        if not telling:
-            telling = [r for r in mine if r.form is Form.BYTES][:1]
-        sent = dict.fromkeys(self._teller.send(reading) for reading in telling)
+        distinct = [r for r in mine if r.outcome is not Decoding.SAME]
+        if any(r.form is Form.BYTES for r in distinct):
+            distinct = [r for r in distinct if r.form is Form.BYTES]
+        if not distinct:
+            distinct = [r for r in mine if r.form is Form.BYTES][:1]
+        sent = dict.fromkeys(self._teller.send(reading) for reading in distinct)
         if sent:
             return " ".join([*sent][:_SENTENCES])
         who = self._reader(change, side)

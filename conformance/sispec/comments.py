@@ -14,7 +14,7 @@ _MOSTLY_EQUAL: Final = 0.75  # comments less similar than this are different
 _FEW: Final = 2  # extra words that a comment may have
 _NAME: Final = re.compile(r"\b(?:[a-z]+(?:[A-Z]+[a-z]*)+|(?:[A-Z][a-z]+){2,}|[A-Z]{2,})\b")
 """Identifiers: `allocationID`, `AllocationAsk`, `UUID`."""
-_STATES_LITTLE: Final = frozenset(
+_STOP_WORDS: Final = frozenset(
     {"a", "an", "and", "any", "at", "be", "been", "by", "for", "from", "has", "have", "in", "is"}
     | {"it", "its", "of", "on", "or", "other", "that", "the", "this", "to", "was", "which", "with"}
 )
@@ -49,7 +49,7 @@ def states_otherwise(one: str, other: str) -> bool:
     True if most words differ, if a name or a word such as `higher` was replaced by another, or if a
     condition or a negation was added or removed. One or two extra words do not change the role.
     """
-    less, more = sorted((_telling(one), _telling(other)), key=len)
+    less, more = sorted((_content_words(one), _content_words(other)), key=len)
     if (less ^ more) & _TURNING:
         return True
     if _decides_otherwise(one, other) and less == more:
@@ -83,8 +83,8 @@ def _decides_otherwise(one: str, other: str) -> bool:
     return bool(gone and come) or (before != after and not (gone or come))
 
 
-def _telling(comment: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[\w']+", comment.lower())) - _STATES_LITTLE
+def _content_words(comment: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[\w']+", comment.lower())) - _STOP_WORDS
 
 
 def _words_of(location: SourceCodeInfo.Location) -> str:

@@ -26,8 +26,8 @@ from sispec.impact_reasons import (
 )
 from sispec.model import Spec
 from sispec.places import (
-    Footing,
-    Standing,
+    SourceStatus,
+    SpecIndex,
     known_revision,
     nearest_revision,
     sources_of,
@@ -126,7 +126,7 @@ def impact(
     A checkout adds code, most mutants and published results.
     """
     known = tuple(requirements)
-    before, after = Footing(old), Footing(new)
+    before, after = SpecIndex(old), SpecIndex(new)
     revision = nearest_revision(before, known)
     rules = compare_rules(old, new, known)
     if revision is None:
@@ -154,7 +154,7 @@ def impact(
         tuple(_arriving(known, revision, before, after)),
         tuple(_results(checkout, revision, touched)),
         sum(map(len, standings.values())),
-        sum(s is Standing.UNSEEN for one in standings.values() for _, s in one),
+        sum(s is SourceStatus.UNSEEN for one in standings.values() for _, s in one),
         checkout is not None,
     )
 
@@ -164,14 +164,14 @@ def _traces(old: Spec, revision: str, checkout: Checkout | None) -> Traceability
     return Traceability(schema_of(old.file), revision, read_citations(mutants=mutants))
 
 
-Standings = Mapping[str, Sequence[tuple[Source, Standing]]]
+Standings = Mapping[str, Sequence[tuple[Source, SourceStatus]]]
 
 
 def _standings(
-    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+    known: Iterable[Requirement], revision: str, before: SpecIndex, after: SpecIndex
 ) -> Standings:
     """Yield what happened to each source of the revision's requirements, except the design's."""
-    found: dict[str, list[tuple[Source, Standing]]] = {
+    found: dict[str, list[tuple[Source, SourceStatus]]] = {
         one.id: [] for one in known if revision in one.revisions
     }
     for requirement, source in sources_of(known, revision):
@@ -191,7 +191,7 @@ def _touched(
         found = tuple(dict.fromkeys(reasons.get(one.id, ())))
         if found:
             stood = [stands for _, stands in standings[one.id]]
-            lost = bool(stood) and all(stands is Standing.GONE for stands in stood)
+            lost = bool(stood) and all(stands is SourceStatus.GONE for stands in stood)
             citations = traces.by_requirement.get(one.id, ())
             tests = tuple(each.name for each in citations if not each.is_mutant)
             mutants = tuple(each.name for each in citations if each.is_mutant and with_mutants)
@@ -199,7 +199,7 @@ def _touched(
 
 
 def _recorded(
-    known: Iterable[Requirement], revision: str, after: Footing
+    known: Iterable[Requirement], revision: str, after: SpecIndex
 ) -> Mapping[str, Sequence[Reason]]:
     """Return the changes recorded in the catalogue's windows if the new side has no prose."""
     other = None if after.spec.has_text else known_revision(after.spec.name)
@@ -217,7 +217,7 @@ def _recorded(
 
 
 def _joined(
-    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+    known: Iterable[Requirement], revision: str, before: SpecIndex, after: SpecIndex
 ) -> Mapping[str, Sequence[Reason]]:
     """Return new sentences that other revisions have as sources of a requirement."""
     if not (before.spec.has_text and after.spec.has_text):
@@ -258,7 +258,7 @@ def _code_of(change: Change, old: Spec, code: CodeUsage | None) -> tuple[Usage, 
 
 
 def _arriving(
-    known: Iterable[Requirement], revision: str, before: Footing, after: Footing
+    known: Iterable[Requirement], revision: str, before: SpecIndex, after: SpecIndex
 ) -> Iterator[Requirement]:
     """Yield those of other revisions all of whose sources hold now, one of them not before."""
     other = known_revision(after.spec.name)

@@ -9,7 +9,7 @@ from typing import Final
 from siconform.catalogue import Requirement, Source
 
 from sispec.changes import Change, Kind
-from sispec.places import Footing, Standing, name_of
+from sispec.places import SourceStatus, SpecIndex, name_of
 
 TAKEN_AWAY: Final = frozenset(
     {
@@ -73,9 +73,9 @@ class ReasonKind(Enum):
 
 
 _BY_SENTENCE: Final = {
-    Standing.GONE: ReasonKind.GONE,
-    Standing.REWORDED: ReasonKind.REWORDED,
-    Standing.MOVED: ReasonKind.MOVED,
+    SourceStatus.GONE: ReasonKind.GONE,
+    SourceStatus.REWORDED: ReasonKind.REWORDED,
+    SourceStatus.MOVED: ReasonKind.MOVED,
 }
 
 
@@ -93,7 +93,7 @@ class Reason:
 
 def reasons_of(
     requirement: Requirement,
-    standings: Sequence[tuple[Source, Standing]],
+    standings: Sequence[tuple[Source, SourceStatus]],
     changes: Sequence[Change],
     lost: Mapping[str, Change],
 ) -> Iterator[Reason]:
@@ -114,7 +114,9 @@ def reasons_of(
         yield Reason(ReasonKind.MENTIONED, name, lost[name])
 
 
-def lost_names(before: Footing, after: Footing, changes: Iterable[Change]) -> Mapping[str, Change]:
+def lost_names(
+    before: SpecIndex, after: SpecIndex, changes: Iterable[Change]
+) -> Mapping[str, Change]:
     """Map names that no declaration has any more to the change that removed them.
 
     Only names that are not English words: `maxAllocations`, not `asks`.
@@ -136,7 +138,7 @@ def is_distinct(name: str) -> bool:
     return _DISTINCT.search(name) is not None
 
 
-def _reason_kind(where: str, change: Change, stands: Standing) -> ReasonKind | None:
+def _reason_kind(where: str, change: Change, stands: SourceStatus) -> ReasonKind | None:
     """Return how a change of a declaration affects a source at this place; None if it does not."""
     name, place = name_of(where), change.old_place
     if not name or change.kind in OF_THE_FILE:
@@ -150,10 +152,10 @@ def _reason_kind(where: str, change: Change, stands: Standing) -> ReasonKind | N
     return None if change.kind in WORDS_ONLY else _inside(name, place, where, stands)
 
 
-def _inside(name: str, place: str, where: str, stands: Standing) -> ReasonKind | None:
+def _inside(name: str, place: str, where: str, stands: SourceStatus) -> ReasonKind | None:
     """Return how a change of a member affects a source that names its declaration."""
     if not f"{place}.".startswith(f"{name}."):
         return None
     if not where.startswith("type of "):
         return ReasonKind.INSIDE
-    return None if stands is Standing.STANDS else ReasonKind.NAMED
+    return None if stands is SourceStatus.STANDS else ReasonKind.NAMED

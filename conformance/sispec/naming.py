@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
-_STATES_LITTLE = frozenset({"id", "name", "key", "info", "value", "type", "the", "of"})
+_STOP_WORDS = frozenset({"id", "name", "key", "info", "value", "type", "the", "of"})
 _A_TYPO = 0.85  # applicartionID and applicationID have 0.97, tragetExpressions 0.94
 _SAME_COMMENT = 0.8
 _SHORTEST_FOR_A_TYPO = 5
@@ -34,9 +34,9 @@ def rename_of(old: str, new: str, old_comment: str = "", new_comment: str = "") 
     if _squeezed(old) == _squeezed(new):
         return Rename.SPELLING
     opposite = _opposite(set(words(old)) ^ set(words(new)))
-    telling_old, telling_new = _telling(old), _telling(new)
-    subset = telling_old <= telling_new or telling_new <= telling_old
-    if telling_old and telling_new and subset and not opposite:
+    old_words, new_words = _content_words(old), _content_words(new)
+    subset = old_words <= new_words or new_words <= old_words
+    if old_words and new_words and subset and not opposite:
         return Rename.NAME
     alike = SequenceMatcher(None, old.lower(), new.lower(), autojunk=False).ratio()
     if alike >= _A_TYPO and len(old) >= _SHORTEST_FOR_A_TYPO and not opposite:
@@ -52,8 +52,8 @@ def _squeezed(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _telling(name: str) -> set[str]:
-    return {word for word in words(name) if word not in _STATES_LITTLE}
+def _content_words(name: str) -> set[str]:
+    return {word for word in words(name) if word not in _STOP_WORDS}
 
 
 def _opposite(differing: set[str]) -> bool:

@@ -27,7 +27,7 @@ _PROSE = ("section ", "diagram ")
 _PACKAGE = re.compile(r"^\.?si\.v1\.")
 
 
-class Standing(Enum):
+class SourceStatus(Enum):
     """What happened to the sentence or declaration that a source names."""
 
     STANDS = "stands"
@@ -38,7 +38,7 @@ class Standing(Enum):
 
 
 @dataclass(frozen=True)
-class Footing:
+class SpecIndex:
     """A specification indexed by the catalogue's places."""
 
     spec: Spec
@@ -89,7 +89,7 @@ class Footing:
         )
 
 
-def standing(source: Source, old: Footing, new: Footing) -> Standing:
+def standing(source: Source, old: SpecIndex, new: SpecIndex) -> SourceStatus:
     """Return what happened to a source of the old specification in the new one.
 
     If one side has no prose, only the removal of a declaration can be detected. A source that
@@ -98,17 +98,17 @@ def standing(source: Source, old: Footing, new: Footing) -> Standing:
     prose = source.where.startswith(_PROSE)
     evaluated = new.spec.has_text if not old.has_words else new.has_words and old.holds(source)
     if not prose and _is_taken_out(name_of(source.where), old, new):
-        return Standing.GONE
+        return SourceStatus.GONE
     if not evaluated or (prose and not new.spec.has_text):
-        return Standing.UNSEEN
+        return SourceStatus.UNSEEN
     if new.holds(source):
-        return Standing.STANDS
+        return SourceStatus.STANDS
     if new.states_elsewhere(source):
-        return Standing.MOVED
-    return Standing.REWORDED if new.passages(source.where) else Standing.GONE
+        return SourceStatus.MOVED
+    return SourceStatus.REWORDED if new.passages(source.where) else SourceStatus.GONE
 
 
-def _is_taken_out(name: str, old: Footing, new: Footing) -> bool:
+def _is_taken_out(name: str, old: SpecIndex, new: SpecIndex) -> bool:
     """Whether the old one declares it and the new one, which could, does not."""
     if name in old.declared:
         return name not in new.declared
@@ -128,7 +128,7 @@ def name_of(where: str) -> str:
 class Carriers:
     """Which requirements cite the sentences of one specification."""
 
-    def __init__(self, footing: Footing, sources: Iterable[tuple[Requirement, Source]]) -> None:
+    def __init__(self, footing: SpecIndex, sources: Iterable[tuple[Requirement, Source]]) -> None:
         by_place: defaultdict[str, dict[str, list[str]]] = defaultdict(dict)
         for requirement, source in sources:
             passage = footing.passages(source.where).get(source.sha256)
@@ -166,7 +166,7 @@ def known_revision(name: str) -> str | None:
         return None
 
 
-def nearest_revision(footing: Footing, requirements: Sequence[Requirement]) -> str | None:
+def nearest_revision(footing: SpecIndex, requirements: Sequence[Requirement]) -> str | None:
     """Return the revision that a specification is, or resembles most; None if it resembles none.
 
     Similarity is the share of common declarations, then the number of sources that hold, then the

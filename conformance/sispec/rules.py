@@ -16,7 +16,7 @@ from siconform.catalogue import Requirement
 from siconform.catalogue.texts import normalised
 
 from sispec.model import Sentence, Spec
-from sispec.places import Carriers, Footing, name_of, nearest_revision, sources_of
+from sispec.places import Carriers, SpecIndex, name_of, nearest_revision, sources_of
 
 ALIKE_HERE: Final = 0.5
 """Minimum share of common words for a reworded sentence in the same place."""
@@ -121,7 +121,7 @@ def compare_rules(
 def _with_carriers(
     changes: Iterable[RuleChange], old: Spec, new: Spec, requirements: Sequence[Requirement]
 ) -> Iterator[RuleChange]:
-    before, after = Footing(old), Footing(new)
+    before, after = SpecIndex(old), SpecIndex(new)
     revision = nearest_revision(before, requirements)
     of_old = Carriers(before, sources_of(requirements, revision))
     of_new = Carriers(after, sources_of(requirements))

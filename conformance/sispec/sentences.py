@@ -16,7 +16,7 @@ _VOWELS = "aeiou"
 AGES = {OLD: "an old", NEW: "a new"}
 
 
-class Teller:
+class Describer:
     """Describes readings, by the schemas of their two sides."""
 
     def __init__(
@@ -132,7 +132,7 @@ def article(phrase: str) -> str:
 _STREAM = "(stream "
 _OTHERS = {peer.value: peer.other.value for peer in Peer}
 _UNSEEN = "{who} does not know {where}"
-_SAYINGS: Mapping[Kind, tuple[str, str]] = {
+_TEMPLATES: Mapping[Kind, tuple[str, str]] = {
     Kind.PACKAGE: (
         "{who} answers under {old} only: a new RM gets UNIMPLEMENTED to every call",
         "{who} answers under {new} only: an old RM gets UNIMPLEMENTED to every call",
@@ -216,7 +216,7 @@ def without_bytes(change: Change, side: str, who: str) -> str:
     if change.kind is Kind.METHOD_STREAMING:
         message = _of_streaming(change, side, who)
     else:
-        both = _SAYINGS.get(change.kind)
+        both = _TEMPLATES.get(change.kind)
         if change.kind is Kind.CONSTANT_VALUE and change.taken_from:
             both = _TAKEN
         template = (

@@ -14,7 +14,7 @@ from siconform.policy import ExitCode
 from sispec.command_output import BREAKING, UNREADABLE, ends, read, write
 
 if TYPE_CHECKING:
-    from sispec.trying.trial_run import How
+    from sispec.trying.trial_run import TrialOptions
 
 _CODES: Final = (
     "Exit codes: 0 nothing breaks, 1 something fails because of the change or can no longer be "
@@ -62,10 +62,10 @@ def try_(
     result shows the effect on existing schedulers: what still passes, what fails because of the
     change, and what can no longer be sent.
     """
-    from sispec.trying.trial_run import How  # noqa: PLC0415  # protobuf takes time
+    from sispec.trying.trial_run import TrialOptions  # noqa: PLC0415  # protobuf takes time
 
     shutdown.on_interrupt("nothing was compared")
-    how = How(
+    how = TrialOptions(
         target=_target(target),
         selection=_selection({"-k": expression, "-n": workers}),
         results=Path(results),
@@ -94,7 +94,7 @@ def _target(given: dict[str, Any]) -> tuple[str, ...]:
     return tuple(words_of(values | {TARGET_FILE: NONE}))
 
 
-def _try(text: str, how: "How", form: str, output: Path | None) -> NoReturn:
+def _try(text: str, how: "TrialOptions", form: str, output: Path | None) -> NoReturn:
     from sispec.model import UnreadableSpec  # noqa: PLC0415  # protobuf takes time
     from sispec.trying.showing import shown  # noqa: PLC0415  # the same
     from sispec.trying.trial_run import NotTried, try_text  # noqa: PLC0415  # the same

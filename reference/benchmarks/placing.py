@@ -217,7 +217,7 @@ def main() -> None:
     parser.add_argument("--policy", choices=POLICIES, nargs="+", default=POLICIES)
     sent = parser.parse_args()
     sizes = tuple(sent.nodes)
-    gc_tuning.look_seldom()
+    gc_tuning.reduce_collections()
     show(f"median of {sent.runs}; {APPLICATIONS} applications, {ASKS_A_MESSAGE} asks a message")
     show(f"goal: {GOAL}")
     show(f"{'':6} {'asks':>8} {'nodes':>8} {'a second':>10} {'us each':>8} {'growth':>9}")

@@ -504,7 +504,7 @@ def main() -> None:
     )
     sent = parser.parse_args()
     if sent.alone is not None:
-        gc_tuning.look_seldom()
+        gc_tuning.reduce_collections()
         show(json.dumps(SHAPES[sent.shapes[0]].measure(sent.alone)))
         return
     checkouts = {"before": sent.before.resolve()} if sent.before is not None else {}

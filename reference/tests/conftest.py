@@ -42,7 +42,7 @@ def _pages_stop_soon() -> Iterator[None]:
 def _process_as_usual() -> Iterator[None]:
     """Undo what a server that ran in this process did to the cycle collector and to threads."""
     yield
-    gc_tuning.look_as_usual()
+    gc_tuning.restore_collections()
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
 

@@ -67,7 +67,7 @@ class KeyedPlayer(Player):
 
     def again(self, move: Again) -> Iterator[Entry]:
         """Return a known key with another size."""
-        if move.lives:
+        if move.is_live:
             live = [one for p in self.partitions for one in p.allocations.all.values()]
             known = [(one.record.ask, [one.node.node_id]) for one in live]
         else:

@@ -26,7 +26,7 @@ class Again:
     choice: int  # among the known ones
     amount: Resource
     node: int | None  # index of a node; None names none, and for a live item means its own
-    lives: bool
+    is_live: bool
 
 
 def of_its_application(ask: Ask) -> Ask:
@@ -90,7 +90,7 @@ again = st.builds(
     st.integers(0, 20),
     history_moves.amounts,
     st.none() | st.integers(0, 3),
-    lives=st.sampled_from([True, True, False]),
+    is_live=st.sampled_from([True, True, False]),
 )
 sent_together = st.lists(
     st.one_of(*[asks] * 3, records, *[again] * 3, foreign, releases, history_moves.confirmations),

@@ -38,7 +38,7 @@ def _reports(sent: Bytes, _: str, __: Iterator[str]) -> object:
 def _states_again(sent: Bytes, _: str, __: Iterator[str]) -> object:
     traits = sent.number()
     node = traits // 8 if traits % 2 else None
-    return Again(sent.number(), sent.amount(6), node, lives=traits // 2 % 4 > 0)
+    return Again(sent.number(), sent.amount(6), node, is_live=traits // 2 % 4 > 0)
 
 
 def _sees(sent: Bytes, _: str, __: Iterator[str]) -> object:

@@ -33,7 +33,7 @@ are requirements (`siconform explain`).
 _KIT = """\
 The kit has no table of transitions. It is an independent implementation of the specification and
 knows names (`conformance/siconform/protocol/application_states.py`), because no revision fixes the
-strings. A selftest (`conformance/selftest/test_two_readings.py`) compares the two: each name of the
+strings. A selftest (`conformance/selftest/test_state_tables.py`) compares the two: each name of the
 kit stands for the states below, the kit knows every state of the table, and no edge leads from a
 state that is final for its monitors (`COMPLETED`, `FAILED`) to one that is not.
 """

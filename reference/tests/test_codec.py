@@ -317,10 +317,10 @@ def test_preemption_policy_is_written_as_in_the_ask(revision: Revision) -> None:
     records = [model.AllocationRecord("k", ask, "n") for ask in asks]
     (response,) = write(revision, *[model.NewAllocation("rm", record) for record in records])
 
-    asked, unasked = response.new
+    asked, plain = response.new
     assert asked.preemptionPolicy.allowPreemptSelf
     assert asked.preemptionPolicy.allowPreemptOther
-    assert not unasked.HasField("preemptionPolicy")
+    assert not plain.HasField("preemptionPolicy")
 
 
 # requirement: SI-WIRE-010

@@ -17,7 +17,7 @@ class Record:
 @pytest.fixture(autouse=True)
 def tuned() -> None:
     """Tune the collector as a server does; the other fixture of every test undoes it."""
-    gc_tuning.look_seldom()
+    gc_tuning.reduce_collections()
 
 
 def test_survivors_are_left_out() -> None:
@@ -37,10 +37,10 @@ def test_cycles_of_old_objects_are_found_when_there_are_many(
     one.itself, old = one, weakref.ref(one)
     del one
 
-    gc_tuning.look_at_old_ones()
+    gc_tuning.collect_frozen()
     assert old() is not None
     monkeypatch.setattr(gc_tuning, "_MANY", 0)
-    gc_tuning.look_at_old_ones()
+    gc_tuning.collect_frozen()
 
     assert old() is None
     assert gc.get_freeze_count()
@@ -49,11 +49,11 @@ def test_cycles_of_old_objects_are_found_when_there_are_many(
 def test_nothing_is_examined_where_the_collector_is_not_tuned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gc_tuning.look_as_usual()
+    gc_tuning.restore_collections()
     monkeypatch.setattr(gc_tuning, "_MANY", 0)
     gc.freeze()
 
-    gc_tuning.look_at_old_ones()
+    gc_tuning.collect_frozen()
 
     assert gc.get_freeze_count()
     gc.unfreeze()

@@ -26,7 +26,7 @@ from tests.driving import RM, identities, states
 pytestmark = pytest.mark.usefixtures("_only_new_objects_are_collected")
 
 WARM_UP: Final = 100
-LIVES: Final = 400
+LIFECYCLES_EACH: Final = 400
 FEW: Final = 50  # tolerated difference in objects after many lifecycles
 KINDS: Final = (Application, AskGroup, PendingAsk, Queue, Bucket)
 
@@ -46,7 +46,7 @@ partitions:
           - {{name: dynamic, parent: true}}
 """
 
-Life = Callable[[RM, int], object]
+Lifecycle = Callable[[RM, int], object]
 
 
 def withdrawn(rm: RM, number: int) -> None:
@@ -103,13 +103,13 @@ def counted() -> Counter[str]:
     return Counter(type(one).__name__ for one in gc.get_objects() if type(one) in KINDS)
 
 
-def grown(rm: RM, life: Life) -> Counter[str]:
+def grown(rm: RM, lifecycle: Lifecycle) -> Counter[str]:
     """Return the kinds with more objects after many lifecycles than after a few, and the excess."""
     for number in range(WARM_UP):
-        life(rm, number)
+        lifecycle(rm, number)
     before = counted()
-    for number in range(WARM_UP, WARM_UP + LIVES):
-        life(rm, number)
+    for number in range(WARM_UP, WARM_UP + LIFECYCLES_EACH):
+        lifecycle(rm, number)
     more = counted() - before
     return Counter({name: by for name, by in more.items() if by > FEW})
 
@@ -130,7 +130,7 @@ def others_wait(rm: RM) -> None:
         rm.asks("member", gang, memory=100, more={"task_group": "tg"})
 
 
-LIVES_LED: Final = (
+LIFECYCLES: Final = (
     withdrawn,
     replaced,
     resized,
@@ -144,27 +144,29 @@ LIVES_LED: Final = (
 
 @pytest.mark.parametrize("background", [nothing_waits, others_wait])
 @pytest.mark.parametrize("policy", ["fifo", "fair", "stateaware"])
-@pytest.mark.parametrize("life", LIVES_LED)
+@pytest.mark.parametrize("lifecycle", LIFECYCLES)
 def test_short_lifecycles_leave_nothing_behind(
-    life: Life, policy: str, background: Callable[[RM], None]
+    lifecycle: Lifecycle, policy: str, background: Callable[[RM], None]
 ) -> None:
     rm = RM(queues=QUEUES.format(policy=policy))
     rm.creates("n1", memory=60)
     rm.submits("a1", "root.leaf")
     background(rm)
 
-    assert grown(rm, life) == {}
+    assert grown(rm, lifecycle) == {}
 
 
-@pytest.mark.parametrize("life", [withdrawn, asked_for_by_turns, removed, queued_on_its_own])
-def test_short_lifecycles_leave_nothing_behind_while_a_question_is_open(life: Life) -> None:
+@pytest.mark.parametrize("lifecycle", [withdrawn, asked_for_by_turns, removed, queued_on_its_own])
+def test_short_lifecycles_leave_nothing_behind_while_a_question_is_open(
+    lifecycle: Lifecycle,
+) -> None:
     rm = RM(queues=QUEUES.format(policy="fifo"))
     rm.creates("n1", memory=60)
     rm.submits("a1", "root.leaf")
     rm.offers(Callback.PREDICATES)
     rm.asks("questionable", memory=1)
 
-    assert grown(rm, life) == {}
+    assert grown(rm, lifecycle) == {}
 
 
 @pytest.mark.parametrize("queue", ["root.limited", "root.leaf", "root.dynamic.own"])
@@ -174,19 +176,19 @@ def test_removed_application_is_freed_without_cycle_collection(
     rm = RM(queues=QUEUES.format(policy="fair"))
     rm.creates("n1", memory=60)
 
-    def lives(number: int) -> None:
+    def lifecycles(number: int) -> None:
         rm.submits(f"b{number}", queue, user=f"user{number}")
         rm.asks("large", f"b{number}", memory=100)
         rm.asks("small", f"b{number}", memory=1)
         rm.removes(f"b{number}")
         rm.waits(rm.scheduler.settings.empty_queue_timeout)
 
-    lives(0)
+    lifecycles(0)
     gc.collect()
     gc.disable()
     try:
         for number in range(1, FEW):
-            lives(number)
+            lifecycles(number)
         left = gc.collect()
     finally:
         gc.enable()
@@ -198,14 +200,14 @@ def test_asks_withdrawn_at_once_leave_nothing_behind_waiting_ones() -> None:
     rm = RM()
     rm.submits("a1")
     rm.asks("waits", memory=100)
-    for number in range(LIVES):
+    for number in range(LIFECYCLES_EACH):
         rm.asks(f"k{number}", memory=100)
     before = counted()["PendingAsk"]
 
-    for number in range(LIVES):
+    for number in range(LIFECYCLES_EACH):
         rm.withdraws(f"k{number}")
 
-    assert before - counted()["PendingAsk"] > LIVES - FEW
+    assert before - counted()["PendingAsk"] > LIFECYCLES_EACH - FEW
 
 
 def reachable(thing: object) -> Iterator[object]:
@@ -272,7 +274,7 @@ def test_replaced_registration_is_freed_without_cycle_collection(
     gc.disable()
     try:
         rm.registers(QUEUES.format(policy="fair"))
-        lives_of_all_kinds(rm, offered)
+        lifecycles_of_all_kinds(rm, offered)
         end(rm)
         left = gc.collect()
     finally:
@@ -290,7 +292,7 @@ SECOND: Final = """
 def test_items_ended_by_a_configuration_are_freed_without_cycle_collection() -> None:
     of_old, of_new = QUEUES.format(policy="fair"), QUEUES.format(policy="fifo")
     rm = RM(queues=of_old)
-    lives_of_all_kinds(rm, ())
+    lifecycles_of_all_kinds(rm, ())
     gc.collect()
     gc.disable()
     try:
@@ -304,7 +306,7 @@ def test_items_ended_by_a_configuration_are_freed_without_cycle_collection() -> 
     assert left < FEW
 
 
-def lives_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
+def lifecycles_of_all_kinds(rm: RM, offered: tuple[Callback, ...]) -> None:
     """Many items: with allocations, waiting, being released, finished."""
     for number in range(FEW):
         rm.creates(f"n{number}", memory=60)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 import pytest
 from sireference.core.model import ForeignAllocation, ShutDown
 from tests.keyed import Keyed
-from tests.test_growth import FEW, KINDS, LIVES, WARM_UP
+from tests.test_growth import FEW, KINDS, LIFECYCLES_EACH, WARM_UP
 
 pytestmark = pytest.mark.usefixtures("_only_new_objects_are_collected")
 GROWS = (*KINDS, ForeignAllocation)
 
 
 def updated(rm: Keyed, number: int) -> None:
-    rm.runs("lives", memory=1 + number % 5)
+    rm.runs("lifecycles", memory=1 + number % 5)
 
 
 def placed_by_the_rm(rm: Keyed, number: int) -> None:
@@ -44,24 +44,24 @@ def counted() -> int:
 
 
 @pytest.mark.parametrize(
-    "life",
+    "lifecycle",
     [updated, placed_by_the_rm, seen_and_gone, seen_on_another_node, gone_with_its_node],
 )
 def test_updated_and_ended_keys_leave_nothing_behind(
-    life: Callable[[Keyed, int], None],
+    lifecycle: Callable[[Keyed, int], None],
 ) -> None:
     rm = Keyed()
     rm.creates("n1", memory=60)
     rm.creates("n2", memory=60)
     rm.submits("a1")
-    rm.runs("lives", memory=1)
+    rm.runs("lifecycles", memory=1)
     rm.wants("waits", memory=999)
     for number in range(WARM_UP):
-        life(rm, number)
+        lifecycle(rm, number)
     before = counted()
 
-    for number in range(WARM_UP, WARM_UP + LIVES):
-        life(rm, number)
+    for number in range(WARM_UP, WARM_UP + LIFECYCLES_EACH):
+        lifecycle(rm, number)
 
     assert counted() - before < FEW
 

@@ -211,7 +211,7 @@ def test_asks_whose_targets_may_match_are_found_by_allocation_tags(
         if not stays:
             found.discard(number, targets)
 
-    may_match = list(found.that_may_match(tags))
+    may_match = list(found.possible_matches(tags))
 
     assert len(may_match) == len(set(may_match))
     assert set(may_match) >= {

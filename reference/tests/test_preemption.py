@@ -81,12 +81,12 @@ def test_ask_must_allow_preemption(rm: Preempting, policy: PreemptionPolicy | No
 
 # requirement: SI-PRE-003, SI-PRE-006
 def test_allocation_that_opted_out_is_not_a_victim(rm: Preempting) -> None:
-    (unsaid,) = rm.takes("unsaid")
+    (undecided,) = rm.takes("undecided")
     (willing,) = rm.takes("willing", preemption_policy=VICTIM)
     rm.takes("v", most=8, preemption_policy=OPTED_OUT)
 
     assert preempted(rm.claims("k1")) == [willing]
-    assert preempted(rm.claims("k2")) == [unsaid]
+    assert preempted(rm.claims("k2")) == [undecided]
     assert preempted(rm.claims("k3")) == []
 
 

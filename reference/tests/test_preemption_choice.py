@@ -145,8 +145,8 @@ def test_work_per_node_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 0 < len(looks) <= max(2**covering.FEW, 10 * smalls)
 
 
-def total(lives: Iterable[Allocation]) -> Resource:
-    return sum((live.record.ask.resource for live in lives), NOTHING)
+def total(allocations: Iterable[Allocation]) -> Resource:
+    return sum((live.record.ask.resource for live in allocations), NOTHING)
 
 
 def sets(partition: Partition) -> Iterator[Victims]:

@@ -2,7 +2,7 @@
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key import lives, rounds
+from mutation.by_key import lifecycle, rounds
 from mutation.by_key.table import USUAL_PARTITION, Application, Entry, Table, amounts
 
 _OF_THE_RM = (si_pb2.STOPPED_BY_RM, si_pb2.UNKNOWN_TERMINATION_TYPE)
@@ -24,7 +24,7 @@ def take(table: Table, sent: si_pb2.Allocation) -> None:
         table.enter(entry)
         _is_there(table, entry)
     if application is not None:
-        lives.settle(table, application)
+        lifecycle.settle(table, application)
 
 
 def _is_there(table: Table, entry: Entry) -> None:
@@ -106,7 +106,7 @@ def release(table: Table, sent: si_pb2.AllocationRelease) -> None:
             if entry.leaving == sent.terminationType:
                 _confirmed(table, entry)
     for application in {entry.application for entry in found if entry.application}:
-        lives.settle(table, application)
+        lifecycle.settle(table, application)
 
 
 def _named(table: Table, sent: si_pb2.AllocationRelease) -> list[Entry]:
@@ -139,7 +139,7 @@ def _stop(table: Table, sent: si_pb2.AllocationRelease, found: list[Entry]) -> N
         return
     if found and not sent.allocationKey and table.has("each-by-key"):
         for entry in found:
-            table.news.released(lives.release_of(entry, sent.terminationType, "released"))
+            table.news.released(lifecycle.release_of(entry, sent.terminationType, "released"))
         return
     table.news.released(sent)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key import lives, rhythm
+from mutation.by_key import lifecycle, rhythm
 from mutation.by_key.queues import upwards
 from mutation.by_key.table import Application, Entry, Node, State, Table, amounts
 from mutation.by_key.totals import Totals
@@ -28,7 +28,7 @@ def go(table: Table) -> None:
         if _replaces(table, entry) or place(table, entry, totals):
             if table.has("one-a-round"):
                 return
-            if table.has("leaves-room"):
+            if table.has("one-placement-each"):
                 done_with.add(application)
             continue
         done_with.update(_held_up(table, application))
@@ -110,7 +110,9 @@ def _replaces(table: Table, entry: Entry) -> bool:
     if table.has("largest-first"):
         found.sort(key=lambda held: -sum(held.size.values()))
     found[0].successor, entry.held = entry, True
-    lives.send_away(table, found[0], si_pb2.PLACEHOLDER_REPLACED, f"replaced by {entry.key}")
+    lifecycle.request_release(
+        table, found[0], si_pb2.PLACEHOLDER_REPLACED, f"replaced by {entry.key}"
+    )
     return True
 
 
@@ -142,7 +144,7 @@ def place(
     totals.add(entry)
     application.note_placeholder(entry)
     table.news.placed(shown(entry))
-    lives.settle(table, application)
+    lifecycle.settle(table, application)
     return True
 
 
@@ -165,10 +167,10 @@ def look_at_the_clock(table: Table) -> None:
         runs = application.state is State.RUNNING
         ran = application.ran + (now - application.since if runs else 0)
         if runs and 0 < limit <= ran:
-            lives.end(table, application, State.KILLED)
+            lifecycle.end(table, application, State.KILLED)
         elif application.state is State.WAITING:
             if now - application.since >= table.timers["waiting"]:
-                lives.end(table, application, State.COMPLETED)
+                lifecycle.end(table, application, State.COMPLETED)
         elif _gang_is_late(table, application, now):
             _gang_failed(table, application)
 
@@ -182,10 +184,12 @@ def _gang_is_late(table: Table, application: Application, now: float) -> bool:
 
 def _gang_failed(table: Table, application: Application) -> None:
     if application.is_hard:
-        lives.end(table, application, State.KILLED)
+        lifecycle.end(table, application, State.KILLED)
         return
     application.gang_over = True
     for entry in table.of(application):
         if entry.is_placeholder:
-            lives.send_away(table, entry, si_pb2.TIMEOUT, "its gang is not complete in time")
-    lives.settle(table, application)
+            lifecycle.request_release(
+                table, entry, si_pb2.TIMEOUT, "its gang is not complete in time"
+            )
+    lifecycle.settle(table, application)

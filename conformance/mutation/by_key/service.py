@@ -12,8 +12,8 @@ from siwire import REVISIONS
 from siwire.r2024_10 import si_pb2
 from siwire.rpc import scheduler_handlers
 
-from mutation.by_key import hearing, rounds
-from mutation.by_key.news import ALLOCATION, APPLICATION, NODE, News
+from mutation.by_key import handlers, rounds
+from mutation.by_key.outbox import ALLOCATION, APPLICATION, NODE, Outbox
 from mutation.by_key.queues import ConfigurationError, read
 from mutation.by_key.table import Table
 
@@ -88,7 +88,7 @@ class Service:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         if not request.rmID:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "an RM needs an id")
-        table = Table(request.rmID, partitions, self._strategies, timers, News(self._strategies))
+        table = Table(request.rmID, partitions, self._strategies, timers, Outbox(self._strategies))
         with self._lock:
             former = self._clients.pop(request.rmID, None)
             for stream in former.streams.values() if former else ():
@@ -103,7 +103,7 @@ class Service:
         return {k: float(proposed.get(f"siconform.timers.{k}", v)) for k, v in _TIMERS.items()}
 
     def _stream(self, name: str) -> Any:
-        def serve(requests: Iterator[hearing.Request], context: Context) -> Iterator[Any]:
+        def serve(requests: Iterator[handlers.Request], context: Context) -> Iterator[Any]:
             out: queue.SimpleQueue[Any] = queue.SimpleQueue()
             context.add_callback(lambda: out.put(None))
             threading.Thread(target=self._listen, args=(name, out, requests), daemon=True).start()
@@ -122,7 +122,7 @@ class Service:
         return serve
 
     def _listen(
-        self, name: str, out: "queue.SimpleQueue[Any]", requests: Iterator[hearing.Request]
+        self, name: str, out: "queue.SimpleQueue[Any]", requests: Iterator[handlers.Request]
     ) -> None:
         try:
             client: Client | None = None
@@ -137,7 +137,7 @@ class Service:
                         _opens(client, name, out)
                     if client.streams.get(name) is not out:
                         return
-                    hearing.observe(client.table, request)
+                    handlers.observe(client.table, request)
                     _flush(client)
         except grpc.RpcError:
             return
@@ -159,7 +159,7 @@ class Service:
                     del self._clients[client.table.rm]
 
 
-def _stranger(request: hearing.Request, known: Client | None) -> Ending:
+def _stranger(request: handlers.Request, known: Client | None) -> Ending:
     if request.rmID and known is None:
         return Ending(grpc.StatusCode.UNAVAILABLE, f"{request.rmID} has to register")
     return Ending(grpc.StatusCode.FAILED_PRECONDITION, "a stream needs a registered RM")

@@ -28,7 +28,7 @@ STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
         "each-by-key": "A release of all an application has is confirmed key by key.",
         "key-is-enough": "A release that names no application ends the entry with its key.",
         "unknown-unconfirmed": "A release that ends nothing is not confirmed.",
-        "untold-states": "No state of an application is reported.",
+        "unreported-states": "No state of an application is reported.",
         # what is accepted
         "no-updates": "A reported allocation that is already known is rejected.",
         "keys-once": "A key that was used once is rejected from then on.",
@@ -45,7 +45,7 @@ STRATEGIES: Final[Mapping[str, str]] = MappingProxyType(
         "last-first": "The newest request is placed first.",
         "emptiest": "A request goes to the emptiest node instead of the fullest.",
         "no-priority": "The priority of a request is ignored.",
-        "leaves-room": "Each application gets one placement per round.",
+        "one-placement-each": "Each application gets one placement per round.",
         "head-stays": "In a FIFO queue nothing overtakes an older request that does not fit.",
         "in-order": "The requests of an application are placed in order only.",
         "tries-seldom": "A request that did not fit is tried again after 1 second, then every 2.",

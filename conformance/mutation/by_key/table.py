@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key.news import News
+from mutation.by_key.outbox import Outbox
 from mutation.by_key.queues import Amounts, Partition
 
 USUAL_PARTITION = "default"
@@ -116,7 +116,7 @@ class Table:
     partitions: dict[str, Partition]
     strategies: frozenset[str]
     timers: dict[str, float]
-    news: News
+    news: Outbox
     nodes: dict[str, Node] = field(default_factory=dict)
     applications: dict[str, Application] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)

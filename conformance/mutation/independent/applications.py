@@ -2,7 +2,7 @@
 
 from siwire.r2023_12 import si_pb2
 
-from mutation.independent import lives
+from mutation.independent import lifecycle
 from mutation.independent.amounts import read
 from mutation.independent.queues import Queue
 from mutation.independent.state import USUAL_PARTITION, Application, RMState
@@ -77,5 +77,5 @@ def _remove(rm: RMState, request: si_pb2.RemoveApplicationRequest) -> None:
         rm.outbox.released(release)
     else:
         for grant in grants:
-            rm.outbox.released(lives.notice(rm, grant, kind, "the application was removed"))
-    lives.forget(rm, application)
+            rm.outbox.released(lifecycle.notice(rm, grant, kind, "the application was removed"))
+    lifecycle.forget(rm, application)

@@ -3,7 +3,7 @@
 from siwire.r2023_12 import si_pb2
 
 from mutation.independent.amounts import read
-from mutation.independent.lives import settle
+from mutation.independent.lifecycle import settle
 from mutation.independent.state import USUAL_PARTITION, Application, ApplicationState, Ask, RMState
 
 

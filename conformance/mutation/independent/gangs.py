@@ -3,7 +3,7 @@
 from siwire.r2023_12 import si_pb2
 
 from mutation.independent.amounts import fits, plus, read
-from mutation.independent.lives import end, has_ended, release_asks, send_away, settle
+from mutation.independent.lifecycle import end, has_ended, release_asks, request_release, settle
 from mutation.independent.placing import find_node, grant, usable
 from mutation.independent.state import Application, ApplicationState, Ask, Grant, RMState
 
@@ -67,7 +67,7 @@ def swap(rm: RMState, ask: Ask, held: Grant) -> bool:
         return False
     ask.swapping += 1
     held.capacity_for = ask
-    send_away(rm, held, si_pb2.PLACEHOLDER_REPLACED, f"replaced for {ask.key}")
+    request_release(rm, held, si_pb2.PLACEHOLDER_REPLACED, f"replaced for {ask.key}")
     return True
 
 
@@ -111,5 +111,5 @@ def check_time(rm: RMState, application: Application) -> None:
     application.complete = True
     release_asks(rm, application, placeholders_only=True)
     for held in application.placeholders:
-        send_away(rm, held, si_pb2.TIMEOUT, "timed out")
+        request_release(rm, held, si_pb2.TIMEOUT, "timed out")
     settle(rm, application)

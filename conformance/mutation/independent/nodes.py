@@ -6,7 +6,7 @@ from typing import Final
 
 from siwire.r2023_12 import si_pb2
 
-from mutation.independent import lives, recovery
+from mutation.independent import lifecycle, recovery
 from mutation.independent.amounts import read
 from mutation.independent.state import USUAL_PARTITION, Node, RMState
 
@@ -96,9 +96,9 @@ def _remove(rm: RMState, info: si_pb2.NodeInfo) -> None:
         if grant.asked_to_leave:  # its release was already sent and is not confirmed yet
             rm.vacate(grant)
             continue
-        notice = lives.notice(rm, grant, si_pb2.STOPPED_BY_RM, f"{node.name} is gone")
+        notice = lifecycle.notice(rm, grant, si_pb2.STOPPED_BY_RM, f"{node.name} is gone")
         rm.outbox.released(notice)
-        lives.has_ended(rm, grant)
+        lifecycle.has_ended(rm, grant)
 
 
 _CREATING: Final = (si_pb2.NodeInfo.CREATE, si_pb2.NodeInfo.CREATE_DRAIN)

@@ -1,7 +1,7 @@
 """A scheduling pass: serve every ask that is allowed and fits."""
 
 from mutation.independent import gangs
-from mutation.independent.lives import settle
+from mutation.independent.lifecycle import settle
 from mutation.independent.placing import find_node, grant, hopeless
 from mutation.independent.state import Application, Ask, RMState
 

@@ -4,7 +4,7 @@ from siwire.r2023_12 import si_pb2
 
 from mutation.independent import gangs
 from mutation.independent.amounts import read
-from mutation.independent.lives import settle
+from mutation.independent.lifecycle import settle
 from mutation.independent.state import Application, Ask, Grant, Node, RMState
 
 

@@ -2,7 +2,7 @@
 
 from siwire.r2023_12 import si_pb2
 
-from mutation.independent import gangs, lives
+from mutation.independent import gangs, lifecycle
 from mutation.independent.state import USUAL_PARTITION, Grant, RMState
 
 
@@ -23,10 +23,10 @@ def _stop(rm: RMState, release: si_pb2.AllocationRelease) -> None:
     ended = _named(rm, release)
     answers = [release]
     if not rm.has("plain-echo"):
-        answers = [lives.notice(rm, g, release.terminationType, "") for g in ended]
+        answers = [lifecycle.notice(rm, g, release.terminationType, "") for g in ended]
     for grant in ended:
         gangs.abandon_swap(grant)
-        lives.has_ended(rm, grant)
+        lifecycle.has_ended(rm, grant)
     for answer in answers:
         rm.outbox.released(answer)
 
@@ -35,7 +35,7 @@ def _confirmed(rm: RMState, grant: Grant) -> None:
     if grant.leaving == si_pb2.PLACEHOLDER_REPLACED:
         gangs.confirm_swap(rm, grant)
     else:
-        lives.has_ended(rm, grant)
+        lifecycle.has_ended(rm, grant)
 
 
 def _named(rm: RMState, release: si_pb2.AllocationRelease) -> list[Grant]:

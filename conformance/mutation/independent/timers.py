@@ -2,7 +2,7 @@
 
 from siwire.r2023_12 import si_pb2
 
-from mutation.independent import gangs, lives
+from mutation.independent import gangs, lifecycle
 from mutation.independent.state import Application, ApplicationState, RMState
 
 
@@ -10,7 +10,7 @@ def tick(rm: RMState) -> None:
     """End what has timed out."""
     for grant in rm.all_grants():
         if grant.expires is not None and rm.now >= grant.expires and grant.leaving is None:
-            lives.send_away(rm, grant, si_pb2.TIMEOUT, "it timed out")
+            lifecycle.request_release(rm, grant, si_pb2.TIMEOUT, "it timed out")
     for application in list(rm.applications.values()):
         gangs.check_time(rm, application)
         _check_waiting(rm, application)
@@ -25,10 +25,10 @@ def _check_waiting(rm: RMState, application: Application) -> None:
         return
     left = [held for held in application.placeholders if held.leaving is None]
     for held in left:
-        lives.send_away(rm, held, si_pb2.TIMEOUT, "not needed any more")
+        lifecycle.request_release(rm, held, si_pb2.TIMEOUT, "not needed any more")
     if not application.grants:
         application.ending = ApplicationState.COMPLETED
-        lives.settle(rm, application)
+        lifecycle.settle(rm, application)
 
 
 def _check_running(rm: RMState, application: Application) -> None:
@@ -36,4 +36,4 @@ def _check_running(rm: RMState, application: Application) -> None:
     if limit <= 0 or application.ending is not None or application.runs_since is None:
         return
     if application.ran + rm.now - application.runs_since >= limit:
-        lives.end(rm, application, ApplicationState.KILLED)
+        lifecycle.end(rm, application, ApplicationState.KILLED)

@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "refusals-told-to-everybody",
+    "rejections-sent-to-all-rms",
     "Rejections and ends of asks are reported to all RMs.",
     breaks=("SI-CONN-004",),
 )

@@ -72,7 +72,7 @@ def _rejects(inside: Inside, is_unfit: Callable[[Any, Any], bool]) -> None:
 
 
 @_mutant(
-    "foreign-needs-room",
+    "foreign-needs-capacity",
     "A foreign allocation that does not fit its node is rejected.",
     breaks=("SI-FOR-005",),
 )

@@ -60,7 +60,7 @@ def _(
 
 
 @_mutant(
-    "second-life-announced-twice",
+    "second-lifecycle-announced-twice",
     "The allocation of a reused key is announced twice.",
     breaks=("SI-ALLOC-008",),
 )
@@ -254,7 +254,7 @@ def _(inside: Inside, original: Callable[..., Any], reads: Any, message: Any) ->
 
 
 @_mutant(
-    "withdrawals-of-older-rms-are-heeded",
+    "legacy-withdrawals-carried-out",
     "Withdrawals in the fields of an older revision are carried out.",
     breaks=("SI-WIRE-016",),
 )

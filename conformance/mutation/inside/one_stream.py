@@ -96,7 +96,7 @@ def _(inside: Inside, original: Callable[..., Any], codec: Codec, method: str, m
 @variant(
     "never-forgotten",
     "The end of a released allocation is not synchronised (2021-02).",
-    misjudged_by=("SI-CB-011",),
+    once_failed_by=("SI-CB-011",),
     areas=("CB", "ALLOC", "REL"),
     revision="2021-02",
 )

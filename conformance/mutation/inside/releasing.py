@@ -78,7 +78,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, allocation: Any, no
 @variant(
     "found-by-identity-alone",
     "A release by identity ignores the application it names.",
-    misjudged_by=("SI-REL-005", "SI-REL-011"),
+    once_failed_by=("SI-REL-005", "SI-REL-011"),
     departs_from=("SI-REL-028",),
 )
 @instead_of(releases.release)
@@ -96,7 +96,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: 
 @variant(
     "misnamed-releases-are-echoed",
     "A release of something unknown is answered by its echo.",
-    misjudged_by=("SI-REL-005",),
+    once_failed_by=("SI-REL-005",),
 )
 @instead_of(releases.release)
 def _(inside: Inside, original: Callable[..., Any], rm: Any, request: Any, now: float) -> Any:
@@ -151,7 +151,7 @@ def _repeats(inside: Inside, seconds: float) -> None:
 @variant(
     "unconfirmed-releases-are-repeated",
     "An unconfirmed release is repeated each second.",
-    misjudged_by=("SI-ALLOC-009", "SI-REL-011"),
+    once_failed_by=("SI-ALLOC-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
     _repeats(inside, _AGAIN)
@@ -160,14 +160,14 @@ def _(inside: Inside) -> None:
 @variant(
     "unconfirmed-releases-are-repeated-soon",
     "An unconfirmed release is repeated at a short interval.",
-    misjudged_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
+    once_failed_by=("SI-ALLOC-009", "SI-GANG-020", "SI-REL-009", "SI-REL-011"),
 )
 def _(inside: Inside) -> None:
     _repeats(inside, _SOON)
 
 
 @mutant(
-    "timed-out-room-given-away-at-once",
+    "timed-out-freed-unconfirmed",
     "The capacity of a timed-out allocation is free before the RM has confirmed its end.",
     breaks=("SI-REL-011",),
     revision="2023-12",

@@ -31,7 +31,7 @@ def _rejected(rm: Any, new: NewApplication) -> list[Effect]:
 
 
 @mutant(
-    "nobody-gets-no-verdict",
+    "no-user-no-verdict",
     "An application without user is never answered.",
     breaks=("SI-APP-004",),
 )

@@ -76,7 +76,7 @@ def _(inside: Inside, original: Original, partition: Partition, now: float) -> l
 
 
 @mutant(
-    "placed-without-room",
+    "placed-without-capacity",
     "The real allocation goes to the node of its placeholder even if it does not fit.",
     breaks=("SI-GANG-025", "SI-GANG-055"),
 )

@@ -70,7 +70,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "told-in-answers-only",
+    "answers-to-requests-only",
     "A stream carries only answers to requests.",
     breaks=("SI-WIRE-005",),
 )
@@ -91,7 +91,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(SchedulerService.take, take)
 
 
-@mutant("told-to-everybody", "Messages to one RM are sent to all RMs.", breaks=("SI-CONN-004",))
+@mutant("sent-to-all-rms", "Messages to one RM are sent to all RMs.", breaks=("SI-CONN-004",))
 def _(inside: Inside) -> None:
     def deliver(
         original: Callable[..., None], self: StreamTable, rm_id: str, method: str, sent: list[bytes]

@@ -23,7 +23,7 @@ _Original = Callable[..., Any]
 
 
 @_mutant(
-    "updates-of-what-lives-passed-over",
+    "live-updates-ignored",
     "The update of a live allocation's amount is silently ignored.",
     breaks=("SI-ALLOC-012",),
 )
@@ -34,7 +34,7 @@ def _(inside: Inside, _original: _Original, *_: Any) -> Any:
 
 
 @_mutant(
-    "updates-of-what-lives-add-up",
+    "live-updates-add-up",
     "The updated amount of a live allocation is added to the old one.",
     breaks=("SI-ALLOC-012",),
 )
@@ -78,7 +78,7 @@ def _(inside: Inside) -> None:
 
 
 @_mutant(
-    "update-told-as-an-end",
+    "update-reported-as-an-end",
     "An update is reported as the release of the previous allocation.",
     breaks=("SI-ALLOC-013",),
 )
@@ -90,7 +90,7 @@ def _(inside: Inside, original: _Original, held_in: Any, live: Any, *rest: Any) 
 
 
 @_mutant(
-    "update-told-of-another-node",
+    "update-reported-on-another-node",
     "An update is reported as a new allocation on the wrong node.",
     breaks=("SI-ALLOC-013",),
 )
@@ -116,7 +116,7 @@ def _rejects(inside: Inside, is_too_much: Callable[[Any, Any], bool]) -> None:
 
 
 @_mutant(
-    "update-needs-room-on-its-node",
+    "update-needs-capacity-on-its-node",
     "An update that does not fit its node is rejected.",
     breaks=("SI-ALLOC-014",),
 )
@@ -125,7 +125,7 @@ def _(inside: Inside) -> None:
 
 
 @_mutant(
-    "update-needs-room-in-its-queue",
+    "update-needs-capacity-in-its-queue",
     "An update that exceeds the quota of its queue is rejected.",
     breaks=("SI-ALLOC-014",),
 )

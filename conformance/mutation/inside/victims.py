@@ -17,7 +17,7 @@ _SOON: Final = 0.4  # seconds after the release
 @variant(
     "preempts-lower-priorities-only",
     "Victims have a lower priority than the ask, never the same.",
-    misjudged_by=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
+    once_failed_by=("SI-PRE-001", "SI-PRE-002", "SI-PRE-003", "SI-PRE-004", "SI-PRE-007"),
     areas=("PRE", "REL"),
 )
 def _(inside: Inside) -> None:
@@ -59,7 +59,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "preempted-room-given-away-soon",
+    "preempted-freed-unconfirmed",
     "Preempted allocations end after 0.4 s, confirmed or not.",
     breaks=("SI-PRE-002",),
 )

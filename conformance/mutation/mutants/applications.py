@@ -98,7 +98,7 @@ def _(response: si.ApplicationResponse, wire: Wire) -> None:
 
 
 _row(
-    "states-of-nobody",
+    "states-of-unknown-applications",
     "Updates name another application.",
     UPDATED_APPLICATIONS.change("applicationID", lambda name: f"{name}-x"),
     breaks=("SI-APP-021",),
@@ -106,14 +106,14 @@ _row(
 
 
 _row(
-    "completed-not-told",
+    "completed-not-reported",
     "The state Completed is left out.",
     UPDATED_APPLICATIONS.only(lambda update: update.state != "Completed"),
     breaks=("SI-APP-029", "SI-GANG-045"),
     areas=("APP", "GANG"),
 )
 _row(
-    "failed-not-told",
+    "failed-not-reported",
     "The state Failed is left out.",
     UPDATED_APPLICATIONS.only(lambda update: update.state != "Failed"),
     breaks=("SI-GANG-068",),
@@ -129,7 +129,7 @@ _row(
 
 
 @_mutant(
-    "removed-application-is-told-of",
+    "removed-application-reported",
     "A removed application is reported again.",
     *_AREAS,
     breaks=("SI-APP-021",),

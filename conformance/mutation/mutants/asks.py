@@ -162,7 +162,7 @@ _.also(held_keys.announced)
 
 
 _row(
-    "tags-judged",
+    "tagged-asks-rejected",
     "An ask with tags is rejected.",
     ASKS.where(lambda ask: ask.allocationTags).put(partitionName="nowhere"),
     breaks=("SI-ASK-001",),

@@ -77,7 +77,7 @@ def _(sent: ext.FromRm, wire: Wire) -> None:
 
 
 _row(
-    "checks-about-nobody",
+    "checks-name-unknown-node",
     "Checks name an unknown node.",
     PLACEMENT_CHECKS.change("nodeID", lambda name: f"{name}-x"),
     breaks=("SI-CB-003",),
@@ -101,7 +101,7 @@ _row(
 
 
 @_mutant(
-    "nothing-for-who-takes-no-calls",
+    "no-allocation-without-callbacks",
     "For an RM without callbacks nothing is allocated.",
     breaks=("SI-CB-004",),
 )
@@ -119,7 +119,7 @@ def _(sent: ext.FromRm, wire: Wire) -> None:
 
 
 _row(
-    "container-states-of-nobody",
+    "container-states-of-unknown-asks",
     "Container states name unknown asks.",
     CONTAINER_STATES.change("allocationKey", lambda key: f"{key}-x"),
     breaks=("SI-CB-009",),
@@ -138,7 +138,7 @@ _row(
     breaks=("SI-WIRE-010", "SI-CB-009"),
 )
 _row(
-    "events-not-told",
+    "events-not-reported",
     "No events are sent.",
     EVENTS.none(),
     breaks=("SI-EVT-001",),
@@ -229,14 +229,14 @@ _row(
     areas=_EVENT_AREAS,
 )
 _row(
-    "drains-told-as-occupied",
+    "drains-reported-as-occupied",
     "The schedulability of a node is reported as its foreign allocations.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.NODE_SCHEDULABLE: _DETAIL.NODE_OCCUPIED}),
     breaks=("SI-EVT-009",),
     areas=_EVENT_AREAS,
 )
 _row(
-    "rights-told-as-limits",
+    "rights-reported-as-limits",
     "The guaranteed resources of a queue are reported as its maximum.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.QUEUE_GUARANTEED: _DETAIL.QUEUE_MAX}),
     breaks=("SI-EVT-010",),
@@ -250,7 +250,7 @@ _row(
     areas=_EVENT_AREAS,
 )
 _row(
-    "allocations-told-as-requests",
+    "allocations-reported-as-requests",
     "An allocation of an application is reported as a request.",
     EVENTS.turn("eventChangeDetail", {_DETAIL.APP_ALLOC: _DETAIL.APP_REQUEST}),
     breaks=("SI-EVT-012",),

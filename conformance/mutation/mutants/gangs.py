@@ -106,7 +106,7 @@ _row(
     breaks=("SI-GANG-032", "SI-GANG-044"),
 )
 _row(
-    "replacement-untold",
+    "replacement-not-reported",
     "The release of a replaced placeholder is not reported.",
     RELEASED.only(lambda release: release.terminationType != si.PLACEHOLDER_REPLACED),
     breaks=("SI-GANG-019",),

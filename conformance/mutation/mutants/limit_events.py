@@ -22,7 +22,7 @@ _newer_row: Final = partial(row, __file__, "2026-04")
 
 
 _row(
-    "limits-told-as-usage",
+    "limits-reported-as-usage",
     "The setting of a limit is reported as usage.",
     _OF_USERS.turn(
         "eventChangeDetail",
@@ -34,7 +34,7 @@ _row(
     breaks=("SI-EVT-014",),
 )
 _row(
-    "users-told-as-groups",
+    "users-reported-as-groups",
     "Events of users are reported as events of groups.",
     _OF_USERS.turn(
         "eventChangeDetail",
@@ -52,7 +52,7 @@ _row(
     breaks=("SI-EVT-014",),
 )
 _row(
-    "usage-told-backwards",
+    "usage-reported-backwards",
     "Increased usage is reported as removed, decreased usage as added.",
     _OF_USERS.turn("eventChangeType", {_RECORD.ADD: _RECORD.REMOVE, _RECORD.REMOVE: _RECORD.ADD}),
     breaks=("SI-EVT-014",),
@@ -64,7 +64,7 @@ _row(
     breaks=("SI-EVT-014",),
 )
 _row(
-    "slots-of-queues-told-as-of-owners",
+    "queue-slots-reported-as-owners",
     "Waiting for a slot of a queue is reported as waiting for one of its owner, and vice versa.",
     _EVENTS.turn(
         "eventChangeDetail",
@@ -78,7 +78,7 @@ _row(
     breaks=("SI-EVT-015",),
 )
 _row(
-    "told-to-run-while-waiting",
+    "reported-running-while-waiting",
     "Waiting for a slot is reported as having one.",
     _EVENTS.turn(
         "eventChangeDetail",
@@ -90,13 +90,13 @@ _row(
     breaks=("SI-EVT-015",),
 )
 _newer_row(
-    "quota-preemption-told-of-all-queues",
+    "quota-preemption-on-all-queues",
     "The enforcement of a quota is reported of the root.",
     _PREEMPTION.put(objectID="root"),
     breaks=("SI-EVT-016",),
 )
 _newer_row(
-    "quota-preemption-told-of-an-application",
+    "quota-preemption-on-application",
     "The enforcement of a queue's quota is reported of an application.",
     _PREEMPTION.put(type=newer.EventRecord.APP),
     breaks=("SI-EVT-016",),

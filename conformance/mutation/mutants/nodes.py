@@ -81,7 +81,7 @@ def _(request: si.NodeRequest) -> None:
 
 
 @_mutant(
-    "node-attributes-judged",
+    "attributed-nodes-rejected",
     "Nodes with other attributes than known ones are rejected.",
     *_AREAS,
     breaks=("SI-NODE-008",),

@@ -40,7 +40,7 @@ def _(request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
 
 
 @_mutant(
-    "build-information-judged",
+    "build-information-rejected",
     "Unknown build information makes a registration fail.",
     "REG",
     breaks=("SI-REG-017",),
@@ -51,7 +51,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 
 
 @_mutant(
-    "extra-configuration-judged",
+    "extra-configuration-rejected",
     "An unknown key of extraConfig makes a registration fail.",
     "REG",
     breaks=("SI-REG-016",),

@@ -16,7 +16,7 @@ _row: Final = partial(row, __file__, NAME, areas=_AREAS)
 
 
 _row(
-    "termination-nobody-defined",
+    "undefined-termination-type",
     "The end of an allocation released by the RM has an undefined termination type.",
     RELEASED.where(lambda release: release.terminationType == si.STOPPED_BY_RM).put(
         terminationType=_UNDEFINED
@@ -160,7 +160,7 @@ def _(request: si.AllocationRequest, wire: Wire) -> None:
 
 
 _row(
-    "timeouts-not-told",
+    "timeouts-not-reported",
     "The end of an allocation by timeout is not reported.",
     RELEASED.only(lambda release: release.terminationType != si.TIMEOUT),
     breaks=("SI-GANG-032",),
@@ -201,7 +201,7 @@ _.also(held_keys.reported)
 
 
 _row(
-    "ends-with-the-node-untold",
+    "ends-with-the-node-not-reported",
     "The end of allocations with their node is not reported.",
     RELEASED.only(lambda release: "node" not in release.message),
     breaks=("SI-NODE-032", "SI-CONN-014"),

@@ -37,7 +37,7 @@ _row(
     breaks=("SI-APP-008",),
 )
 _row(
-    "application-tags-judged",
+    "tagged-applications-rejected",
     "Unknown tags are dropped.",
     CREATED_APPLICATIONS.where(lambda one: one.tags).put(partitionName="nowhere"),
     breaks=("SI-APP-010",),

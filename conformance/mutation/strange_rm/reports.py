@@ -335,7 +335,7 @@ class Reports(State):
             session.foreign[one] = Sent(now)
             key = one.key
             live = [c.key for c in self.world.containers() if c.on_node]
-            if "key-in-two-hands" in self.on and self._ended_keys and live:
+            if "key-used-twice" in self.on and self._ended_keys and live:
                 key = live[-1]
             restarted = self.world.restarts > _AFTER_RESET
             static = one.static and not ("static-lost" in self.on and restarted)

@@ -51,7 +51,7 @@ MUTANTS: Final = {
     "third-unconfirmed": "SI-REL-008: does not confirm the third release of a message.",
     "previous-type": "SI-REL-008: confirms with the type of the confirmation before.",
     "second-restart-loses-flag": "SI-REC-010: no placeholder flag from the second restart on.",
-    "key-in-two-hands": "SI-ALLOC-017: once a key has ended, foreign containers take live keys.",
+    "key-used-twice": "SI-ALLOC-017: once a key has ended, foreign containers take live keys.",
     "cordoned-late": "SI-NODE-014: reports cordoned nodes from the second registration on.",
     "early-when-two": "SI-APP-016: asks before the addition if two were submitted within 0.5 s.",
     "answers-several": "SI-REL-010: releases again if a message has several STOPPED_BY_RM.",

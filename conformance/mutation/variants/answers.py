@@ -30,7 +30,7 @@ def place_of(rm: Any, one: Any) -> tuple[int, str, str]:
 @variant(
     "asks-wait-for-their-application",
     "An ask of an unknown application waits for the application instead of being rejected.",
-    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
+    once_failed_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-APP-020", "SI-ASK-008", "SI-ASK-009"),
 )
 def _(inside: Inside) -> None:
@@ -76,7 +76,7 @@ def _(inside: Inside) -> None:
 @variant(
     "younger-asks-first",
     "Among asks of one priority the youngest is served first.",
-    misjudged_by=("SI-ASK-005", "SI-ALLOC-001"),
+    once_failed_by=("SI-ASK-005", "SI-ALLOC-001"),
 )
 @instead_of(PendingAsk.order)
 def _(inside: Inside, original: Callable[..., Order], pending: PendingAsk) -> Order:
@@ -88,7 +88,7 @@ def _(inside: Inside, original: Callable[..., Order], pending: PendingAsk) -> Or
 @variant(
     "last-node-first",
     "An ask goes to the newest of the nodes that may take it.",
-    misjudged_by=("SI-ALLOC-001", "SI-NODE-026"),
+    once_failed_by=("SI-ALLOC-001", "SI-NODE-026"),
 )
 def _(inside: Inside) -> None:
     def find(original: Callable[..., Any], nodes: NodeIndex, profile: Any, need: Resource) -> Any:
@@ -109,7 +109,7 @@ def _(inside: Inside) -> None:
 @variant(
     "one-allocation-a-message",
     "Each allocation, each release and each rejection comes in a message of its own.",
-    misjudged_by=("SI-WIRE-005",),
+    once_failed_by=("SI-WIRE-005",),
 )
 @instead_of(Codec.responses)
 def _(inside: Inside, original: Callable[..., Any], codec: Any, method: str, answers: Any) -> Any:

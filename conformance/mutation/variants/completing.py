@@ -23,7 +23,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 @variant(
     "completed-before-the-leftovers-are-gone",
     "Completed is reported together with the releases of leftover placeholders.",
-    misjudged_by=("SI-GANG-044", "SI-GANG-045"),
+    once_failed_by=("SI-GANG-044", "SI-GANG-045"),
     departs_from=("SI-GANG-069",),
 )
 def _(inside: Inside) -> None:
@@ -54,7 +54,7 @@ def _(inside: Inside) -> None:
 @_on_the_wire(
     "failed-is-called-killed",
     "A failed application is reported as KILLED, and never as failing.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-038"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-038"),
 )
 def _(response: si.ApplicationResponse) -> None:
     keep(response.updated, lambda update: update.state != "Failing")
@@ -66,7 +66,7 @@ def _(response: si.ApplicationResponse) -> None:
 @variant(
     "identities-of-odd-characters",
     "Identities contain spaces, umlauts and punctuation.",
-    misjudged_by=("SI-ALLOC-008",),
+    once_failed_by=("SI-ALLOC-008",),
     revision=_BEFORE,
 )
 @instead_of(Partition.new_identity)
@@ -78,7 +78,7 @@ def _(inside: Inside, original: Callable[..., str], partition: Partition, ask: A
 @variant(
     "releases-without-key",
     "Releases by the scheduler name the identity and the application, not the key.",
-    misjudged_by=("SI-REL-023",),
+    once_failed_by=("SI-REL-023",),
     revision=_BEFORE,
 )
 def _(response: si_before.AllocationResponse) -> None:

@@ -19,9 +19,9 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 
 
 @variant(
-    "former-life-is-told",
+    "earlier-allocations-reported",
     "After a new registration the ends of the earlier allocations are reported.",
-    misjudged_by=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
+    once_failed_by=("SI-REL-023", "SI-ASK-022", "SI-ASK-002"),
 )
 @instead_of(ResourceManagers.register)
 def _(
@@ -49,7 +49,7 @@ def _ends(rm: Any) -> Iterator[Effect]:
 @_on_the_wire(
     "replacement-takes-its-time",
     "A placeholder is released 1.2 s after the real ask that is to replace it.",
-    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+    once_failed_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
     areas=("REL", "REC", "GANG"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
@@ -60,7 +60,7 @@ def _(response: si.AllocationResponse, wire: Wire) -> None:
 @_on_the_wire(
     "amounts-are-rounded-up",
     "Devices are allocated in pairs.",
-    misjudged_by=("SI-ALLOC-002",),
+    once_failed_by=("SI-ALLOC-002",),
     areas=("ALLOC",),
 )
 def _(request: si.AllocationRequest) -> None:
@@ -73,7 +73,7 @@ def _(request: si.AllocationRequest) -> None:
 @_on_the_wire(
     "rejects-no-ask",
     "An ask that cannot be served stays pending instead of being rejected.",
-    misjudged_by=("SI-ASK-017", "SI-ASK-022"),
+    once_failed_by=("SI-ASK-017", "SI-ASK-022"),
     departs_from=("SI-ASK-008", "SI-ASK-009", "SI-ASK-010"),
     areas=("ASK",),
 )
@@ -84,7 +84,7 @@ def _(response: si.AllocationResponse) -> None:
 @_on_the_wire(
     "rejects-no-existing-allocation",
     "An existing allocation that cannot be recovered by itself is ignored, not rejected.",
-    misjudged_by=("SI-REC-017",),
+    once_failed_by=("SI-REC-017",),
     departs_from=("SI-REC-004", "SI-REC-008"),
     areas=("REC",),
 )

@@ -25,7 +25,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 @_on_the_wire(
     "hard-in-lower-case-only",
     "The gang style hard fails at the timeout; any other spelling is soft.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -36,7 +36,7 @@ def _(request: si.ApplicationRequest) -> None:
 @_on_the_wire(
     "hard-as-a-name-only",
     "The gang style Hard fails at the timeout; any other spelling is soft.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-037"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-037"),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -47,7 +47,7 @@ def _(request: si.ApplicationRequest) -> None:
 @_on_the_wire(
     "soft-by-name-else-hard",
     "The gang style soft continues; any other spelling fails.",
-    misjudged_by=("SI-GANG-035",),
+    once_failed_by=("SI-GANG-035",),
 )
 def _(request: si.ApplicationRequest) -> None:
     for one in request.new:
@@ -58,7 +58,7 @@ def _(request: si.ApplicationRequest) -> None:
 @variant(
     "other-styles-refused",
     "Only the gang styles hard and soft, in this spelling, are accepted.",
-    misjudged_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
+    once_failed_by=("SI-GANG-037", "SI-GANG-004", "SI-GANG-007", "SI-GANG-051"),
 )
 @instead_of(submission.objections)
 def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: Any) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], leaf: Any, new: An
 @variant(
     "gangs-one-after-another",
     "A gang in a FIFO queue gets placeholders only when the older gangs have all of theirs.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036", "SI-GANG-039"),
 )
 @instead_of(placeholders.closed_gate)
 def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
@@ -85,9 +85,9 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, ask_group: A
 
 
 @variant(
-    "fair-unless-said",
+    "fair-by-default",
     "A queue is fair unless its configuration says otherwise.",
-    misjudged_by=(
+    once_failed_by=(
         "SI-GANG-003",
         "SI-GANG-004",
         "SI-GANG-010",
@@ -106,7 +106,7 @@ def _(inside: Inside, original: Callable[..., Any], above: Any, written: Any) ->
 @variant(
     "asks-of-a-gang-released-in-one",
     "All asks of an application are released by one message without a key.",
-    misjudged_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
+    once_failed_by=("SI-GANG-033", "SI-GANG-064", "SI-REL-020"),
 )
 @instead_of(application_lifecycle.withdraw)
 def _(inside: Inside, original: Original, partition: Any, asks: Any, *rest: Any) -> list[Effect]:
@@ -124,7 +124,7 @@ def _(inside: Inside, original: Original, partition: Any, asks: Any, *rest: Any)
 @variant(
     "placeholders-released-one-by-one",
     "Unused placeholders are released one by one, each after the last is gone.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-037", "SI-GANG-044", "SI-GANG-045"),
 )
 def _(inside: Inside) -> None:
     def first_of(partition: Any, live: list[Any]) -> list[Effect]:
@@ -170,7 +170,7 @@ def _(inside: Inside) -> None:
 @variant(
     "one-replacement-at-a-time",
     "A gang replaces one placeholder at a time.",
-    misjudged_by=("SI-GANG-023",),
+    once_failed_by=("SI-GANG-023",),
 )
 def _(inside: Inside) -> None:
     def closed_gate(original: Callable[..., Any], partition: Any, ask_group: Any) -> Any:
@@ -199,7 +199,7 @@ def _(inside: Inside) -> None:
 @variant(
     "timers-tick-each-second",
     "Timeouts are checked once a second.",
-    misjudged_by=("SI-GANG-031",),
+    once_failed_by=("SI-GANG-031",),
 )
 @instead_of(Timers.set)
 def _(inside: Inside, original: Callable[..., Any], timers: Any, deadline: float, due: Any) -> Any:

@@ -14,7 +14,7 @@ _PARTITION: Final = "si/node-partition"
 @variant(
     "rejections-do-not-wait",
     "Requests are processed in a loop; those with an unknown partition are rejected before that.",
-    misjudged_by=("SI-NODE-018", "SI-NODE-026", "SI-APP-018"),
+    once_failed_by=("SI-NODE-018", "SI-NODE-026", "SI-APP-018"),
     revision=NAME,
 )
 def rejections_do_not_wait(request: si.NodeRequest, wire: Wire) -> None:
@@ -43,7 +43,7 @@ def _is_here(partition: str) -> bool:
 @variant(
     "queues-have-to-be-named",
     "An application that names no queue is rejected.",
-    misjudged_by=("SI-CONST-005", "SI-CONST-011"),
+    once_failed_by=("SI-CONST-005", "SI-CONST-011"),
     revision=NAME,
 )
 def _(request: si.ApplicationRequest) -> None:

@@ -29,7 +29,7 @@ _LATER = 1.2  # seconds
 @variant(
     "updates-are-echoed",
     "An update of an allocation is answered with the current allocation.",
-    misjudged_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
+    once_failed_by=("SI-ALLOC-008", "SI-ALLOC-013", "SI-ASK-027"),
 )
 @instead_of(updates.change)
 def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any) -> list[Effect]:
@@ -44,7 +44,7 @@ def _(inside: Inside, original: Original, partition: Any, live: Any, *rest: Any)
 @variant(
     "updates-are-refused",
     "Every update of an allocation is rejected.",
-    misjudged_by=("SI-ALLOC-012", "SI-ALLOC-014"),
+    once_failed_by=("SI-ALLOC-012", "SI-ALLOC-014"),
     departs_from=("SI-ALLOC-014", "SI-REC-025"),
 )
 @instead_of(updates.objections)
@@ -57,7 +57,7 @@ def _(inside: Inside, original: Callable[..., Iterator[str]], *args: Any) -> Ite
 @variant(
     "ended-keys-are-refused",
     "The key of an ended allocation is never accepted again.",
-    misjudged_by=("SI-ASK-028", "SI-REC-026"),
+    once_failed_by=("SI-ASK-028", "SI-REC-026"),
 )
 def _(inside: Inside) -> None:
     ended: dict[int, tuple[Any, set[str]]] = {}  # with the partition, in which the key is unique
@@ -93,7 +93,7 @@ def _(inside: Inside) -> None:
 @variant(
     "only-the-scheduler-places",
     "A pending ask that the RM assigns to a node is rejected there and stays pending.",
-    misjudged_by=("SI-ASK-031",),
+    once_failed_by=("SI-ASK-031",),
     departs_from=("SI-ASK-031",),
 )
 def _(inside: Inside) -> None:
@@ -114,7 +114,7 @@ def _(inside: Inside) -> None:
 @variant(
     "foreign-is-refused",
     "Foreign allocations are not supported: each report is rejected.",
-    misjudged_by=("SI-FOR-002", "SI-FOR-004"),
+    once_failed_by=("SI-FOR-002", "SI-FOR-004"),
 )
 @instead_of(foreign_allocations.report)
 def _(inside: Inside, _: Original, rm: Any, foreign: ForeignAllocation, __: float) -> list[Effect]:
@@ -126,7 +126,7 @@ def _(inside: Inside, _: Original, rm: Any, foreign: ForeignAllocation, __: floa
 @variant(
     "foreign-is-ignored",
     "Foreign allocations are not supported: a report is not answered.",
-    misjudged_by=("SI-FOR-002", "SI-FOR-004"),
+    once_failed_by=("SI-FOR-002", "SI-FOR-004"),
     departs_from=("SI-FOR-004", "SI-FOR-010"),
 )
 @instead_of(foreign_allocations.report)
@@ -138,7 +138,7 @@ def _(inside: Inside, _: Original, __: Any, ___: ForeignAllocation, ____: float)
 @variant(
     "foreign-ends-are-confirmed",
     "The release of a foreign allocation is confirmed like any other.",
-    misjudged_by=("SI-FOR-003", "SI-FOR-008", "SI-REL-023"),
+    once_failed_by=("SI-FOR-003", "SI-FOR-008", "SI-REL-023"),
 )
 def _(inside: Inside) -> None:
     def release(
@@ -165,7 +165,7 @@ def _(inside: Inside) -> None:
 @variant(
     "withdrawals-are-silent",
     "The withdrawal of a pending ask is not answered.",
-    misjudged_by=("SI-REL-019",),
+    once_failed_by=("SI-REL-019",),
     departs_from=("SI-REL-019",),
 )
 @instead_of(withdrawal)
@@ -177,7 +177,7 @@ def _(inside: Inside, original: Original, *args: Any) -> list[Effect]:
 @variant(
     "withdrawals-are-confirmed-late",
     "The withdrawal of a pending ask is confirmed 1.2 s later.",
-    misjudged_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
+    once_failed_by=("SI-REL-019", "SI-REL-015", "SI-ASK-018"),
 )
 @instead_of(withdrawal)
 def _(inside: Inside, original: Original, partition: Any, pending: Any, now: float) -> list[Effect]:
@@ -191,7 +191,7 @@ def _(inside: Inside, original: Original, partition: Any, pending: Any, now: flo
 @variant(
     "withdrawals-are-rejections",
     "A pending ask that is withdrawn is reported as rejected, as the RM asked.",
-    misjudged_by=("SI-REL-019", "SI-ASK-019", "SI-ASK-022"),
+    once_failed_by=("SI-REL-019", "SI-ASK-019", "SI-ASK-022"),
     departs_from=("SI-REL-019",),
 )
 @instead_of(withdrawal)
@@ -206,7 +206,7 @@ def _(inside: Inside, original: Original, partition: Any, pending: Any, now: flo
 @variant(
     "asks-of-a-gang-are-rejected",
     "Pending asks of a gang are reported as rejected at its timeout.",
-    misjudged_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
+    once_failed_by=("SI-GANG-033", "SI-ASK-019", "SI-ASK-022"),
 )
 @instead_of(application_lifecycle.withdraw)
 def _(inside: Inside, original: Original, partition: Any, *rest: Any) -> list[Effect]:

@@ -26,12 +26,12 @@ def _each(received: ext.ToRm, change: Callable[[si.EventRecord], None]) -> None:
                 payload.data = record.SerializeToString()
 
 
-@_on_the_wire("users-told-as-information", "Events of users and groups have no change type.")
+@_on_the_wire("users-reported-as-information", "Events of users and groups have no change type.")
 def _(received: ext.ToRm) -> None:
     _each(received, lambda record: record.ClearField("eventChangeType"))
 
 
-@_on_the_wire("users-told-as-set", "Every change of a user or a group is a SET.")
+@_on_the_wire("users-reported-as-set", "Every change of a user or a group is a SET.")
 def _(received: ext.ToRm) -> None:
     def sets(record: si.EventRecord) -> None:
         record.eventChangeType = _RECORD.SET
@@ -56,11 +56,11 @@ def _(received: ext.ToRm, wire: Wire) -> None:
     keep_records(received, wire, is_limit_or_other)
 
 
-@_on_the_wire("slots-not-told", "Waiting for a slot and having one are not reported.")
+@_on_the_wire("slots-not-reported", "Waiting for a slot and having one are not reported.")
 def _(received: ext.ToRm, wire: Wire) -> None:
     keep_records(received, wire, lambda record: record.eventChangeDetail not in _SLOTS)
 
 
-@_on_the_wire("only-waiting-told", "Waiting for a slot is reported, having one is not.")
+@_on_the_wire("only-waiting-reported", "Waiting for a slot is reported, having one is not.")
 def _(received: ext.ToRm, wire: Wire) -> None:
     keep_records(received, wire, lambda record: record.eventChangeDetail not in _FREE_SLOTS)

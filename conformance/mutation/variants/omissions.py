@@ -25,18 +25,18 @@ def _skip(name: str, state: str) -> None:
         keep(response.updated, lambda update: update.state != state)
 
 
-_skip("accepted-not-told", "Accepted")
+_skip("accepted-not-reported", "Accepted")
 
 
-@variant("starting-not-told", "The state Starting is left out (2023-12).", revision="2023-12")
+@variant("starting-not-reported", "The state Starting is left out (2023-12).", revision="2023-12")
 def _(response: si_2023_12.ApplicationResponse) -> None:
     keep(response.updated, lambda update: update.state != "Starting")
 
 
-_skip("running-not-told", "Running")
-_skip("completing-not-told", "Completing")
-_skip("failing-not-told", "Failing")
-_skip("resuming-not-told", "Resuming")
+_skip("running-not-reported", "Running")
+_skip("completing-not-reported", "Completing")
+_skip("failing-not-reported", "Failing")
+_skip("resuming-not-reported", "Resuming")
 
 
 @_on_the_wire("events-without-message", "Events have no message.")

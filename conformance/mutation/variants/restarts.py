@@ -99,7 +99,7 @@ def _occupied_by_strangers(rm: Any, info: Any) -> Any:
 @variant(
     "existing-never-rejected",
     "Existing allocations of unknown applications count as occupied instead of being rejected.",
-    misjudged_by=("SI-REC-017",),
+    once_failed_by=("SI-REC-017",),
     departs_from=("SI-REC-004", "SI-REC-008"),
 )
 def _(inside: Inside) -> None:
@@ -143,9 +143,9 @@ def _(inside: Inside) -> None:
 
 
 @variant(
-    "unheard-is-lost",
+    "unsent-is-lost",
     "Messages on a stream that was never opened are lost.",
-    misjudged_by=("SI-REC-006",),
+    once_failed_by=("SI-REC-006",),
 )
 def _(inside: Inside) -> None:
     def deliver(
@@ -163,7 +163,7 @@ def _(inside: Inside) -> None:
 @variant(
     "rm-dropped-once",
     "An RM without any objects is dropped once, and has to register again.",
-    misjudged_by=("SI-REG-004", "SI-CONN-009"),
+    once_failed_by=("SI-REG-004", "SI-CONN-009"),
 )
 def _(inside: Inside) -> None:
     empty: dict[str, int] = {}

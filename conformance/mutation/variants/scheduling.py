@@ -11,7 +11,7 @@ from mutation.mutant import Wire, variant
 _on_the_wire: Final = partial(variant, revision=NAME)
 
 
-@_on_the_wire("nobody-preempts", "Asks never preempt others.")
+@_on_the_wire("no-preemption", "Asks never preempt others.")
 def _(request: si.AllocationRequest, wire: Wire) -> None:
     for ask in request.allocations:
         name = (ask.applicationID, ask.allocationKey)

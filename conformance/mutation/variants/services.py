@@ -28,7 +28,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 @_on_the_wire(
     "registers-after-a-while",
     "A registration is answered after 3 s.",
-    misjudged_by=("SI-WIRE-001", "SI-REG-004"),
+    once_failed_by=("SI-WIRE-001", "SI-REG-004"),
     areas=("WIRE", "REG"),
 )
 def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
@@ -38,7 +38,7 @@ def _(_request: si.RegisterResourceManagerRequest, wire: Wire) -> None:
 @_on_the_wire(
     "insists-on-its-version",
     "A registration with another client version than 1.5.2 is rejected.",
-    misjudged_by=("SI-REG-001", "SI-REG-019"),
+    once_failed_by=("SI-REG-001", "SI-REG-019"),
     received=("--rm-version", "1.5.2"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -49,7 +49,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 @_on_the_wire(
     "any-partition",
     "The partition attribute of a node is ignored.",
-    misjudged_by=("SI-CONST-001",),
+    once_failed_by=("SI-CONST-001",),
     departs_from=("SI-NODE-009",),
 )
 def _(request: si.NodeRequest) -> None:
@@ -60,7 +60,7 @@ def _(request: si.NodeRequest) -> None:
 @_on_the_wire(
     "queues-are-its-own-affair",
     "Every application is accepted, into a queue the scheduler chooses.",
-    misjudged_by=("SI-APP-023",),
+    once_failed_by=("SI-APP-023",),
     received=("--without", "queues"),
 )
 def _(request: si.ApplicationRequest) -> None:
@@ -68,7 +68,7 @@ def _(request: si.ApplicationRequest) -> None:
         one.queueName = "root.plain"
 
 
-def _heeds_no_maximum(inside: Inside) -> None:
+def _ignores_maximum(inside: Inside) -> None:
     def has_capacity(_original: Callable[..., Any], _self: Quota, _need: Any) -> bool:
         inside.fires()
         return True
@@ -81,25 +81,25 @@ def _heeds_no_maximum(inside: Inside) -> None:
 
 
 variant(
-    "heeds-no-maximum",
+    "ignores-queue-maximum",
     "Queue maxima are ignored; gangs too big for their queue are rejected.",
-    misjudged_by=("SI-CONST-001", "SI-CFG-005"),
+    once_failed_by=("SI-CONST-001", "SI-CFG-005"),
     departs_from=("SI-ASK-011",),
-)(_heeds_no_maximum)
+)(_ignores_maximum)
 
 variant(
-    "heeds-no-maximum-of-memory",
+    "ignores-queue-maximum-of-memory",
     "Queue maxima are ignored, in a revision without a constant for memory.",
-    misjudged_by=("SI-CONST-001",),
+    once_failed_by=("SI-CONST-001",),
     departs_from=("SI-ASK-011",),
     revision="2021-02",
-)(_heeds_no_maximum)
+)(_ignores_maximum)
 
 
 @variant(
     "describes-a-method-more",
     "Reflection shows an additional method, and no callback messages.",
-    misjudged_by=("SI-WIRE-003", "SI-WIRE-015"),
+    once_failed_by=("SI-WIRE-003", "SI-WIRE-015"),
     areas=("WIRE",),
 )
 def _(inside: Inside) -> None:
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 @variant(
     "knows-no-priority-class",
     "An ask with an unknown priority class is rejected (2021-02).",
-    misjudged_by=("SI-WIRE-012",),
+    once_failed_by=("SI-WIRE-012",),
     areas=("WIRE",),
     revision="2021-02",
 )
@@ -133,7 +133,7 @@ def _(request: si_2021_02.UpdateRequest, wire: Wire) -> None:
 @_on_the_wire(
     "tells-of-queues-only",
     "Events are sent about queues only.",
-    misjudged_by=("SI-EVT-001",),
+    once_failed_by=("SI-EVT-001",),
     areas=("EVT",),
     departs_from=("SI-EVT-013",),
 )
@@ -144,7 +144,7 @@ def _(received: ext.ToRm, wire: Wire) -> None:
 @_on_the_wire(
     "tells-the-end-of-requests-late",
     "The end of a request is reported when its allocation ends.",
-    misjudged_by=("SI-EVT-012",),
+    once_failed_by=("SI-EVT-012",),
     areas=("EVT",),
 )
 def _(received: ext.ToRm) -> None:
@@ -162,7 +162,7 @@ def _(received: ext.ToRm) -> None:
 @_on_the_wire(
     "limits-no-applications",
     "A queue lets any number of applications run.",
-    misjudged_by=("SI-APP-030",),
+    once_failed_by=("SI-APP-030",),
     areas=("APP", "GANG"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -173,7 +173,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 @_on_the_wire(
     "is-configured-elsewhere",
     "A registration with a configuration is rejected; the queues are configured elsewhere.",
-    misjudged_by=("SI-REG-001", "SI-REG-014"),
+    once_failed_by=("SI-REG-001", "SI-REG-014"),
     received=("--config", "none"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:
@@ -185,7 +185,7 @@ def _(request: si.RegisterResourceManagerRequest) -> None:
 @variant(
     "preempts-down-to-a-quota",
     "Allocations of a queue above a reduced quota are preempted.",
-    misjudged_by=("SI-CFG-005",),
+    once_failed_by=("SI-CFG-005",),
     areas=("CFG", "CONN"),
 )
 def _(inside: Inside) -> None:

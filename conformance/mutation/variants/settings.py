@@ -17,7 +17,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 @_on_the_wire(
     "other-configuration-format",
     "The configuration is the name of one on the scheduler's side.",
-    misjudged_by=("SI-REG-001", "SI-REG-002"),
+    once_failed_by=("SI-REG-001", "SI-REG-002"),
     received=("--config", _NAMED, "--without", "queues"),
 )
 def _(request: si.RegisterResourceManagerRequest) -> None:

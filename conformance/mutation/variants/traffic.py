@@ -98,7 +98,7 @@ def _(inside: Inside) -> None:
 
 
 @variant(
-    "allocations-are-told-last",
+    "allocations-reported-last",
     "Reports of allocations and asks come after those of nodes and applications.",
 )
 def _(inside: Inside) -> None:
@@ -116,7 +116,7 @@ def _(inside: Inside) -> None:
 @variant(
     "confirmations-after-a-second",
     "An allocation stopped by the RM frees its capacity at once, and is confirmed after 1 s.",
-    misjudged_by=("SI-GANG-047",),
+    once_failed_by=("SI-GANG-047",),
     received=("--time-scale", "1"),
 )
 def _(inside: Inside) -> None:

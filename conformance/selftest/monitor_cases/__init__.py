@@ -24,7 +24,7 @@ from selftest.monitor_cases import (
     recovery,
     registrations,
     releases,
-    unasked_ends,
+    unrequested_ends,
     utilisation,
     wire,
 )
@@ -35,7 +35,7 @@ SUBJECTS: Mapping[str, Sequence[Case]] = {
     for module in (
         *(allocations, applications, asks, gangs, nodes, recovery, releases, capacity, wire),
         *(absent_nodes, application_activity, application_verdicts, draining, events),
-        *(node_limits, node_verdicts, recovered_identities, unasked_ends, meaningless),
+        *(node_limits, node_verdicts, recovered_identities, unrequested_ends, meaningless),
         *(registrations, callbacks, utilisation),
     )
 }

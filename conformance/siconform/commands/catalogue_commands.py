@@ -8,7 +8,7 @@ import click
 from siwire import find_revision, note_on
 
 from siconform.catalogue import Requirement, Side, catalogue
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 from siconform.config.click_options import by_flag, complete_ids, of_the_selection
 from siconform.filters import find_meant, names_an_area, read_filters
 from siconform.listing import render_explanation, render_list, render_profiles

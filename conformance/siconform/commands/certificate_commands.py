@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from siconform.commands.ending import ends, wrong
+from siconform.commands.errors import ends, wrong
 from siconform.config.click_options import of_the_target
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _checks(
 
 
 def _received(one: "Again") -> str:
-    word = "NO RESULT" if one.is_unjudged else "DIFFERENT"
+    word = "NO RESULT" if one.is_untested else "DIFFERENT"
     reason = f": {' '.join(one.reason.split())}" if one.reason else ""
     line = (
         f"  {word:<10} {one.requirement:<12} {one.level:<6} certified {one.certified.label}, "

@@ -12,7 +12,7 @@ from siwire import DEFAULT_REVISION, find_revision
 
 from siconform import __version__
 from siconform.commands.check_command import check
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 from siconform.commands.target_file_command import FILE, NEW
 from siconform.targets.address import is_address
 

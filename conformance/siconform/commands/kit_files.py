@@ -5,7 +5,7 @@ import click
 from siconform import shipped
 from siconform.baseline import BaselineError, read_baseline
 from siconform.catalogue import Side
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 from siconform.protocol.queue_configurations import policy_groups
 from siconform.targets import TargetUnavailable
 from siconform.targets.named import NamedTarget, all_named

@@ -201,7 +201,7 @@ def _tests_apart(options: Sequence[str], suite: Path) -> tuple[list[str], list[s
     return list(_ignoring(chosen, suite.parent)), located
 
 
-def _ignoring(options: Sequence[str], suite_is_in: Path) -> Iterator[str]:
+def _ignoring(options: Sequence[str], suite_parent: Path) -> Iterator[str]:
     """Yield the options with existing paths to ignore: pytest accepts missing ones silently."""
     words = iter(options)
     for word in words:
@@ -211,26 +211,26 @@ def _ignoring(options: Sequence[str], suite_is_in: Path) -> Iterator[str]:
             continue
         named = value if is_pair else next(words, "")
         if flag == _IGNORES[0]:
-            yield f"{flag}={_ignored(named, suite_is_in)}"
-        elif named and any(suite_is_in.glob(named)):
-            yield f"{flag}={suite_is_in / named}"
+            yield f"{flag}={_ignored(named, suite_parent)}"
+        elif named and any(suite_parent.glob(named)):
+            yield f"{flag}={suite_parent / named}"
         else:
             raise NoSuchTest(
                 f'{flag} "{named}" matches no file; give a path such as suite/test_nodes.py'
             )
 
 
-def _ignored(named: str, suite_is_in: Path) -> Path:
-    for folder in (suite_is_in, Path.cwd()):
+def _ignored(named: str, suite_parent: Path) -> Path:
+    for folder in (suite_parent, Path.cwd()):
         if named and (folder / named).exists():
             return folder / named
     raise NoSuchTest(f'no file "{named}" to ignore; give a path such as suite/test_nodes.py')
 
 
-def _located(test: str, suite_is_in: Path) -> str:
+def _located(test: str, suite_parent: Path) -> str:
     """Locate the test's file: as named in summaries, else in the working directory."""
     file, colons, rest = test.partition("::")
-    for folder in (suite_is_in, Path.cwd()):
+    for folder in (suite_parent, Path.cwd()):
         if (folder / file).is_file():
             return f"{folder / file}{colons}{rest}"
     raise NoSuchTest(f'no test file "{file}"; name tests as in suite/test_nodes.py::test_')

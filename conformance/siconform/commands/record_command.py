@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from siconform import shutdown
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 from siconform.commands.revision_option import REVISION, known_revision
 from siconform.config.click_options import by_flag, of_the_target
 from siconform.config.option_list import BY_FLAG, OPTIONS, REACHING

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from siconform.commands.ending import ends, wrong
+from siconform.commands.errors import ends, wrong
 from siconform.policy import ExitCode
 
 

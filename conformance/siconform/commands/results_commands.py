@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from siconform.commands.comparison_output import lines_of
-from siconform.commands.ending import ends, wrong
+from siconform.commands.errors import ends, wrong
 from siconform.policy import ExitCode
 
 

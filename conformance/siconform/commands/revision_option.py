@@ -5,7 +5,7 @@ from typing import Final
 import click
 from siwire import DEFAULT_REVISION, Revision, find_revision
 
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 
 REVISION: Final = click.option(
     "--revision",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from siconform.commands.ending import wrong
+from siconform.commands.errors import wrong
 from siconform.config.option_list import BY_FLAG, TARGET_FILE
 from siconform.config.option_values import BadOption
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from siconform.commands.ending import ends
+from siconform.commands.errors import ends
 from siconform.commands.revision_option import REVISION, known_revision
 from siconform.config.option_list import BY_FLAG, FAIL_ON
 

@@ -358,7 +358,7 @@ def _baseline(file: str | None, named: NamedTarget | None, revision: Revision) -
         raise BadOption(str(error)) from None
 
 
-def has_plain_names(manager: pytest.PytestPluginManager) -> bool:
+def is_kit_suite(manager: pytest.PytestPluginManager) -> bool:
     """Return whether the kit's own suite runs, not another project."""
     return bool(manager.hasplugin(_SUITE))
 
@@ -375,13 +375,13 @@ def sentence_in_a_project(sentence: str) -> str:
 
 def getter(config: pytest.Config) -> Callable[[str], Any]:
     """Return a function that gets the value of an option by its plain name."""
-    if has_plain_names(config.pluginmanager):
+    if is_kit_suite(config.pluginmanager):
         return config.getoption
     return lambda flag: config.getoption(in_a_project(flag))
 
 
 def assign(config: pytest.Config, flag: str, value: object) -> None:
     """Set an option, as if it had been given on the command line."""
-    plain = has_plain_names(config.pluginmanager)
+    plain = is_kit_suite(config.pluginmanager)
     name = (flag if plain else in_a_project(flag)).removeprefix("--").replace("-", "_")
     setattr(config.option, name, value)

@@ -65,7 +65,7 @@ class ResultsDir:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._takes()
             self._restores()  # if an earlier run was killed
-            self._refuse_what_is_not_ours(self._files)
+            self._refuse_foreign_files(self._files)
             self.keeps_earlier = self._has_tested_something()
 
     def begin(self) -> None:
@@ -168,7 +168,7 @@ class ResultsDir:
         lines = (self._folder / LIST).read_text("utf-8", "replace").splitlines()[1:]
         return {line for line in lines if _is_inside(line)}
 
-    def _refuse_what_is_not_ours(self, files: Iterable[str]) -> None:
+    def _refuse_foreign_files(self, files: Iterable[str]) -> None:
         here = [name for name in files if os.path.lexists(self._folder / name)]
         for inner in _FOLDERS:
             if (self._folder / inner).is_dir():

@@ -31,7 +31,7 @@ class Change:
     """A mutant or a permitted variant.
 
     A mutant ``breaks`` these requirements; their areas and ``more_areas`` are tested. A permitted
-    variant breaks none and must not be detected; it was once ``misjudged_by`` requirements that
+    variant breaks none and must not be detected; it was once ``once_failed_by`` requirements that
     took it for a mutant, ``received`` options of a run that state what the kit cannot know, and
     ``departs_from`` the SHOULDs that it does not follow.
     """
@@ -40,7 +40,7 @@ class Change:
     summary: str
     breaks: tuple[str, ...] = ()
     more_areas: tuple[str, ...] = ()
-    misjudged_by: tuple[str, ...] = ()
+    once_failed_by: tuple[str, ...] = ()
     received: tuple[str, ...] = ()
     departs_from: tuple[str, ...] = ()
     revision: str = NAME

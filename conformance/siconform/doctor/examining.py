@@ -17,8 +17,8 @@ from siconform.config.results_dir import ResultsDir
 from siconform.doctor.change import Change
 from siconform.doctor.changes import CHANGES
 from siconform.doctor.idle import Idle
-from siconform.doctor.kept import KEPT
 from siconform.doctor.revision import NAME
+from siconform.doctor.vacuous_musts import KEPT
 from siconform.policy import ExitCode, RunVerdict
 from siconform.reporting.record import Record, read_results
 from siconform.reporting.stored import RecordError

@@ -117,7 +117,7 @@ class EventChecks(Steps):
         if event.subject is not Subject.UNDEFINED:
             self.only_reports([event], *details_of(event.subject))
 
-    def reports_a_life_as_reported(self, application: str, events: Sequence[EventReceived]) -> None:
+    def reports_states_in_order(self, application: str, events: Sequence[EventReceived]) -> None:
         """Check that events and updates report the states of an application in the same order.
 
         States that the two report a different number of times are left out of the comparison.

@@ -61,7 +61,7 @@ class ProbedBehaviour:
     keeps_waiting_asks: bool | None = None  # asks that fit a node, but not now
     keeps_oversized_asks: bool | None = None  # asks that fit no node
     serves_several_allocations: bool | None = None  # for one ask
-    heeds_quotas: bool | None = None  # the maximum of a queue
+    enforces_quotas: bool | None = None  # the maximum of a queue
     counts_foreign_allocations: bool | None = None  # as used capacity of their node
     accepted_gang_style: str | None = None  # a spelling the target accepts for gangs
     gang_styles: dict[str, str] = field(default_factory=dict)  # spellings of soft and hard
@@ -76,7 +76,7 @@ class ProbedBehaviour:
         Without configurable queues there are no quotas.
         """
         lacking = set(without)
-        if Feature.QUEUES in without or self.heeds_quotas is False:
+        if Feature.QUEUES in without or self.enforces_quotas is False:
             lacking.add(Feature.QUOTAS)
         if self.counts_foreign_allocations is False:
             lacking.add(Feature.FOREIGN_ALLOCATIONS)
@@ -93,7 +93,7 @@ class ProbedBehaviour:
                 "gets several",
                 "gets one",
             ),
-            "the quota of a queue": (self.heeds_quotas, "enforced", "not enforced"),
+            "the quota of a queue": (self.enforces_quotas, "enforced", "not enforced"),
             "a foreign allocation": (
                 self.counts_foreign_allocations,
                 "uses capacity",

@@ -47,7 +47,7 @@ class Synchronisation:
 
         Automatic confirmations of what was received so far are sent first.
         """
-        with self._link.connection.hearing:
+        with self._link.connection.receive_lock:
             if self._has_confirmed:
                 self._sent_on(UpdateKind.ALLOCATIONS).has_answers = False
             self._has_confirmed = False

@@ -16,8 +16,8 @@ from siconform.exploring.counterexample import Counterexample, raised_for, small
 from siconform.exploring.leak_check import REQUIREMENTS, Missing, ends_everything, fills_again
 from siconform.exploring.model_state import ModelState
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.exploring.rules import ArbitraryRM
-from siconform.exploring.rules_by_key import ArbitraryRMByKey
+from siconform.exploring.rules import RandomRM
+from siconform.exploring.rules_by_key import RandomRMByKey
 from siconform.outcomes import Outcome, PreconditionFailed, TargetLost
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.subjects import Identity
@@ -147,7 +147,7 @@ class Exploration:
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         )
-        rules = ArbitraryRMByKey if self._by_key else ArbitraryRM
+        rules = RandomRMByKey if self._by_key else RandomRM
         machine = seed(number)(lambda: rules(self))
         try:
             with with_reporter(lambda _: None):

@@ -93,7 +93,7 @@ class Repeater(Observations, Sender):
             self.send(*requests)
         self._has_sent = True
 
-    def synchronise_where_it_sent(self, kind: UpdateKind) -> None:
+    def synchronise_stream(self, kind: UpdateKind) -> None:
         """Send a barrier on the stream, unless there was one since the last message on it.
 
         The allocation stream gets a second one, as certainty may take both.
@@ -176,7 +176,7 @@ class Replay:
     def _resend(self, rm: Repeater, message: Sent) -> None:
         if message.barrier:
             if not all(isinstance(request, StreamOpening) for request in message.requests):
-                rm.synchronise_where_it_sent(message.kind)
+                rm.synchronise_stream(message.kind)
             return
         self._catches_up()
         self._lets_pass(rm, message.moment)

@@ -75,7 +75,7 @@ def step(**arguments: st.SearchStrategy[Any]) -> Callable[[Rule], Rule]:
 
     def declare(function: Rule) -> Rule:
         @wraps(function)
-        def stepped(self: "ArbitraryRM", **drawn: Any) -> None:
+        def stepped(self: "RandomRM", **drawn: Any) -> None:
             self.maker.goes_on(self.has, lambda: function(self, **drawn))
 
         declared: Rule = _rule(**arguments)(stepped)
@@ -84,23 +84,23 @@ def step(**arguments: st.SearchStrategy[Any]) -> Callable[[Rule], Rule]:
     return declare
 
 
-def _has_nodes(self: "ArbitraryRM") -> bool:
+def _has_nodes(self: "RandomRM") -> bool:
     return bool(self.has.nodes)
 
 
-def _has_applications(self: "ArbitraryRM") -> bool:
+def _has_applications(self: "RandomRM") -> bool:
     return bool(self.has.applications)
 
 
-def _has_gangs(self: "ArbitraryRM") -> bool:
+def _has_gangs(self: "RandomRM") -> bool:
     return bool(self.has.gangs())
 
 
-def _has_asks(self: "ArbitraryRM") -> bool:
+def _has_asks(self: "RandomRM") -> bool:
     return bool(self.has.asks)
 
 
-class ArbitraryRM(RuleBasedStateMachine):
+class RandomRM(RuleBasedStateMachine):
     """An RM with random behaviour within the specification."""
 
     several = True  # whether an ask may be for several allocations
@@ -263,7 +263,7 @@ class ArbitraryRM(RuleBasedStateMachine):
             self.has.asks.append(self.rm.asks_placeholder(gang))
 
     @step()
-    def takes_its_time_to_confirm_or_confirms(self) -> None:
+    def toggles_confirmations(self) -> None:
         """Toggle between confirming releases at once and some steps later."""
         if self.rm.is_confirming:
             self.rm.stops_confirming()

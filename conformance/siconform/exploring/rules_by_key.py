@@ -10,7 +10,7 @@ from hypothesis.stateful import precondition
 
 from siconform.exploring.model_state import ModelState, chosen
 from siconform.exploring.model_state_by_key import ModelStateByKey
-from siconform.exploring.rules import AMOUNTS, ANY_ONE, MOST_NODES, ArbitraryRM, step
+from siconform.exploring.rules import AMOUNTS, ANY_ONE, MOST_NODES, RandomRM, step
 from siconform.protocol.notifications import UpdateKind
 from siconform.protocol.requests import ExistingAllocationRequest
 
@@ -19,23 +19,23 @@ _MOST_FOREIGN = 3
 _BEYOND = st.sampled_from((None, 0, 1, 2))  # more than is free; None: no ask
 
 
-def _has_asks(self: "ArbitraryRMByKey") -> bool:
+def _has_asks(self: "RandomRMByKey") -> bool:
     return bool(self.has.asks)
 
 
-def _can_report(self: "ArbitraryRMByKey") -> bool:
+def _can_report(self: "RandomRMByKey") -> bool:
     return bool(self.has.nodes and self.has.applications)
 
 
-def _reports_foreign(self: "ArbitraryRMByKey") -> bool:
+def _reports_foreign(self: "RandomRMByKey") -> bool:
     return self.state.reports_foreign and bool(self.has.nodes)
 
 
-def _has_foreign(self: "ArbitraryRMByKey") -> bool:
+def _has_foreign(self: "RandomRMByKey") -> bool:
     return bool(self.state.foreign)
 
 
-class ArbitraryRMByKey(ArbitraryRM):
+class RandomRMByKey(RandomRM):
     """An RM that identifies its allocations by its own keys."""
 
     several = False

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from siconform.catalogue import Side
+from siconform.monitors.evaluation import reading_of
 from siconform.monitors.monitor import Monitor, MonitorResult
-from siconform.monitors.reading import reading_of
 from siconform.monitors.registry import MONITORS, MONITORS_OF
 from siconform.recording.history import Exchange
 

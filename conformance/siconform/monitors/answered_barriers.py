@@ -29,7 +29,7 @@ class Answer:
     kind: UpdateKind | None
     sent_at: Moment  # when the barrier was sent
 
-    def is_of_one_after(self, moment: Moment) -> bool:
+    def was_sent_after(self, moment: Moment) -> bool:
         """Return whether the barrier was sent after this."""
         return self.sent_at > moment
 

@@ -113,7 +113,7 @@ class Race:
         answer = self._barriers.observe(entry)
         if answer is not None and answer.kind is UpdateKind.ALLOCATIONS:
             for identity, (_, since) in list(self._confirmed.items()):
-                if answer.is_of_one_after(since):
+                if answer.was_sent_after(since):
                     del self._confirmed[identity]
 
     def begins(self, identity: str, sent: Termination | None) -> None:

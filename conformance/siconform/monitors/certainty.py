@@ -28,7 +28,7 @@ class _Waiting(Generic[T]):
     processed: bool = False
 
     def is_settled_by(self, answer: Answer, now: Moment) -> bool:
-        if answer.kind is not self.kind or not answer.is_of_one_after(self.since):
+        if answer.kind is not self.kind or not answer.was_sent_after(self.since):
             return False
         if self.processed:
             return True

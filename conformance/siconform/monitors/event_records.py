@@ -14,8 +14,8 @@ from siconform.monitors.monitor import (
     violated_if,
 )
 from siconform.monitors.recovered_allocations import recovered_in
-from siconform.monitors.remembered import Remembered
 from siconform.monitors.restated import Placed, Updated
+from siconform.monitors.used_names import Remembered
 from siconform.protocol.events import (
     Detail,
     EmptyBatch,

@@ -10,8 +10,8 @@ from siconform.monitors.monitor import (
     Monitor,
     violated_if,
 )
-from siconform.monitors.remembered import Remembered
 from siconform.monitors.restated import ForeignEchoed
+from siconform.monitors.used_names import Remembered
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,

@@ -55,7 +55,7 @@ _LATER: Final = " (life "  # after the key, in the identity of its second and la
 
 
 @dataclass(slots=True, eq=False)
-class _Life:
+class _KeyLifecycle:
     key: str
     application: str
     name: str  # its identity
@@ -81,20 +81,22 @@ class _Life:
         return replace(allocation, key=self.name, identity=self.name)
 
 
-class Lives:
+class KeyLifecycles:
     """The lifecycles of all keys of one RM, from the beginning of the history."""
 
     def __init__(self) -> None:
-        self._lives: dict[str, list[_Life]] = defaultdict(list)  # by key, all applications
-        self._left: dict[str, dict[int, _Life]] = {}  # by application, perhaps not over
+        self._lifecycles: dict[str, list[_KeyLifecycle]] = defaultdict(
+            list
+        )  # by key, all applications
+        self._left: dict[str, dict[int, _KeyLifecycle]] = {}  # by application, perhaps not over
         self._foreign: dict[str, list[str]] = defaultdict(list)  # nodes reported, not echoed
         self._gone: set[str] = set()  # decommissioned nodes
-        self._certainty: Certainty[_Life] = Certainty()
+        self._certainty: Certainty[_KeyLifecycle] = Certainty()
 
     def restates(self, entry: Entry) -> Iterator[Entry]:
         """Yield the entry as monitors are to observe it: once for each possible meaning."""
-        for life in self._certainty.observe(entry):
-            life.over = True
+        for lifecycle in self._certainty.observe(entry):
+            lifecycle.over = True
         if entry.barrier:
             yield entry
             return
@@ -120,16 +122,18 @@ class Lives:
             case Allocated():
                 return self._announces(received)
             case Released(identity="", application=application):
-                for life in self._all_of(application):
-                    life.ended = True
-                    life.over = life.is_live and received.termination not in BY_THE_SCHEDULER
-            case Released(identity=key) | AskReleased(key=key) if self._lives[key]:
+                for lifecycle in self._all_of(application):
+                    lifecycle.ended = True
+                    lifecycle.over = (
+                        lifecycle.is_live and received.termination not in BY_THE_SCHEDULER
+                    )
+            case Released(identity=key) | AskReleased(key=key) if self._lifecycles[key]:
                 return self._releases(received, key)
             case AskRejected(key=key) | AllocationRejected(key=key):
                 return self._rejects(received, key)
             case RegistrationAnswered(status="OK"):
-                for life in self._all():
-                    life.ended = life.over = True
+                for lifecycle in self._all():
+                    lifecycle.ended = lifecycle.over = True
         return received
 
     def _observe_other(self, content: Content) -> None:
@@ -140,44 +144,50 @@ class Lives:
                 self._gone.discard(node)
             case NodeRequest(action=Action.DECOMMISSION, node=node):
                 self._gone.add(node)
-                there = (life for life in self._all() if node in life.nodes[:1])
+                there = (lifecycle for lifecycle in self._all() if node in lifecycle.nodes[:1])
                 self._ends_all(there, UpdateKind.NODES)
             case ApplicationRemoval(application=application):
                 self._ends_all(self._all_of(application), UpdateKind.APPLICATIONS)
 
     def _asks(self, ask: AskRequest) -> Content:
-        life = self._living(ask.key, ask.application)
-        if life is None:
+        lifecycle = self._live(ask.key, ask.application)
+        if lifecycle is None:
             return _named(ask, self._begins(ask.key, ask.application).name)
-        return self._updates(life, ask.resource or {}, ask=_named(ask, life.name))
+        return self._updates(lifecycle, ask.resource or {}, ask=_named(ask, lifecycle.name))
 
     def _reports(self, allocation: Allocated) -> Content:
         if not allocation.node:
             return self._asks(_as_ask(allocation))
         key, application, node = allocation.identity, allocation.application, allocation.node
-        life = self._living(key, application)
-        if life is None:
-            life = self._begins(key, application)
-            life.reported, life.nodes = True, [node]
-            is_first = life is self._lives[key][0]
+        lifecycle = self._live(key, application)
+        if lifecycle is None:
+            lifecycle = self._begins(key, application)
+            lifecycle.reported, lifecycle.nodes = True, [node]
+            is_first = lifecycle is self._lifecycles[key][0]
             return (ExistingAllocationRequest if is_first else ReportedAgain)(
-                life.names(allocation)
+                lifecycle.names(allocation)
             )
-        if life.is_live:
-            return self._updates(life, allocation.resource, node)
-        life.updates += 1
-        life.echoes += 1
-        life.nodes.append(node)
-        return Placed(life.names(allocation))
+        if lifecycle.is_live:
+            return self._updates(lifecycle, allocation.resource, node)
+        lifecycle.updates += 1
+        lifecycle.echoes += 1
+        lifecycle.nodes.append(node)
+        return Placed(lifecycle.names(allocation))
 
     def _updates(
-        self, life: _Life, resource: Amounts, node: str = "", ask: AskRequest | None = None
+        self,
+        lifecycle: _KeyLifecycle,
+        resource: Amounts,
+        node: str = "",
+        ask: AskRequest | None = None,
     ) -> Content:
-        life.updates += 1
-        life.echoes += 1
+        lifecycle.updates += 1
+        lifecycle.echoes += 1
         if node:
-            life.nodes.append(node)
-        return Updated(life.name, life.application, resource, node, ask, life.announced)
+            lifecycle.nodes.append(node)
+        return Updated(
+            lifecycle.name, lifecycle.application, resource, node, ask, lifecycle.announced
+        )
 
     def _ends(self, sent: ReleaseRequest | AskReleaseRequest) -> Iterator[Content]:
         """Yield a release, and also a withdrawal of what was not announced yet."""
@@ -193,18 +203,18 @@ class Lives:
             case _:
                 yield sent
                 return
-        life = self._last(key, application) if application else None  # foreign: none
-        if life is not None and life.application == application:
-            life.ended = True
-            is_confirmation = sent.termination is life.started
-            life.confirmed = life.confirmed or is_confirmation
-            life.stops += not is_confirmation
-            if sent.termination in (Termination.STOPPED_BY_RM, life.started):
-                self._certainty.send(life, UpdateKind.ALLOCATIONS)
-        name = key if life is None else life.name
+        lifecycle = self._last(key, application) if application else None  # foreign: none
+        if lifecycle is not None and lifecycle.application == application:
+            lifecycle.ended = True
+            is_confirmation = sent.termination is lifecycle.started
+            lifecycle.confirmed = lifecycle.confirmed or is_confirmation
+            lifecycle.stops += not is_confirmation
+            if sent.termination in (Termination.STOPPED_BY_RM, lifecycle.started):
+                self._certainty.send(lifecycle, UpdateKind.ALLOCATIONS)
+        name = key if lifecycle is None else lifecycle.name
         one = OneAllocation(application, name, name)
         yield ReleaseRequest(one, sent.termination, sent.partition)
-        named = life or self._last(key, application)  # a bare key names no ask but is echoed
+        named = lifecycle or self._last(key, application)  # a bare key names no ask but is echoed
         if named is not None and not named.is_live:
             one_ask = OneAsk(application, named.name)
             yield AskReleaseRequest(one_ask, sent.partition, sent.termination)
@@ -214,102 +224,118 @@ class Lives:
         if not received.application and received.node in reports:
             reports.remove(received.node)
             return ForeignEchoed(received)
-        life = self._announced_by(received)
-        if life is None:
+        lifecycle = self._announced_by(received)
+        if lifecycle is None:
             return received
         if received.node in self._gone:
-            life.ended = True
-        if not life.announced and not (life.reported and life.over):
-            life.announced = True
-            life.nodes.insert(0, received.node)
-            return life.names(received)
-        may_be_repeated = (life.echoes > 0 or life.reported) and not life.over
-        if may_be_repeated and received.node in life.nodes:
-            life.echoes -= 1
-            return Echoed(life.names(received), life.nodes[0])
-        return AllocatedAgain(life.names(received))
+            lifecycle.ended = True
+        if not lifecycle.announced and not (lifecycle.reported and lifecycle.over):
+            lifecycle.announced = True
+            lifecycle.nodes.insert(0, received.node)
+            return lifecycle.names(received)
+        may_be_repeated = (lifecycle.echoes > 0 or lifecycle.reported) and not lifecycle.over
+        if may_be_repeated and received.node in lifecycle.nodes:
+            lifecycle.echoes -= 1
+            return Echoed(lifecycle.names(received), lifecycle.nodes[0])
+        return AllocatedAgain(lifecycle.names(received))
 
-    def _announced_by(self, received: Allocated) -> _Life | None:
+    def _announced_by(self, received: Allocated) -> _KeyLifecycle | None:
         """Return the first lifecycle that is not over, else the last one."""
-        lives = self._of(received.key, received.application)
-        for life in lives[:-1]:
-            if life.ended and life.announced:
-                life.over = True
-        left = [life for life in lives if not life.over]
-        return left[0] if left else lives[-1] if lives else None
+        lifecycles = self._of(received.key, received.application)
+        for lifecycle in lifecycles[:-1]:
+            if lifecycle.ended and lifecycle.announced:
+                lifecycle.over = True
+        left = [lifecycle for lifecycle in lifecycles if not lifecycle.over]
+        return left[0] if left else lifecycles[-1] if lifecycles else None
 
     def _releases(self, received: Released | AskReleased, key: str) -> Content:
-        lives = self._of(key, received.application)
-        left = [life for life in lives if not life.over]
-        left = [life for life in left if not life.confirmed] or left  # those are settled
-        life = left[0] if left else lives[-1]
+        lifecycles = self._of(key, received.application)
+        left = [lifecycle for lifecycle in lifecycles if not lifecycle.over]
+        left = [
+            lifecycle for lifecycle in left if not lifecycle.confirmed
+        ] or left  # those are settled
+        lifecycle = left[0] if left else lifecycles[-1]
         if received.termination not in BY_THE_SCHEDULER:
-            stopped = [one for one in lives if one.stops > 0]
-            life = next((one for one in stopped if not one.over), (*stopped, life)[0])
-            life.stops -= life.stops > 0
-            life.over = True
+            stopped = [one for one in lifecycles if one.stops > 0]
+            lifecycle = next((one for one in stopped if not one.over), (*stopped, lifecycle)[0])
+            lifecycle.stops -= lifecycle.stops > 0
+            lifecycle.over = True
         else:
-            life.started = received.termination
-            life.over = life.over or not life.is_live
-        named = life.name if received.key else ""
+            lifecycle.started = received.termination
+            lifecycle.over = lifecycle.over or not lifecycle.is_live
+        named = lifecycle.name if received.key else ""
         ends = (received.application, received.termination, received.message, received.partition)
-        if life.is_live:
+        if lifecycle.is_live:
             application, termination, message, partition = ends
-            return Released(named, application, life.name, termination, message, partition)
-        return AskReleased(life.name, *ends)
+            return Released(named, application, lifecycle.name, termination, message, partition)
+        return AskReleased(lifecycle.name, *ends)
 
     def _rejects(self, received: AskRejected | AllocationRejected, key: str) -> Content:
         application, reason = received.application, received.reason
         if key in self._foreign and not application:
             return AllocationRejected(key, application, reason)
-        lives = self._of(key, application)
-        if not lives:
+        lifecycles = self._of(key, application)
+        if not lifecycles:
             return received
-        left = (one for one in lives if not one.over and (one.updates > 0 or not one.announced))
-        life = next(left, lives[-1])
-        if life.updates > 0:
-            life.updates -= 1
-            return UpdateRejected(life.name, application, reason, certain=life.announced)
-        if life.reported and not life.announced:
-            life.over = True
-            return AllocationRejected(life.name, application, reason)
-        life.over = life.over or not life.announced
-        return AskRejected(life.name, application, reason)
+        left = (
+            one for one in lifecycles if not one.over and (one.updates > 0 or not one.announced)
+        )
+        lifecycle = next(left, lifecycles[-1])
+        if lifecycle.updates > 0:
+            lifecycle.updates -= 1
+            return UpdateRejected(lifecycle.name, application, reason, certain=lifecycle.announced)
+        if lifecycle.reported and not lifecycle.announced:
+            lifecycle.over = True
+            return AllocationRejected(lifecycle.name, application, reason)
+        lifecycle.over = lifecycle.over or not lifecycle.announced
+        return AskRejected(lifecycle.name, application, reason)
 
-    def _ends_all(self, lives: Iterable[_Life], kind: UpdateKind | None = None) -> None:
-        for life in lives:
-            life.ended = True
-            life.stops += 1
+    def _ends_all(
+        self, lifecycles: Iterable[_KeyLifecycle], kind: UpdateKind | None = None
+    ) -> None:
+        for lifecycle in lifecycles:
+            lifecycle.ended = True
+            lifecycle.stops += 1
             if kind is not None:
-                self._certainty.send(life, kind)
+                self._certainty.send(lifecycle, kind)
 
-    def _begins(self, key: str, application: str) -> _Life:
-        number = len(self._lives[key]) + 1
+    def _begins(self, key: str, application: str) -> _KeyLifecycle:
+        number = len(self._lifecycles[key]) + 1
         name = key if number == 1 else f"{key}{_LATER}{number})"
-        life = _Life(key, application, name)
-        self._lives[key].append(life)
-        self._left.setdefault(application, {})[id(life)] = life
-        return life
+        lifecycle = _KeyLifecycle(key, application, name)
+        self._lifecycles[key].append(lifecycle)
+        self._left.setdefault(application, {})[id(lifecycle)] = lifecycle
+        return lifecycle
 
-    def _living(self, key: str, application: str) -> _Life | None:
+    def _live(self, key: str, application: str) -> _KeyLifecycle | None:
         """Return the lifecycle that the RM's next message about this key continues."""
-        lives = [life for life in self._lives[key] if life.application == application]
-        return lives[-1] if lives and not (lives[-1].ended or lives[-1].over) else None
+        lifecycles = [
+            lifecycle for lifecycle in self._lifecycles[key] if lifecycle.application == application
+        ]
+        return (
+            lifecycles[-1]
+            if lifecycles and not (lifecycles[-1].ended or lifecycles[-1].over)
+            else None
+        )
 
-    def _last(self, key: str, application: str) -> _Life | None:
-        lives = self._of(key, application)
-        return lives[-1] if lives else None
+    def _last(self, key: str, application: str) -> _KeyLifecycle | None:
+        lifecycles = self._of(key, application)
+        return lifecycles[-1] if lifecycles else None
 
-    def _of(self, key: str, application: str) -> list[_Life]:
+    def _of(self, key: str, application: str) -> list[_KeyLifecycle]:
         """Return the key's lifecycles in this application, or all of them if it has none there."""
-        lives = self._lives[key]
-        return [life for life in lives if life.application == application] or lives
+        lifecycles = self._lifecycles[key]
+        return [
+            lifecycle for lifecycle in lifecycles if lifecycle.application == application
+        ] or lifecycles
 
-    def _all(self) -> list[_Life]:
+    def _all(self) -> list[_KeyLifecycle]:
         """Return those that are not over."""
-        return [life for application in list(self._left) for life in self._all_of(application)]
+        return [
+            lifecycle for application in list(self._left) for lifecycle in self._all_of(application)
+        ]
 
-    def _all_of(self, application: str) -> list[_Life]:
+    def _all_of(self, application: str) -> list[_KeyLifecycle]:
         """Return those of an application that are not over."""
         left = {n: one for n, one in self._left.pop(application, {}).items() if not one.over}
         if left:

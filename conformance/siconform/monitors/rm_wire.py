@@ -21,22 +21,22 @@ from siconform.monitors.wire import (
     every_field_is_declared,
     has_unknown,
     holds,
+    matching_parts,
     of_messages,
     parts,
-    parts_that,
     unknown_numbers,
 )
 from siconform.protocol.callbacks import (
     Answered,
     CallbacksOffered,
     ConfigurationStored,
+    InvalidCall,
     StateDumped,
-    StrangeCall,
 )
 from siconform.protocol.configuration import ConfigurationSent
 from siconform.protocol.notifications import (
     Nothing,
-    NotInTheText,
+    NotInSpec,
     Released,
     Termination,
     Unreadable,
@@ -58,7 +58,7 @@ def the_rm_uses_no_reserved_number() -> Evaluator:
     """No message of the RM uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if next(parts_that(_reserves, message), None) is None:
+        if next(matching_parts(_reserves, message), None) is None:
             return NOTHING_TO_EVALUATE
         if not has_unknown(message):
             return ""
@@ -120,12 +120,12 @@ SENT_BY_RM: Final = (
     Placed,
     Nothing,
     Unreadable,
-    NotInTheText,
+    NotInSpec,
     ConfigurationSent,
     Answered,
     ConfigurationStored,
     StateDumped,
-    StrangeCall,
+    InvalidCall,
     CallbacksOffered,
 )
 """What an RM's message may contain, also as monitors observe it."""

@@ -1,8 +1,9 @@
-"""What has to be remembered of a trace: the entries about what still lives.
+"""What has to be remembered of a trace: the entries about what is still live.
 
 Monitors remember what they saw. So that they do not remember all that ever passed, they are begun
-again from time to time, with the entries about what still lives, and about what ended a short while
-ago. Everything else is forgotten: of that, only a few bits remain, to tell it from what never was.
+again from time to time, with the entries about what is still live, and about what ended a short
+while ago. Everything else is forgotten: of that, only a few bits remain, to tell it from what never
+was.
 """
 
 from collections import deque
@@ -46,7 +47,7 @@ from siconform.protocol.requests import (
 from siconform.protocol.subjects import AllOf, AllThereIs, OneAllocation, OneAsk
 from siconform.recording.history import Content, Entry
 
-LIVES_ON: Final = 20_000  # entries for which something is remembered after its end
+RETENTION: Final = 20_000  # entries for which something is remembered after its end
 _MANY: Final = 64  # entries about one thing, of which only the first and the last are kept
 _FIRST, _LAST = 4, 16
 _GLOBAL: Final = 64  # entries of each type about nothing in particular
@@ -63,7 +64,7 @@ Numbered = tuple[int, Entry]
 
 @dataclass(slots=True)
 class _Thing:
-    """A node, an application or a key; ``ended_at`` is -1 while it lives."""
+    """A node, an application or a key; ``ended_at`` is -1 while it is live."""
 
     entries: list[Numbered] = field(default_factory=list)
     last: int = 0  # the number of the last entry
@@ -182,7 +183,7 @@ class Memory:
 
     def forget(self) -> list[Name]:
         """Drop what ended long ago; return the names."""
-        before = self._now - LIVES_ON
+        before = self._now - RETENTION
         over = [
             name
             for name, thing in self._things.items()
@@ -244,7 +245,7 @@ class Memory:
                 return None
 
     def _observe(self, thing: _Thing, name: Name, content: Content) -> None:
-        """Note whether it lives."""
+        """Note whether it is live."""
         kind = name[0]
         if kind == "node":
             self._observe_node(thing, content)
@@ -284,7 +285,7 @@ class Memory:
                 thing.ended = False
                 thing.of_gang = thing.of_gang or bool(group) or placeholder is True
             case ExistingAllocationRequest(allocation=one):
-                self._lives(thing, name, one)
+                self._lifecycles(thing, name, one)
             case ForeignAllocationRequest():
                 thing.ended = False
             case ReleaseRequest(subject=OneAllocation(identity=identity)):
@@ -298,7 +299,7 @@ class Memory:
         match content:
             case Allocated():
                 thing.pending -= 1
-                self._lives(thing, name, content)
+                self._lifecycles(thing, name, content)
             case Released(identity=identity, termination=kind) if kind not in BY_THE_SCHEDULER:
                 thing.live.discard(identity)
                 thing.ended = not thing.live and (thing.pending <= 0 or identity == name[2])
@@ -308,7 +309,7 @@ class Memory:
             case AllocationRejected():
                 thing.ended = not thing.live
 
-    def _lives(self, thing: _Thing, name: Name, one: Allocated) -> None:
+    def _lifecycles(self, thing: _Thing, name: Name, one: Allocated) -> None:
         thing.live.add(one.identity)
         thing.ended = False
         thing.of_gang = thing.of_gang or bool(one.task_group) or one.placeholder is True
@@ -323,7 +324,7 @@ class Memory:
             thing = self._things.setdefault(name, _Thing())
             self._keys_of.setdefault(name[1], set()).add(name[2])
             thing.last = self._now
-            self._lives(thing, name, one)
+            self._lifecycles(thing, name, one)
 
     def _end_keys(self, application: str) -> None:
         for key in self._keys_of.get(application, ()):

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from siconform.monitors.key_lifecycles import Lives
+from siconform.monitors.key_lifecycles import KeyLifecycles
 from siconform.monitors.monitor import Evaluator, Monitor, Observers
 from siconform.monitors.trace_gap import Gap
-from siconform.monitors.trace_memory import LIVES_ON, Forgotten, Memory
+from siconform.monitors.trace_memory import RETENTION, Forgotten, Memory
 from siconform.monitors.trace_result import MOST_VIOLATIONS, Position, Violation, kind_of
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
 from siconform.protocol.subjects import Identity
 from siconform.recording.history import Content, Entry
 
-_AFRESH: Final = 4 * LIVES_ON  # entries, at least, until the monitors are begun again
+_RESTART_AFTER: Final = 4 * RETENTION  # entries, at least, until the monitors are begun again
 _AGAIN: Final = 2  # times the entries they are begun with, at least
 _MOST_KINDS: Final = 1_000  # of violations of a rule of which one is kept
 
@@ -28,7 +28,7 @@ class Found:
     violations: list[Violation] = field(default_factory=list)
     kinds: set[str] = field(default_factory=set)  # of the violations, at most _MOST_KINDS
 
-    def is_to_be_kept(self, message: str) -> bool:
+    def should_keep(self, message: str) -> bool:
         """Return whether a violation is one of the first, or of a kind that is not kept yet."""
         kind = kind_of(message)
         is_new = kind not in self.kinds and len(self.kinds) < _MOST_KINDS
@@ -41,14 +41,14 @@ _Observing = Sequence[tuple[Evaluator, int]]
 """Evaluators with the numbers of their monitors."""
 
 
-class _Life:
+class _RmEvaluators:
     """The evaluators of one RM, from one successful registration to the next."""
 
     def __init__(
         self,
         observers: Observers,
         shared: Mapping[int, Evaluator],
-        previous: "_Life | None",
+        previous: "_RmEvaluators | None",
     ) -> None:
         kept = None if previous is None else previous.evaluators
         self.evaluators: list[Evaluator] = observers.begin(shared, kept)
@@ -117,21 +117,21 @@ class _RM:
         self._since = 0  # entries since the monitors were begun again
         self._begun_with = 0  # entries that they were given then
         self._knows_names = True  # whether none was forgotten
-        self._lives = Lives()
-        self._life = self._begun(None)
+        self._evaluators_by_rm = KeyLifecycles()
+        self._evaluators = self._begun(None)
         self._asked: Entry | None = None
 
     def restated(self, entry: Entry) -> Iterable[Entry]:
         """Return the entry as monitors are to observe it."""
-        return self._lives.restates(entry) if self._by_key else (entry,)
+        return self._evaluators_by_rm.restates(entry) if self._by_key else (entry,)
 
     def observing(self, entry: Entry) -> _Observing:
         """Return the evaluators that observe such an entry."""
-        return self._life.observing(entry)
+        return self._evaluators.observing(entry)
 
     def observing_alone(self, entry: Entry) -> _Observing:
         """Return those whose rule is about a single message."""
-        return self._life.of(self._monitors.alone.of(entry))
+        return self._evaluators.of(self._monitors.alone.of(entry))
 
     def observe_registration(self, entry: Entry) -> bool:
         """Begin again after a successful registration; return whether all is known of it."""
@@ -141,28 +141,28 @@ class _RM:
         elif self._asked is not None and _is_registered(content):
             if self.gap is not None:
                 self.gap = None
-                self._lives = Lives()
+                self._evaluators_by_rm = KeyLifecycles()
                 self.memory = self.memory.emptied()
                 self.memory.note(self._asked)
             self._begin(self._asked)
         return self.gap is None
 
     def _begin(self, asked: Entry | None) -> None:
-        self._life = self._begun(self._life)
+        self._evaluators = self._begun(self._evaluators)
         if asked is not None:
-            for evaluate, _ in self._life.observing(asked):
+            for evaluate, _ in self._evaluators.observing(asked):
                 evaluate(asked)
 
-    def _begun(self, previous: _Life | None) -> _Life:
+    def _begun(self, previous: _RmEvaluators | None) -> _RmEvaluators:
         observers = self._monitors.observers(is_whole=self._is_whole, knows_names=self._knows_names)
-        return _Life(observers, self._shared, previous)
+        return _RmEvaluators(observers, self._shared, previous)
 
-    def is_to_be_begun_again(self) -> bool:
+    def should_restart(self) -> bool:
         """Return whether enough has passed since the monitors were begun."""
         self._since += 1
-        return self._since >= _AFRESH and self._since >= _AGAIN * self._begun_with
+        return self._since >= _RESTART_AFTER and self._since >= _AGAIN * self._begun_with
 
-    def begins_again(self) -> Iterator[str]:
+    def restart(self) -> Iterator[str]:
         """Begin the monitors with what still lives; yield the keys that were forgotten."""
         for name in self.memory.forget():
             if name[0] == "key":
@@ -171,8 +171,8 @@ class _RM:
                 self.gap.forget(name)
             self._knows_names = False
         self._since = 0
-        self._lives = Lives()
-        self._life = self._begun(None)
+        self._evaluators_by_rm = KeyLifecycles()
+        self._evaluators = self._begun(None)
         asked: Entry | None = None
         log = self.memory.log()
         self._begun_with = len(log)
@@ -183,7 +183,7 @@ class _RM:
             elif _is_registered(content):
                 self._begin(asked)
             for restated in self.restated(entry):
-                for evaluate, number in self._life.observing(restated):
+                for evaluate, number in self._evaluators.observing(restated):
                     if number not in self._shared:
                         evaluate(restated)
 
@@ -251,8 +251,8 @@ class TraceReading:
             return
         self._evaluate(rm, entry, position)
         rm.memory.note(entry)
-        if rm.is_to_be_begun_again():
-            for key in rm.begins_again():
+        if rm.should_restart():
+            for key in rm.restart():
                 self._forget(entry.rm, key)
 
     def _begins(self, entry: Entry) -> _RM:
@@ -287,7 +287,7 @@ class TraceReading:
         if not finding:
             return
         found.violated += 1
-        if found.is_to_be_kept(finding):
+        if found.should_keep(finding):
             monitor = self.monitors[number]
             violation = Violation(position(entry.at), entry.rm, monitor.name, finding)
             found.violations.append(violation)

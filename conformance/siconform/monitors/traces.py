@@ -16,6 +16,7 @@ from siconform.catalogue import Side, catalogue
 from siconform.child_call import child_call
 from siconform.monitors.monitor import Monitor
 from siconform.monitors.registry import MONITORS_OF
+from siconform.monitors.trace_context import Surroundings
 from siconform.monitors.trace_reading import Found, TraceReading
 from siconform.monitors.trace_result import (
     CutOff,
@@ -25,7 +26,6 @@ from siconform.monitors.trace_result import (
     TraceResult,
     Violation,
 )
-from siconform.monitors.trace_surroundings import Surroundings
 from siconform.protocol import callbacks
 from siconform.protocol.events import EventReceived
 from siconform.protocol.subjects import Identity

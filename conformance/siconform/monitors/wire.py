@@ -53,7 +53,7 @@ def reserved_numbers_are_not_used() -> Evaluator:
     """No message uses a field number that its definition reserves."""
 
     def evaluate_message(message: Message) -> EntryFinding:
-        if next(parts_that(_reserves_numbers, message), None) is None:
+        if next(matching_parts(_reserves_numbers, message), None) is None:
             return NOTHING_TO_EVALUATE
         used = [f"{name} {number}" for name, number in unknown_numbers(message)]
         reserved = [number for number in used if number in _RESERVED]
@@ -169,24 +169,24 @@ def _found(message: Message) -> Iterator[Message]:
             yield from _found(child)
 
 
-def parts_that(are_so: Callable[[Descriptor], bool], message: Message) -> Iterator[Message]:
+def matching_parts(predicate: Callable[[Descriptor], bool], message: Message) -> Iterator[Message]:
     """Yield the parts of some types, without a look at where there can be none."""
     descriptor: Any = message.DESCRIPTOR
-    if are_so(descriptor):
+    if predicate(descriptor):
         yield message
-    for name, shape in _leading_to(are_so, descriptor):
+    for name, shape in _leading_to(predicate, descriptor):
         for child in _children(message, name, shape):
-            yield from parts_that(are_so, child)
+            yield from matching_parts(predicate, child)
 
 
 @cache
 def _leading_to(
-    are_so: Callable[[Descriptor], bool], descriptor: Descriptor
+    predicate: Callable[[Descriptor], bool], descriptor: Descriptor
 ) -> tuple[tuple[str, "_Shape"], ...]:
     return tuple(
         (name, shape)
         for name, shape, held in _holders(descriptor)
-        if any(are_so(one) for one in _types(held))
+        if any(predicate(one) for one in _types(held))
     )
 
 
@@ -245,7 +245,7 @@ def _unknown(message: Message) -> Iterator[str]:
 
 def _undefined(message: Message) -> Iterator[str]:
     """Yield numbers that an enum of the revision does not define; parsing keeps them."""
-    for part in parts_that(_has_enums, message):
+    for part in matching_parts(_has_enums, message):
         for field, enum in _enums(part.DESCRIPTOR):
             number = getattr(part, field)
             if number not in enum.values_by_number:

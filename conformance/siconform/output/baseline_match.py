@@ -15,7 +15,7 @@ def why_not(evidence: Evidence, known: Baseline) -> str:
     return known.explaining(evidence)[0].reason
 
 
-def challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
+def mark_challenged(evidence: list[Evidence]) -> list[Evidence]:
     """Mark failures of disputed requirements or tests as challenged."""
     apart = []
     for e in evidence:
@@ -28,7 +28,7 @@ def challenged_apart(evidence: list[Evidence]) -> list[Evidence]:
     return apart
 
 
-def capabilities_apart(evidence: list[Evidence]) -> list[Evidence]:
+def mark_capabilities(evidence: list[Evidence]) -> list[Evidence]:
     """Mark failures of a MAY as not applicable: the scheduler need not offer it."""
     return [
         replace(e, verdict=Verdict.NOT_APPLICABLE, message=f"not offered: {e.message}")

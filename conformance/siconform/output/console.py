@@ -21,7 +21,7 @@ from siconform.results import Run
 from siconform.verdicts import Role, Verdict
 
 _FULL_TEXTS = 5  # failures shown in full; the others are in failures.txt
-_SIGN_OF_LIFE = 30.0  # seconds between progress lines, if nothing is drawn
+_HEARTBEAT = 30.0  # seconds between progress lines, if nothing is drawn
 _COLOURS = {
     RunVerdict.CONFORMANT: Role.GOOD,
     RunVerdict.NON_CONFORMANT: Role.BAD,
@@ -49,7 +49,7 @@ class Console:
                 self._tested_nothing(run)
             case TestPhaseEnded():
                 self._test(event)
-                self._give_sign_of_life()
+                self._print_heartbeat()
             case RunStarted() if not is_quiet:
                 self._header(event)
             case events.TargetsStarted(addresses) if not is_quiet:
@@ -89,10 +89,10 @@ class Console:
             word = Verdict.BASELINED.label if ended.is_known else ended.outcome
             self._output.line(f"  {word:<8} {ended.test}   {ended.seconds:.2f} s")
 
-    def _give_sign_of_life(self) -> None:
+    def _print_heartbeat(self) -> None:
         """Print the progress from time to time if it is not drawn."""
         now = time.monotonic()
-        if now - self._last_line >= _SIGN_OF_LIFE:
+        if now - self._last_line >= _HEARTBEAT:
             self._last_line = now
             if self._output.verbosity == 0 and self._output.screen is None:
                 self._output.line(so_far(self._progress.view(now)))

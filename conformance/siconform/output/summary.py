@@ -25,7 +25,7 @@ from siconform.verdicts import (
 
 _BAR: Final = 20
 _SHORT_BAR: Final = 8
-_ROOMY: Final = 72  # minimum columns for a long bar
+_WIDE: Final = 72  # minimum columns for a long bar
 _ALWAYS_COUNTED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN})
 _GROUPS: Final = 8  # maximum number of reasons shown
 _NAMED: Final = 20  # maximum number of requirements named for a reason
@@ -51,7 +51,7 @@ def area_line(
     if not counts:
         return
     received = "   ".join(f"{n:>3} {v.label_for(n)}" for v in shown if (n := counts[v]))
-    head = f" {area:<6} {_bar(counts, shown, _BAR if width >= _ROOMY else _SHORT_BAR)}  "
+    head = f" {area:<6} {_bar(counts, shown, _BAR if width >= _WIDE else _SHORT_BAR)}  "
     yield from textwrap.wrap(
         received,
         width,

@@ -86,7 +86,7 @@ class ConfigurationHandedOver(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class StrangeCall(Fact):
+class InvalidCall(Fact):
     """A call of an unknown kind, or with content of another type."""
 
     problem: str = ANY

@@ -125,17 +125,17 @@ class Lacking(Matcher):
         return isinstance(received, Mapping) and self._key not in received
 
 
-class _Unsaid(str):
+class _Unsupported(str):
     __slots__ = ()
 
 
-UNSAID: Final = _Unsaid()
+UNSUPPORTED: Final = _Unsupported()
 """The value of a field the revision does not have; it matches every pattern."""
 
 
 def agree(wanted: Any, received: Any) -> bool:
     """Return whether a value matches a pattern; a missing type in amounts counts as zero."""
-    if received is UNSAID:
+    if received is UNSUPPORTED:
         return True
     if isinstance(wanted, Matcher):
         return wanted.accepts(received)

@@ -1,8 +1,8 @@
 """Notifications of the scheduler, independent of the revision, as received facts and as patterns.
 
-A fact read from the wire has every field set, to ``UNSAID`` if the revision has no field for what a
-test may expect. A pattern leaves irrelevant fields at ``ANY``; resources compare as sparse maps (a
-missing type counts as zero), tags as plain ones.
+A fact read from the wire has every field set, to ``UNSUPPORTED`` if the revision has no field for
+what a test may expect. A pattern leaves irrelevant fields at ``ANY``; resources compare as sparse
+maps (a missing type counts as zero), tags as plain ones.
 """
 
 from collections.abc import Mapping
@@ -100,7 +100,7 @@ class Fact:
         """Return the text without fields that are the same in nearly every message."""
         return self._without(_obvious(self))
 
-    def in_essence(self) -> str:
+    def comparable_text(self) -> str:
         """Return the text without fields that schedulers may word or name differently."""
         return self._without(_obvious(self) | _WORDED_FREELY)
 
@@ -285,7 +285,7 @@ class Unreadable(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class NotInTheText(Fact):
+class NotInSpec(Fact):
     """The edited spec that the RM uses cannot express this element of the run's revision.
 
     ``element`` is its full name; ``kind`` is None outside the conversations.
@@ -316,7 +316,7 @@ CONVERSATIONS: Final[Mapping[type[Fact], UpdateKind]] = {
 }
 """Facts on an update stream, with their conversation."""
 
-CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable, NotInTheText)
+CONNECTION_FACTS: Final = (StreamEnded, Nothing, Unreadable, NotInSpec)
 """Facts about a stream or its messages; each carries the conversation."""
 
 

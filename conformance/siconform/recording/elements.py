@@ -6,7 +6,7 @@ from typing import Any, Final, cast, get_args
 import msgspec
 
 from siconform.protocol.fact_text import field_names
-from siconform.protocol.matchers import ANY, UNSAID
+from siconform.protocol.matchers import ANY, UNSUPPORTED
 from siconform.protocol.notifications import CONNECTION_FACTS, CONVERSATIONS, Fact
 from siconform.protocol.requests import Request
 
@@ -23,7 +23,7 @@ class Unreplayable(ValueError):
 
 
 def element(content: Request | Fact) -> dict[str, Any]:
-    """Return the type and fields of an element, except those that are ANY or UNSAID."""
+    """Return the type and fields of an element, except those that are ANY or UNSUPPORTED."""
     return {_IS: type(content).__name__, **_sent(content)}
 
 
@@ -37,7 +37,7 @@ def _sent(content: Request | Fact) -> dict[str, Any]:
         if type(value) in _PLAIN
         else msgspec.to_builtins(value, enc_hook=_plain)
         for name in field_names(kind)
-        if (value := getattr(content, name)) is not ANY and value is not UNSAID
+        if (value := getattr(content, name)) is not ANY and value is not UNSUPPORTED
     }
 
 

@@ -74,7 +74,7 @@ class Entry(msgspec.Struct, frozen=True):
         content = self.content
         brief = same = text = str(content)
         if isinstance(content, Fact):
-            brief, same = content.in_brief(), content.in_essence()
+            brief, same = content.in_brief(), content.comparable_text()
         return {
             "at": round(self.at, 6),
             "moment": round(self.moment, 6),

@@ -94,14 +94,14 @@ def not_chosen(results: Mapping[str, Any]) -> list[str]:
     asked = set(results["selection"]["requirements"]) if profile else set()
     by_user = Verdict.NOT_SELECTED.label  # as the reason: not because of the target
     left_out = [one["test"] for one in results["left_out"] if one["reason"] == by_user]
-    unasked = [
+    unselected = [
         one["id"]
         for one in results["requirements"]
         if one["verdict"] == Verdict.NOT_SELECTED
         and one["reason"] == by_user
         and (not profile or one["id"] in asked)
     ]
-    return unasked if profile else left_out or unasked
+    return unselected if profile else left_out or unselected
 
 
 def profile_of(results: Mapping[str, Any]) -> str:
@@ -190,8 +190,8 @@ def _certified(requirement: Mapping[str, Any]) -> Certified:
 
 def _by_monitors_alone(requirement: Mapping[str, Any], verdict: Verdict) -> bool:
     """Check that only monitors reached this verdict, so that its tests need not repeat it."""
-    speaking = [one for one in requirement["tests"] if one["verdict"] == verdict]
-    return bool(speaking) and all(one["monitor"] for one in speaking)
+    matching = [one for one in requirement["tests"] if one["verdict"] == verdict]
+    return bool(matching) and all(one["monitor"] for one in matching)
 
 
 def _not_killed(requirements: Iterable[str]) -> tuple[str, ...]:

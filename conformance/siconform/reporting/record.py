@@ -12,7 +12,7 @@ from siconform.catalogue import Side
 from siconform.reporting.stored import RecordError, read_document, side_in
 from siconform.verdicts import OF_ONE_SIDE, REACHED, Verdict
 
-_SPOKE: Final = REACHED | {Verdict.CHALLENGED}
+_CONCLUSIVE: Final = REACHED | {Verdict.CHALLENGED}
 _STATES_ENOUGH: Final = OF_ONE_SIDE | {Verdict.BASELINED, Verdict.EXCLUDED}
 """Verdicts whose reason is in the baseline or in the catalogue."""
 
@@ -104,7 +104,7 @@ def _evaluated(requirement: Mapping[str, Any]) -> RequirementRecord:
     return RequirementRecord(
         verdict,
         "" if verdict in _STATES_ENOUGH else requirement["reason"],
-        tuple(sorted(set(_silent(tests)))) if verdict in _SPOKE else (),
+        tuple(sorted(set(_silent(tests)))) if verdict in _CONCLUSIVE else (),
         tuple(sorted({sent for test in tests for sent in test["recorded"]})),
     )
 

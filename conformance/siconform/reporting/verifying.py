@@ -22,7 +22,7 @@ _SHOWN: Final = frozenset(
 
 _SHORT: Final = 12  # digits of a digest that are shown
 
-_UNJUDGED: Final = frozenset({Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.KIT_ERROR})
+_NO_RESULT: Final = frozenset({Verdict.COULD_NOT_RUN, Verdict.NOT_SELECTED, Verdict.KIT_ERROR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Again:
         return self.now is self.certified
 
     @property
-    def is_unjudged(self) -> bool:
+    def is_untested(self) -> bool:
         """Whether the requirement had no result this time, so that it proves nothing."""
-        return self.now in _UNJUDGED and not self.is_same
+        return self.now in _NO_RESULT and not self.is_same
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ def conclusion(
     again: Sequence[Again], others: Sequence[str], altered: Sequence[Altered] | None
 ) -> Conclusion:
     """Conclude from outcomes, differences of the kit, and altered files (None: not checked)."""
-    different = sum(not one.is_same and not one.is_unjudged for one in again)
-    unjudged = sum(one.is_unjudged for one in again)
+    different = sum(not one.is_same and not one.is_untested for one in again)
+    untested = sum(one.is_untested for one in again)
     same = f"{sum(one.is_same for one in again)} of {len(again)} outcomes"
     counts = [f"{same} are as certified"] if again else ["no outcome was tested again"]
     counts += [f"{different} differ{'s' if different == 1 else ''}"] if different else []
-    counts += [f"{unjudged} {'has' if unjudged == 1 else 'have'} no result"] if unjudged else []
+    counts += [f"{untested} {'has' if untested == 1 else 'have'} no result"] if untested else []
     counts += ["but the certificate is from another version of the kit"] if others else []
     received = ", ".join(counts)
     if altered:
@@ -150,7 +150,7 @@ def conclusion(
         received = f"{altered[0].name}{more} not as certified; {received}"
     if different or altered:
         return Conclusion(ExitCode.NON_CONFORMANT, f"DIFFERENT: {received}")
-    if unjudged or others or (altered is None and not again):
+    if untested or others or (altered is None and not again):
         return Conclusion(ExitCode.INCOMPLETE, f"NOT VERIFIED: {received}")
     files = "" if again else "all files are as certified; "
     return Conclusion(ExitCode.OK, f"AS CERTIFIED: {files}{received}")

@@ -59,7 +59,7 @@ def _look(rm: ResourceManager, observed: ProbedBehaviour, *, several: bool) -> N
     for one in (app, other):
         rm.removes_application(one)
     if not {Feature.QUEUES, Feature.QUOTAS} & rm.terms.without:
-        observed.heeds_quotas = _heeds_quotas(rm)
+        observed.enforces_quotas = _enforces_quotas(rm)
 
 
 def _look_at_foreign(rm: ResourceManager, observed: ProbedBehaviour) -> None:
@@ -81,7 +81,7 @@ def _serves_several(rm: ResourceManager, app: Application) -> bool:
     return len(rm.observe(Allocated(ask))) == _SEVERAL
 
 
-def _heeds_quotas(rm: ResourceManager) -> bool | None:
+def _enforces_quotas(rm: ResourceManager) -> bool | None:
     """Return whether a queue's quota blocks an ask that fits a node; None if it is rejected."""
     app = rm.submits_application(queue=QUOTA_QUEUE)
     received = rm.expect_one_of(ApplicationAccepted(app), ApplicationRejected(app))

@@ -42,7 +42,7 @@ def check_chosen(settings: Settings) -> None:
             f"no requirement of SI {settings.revision} matches: {settings.selected_by}"
         )
     covered = cited(settings.side)
-    if not any(covered.get(identifier) for identifier in chosen) and _of_the_suite(settings):
+    if not any(covered.get(identifier) for identifier in chosen) and _is_kit_suite(settings):
         reasons = [f"{i} {_why_not(catalogue()[i], settings.side)}" for i in sorted(chosen)]
         more = f", and {len(reasons) - _AT_MOST} more" if len(reasons) > _AT_MOST else ""
         hint = _hint(settings) if all(_is_apart(i, settings.side) for i in chosen) else ""
@@ -59,7 +59,7 @@ def _is_named(config: pytest.Config, word: str) -> bool:
     return names_requirements(word) and not (here / word).exists()
 
 
-def _of_the_suite(settings: Settings) -> bool:
+def _is_kit_suite(settings: Settings) -> bool:
     """Return whether the kit's own suite runs."""
     return settings.command_line.started == RUN
 

@@ -19,10 +19,10 @@ from siconform.outcomes import (
     NotOffered,
     PreconditionFailed,
     TargetLost,
-    unsaid_in,
+    inexpressible_in,
 )
 from siconform.output import side_by_side
-from siconform.output.baseline_match import capabilities_apart, challenged_apart, why_not
+from siconform.output.baseline_match import mark_capabilities, mark_challenged, why_not
 from siconform.output.failure_text import block, text_of
 from siconform.output.stable_messages import stable
 from siconform.protocol.notifications import StreamEnded
@@ -31,7 +31,7 @@ from siconform.recording.history import Exchange
 from siconform.recording.history_verdict import HistoryVerdict
 from siconform.running import labels, report_payload
 from siconform.running.deadlines_met import FinishedWaits
-from siconform.running.edited_text import unless_unheard, unless_unsaid
+from siconform.running.edited_spec import mask_inexpressible, mask_violations
 from siconform.running.history_files import HistoryFiles, NotKept
 from siconform.running.outcome_mapping import PhaseResult, result_of_body, result_of_setup
 from siconform.running.report_payload import Payload
@@ -97,11 +97,11 @@ class TestHooks:
             self._send_selection(report)
             result = result_of_setup(raised)
             if result is not None:
-                result = unless_unsaid(result, item.stash.get(HISTORY, None))
+                result = mask_inexpressible(result, item.stash.get(HISTORY, None))
                 self._report(item, report, result, [])
         elif report.when == "call":
             result = self._unless_dead(item, result_of_body(raised))
-            result = unless_unsaid(result, item.stash.get(HISTORY, None))
+            result = mask_inexpressible(result, item.stash.get(HISTORY, None))
             self._report(item, report, result, self._monitored(item, report))
             self._report_observed(item, report)
         elif raised is not None:
@@ -176,7 +176,7 @@ class TestHooks:
             if result.violation
             for identifier in ids
         ]
-        return unless_unheard(violations, exchange)
+        return mask_violations(violations, exchange)
 
     def _count(
         self, report: pytest.TestReport, findings: Iterable[tuple[MonitorResult, list[str]]]
@@ -221,8 +221,8 @@ class TestHooks:
         ]
         if not self._of_revision(item.stash[REQUIREMENTS]) and result.verdict in BAD:
             report_payload.put(report, Payload.KIT_ERROR, f"{item.nodeid}: {message}")
-        own = challenged_apart(capabilities_apart(own))
-        monitored = challenged_apart(capabilities_apart(monitored))
+        own = mark_challenged(mark_capabilities(own))
+        monitored = mark_challenged(mark_capabilities(monitored))
         everything = own + monitored
         if history:
             whole = any(e.bad or e.verdict is Verdict.CHALLENGED for e in everything)
@@ -244,7 +244,7 @@ class TestHooks:
         bad = [
             e
             for e in evidence
-            if e.verdict is Verdict.CHALLENGED or (e.bad and not unsaid_in(e.message))
+            if e.verdict is Verdict.CHALLENGED or (e.bad and not inexpressible_in(e.message))
         ]
         if not bad:
             if result.verdict is not Verdict.PASS and MUTANT not in item.stash:

@@ -136,7 +136,7 @@ def test_a_new_ask_takes_a_waiting_application_back_to_running(rm: ResourceManag
     with rm.in_its_waiting_time(since=since):
         rm.expect(Allocated(rm.asks(app)))
 
-    rm.is_shown_in_where_shown(app, RUNNING)
+    rm.is_shown_in_if_reported(app, RUNNING)
     rm.expect_none(ApplicationUpdated(app, state=COMPLETED))
     back = rm.observe(ApplicationUpdated(app, state=RUNNING))
     rm.records("an application back from waiting", *back[-1:], otherwise="not reported")

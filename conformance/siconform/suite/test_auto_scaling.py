@@ -52,7 +52,7 @@ def test_what_is_withdrawn_is_not_listed(rm: ResourceManager) -> None:
 
 
 @requirement("SI-AUTO-002")
-def test_what_waits_for_something_else_is_not_listed(rm: ResourceManager) -> None:
+def test_ask_held_back_by_a_limit_is_not_listed(rm: ResourceManager) -> None:
     rm.has_node(memory=20)
     limited = rm.has_application(queue="root.quota")  # at most 10
     rm.has_allocation(limited, memory=8)

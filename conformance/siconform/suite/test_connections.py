@@ -111,8 +111,8 @@ def test_what_concerns_an_rm_is_reported_to_no_one_else(
         rm.still_holds(allocation)
     withdrawn = rm.has_waiting_ask(app, memory=50)
     rm.withdraws(withdrawn)
-    unheard_of = rm.new_name("unknown")
-    rm.asks(unheard_of)
+    unknown = rm.new_name("unknown")
+    rm.asks(unknown)
     rm.synchronise_all()
 
     second_rm.expect_none(
@@ -125,7 +125,7 @@ def test_what_concerns_an_rm_is_reported_to_no_one_else(
         Released(application=app),
         AskReleased(application=app),
         AskRejected(application=app),
-        AskRejected(application=unheard_of),
+        AskRejected(application=unknown),
     )
 
 

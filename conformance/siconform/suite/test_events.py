@@ -147,7 +147,7 @@ def test_the_details_of_an_application_follow_its_life(rm: ResourceManager) -> N
     rm.does_not_report(life, *FATES)
     refusal = rm.observe(EventReceived(rejected, Subject.APPLICATION))
     rm.presupposes_some([*life, *refusal], "applications")
-    rm.reports_a_life_as_reported(app, life)
+    rm.reports_states_in_order(app, life)
     rm.reports_only_the_refusal(refusal)
 
 
@@ -165,7 +165,7 @@ def test_the_details_of_a_gang_that_timed_out_follow_its_life(
 
     life = rm.observe(EventReceived(partial.gang, Subject.APPLICATION))
     rm.presupposes_some(life, "applications")
-    rm.reports_a_life_as_reported(partial.gang, life)
+    rm.reports_states_in_order(partial.gang, life)
     rm.does_not_report(life, *NOT_OF_A_GANG[style])
 
 

@@ -195,7 +195,7 @@ def test_a_foreign_allocation_stays_where_an_ask_can_go_nowhere_else(rm: Resourc
 
     bound = rm.has_ask_left_alone(app, "required nodes", memory=5, tags={NAMED_NODE: node})
 
-    rm.sees_nothing_given_away(Released(identity=foreign), Allocated(bound))
+    rm.expect_nothing_allocated(Released(identity=foreign), Allocated(bound))
     rm.releases_foreign(foreign)
     rm.is_served(bound, node=node)
 

@@ -121,7 +121,7 @@ def test_the_capacity_of_the_placeholder_is_for_its_real_ask(rm: ResourceManager
 
 
 @requirement("SI-GANG-021")
-def test_the_capacity_of_the_placeholder_is_not_for_who_has_waited_longer(
+def test_placeholder_capacity_is_not_given_to_older_asks(
     rm: ResourceManager,
 ) -> None:
     older = rm.has_application(queue=QUOTA_QUEUE)

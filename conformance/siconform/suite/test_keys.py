@@ -68,7 +68,7 @@ def test_the_key_of_an_ended_allocation_serves_again_or_is_rejected(rm: Resource
 
 
 @requirement("SI-ALLOC-008")
-def test_a_key_that_serves_again_is_announced_once_in_each_life(rm: ResourceManager) -> None:
+def test_key_used_again_is_announced_once_in_each_lifecycle(rm: ResourceManager) -> None:
     rm.has_node(memory=10)
     app = rm.has_application()
     live = rm.has_allocation(app, memory=4)

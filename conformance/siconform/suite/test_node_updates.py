@@ -139,7 +139,7 @@ def test_attributes_of_an_update_replace_those_before(rm: ResourceManager) -> No
 
 @requirement("SI-NODE-020")
 def test_an_ask_goes_by_the_latest_attributes_of_a_node(rm: ResourceManager) -> None:
-    rm.has_constraints_heeded()
+    rm.has_constraints_enforced()
     node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
     app = rm.has_application()
 
@@ -162,7 +162,7 @@ def test_attributes_left_out_of_an_update_are_gone(rm: ResourceManager) -> None:
 
 @requirement("SI-NODE-038")
 def test_no_ask_goes_by_an_attribute_that_was_left_out_of_an_update(rm: ResourceManager) -> None:
-    rm.has_constraints_heeded()
+    rm.has_constraints_enforced()
     node = rm.has_node(attributes={"zone": "a", "disk": "ssd"})
     app = rm.has_application()
     with rm.control("before the update the attribute exists"):

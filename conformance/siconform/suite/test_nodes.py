@@ -91,7 +91,7 @@ def test_a_rejected_duplicate_leaves_the_attributes_as_they_are(rm: ResourceMana
 
 @requirement("SI-NODE-003")
 def test_a_rejected_duplicate_does_not_change_where_an_ask_may_go(rm: ResourceManager) -> None:
-    rm.has_constraints_heeded()
+    rm.has_constraints_enforced()
     node = rm.has_node(attributes={"zone": "a"})
     app = rm.has_application()
 

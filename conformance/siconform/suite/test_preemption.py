@@ -39,7 +39,7 @@ def test_the_preempting_ask_is_allocated_after_the_confirmations(rm: ResourceMan
     with rm.confirming_nothing():
         ask = rm.claims(entitled)
         rm.sees_preemption_of(*allocations, by=ask)
-        rm.sees_nothing_given_away(Allocated(ask))
+        rm.expect_nothing_allocated(Allocated(ask))
 
         rm.confirms_everything()
     rm.expect(Allocated(ask))
@@ -145,7 +145,7 @@ def test_an_ask_with_several_victims_is_allocated_after_their_confirmations(
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.expect_none(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
-        rm.sees_nothing_given_away(Allocated(ask))
+        rm.expect_nothing_allocated(Allocated(ask))
         rm.confirms(rm.sees_preemption_of(*allocations, by=ask))
         rm.confirms_everything()  # it may have chosen more than needed
     rm.expect(Allocated(ask))

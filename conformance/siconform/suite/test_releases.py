@@ -230,7 +230,7 @@ def test_a_release_by_the_scheduler_is_final_only_when_confirmed(rm: ResourceMan
         replaced = rm.has_replacement_under_way(memory=10)
         waiting = rm.has_waiting_ask(other_app, memory=10)
 
-    rm.sees_nothing_given_away(
+    rm.expect_nothing_allocated(
         *otherwise_released(replaced.placeholder), Allocated(replaced.real), Allocated(waiting)
     )
 
@@ -255,7 +255,7 @@ def test_what_timed_out_keeps_its_capacity_until_that_is_confirmed(rm: ResourceM
     rm.needs_some(releases := rm.observe(over), of="to end allocations by a timeout")
 
     others = [t for t in Termination if t is not Termination.TIMEOUT]
-    rm.sees_nothing_given_away(
+    rm.expect_nothing_allocated(
         Allocated(waiting),
         *(Released(identity=allocation.identity, termination=other) for other in others),
     )

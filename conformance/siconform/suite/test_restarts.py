@@ -76,7 +76,7 @@ def test_a_restarted_scheduler_takes_over_what_is_sent_by_itself(
 @requirement("SI-REC-016")
 @disruptive
 @registering_again_is_a_race
-def test_registering_and_saying_everything_again_restores_the_state(
+def test_registration_and_replay_restore_the_state(
     unregistered_rm: UnregisteredRM,
 ) -> None:
     unregistered_rm.has_registered()

@@ -16,8 +16,8 @@ from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.terms import PLAIN, Terms
 from siconform.transport.access import OPEN, Access
-from siconform.transport.arrival import comes_to
 from siconform.transport.channels import close
+from siconform.transport.reachability import comes_to
 
 CONNECT_TIMEOUT = 5.0  # seconds
 _LOOK_AGAIN = 0.2  # seconds between two checks whether it is up

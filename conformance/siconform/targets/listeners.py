@@ -16,8 +16,8 @@ _SUPERVISORS: Final = ("/siconform/supervisor.py", fork_server.PROGRAM)
 _FIRST: Final = 5  # the program name is within this many words of a command line
 
 
-class Whose(Enum):
-    """Whose listener it is, from the view of one started command."""
+class ListenerOwner(Enum):
+    """ListenerOwner listener it is, from the view of one started command."""
 
     OURS = "started by the command, or after it"
     OF_BEFORE = "was there before the command was started"
@@ -35,12 +35,12 @@ class Listener(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class EarlierListeners:
     """The listeners just before a command is started."""
 
     listeners: frozenset[Listener] = field(default_factory=lambda: frozenset(_listeners()))
 
-    def whose(self, address: str, supervisor: int) -> Whose:
+    def whose(self, address: str, supervisor: int) -> ListenerOwner:
         """Return whose listener is at HOST:PORT; process ``supervisor`` started the command.
 
         A process younger than the supervisor and not below it may be a proxy of the command, as
@@ -48,31 +48,31 @@ class Before:
         """
         there = _at(address, _listeners())
         if not there:
-            return Whose.UNKNOWN
+            return ListenerOwner.UNKNOWN
         new = there - self.listeners
         if not new:
-            return Whose.OF_BEFORE
+            return ListenerOwner.OF_BEFORE
         verdicts = [_whose(one.owner, supervisor) for one in new if one.owner is not None]
-        if Whose.OURS in verdicts:
-            return Whose.OURS
-        return verdicts[0] if verdicts else Whose.UNKNOWN
+        if ListenerOwner.OURS in verdicts:
+            return ListenerOwner.OURS
+        return verdicts[0] if verdicts else ListenerOwner.UNKNOWN
 
     def at(self, address: str) -> bool:
         """Return whether something listened there."""
         return bool(_at(address, self.listeners))
 
 
-def _whose(pid: int, supervisor: int) -> Whose:
+def _whose(pid: int, supervisor: int) -> ListenerOwner:
     with suppress(psutil.Error):
         owner = psutil.Process(pid)
         line = (owner, *owner.parents())
         if any(ancestor.pid == supervisor for ancestor in line):
-            return Whose.OURS
+            return ListenerOwner.OURS
         if any(map(_is_supervisor, line)):
-            return Whose.OF_ANOTHER_TARGET
+            return ListenerOwner.OF_ANOTHER_TARGET
         if owner.create_time() < psutil.Process(supervisor).create_time():
-            return Whose.OF_AN_OLDER_PROCESS
-    return Whose.OURS
+            return ListenerOwner.OF_AN_OLDER_PROCESS
+    return ListenerOwner.OURS
 
 
 def _at(address: str, listeners: Iterable[Listener]) -> set[Listener]:

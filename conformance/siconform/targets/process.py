@@ -13,7 +13,7 @@ from siwire import Revision
 from siconform.protocol.timers import UNKNOWN, Timers
 from siconform.targets import TargetUnavailable
 from siconform.targets.launch import ADDRESS, Launch
-from siconform.targets.listeners import Before, Whose
+from siconform.targets.listeners import EarlierListeners, ListenerOwner
 from siconform.targets.logged_process import LoggedProcess
 from siconform.targets.terms import PLAIN, Terms
 
@@ -96,7 +96,7 @@ class _Run:
     """One run of the process."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
-        self._before = Before()
+        self._before = EarlierListeners()
         self._asked = ""
         if any(ADDRESS in word for word in launch.command):
             self._asked = free_address()
@@ -107,7 +107,7 @@ class _Run:
         self._log_path = log
         self._announced: list[str] = []  # addresses in its output
         self._address = ""  # the one that accepted a connection
-        self._not_its: dict[str, Whose] = {}
+        self._not_its: dict[str, ListenerOwner] = {}
         self._changed = threading.Condition()
         self._process = LoggedProcess(command, log, launch.folder, self._observe)
         self.alive, self.ended, self.stop = (
@@ -143,9 +143,9 @@ class _Run:
         if not _connectable(address):
             return False
         whose = self._before.whose(address, self._process.pid)
-        if whose is Whose.UNKNOWN and address in self._answered_before:
-            whose = Whose.OF_BEFORE
-        if whose in (Whose.OURS, Whose.UNKNOWN):
+        if whose is ListenerOwner.UNKNOWN and address in self._answered_before:
+            whose = ListenerOwner.OF_BEFORE
+        if whose in (ListenerOwner.OURS, ListenerOwner.UNKNOWN):
             return True
         self._not_its[address] = whose
         return False

@@ -15,7 +15,7 @@ from siconform.protocol.notifications import (
     Allocated,
     Fact,
     Nothing,
-    NotInTheText,
+    NotInSpec,
     StreamEnded,
     Unreadable,
     UpdateKind,
@@ -30,9 +30,9 @@ from siconform.protocol.requests import (
 )
 from siconform.recording.history import Content, History
 from siconform.transport.access import OPEN, Access
-from siconform.transport.arrival import comes_to
 from siconform.transport.channels import close, how_it_ended
 from siconform.transport.dialects import Dialect, dialect_for
+from siconform.transport.reachability import comes_to
 from siconform.transport.reflection import Description, describe
 from siconform.transport.streams import Stream
 
@@ -49,9 +49,9 @@ class Connection:
 
     Streams are opened right after registration and when used, with a message that carries only the
     rmID; a stream that the scheduler ended is reopened the same way. ``listeners`` see every fact
-    as it comes; ``hearing`` is held from the moment a message is in the history until all of them
-    have seen it. ``latency`` is the least time between two messages, for schedulers that mix them
-    up. The dialect belongs to this connection and is made by ``implements``: it may keep state.
+    as it comes; ``receive_lock`` is held from the moment a message is in the history until all of
+    them have seen it. ``latency`` is the least time between two messages, for schedulers that mix
+    them up. The dialect belongs to this connection, made by ``implements``: it may keep state.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Connection:
         self._address = address
         self._access = access
         self._streams: dict[str, Stream] = {}
-        self._speaking = threading.RLock()
+        self._send_lock = threading.RLock()
         self._next_turn = 0.0
         self._closing = False
-        self.hearing = threading.Lock()
+        self.receive_lock = threading.Lock()
 
     def connects(self, timeout: float) -> None:
         """Wait for the transport; Unreachable after ``timeout`` seconds, or at once if hopeless."""
@@ -123,14 +123,14 @@ class Connection:
 
         NotExpressible if an edited spec cannot express one.
         """
-        with self._speaking:
+        with self._send_lock:
             try:
                 stream = self._stream(kind)
                 self._send(stream, kind, requests)
             except NotExpressible as lost:
                 if not all(map(is_barrier, requests)):
-                    unsaid = [NotInTheText(kind, *one, sent=True) for one in lost.elements.items()]
-                    self.history.add(self.rm_id, unsaid, sent_by_rm=True)
+                    omitted = [NotInSpec(kind, *one, sent=True) for one in lost.elements.items()]
+                    self.history.add(self.rm_id, omitted, sent_by_rm=True)
                 raise
 
     def is_open(self, kind: UpdateKind) -> bool:
@@ -144,7 +144,7 @@ class Connection:
 
     def opens(self, kind: UpdateKind) -> None:
         """Open the stream of this kind if it is not open."""
-        with self._speaking:
+        with self._send_lock:
             self._stream(kind)
 
     def opens_all(self) -> None:
@@ -164,7 +164,7 @@ class Connection:
 
     def drops_streams(self) -> None:
         """Cut every stream; the next request of its kind opens a new one."""
-        with self._speaking:
+        with self._send_lock:
             for stream in self._streams.values():
                 stream.cut()
             self._streams.clear()
@@ -231,7 +231,7 @@ class Connection:
             facts = self.dialect.facts(kind, message) or [Nothing(kind)]
         except DecodeError as error:
             message, facts = None, [Unreadable(kind, f"{error}: {data.hex()}")]
-        with self.hearing:
+        with self.receive_lock:
             self.history.add(
                 self.rm_id, facts, sent_by_rm=False, message=message, barrier=is_barrier
             )

@@ -14,9 +14,9 @@ from siwire import Revision
 from siconform.recording.trace_file import WAITING, TraceFile
 from siconform.recording.trace_outputs import NumberedFiles, OneFile, Output, Rotation
 from siconform.transport.access import Access, Tls
-from siconform.transport.arrival import misfit
 from siconform.transport.forwarding import Forwarding, Passed
 from siconform.transport.name_hashing import NameHashing
+from siconform.transport.reachability import misfit
 from siconform.transport.server_tls import ServerTls
 from siconform.transport.trace_records import TraceRecords
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from sispec.markdown import escaped
-from sispec.trying.trial import BROKEN, Came, Finding, Trial
+from sispec.trying.trial import BROKEN, Finding, Trial, TrialVerdict
 
 SCHEMA_VERSION: Final = 1
 _BEYOND: Final = 8  # unused losses that are listed
-_ALWAYS: Final = (Came.PASSES, *BROKEN)  # counted even if zero
+_ALWAYS: Final = (TrialVerdict.PASSES, *BROKEN)  # counted even if zero
 _GONE: Final = "gone, but not needed by any test that ran"
 
 
@@ -70,7 +70,7 @@ def document(trial: Trial) -> dict[str, Any]:
         "revision": trial.revision,
         "target": trial.target,
         "breaks": trial.breaks,
-        "counts": {came.name.lower(): len(trial.of(came)) for came in Came},
+        "counts": {came.name.lower(): len(trial.of(came)) for came in TrialVerdict},
         "stopped": trial.stopped,
         "guesses": list(trial.guesses),
         "requirements": [_finding(finding) for finding in trial.findings],
@@ -79,7 +79,7 @@ def document(trial: Trial) -> dict[str, Any]:
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    expect = finding.came is not Came.PASSES
+    expect = finding.came is not TrialVerdict.PASSES
     return {
         "id": finding.requirement,
         "title": finding.title,
@@ -103,7 +103,7 @@ def _tried(trial: Trial) -> str:
 
 
 def _counts(trial: Trial) -> str:
-    numbers = {came: len(trial.of(came)) for came in (Came.PASSES, *Came)}
+    numbers = {came: len(trial.of(came)) for came in (TrialVerdict.PASSES, *TrialVerdict)}
     received = (f"{n} {came.value}" for came, n in numbers.items() if n or came in _ALWAYS)
     return ", ".join(received)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from siconform.outcomes import unsaid_in
+from siconform.outcomes import inexpressible_in
 from siconform.verdicts import CATALOGUED, Verdict
 
 Results = Mapping[str, Any]
@@ -20,7 +20,7 @@ _FINE: Final = _NOT_EVALUATED | {Verdict.PASS, Verdict.BASELINED}
 _MONITORED: Final = 8  # tests run again for each requirement in which only a monitor complains
 
 
-class Came(Enum):
+class TrialVerdict(Enum):
     """Outcome of a requirement in the trial, the worst first."""
 
     FAILS = "fail because of the change"
@@ -30,7 +30,7 @@ class Came(Enum):
     AS_BEFORE = "fail without the change, too"
 
 
-BROKEN: Final = (Came.FAILS, Came.UNSAID)
+BROKEN: Final = (TrialVerdict.FAILS, TrialVerdict.UNSAID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TrialOutcome:
     @property
     def lost(self) -> tuple[str, ...]:
         """Return the elements that the edited specification lacks, if it ended for that."""
-        return unsaid_in(self.message) if self.verdict is Verdict.COULD_NOT_RUN else ()
+        return inexpressible_in(self.message) if self.verdict is Verdict.COULD_NOT_RUN else ()
 
     @property
     def is_suspect(self) -> bool:
@@ -65,7 +65,7 @@ class Finding:
     requirement: str
     title: str
     level: str
-    came: Came
+    came: TrialVerdict
     outcomes: tuple[TrialOutcome, ...] = ()
 
     @property
@@ -88,7 +88,7 @@ class Trial:
     """Why not every test was run; "" if all were."""
     guesses: tuple[str, ...] = ()
 
-    def of(self, came: Came) -> tuple[Finding, ...]:
+    def of(self, came: TrialVerdict) -> tuple[Finding, ...]:
         """Return the requirements with this outcome, in the order of the catalogue."""
         return tuple(finding for finding in self.findings if finding.came is came)
 
@@ -163,12 +163,12 @@ class _Compared:
 
     def finding(self, requirement: Mapping[str, Any]) -> Finding:
         identifier = requirement["id"]
-        by_class: dict[Came, list[TrialOutcome]] = {}
+        by_class: dict[TrialVerdict, list[TrialOutcome]] = {}
         for outcome in _outcomes(requirement):
             by_class.setdefault(self._came(identifier, outcome), []).append(outcome)
-        came = next((came for came in Came if came in by_class), Came.UNJUDGED)
-        if came is Came.UNJUDGED and requirement["verdict"] == Verdict.PASS:
-            came = Came.PASSES  # a monitor saw no precondition, tests did
+        came = next((came for came in TrialVerdict if came in by_class), TrialVerdict.UNJUDGED)
+        if came is TrialVerdict.UNJUDGED and requirement["verdict"] == Verdict.PASS:
+            came = TrialVerdict.PASSES  # a monitor saw no precondition, tests did
         return Finding(
             identifier,
             requirement["title"],
@@ -177,18 +177,18 @@ class _Compared:
             tuple(by_class.get(came, ())),
         )
 
-    def _came(self, requirement: str, outcome: TrialOutcome) -> Came:
+    def _came(self, requirement: str, outcome: TrialOutcome) -> TrialVerdict:
         if outcome.verdict is Verdict.PASS:
-            return Came.PASSES
+            return TrialVerdict.PASSES
         if outcome.verdict in _FINE:
-            return Came.AS_BEFORE
+            return TrialVerdict.AS_BEFORE
         if outcome.is_left_open or not self.plain.ran(outcome.test):
-            return Came.UNJUDGED
+            return TrialVerdict.UNJUDGED
         if not self.plain.went_well(requirement, outcome.test):
-            return Came.AS_BEFORE
+            return TrialVerdict.AS_BEFORE
         if self.again.went_well(requirement, outcome.test):
-            return Came.PASSES
-        return Came.UNSAID if outcome.lost else Came.FAILS
+            return TrialVerdict.PASSES
+        return TrialVerdict.UNSAID if outcome.lost else TrialVerdict.FAILS
 
 
 def _outcomes(requirement: Mapping[str, Any]) -> Iterator[TrialOutcome]:

@@ -24,8 +24,8 @@ from siwire import REVISIONS, find_revision
 
 from sispec.compiling import with_imports
 from sispec.model import Spec, SpecError, UnreadableSpec
-from sispec.places import Footing, nearest_revision
-from sispec.trying.trial import BROKEN, Came, Finding, Results, Trial, findings, suspects
+from sispec.places import SpecIndex, nearest_revision
+from sispec.trying.trial import BROKEN, Finding, Results, Trial, TrialVerdict, findings, suspects
 
 DESCRIPTOR_SET: Final = "edited.binpb"
 _FAILING: Final = 60  # seconds of all workers; a failing test waits for its whole deadline
@@ -44,7 +44,7 @@ class NotTried(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class TrialOptions:
     """Options of the trial, as `siconform run` has them."""
 
     target: tuple[str, ...] = ()
@@ -54,7 +54,9 @@ class How:
     every_test: bool = False  # even if many fail
 
 
-def try_text(spec: Spec, how: How, report: Callable[[str], None] = lambda _: None) -> Trial:
+def try_text(
+    spec: Spec, how: TrialOptions, report: Callable[[str], None] = lambda _: None
+) -> Trial:
     """Return what still passes with the specification, what the change breaks, what it cannot send.
 
     `report` receives progress messages. UnreadableSpec if the specification resembles no revision,
@@ -78,13 +80,13 @@ def try_text(spec: Spec, how: How, report: Callable[[str], None] = lambda _: Non
     )
 
 
-def _revision(spec: Spec, how: How) -> str:
+def _revision(spec: Spec, how: TrialOptions) -> str:
     if how.revision is not None:
         try:
             return find_revision(how.revision).name
         except LookupError as error:
             raise NotTried(str(error), ExitCode.USAGE) from None
-    nearest = nearest_revision(Footing(spec), tuple(catalogue().values()))
+    nearest = nearest_revision(SpecIndex(spec), tuple(catalogue().values()))
     if nearest is None:
         message = "it resembles no revision of the SI, so no suite can be run with it"
         raise UnreadableSpec(spec.name, [SpecError(message)])
@@ -103,7 +105,7 @@ def _kept(data: bytes, folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    how: How
+    how: TrialOptions
     name: str
     revision: str
     descriptors: Path
@@ -114,7 +116,7 @@ class _Runs:
         edited = self.edited(every_test=every_test)
         plain = self.plain(suspects(edited))
         found = findings(edited, plain)
-        failing = (o.test for f in found if f.came is Came.FAILS for o in f.outcomes)
+        failing = (o.test for f in found if f.came is TrialVerdict.FAILS for o in f.outcomes)
         doubted = tuple(dict.fromkeys(failing))
         if 0 < len(doubted) <= _FEW:
             found = findings(edited, plain, self.again(doubted))

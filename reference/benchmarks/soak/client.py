@@ -35,7 +35,7 @@ partitions:
 """
 
 
-class ShortLives:
+class LifecycleClient:
     """One RM. ``allocations`` and ``rounds`` are counters."""
 
     def __init__(self, channel: grpc.Channel, rm_id: str) -> None:

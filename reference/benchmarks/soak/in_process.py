@@ -9,7 +9,15 @@ from itertools import count, islice
 from typing import Final
 
 import psutil
-from benchmarks.soak.lives import LEAVES, LIVES, SHORT, STEADY, Cluster, Life, resource_manager
+from benchmarks.soak.lifecycles import (
+    LEAVES,
+    LIFECYCLES,
+    SHORT,
+    STEADY,
+    Cluster,
+    Lifecycle,
+    resource_manager,
+)
 from benchmarks.soak.samples import MIB, Bound, Growth, growth, show, verdict
 
 AT_A_TIME: Final = 40  # lifecycles to run
@@ -25,13 +33,13 @@ SHOWN: Final = 8  # kinds of objects that grew most
 class Sample:
     """A memory sample; objects are those that Python's cycle collector tracks."""
 
-    lives: int
+    lifecycles: int
     in_cycles: int  # freed only by the cycle collector since the previous sample
     objects: Counter[str]
     memory: int
 
 
-def lives(cluster: Cluster) -> Iterator[Life]:
+def lifecycles(cluster: Cluster) -> Iterator[Lifecycle]:
     """Yield one of each kind after the other, in every leaf, of every RM."""
     for number in count():
         name = f"n-{number}"
@@ -39,21 +47,21 @@ def lives(cluster: Cluster) -> Iterator[Life]:
             rm_id = SHORT[number // RESOURCE_MANAGERS % len(SHORT)]
             yield resource_manager(cluster, rm_id, name, LEAVES[0])
         else:
-            kinds, leaves = len(LIVES), len(LEAVES)
+            kinds, leaves = len(LIFECYCLES), len(LEAVES)
             rm_id = STEADY[number // kinds // leaves % len(STEADY)]
             leaf = LEAVES[number // kinds % leaves]
-            yield LIVES[number % kinds](cluster, rm_id, name, leaf)
+            yield LIFECYCLES[number % kinds](cluster, rm_id, name, leaf)
 
 
-def lead(cluster: Cluster, coming: Iterator[Life]) -> Iterator[int]:
+def lead(cluster: Cluster, coming: Iterator[Lifecycle]) -> Iterator[int]:
     """Run all of them, many at a time; yield how many are over, after each."""
     led = deque(islice(coming, AT_A_TIME))
     over = 0
     while led:
-        life = led.popleft()
+        lifecycle = led.popleft()
         cluster.passes()
-        if next(life, cluster) is not cluster:
-            led.append(life)
+        if next(lifecycle, cluster) is not cluster:
+            led.append(lifecycle)
             continue
         over += 1
         led.extend(islice(coming, 1))
@@ -82,7 +90,7 @@ def soak(many: int) -> int:
     each = max(1, many // SAMPLES)
     samples = []
     began = time.monotonic()
-    for over in lead(cluster, islice(lives(cluster), many)):
+    for over in lead(cluster, islice(lifecycles(cluster), many)):
         if over % each:
             continue
         samples.append(one := sample(over, process))

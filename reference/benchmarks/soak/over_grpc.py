@@ -11,7 +11,7 @@ from typing import Final
 
 import grpc
 import psutil
-from benchmarks.soak.client import REVISION, ShortLives
+from benchmarks.soak.client import REVISION, LifecycleClient
 from benchmarks.soak.samples import MIB, Bound, growth, show, verdict
 
 SAMPLES: Final = 40
@@ -81,7 +81,7 @@ class Watch:
 
     server: psutil.Process
     health: Health
-    clients: list[ShortLives]
+    clients: list[LifecycleClient]
     began: float
     memory: list[int] = field(default_factory=list)
     checks: list[float] = field(default_factory=list)
@@ -124,7 +124,7 @@ def soak(seconds: float, rms: int) -> int:
             grpc.insecure_channel(address) as channel,
         ):
             show(f"{rms} resource managers for {seconds / 60:g} minutes at {address}")
-            clients = [ShortLives(channel, f"rm-{number}") for number in range(rms)]
+            clients = [LifecycleClient(channel, f"rm-{number}") for number in range(rms)]
             process = psutil.Process(server.pid)
             watch = Watch(process, Health(asking), clients, time.monotonic())
             watched(watch, seconds)

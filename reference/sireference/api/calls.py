@@ -68,21 +68,21 @@ class Calls:
         """Return the callbacks that ``rm`` implements and the revision has."""
         return frozenset(one for one in self._codec.callbacks if isinstance(rm, _PLUGINS[one]))
 
-    def make(self, rm: Any, telling: Call | Responses) -> None:
+    def make(self, rm: Any, item: Call | Responses) -> None:
         """Call ``rm``. Exceptions other than SIError propagate."""
-        match telling:
+        match item:
             case Responses():
-                respond = getattr(rm, _RESPONSES[telling.method])
-                self._notify_each(respond, telling.messages)
+                respond = getattr(rm, _RESPONSES[item.method])
+                self._notify_each(respond, item.messages)
             case PredicatesQuestion() | PreemptionQuestion():
-                self._ask(rm, telling)
+                self._ask(rm, item)
             case SentEvents():
-                rm.send_event(list(self._codec.messages(telling)))
+                rm.send_event(list(self._codec.messages(item)))
             case ContainerState():
-                messages = self._codec.messages(telling)
+                messages = self._codec.messages(item)
                 self._notify_each(rm.update_container_scheduling_state, messages)
             case SyncedCache():
-                self._notify_each(rm.re_sync_scheduler_cache, self._codec.messages(telling))
+                self._notify_each(rm.re_sync_scheduler_cache, self._codec.messages(item))
 
     def _notify_each(self, method: Callable[[Any], object], messages: Iterable[Any]) -> None:
         for message in messages:

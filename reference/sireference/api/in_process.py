@@ -69,7 +69,7 @@ class InProcess:
         self._calls = Calls(self._codec.callbacks, self._answered)
         self._rms: dict[str, object] = {}
         self._to_report: deque[Call | Responses] = deque()
-        self._is_telling = False
+        self._is_calling = False
         self._is_stopped = False
         self._lock = threading.RLock()
         self._deadlines: DeadlineThread | None = None
@@ -192,15 +192,15 @@ class InProcess:
         self._to_report.extend(self._calls_for(effects))
         if self._deadlines is not None:
             self._deadlines.changed()
-        if self._is_telling:  # the thread that delivers handles these next
+        if self._is_calling:  # the thread that delivers handles these next
             return
-        self._is_telling = True
+        self._is_calling = True
         try:
             while self._to_report:
-                telling = self._to_report.popleft()
-                self._calls.make(self._rms[telling.rm_id], telling)
+                item = self._to_report.popleft()
+                self._calls.make(self._rms[item.rm_id], item)
         finally:
-            self._is_telling = False
+            self._is_calling = False
 
     def _calls_for(self, effects: Iterable[Effect]) -> list[Call | Responses]:
         """Group answers by method, after the calls in their order."""

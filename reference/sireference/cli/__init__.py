@@ -15,7 +15,7 @@ import click
 from siwire import DEFAULT_REVISION, Revision
 
 from sireference import __version__
-from sireference.cli.ending import OneSentence
+from sireference.cli.ending import OneLineErrors
 from sireference.cli.operations import credentials, limits, operation_options
 from sireference.cli.parameters import Address, RevisionName
 from sireference.cli.policies import policies, policy_options
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _SWITCH_INTERVAL: Final = 0.0005
 
 
-@click.group(cls=OneSentence, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sireference")
 def main() -> None:
     """A readable reference scheduler for the Scheduler Interface."""
@@ -71,7 +71,7 @@ def serve(*, listen: str, revision: Revision, **options: Any) -> None:
     logs.set_up(options["log_level"], options["log_format"])
     codec = codec_for(revision, policies(options))
     clock = VirtualClock() if options["virtual_clock"] else SystemClock()
-    gc_tuning.look_seldom()
+    gc_tuning.reduce_collections()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         asyncio.run(_run(listen, codec, clock, options))

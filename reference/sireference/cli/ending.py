@@ -12,7 +12,7 @@ INTERRUPTED: Final = 2
 BROKEN: Final = 13  # internal error of the scheduler
 
 
-class OneSentence(click.Group):
+class OneLineErrors(click.Group):
     """A command line that ends in one of these ways; without arguments it shows its help."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -14,35 +14,35 @@ Write = Callable[[Any, Any], Message]  # of an answer and the response, each wit
 
 
 class Slot(NamedTuple):
-    """The place of an answer in a response: the function that adds it, and its company.
+    """The place of an answer in a response: the function that adds it, and its batch.
 
-    The lists of one message have no order among each other. So only answers of one company share a
+    The lists of one message have no order among each other. So only answers of one batch share a
     message: those that mean the same whichever list is read first.
     """
 
     write: Write
-    company: str
+    batch: str
 
 
 def pack(
     message: type[Message], slots: Mapping[type, Slot], answers: Sequence[Answer]
 ) -> Iterator[Message]:
-    """Return messages with ``answers`` in order: consecutive answers of one company share one.
+    """Return messages with ``answers`` in order: consecutive answers of one batch share one.
 
     Messages are limited in size. Answers without a slot, which the revision cannot express, are
     left out.
     """
     response: Message | None = None
-    company = ""
+    batch = ""
     size = 0
     for answer in answers:
         slot = slots.get(type(answer))
         if slot is None:
             continue
-        if response is None or slot.company != company or size > _MOST_BYTES:
+        if response is None or slot.batch != batch or size > _MOST_BYTES:
             if response is not None:
                 yield response
-            response, size, company = message(), 0, slot.company
+            response, size, batch = message(), 0, slot.batch
         size += slot.write(answer, response).ByteSize()
     if response is not None:
         yield response

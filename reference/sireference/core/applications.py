@@ -91,7 +91,7 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
     application = partition.applications.get(request.application_id)
     if application is None:
         return []
-    asks, held = _what_it_has(partition, application, request.at_most)
+    asks, held = _asks_and_allocations(partition, application, request.at_most)
     if len(asks) + len(held) == len(application.pending) + application.held:
         del partition.applications[request.application_id]
     for pending in asks:
@@ -110,7 +110,7 @@ def remove(rm: ResourceManager, request: RemoveApplication, now: float) -> list[
     return allocation_end.in_order([], releases, went_on)
 
 
-def _what_it_has(
+def _asks_and_allocations(
     partition: Partition, application: Application, at_most: int | None
 ) -> tuple[list[PendingAsk], list[Allocation]]:
     """Return its asks, then its allocations, at most ``at_most`` together."""

@@ -19,7 +19,7 @@ from sireference.core.state.quota import Quota, Quotas
 from sireference.core.state.user_quota import Holder, HolderKind, UserQuota
 from sireference.core.states import TerminationType
 
-_ANYBODY: Final = "*"
+_WILDCARD: Final = "*"
 
 
 def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
@@ -27,7 +27,7 @@ def join(leaf: Queue, user: str, groups: Collection[str]) -> Quotas:
     group = _group(leaf, groups)
     user_quotas: list[Quota] = []
     for queue in leaf.path:
-        of_user = _limit(queue, user=user) or _limit(queue, user=_ANYBODY)
+        of_user = _limit(queue, user=user) or _limit(queue, user=_WILDCARD)
         if of_user is not None:
             user_quotas.append(_user_quota(queue, Holder(HolderKind.USER, user), of_user))
         of_group = None if group is None else _limit(queue, group=group)
@@ -73,7 +73,7 @@ def _group(leaf: Queue, groups: Collection[str]) -> str | None:
     for queue in leaf.path:
         for limit in queue.config.limits:
             for group in limit.groups:
-                if group in groups or group == _ANYBODY:  # which comes last
+                if group in groups or group == _WILDCARD:  # which comes last
                     return group
     return None
 

@@ -186,7 +186,7 @@ class Engine:
         if isinstance(event, Register | ShutDown | ConnectionLost):
             self._streams.restart_history(event.rm_id)
             LOGGER.info("resource manager: %s", type(event).__name__, extra=fields(rm=event.rm_id))
-            gc_tuning.look_at_old_ones()
+            gc_tuning.collect_frozen()
         return self.carry_out(effects)
 
     def _idle(self, rm_id: str) -> None:

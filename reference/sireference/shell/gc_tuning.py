@@ -22,7 +22,7 @@ class _Collections:
     count = 0
 
 
-def look_seldom() -> None:
+def reduce_collections() -> None:
     """Collect less often, and examine no object again that exists now or survives for long."""
     gc.set_threshold(_NEW_OBJECTS, _COLLECTIONS, _COLLECTIONS)
     if _leave_out_survivors not in gc.callbacks:
@@ -31,15 +31,15 @@ def look_seldom() -> None:
     _Collections.count = 0
 
 
-def look_as_usual() -> None:
-    """Undo ``look_seldom``, in a process that goes on."""
+def restore_collections() -> None:
+    """Undo ``reduce_collections``, in a process that goes on."""
     if _leave_out_survivors in gc.callbacks:
         gc.callbacks.remove(_leave_out_survivors)
         gc.set_threshold(*_USUAL)
         gc.unfreeze()
 
 
-def look_at_old_ones() -> None:
+def collect_frozen() -> None:
     """Examine all objects if very many were left out since the last time."""
     if _leave_out_survivors in gc.callbacks and _Collections.count >= _MANY:
         gc.unfreeze()

@@ -31,7 +31,7 @@ _TIMEOUT: Final = 10.0  # seconds for the event loop to answer
 _TEXT: Final = "text/plain; charset=utf-8"
 _HEALTH: Final = "/healthz"
 _METRICS: Final = "/metrics"
-_WHAT_THERE_IS: Final = """\
+_NOT_FOUND: Final = """\
 no such page; the pages are:
 /            the state as a page
 /state.json  the state as JSON, under /state as well
@@ -123,7 +123,7 @@ class HttpPage:
         if path == _HEALTH:
             return _Answer("200 OK", "serving\n")
         answer = self._answers.get(path)
-        return _Answer("404 Not Found", _WHAT_THERE_IS) if answer is None else answer(query)
+        return _Answer("404 Not Found", _NOT_FOUND) if answer is None else answer(query)
 
     def _json(self, _query: str) -> _Answer:
         return _Answer("200 OK", self._on_loop(self._state()), "application/json")

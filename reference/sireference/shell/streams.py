@@ -63,7 +63,7 @@ class OpenStream:
         self._earlier = []
         return writing, self.outbox.rest() if self._is_writing else self.outbox.empty()
 
-    def untold(self) -> list[bytes]:
+    def take_unsent(self) -> list[bytes]:
         """Remove and return what waits, including a message that is being written."""
         left = [message for one in self._earlier for message in one.outbox.empty()]
         self._earlier = []
@@ -78,7 +78,7 @@ class OpenStream:
 
     def break_off(self, ending: Ending) -> None:
         """End the stream now, even during the write of a message that is not read."""
-        self.untold()
+        self.take_unsent()
         self.end(ending)
         self._stop_writing()
 
@@ -109,7 +109,7 @@ class OpenStream:
         """Wait until writing has stopped there; unwritten messages come first here."""
         for earlier in self._earlier.copy():
             await earlier.stops_writing()  # soon: it is to end
-        self.outbox.put(self.untold())
+        self.outbox.put(self.take_unsent())
 
     async def stops_writing(self) -> None:
         """Wait until nothing is written here any more, for whichever reason."""
@@ -156,7 +156,7 @@ class StreamTable:
         """
         was_in_use = self.unbind(stream)
         if was_in_use and stream.rm_id is not None:
-            self.deliver(stream.rm_id, stream.method, stream.untold())
+            self.deliver(stream.rm_id, stream.method, stream.take_unsent())
         return was_in_use
 
     def lose(self, stream: OpenStream) -> bool:
@@ -216,7 +216,7 @@ class StreamTable:
         self.broken.pop(rm_id, None)
         self._held.pop(rm_id, None)
         for stream in self.of(rm_id):
-            stream.untold()
+            stream.take_unsent()
 
     def end_all(self, rm_id: str, ending: Ending) -> list[OpenStream]:
         """End and return every stream of this RM."""

@@ -54,7 +54,7 @@ class WorkloadName(click.ParamType[WorkloadFile]):
             self.fail(str(error), param, ctx)
 
 
-@click.group(cls=ending.OneSentence, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ending.OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="sirm")
 def main() -> None:
     """A small, readable resource manager for the Scheduler Interface."""

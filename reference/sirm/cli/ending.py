@@ -11,7 +11,7 @@ INTERRUPTED: Final = 2
 WRONG: Final = 4  # an option or a file is invalid
 
 
-class OneSentence(click.Group):
+class OneLineErrors(click.Group):
     """A command line that ends with one of these codes; without arguments it shows its help."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from siconform.guarding import silence
+from siconform.internal_errors import silence
 from siconform.output.live.terminal import Terminal
 
 if TYPE_CHECKING:

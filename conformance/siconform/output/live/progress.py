@@ -10,7 +10,7 @@ from siconform.catalogue import AREAS, catalogue
 from siconform.output.events import Event, RunStarted, TestPhaseEnded, TestsSelected, TestStarted
 from siconform.verdicts import Evidence, Verdict, worst_first
 
-_TELLING: Final = 10  # finished tests before this run's speed corrects the estimate
+_MIN_SAMPLES: Final = 10  # finished tests before this run's speed corrects the estimate
 _KNOWN_ENOUGH: Final = 0.8  # share of the remaining tests, for an estimate
 
 
@@ -173,7 +173,7 @@ class RunProgress:
         """Return the ratio of durations in this run to earlier ones."""
         both = [test for test in self._over if test in self.earlier]
         before = sum(self.earlier[test] for test in both)
-        if len(both) < _TELLING or not before:
+        if len(both) < _MIN_SAMPLES or not before:
             return 1.0
         return sum(self.seconds.get(test, 0.0) for test in both) / before
 

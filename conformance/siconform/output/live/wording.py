@@ -6,7 +6,7 @@ from typing import Final
 from siconform.output.live.board import Wait
 from siconform.output.live.progress import View
 
-_WORTH_TELLING: Final = 0.3  # seconds before a wait is shown
+_MIN_SHOWN_WAIT: Final = 0.3  # seconds before a wait is shown
 _WAITS: Final = 3  # lines
 _MINUTES: Final = 100  # seconds above which times are in minutes
 
@@ -15,7 +15,7 @@ def waiting(waits: Iterable[Wait], now: float) -> Iterator[str]:
     """Yield the waits grouped by name, the longest first."""
     groups: dict[str, list[Wait]] = {}
     for wait in sorted(waits, key=lambda wait: wait.since):
-        if now - wait.since >= _WORTH_TELLING:
+        if now - wait.since >= _MIN_SHOWN_WAIT:
             groups.setdefault(wait.name, []).append(wait)
     for name, alike in list(groups.items())[:_WAITS]:
         longest = alike[0]

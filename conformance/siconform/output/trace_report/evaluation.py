@@ -15,7 +15,7 @@ from siconform.monitors.trace_result import (
     Violation,
     kind_of,
 )
-from siconform.output.baseline_match import capabilities_apart, challenged_apart, why_not
+from siconform.output.baseline_match import mark_capabilities, mark_challenged, why_not
 from siconform.output.stable_messages import stable
 from siconform.policy import ExitCode
 from siconform.trace_outcomes import TraceOutcome
@@ -164,7 +164,7 @@ def _outcome(
     An entry of a baseline may quote the message with its numbers, as a run shows it.
     """
     evidence = Evidence(requirement.id, Verdict.FAIL, "", message, monitor=monitor)
-    (apart,) = challenged_apart(capabilities_apart([evidence]))
+    (apart,) = mark_challenged(mark_capabilities([evidence]))
     if apart.verdict is Verdict.NOT_APPLICABLE:
         return TraceOutcome.NOT_APPLICABLE, f"not offered: {found[0].message}"
     if apart.verdict is Verdict.CHALLENGED:

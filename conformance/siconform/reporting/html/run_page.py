@@ -19,8 +19,8 @@ from siconform.reporting.html.histories import (
     read,
 )
 from siconform.reporting.html.listing import areas_of, counts_of, opened, source_in
-from siconform.reporting.html.lives import Lives
 from siconform.reporting.html.machines import MACHINES
+from siconform.reporting.html.transitions import TransitionCounter
 from siconform.reporting.html.views import (
     FailureView,
     Headroom,
@@ -62,8 +62,8 @@ _WORDS: Final = {
 
 def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
     """Build the page from results.json and the folder of the histories."""
-    lives = Lives()
-    histories = _histories(results, folder, lives)
+    transitions = TransitionCounter()
+    histories = _histories(results, folder, transitions)
     chosen, not_drawn = _with_capacity(histories.values())
     requirements = opened(_requirements(results, {one.name for one in chosen}, histories))
     covered = coverage_in(results)
@@ -91,14 +91,16 @@ def run_page(results: Mapping[str, Any], folder: Path) -> RunPage:
         levels=tuple(level.value for level in Level),
         areas=tuple(areas_of(requirements)),
         requirements=tuple(requirements),
-        machines=tuple(draw(one, lives.seen[one.title]) for one in MACHINES),
+        machines=tuple(draw(one, transitions.seen[one.title]) for one in MACHINES),
         headroom=tuple(_headroom(one) for one in results.get("deadlines", ())),
         histories=embedded(chosen),
         not_drawn=not_drawn,
     )
 
 
-def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[str, Drawn]:
+def _histories(
+    results: Mapping[str, Any], folder: Path, transitions: TransitionCounter
+) -> dict[str, Drawn]:
     """Read each history once, by file, those of failures first."""
     happened = {one["history"]: one["happened"] for one in results.get("failures", ())}
     received = [test for one in results["requirements"] for test in one["tests"]]
@@ -107,7 +109,7 @@ def _histories(results: Mapping[str, Any], folder: Path, lives: Lives) -> dict[s
     for file in dict.fromkeys(test.get("history", "") for test in received):
         if file:
             lines = read(folder / file)
-            lives.take(lines)
+            transitions.take(lines)
             if lines:
                 found[file] = drawn(file, lines, happened.get(file, ""))
     return found

@@ -320,7 +320,7 @@ class AllocationSteps(Observations, Sender):
         self.releases(allocation)
         self.expect(Released(identity=allocation.identity))
 
-    def sees_nothing_given_away(self, *patterns: Fact) -> None:
+    def expect_nothing_allocated(self, *patterns: Fact) -> None:
         """Check that none of these comes within a placement's time: the RM must confirm first.
 
         The usual quiet window follows the target's latency. It is too short for a target that

@@ -70,7 +70,7 @@ class ApplicationStateSteps(ApplicationEndSteps, SnapshotSteps):
             raise NotOffered(_UNSEEN)
         self.sees(ApplicationSeen(application, state=state))
 
-    def is_shown_in_where_shown(self, application: str, state: State) -> None:
+    def is_shown_in_if_reported(self, application: str, state: State) -> None:
         """Then: no snapshot shows it in another state, if snapshots show states at all."""
         if self._state_is_shown(application):
             self.sees(ApplicationSeen(application, state=state))

@@ -11,9 +11,9 @@ from siconform.protocol.callbacks import (
     Answered,
     CallbacksEnded,
     EvictionCheck,
+    InvalidCall,
     PlacementCheck,
     SchedulingReported,
-    StrangeCall,
 )
 from siconform.protocol.facets import Facet
 from siconform.protocol.matchers import OneOf
@@ -148,7 +148,7 @@ class CallbackSteps(PreemptionSteps, OptionalExtension):
 
     def has_been_called_properly(self) -> None:
         """Check that no unexpected call came on the callback streams."""
-        for strange in self.observe(StrangeCall()):
+        for strange in self.observe(InvalidCall()):
             raise ConformanceFailure(strange.problem, expected="calls of the kinds offered")
 
     def _answers(self, received: Fact) -> Answered:

@@ -71,14 +71,14 @@ class ConfirmationSteps(Sender):
 
     def confirms_from_now_on(self) -> None:
         """Confirm releases again as they come, but not those received before."""
-        with self.connection.hearing:  # a release seen earlier was passed over
+        with self.connection.receive_lock:  # a release seen earlier was passed over
             now = len(self.exchange.history)
             self._left_open |= {(one.identity, one.termination): now for one in self._unconfirmed()}
             self._confirms_releases = True
 
     def confirms_everything(self) -> None:
         """Confirm all unconfirmed releases, and later ones as they come."""
-        with self.connection.hearing:
+        with self.connection.receive_lock:
             left = self._unconfirmed()
             self._left_open = {}
             self._confirms_releases = True

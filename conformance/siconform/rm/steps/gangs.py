@@ -280,7 +280,7 @@ class GangSteps(BasicSteps, ABC):
         """Check that a replacement still waits for confirmation, unless its placeholder ended."""
         if isinstance(received, Released) or not self.connection.is_open(UpdateKind.ALLOCATIONS):
             return
-        self.sees_nothing_given_away(Allocated(replacement.real))
+        self.expect_nothing_allocated(Allocated(replacement.real))
         with control("the right confirmation is taken"):
             self.confirms(replacement.release)
             self.expect(Allocated(replacement.real))

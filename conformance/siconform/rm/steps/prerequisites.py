@@ -29,7 +29,7 @@ class PrerequisiteSteps(BasicSteps):
         states = bool(self.observed.reported_states) if self.observed.probed else None
         seen = {
             Feature.STATE_REPORTS: states,
-            Feature.QUOTAS: self.observed.heeds_quotas,
+            Feature.QUOTAS: self.observed.enforces_quotas,
             Feature.WAITING_ASKS: self.observed.keeps_waiting_asks,
             Feature.SEVERAL_ALLOCATIONS: self.observed.serves_several_allocations,
             Feature.FOREIGN_ALLOCATIONS: self.observed.counts_foreign_allocations,
@@ -71,7 +71,7 @@ class PrerequisiteSteps(BasicSteps):
         """Return whether the ask was rejected, which is allowed if it does not fit."""
         return bool(self.observe(AskRejected(ask)))
 
-    def has_constraints_heeded(self) -> None:
+    def has_constraints_enforced(self) -> None:
         """Given: placement constraints are enforced."""
         revision = self.connection.revision
         if not revision.can(Capability.PLACEMENT_CONSTRAINTS):

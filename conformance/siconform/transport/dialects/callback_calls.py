@@ -13,16 +13,16 @@ from siconform.protocol.callbacks import (
     ConfigurationStored,
     EvictionCheck,
     Forgotten,
+    InvalidCall,
     PlacementCheck,
     SchedulingReported,
     StateDumped,
     StateDumpWanted,
-    StrangeCall,
 )
 from siconform.protocol.notifications import Fact
 from siconform.transport.dialects.enums import write_enum
 from siconform.transport.dialects.schema import Schema
-from siconform.transport.dialects.tables import NoWords
+from siconform.transport.dialects.tables import Inexpressible
 
 _APPLICATION: Final = 1  # number of the field whose name is misspelled in some revisions
 _KINDS: Final[dict[type[Fact], tuple[ext.CallbackKind.ValueType, str]]] = {
@@ -50,7 +50,7 @@ def call_with(
 ) -> tuple[ext.ToRm, Message | None]:
     """Return one call with these facts, several only of a cache, and its message.
 
-    NoWords if the revision has no such message.
+    Inexpressible if the revision has no such message.
     """
     kind, name = _KINDS[type(facts[0])]
     expects_answer = kind != ext.CONTAINER_STATE
@@ -58,7 +58,7 @@ def call_with(
     if not name:
         return call, None
     if name not in schema.revision.si.DESCRIPTOR.message_types_by_name:
-        raise NoWords(f"SI {schema.revision} has no {name}")
+        raise Inexpressible(f"SI {schema.revision} has no {name}")
     message: Any = schema.new(name)
     for fact in facts:
         _write(message, fact)
@@ -92,7 +92,7 @@ def _write(message: Any, fact: Fact) -> None:
 def answer_to(
     schema: Schema, kind: ext.CallbackKind.ValueType, answer: ext.FromRm.Answer
 ) -> tuple[Fact, Message | None]:
-    """Return the RM's answer to a call of this kind, and its message; StrangeCall if malformed."""
+    """Return the RM's answer to a call of this kind, and its message; InvalidCall if malformed."""
     if kind == ext.RM_STATE_DUMP:
         return StateDumped(answer.ok, answer.text), None
     name = _RESPONSES.get(kind)
@@ -100,11 +100,11 @@ def answer_to(
         return Answered(answer.ok, 0, answer.text), None
     if answer.payload.full_name != f"si.v1.{name}":
         wrong = f"an answer {answer.payload.full_name!r} where si.v1.{name} belongs"
-        return StrangeCall(wrong, 0), None
+        return InvalidCall(wrong, 0), None
     try:
         message: Any = schema.read(name, answer.payload.data)
     except DecodeError as error:
-        return StrangeCall(f"{name}: {error}: {answer.payload.data.hex()}", 0), None
+        return InvalidCall(f"{name}: {error}: {answer.payload.data.hex()}", 0), None
     if kind == ext.EVICTION_CHECK:
         return Answered(message.success, message.index, ""), message
     return ConfigurationStored(message.success, message.oldConfig, message.reason), message

@@ -7,9 +7,9 @@ from google.protobuf.message import DecodeError, Message
 from siwire.ext import extension_pb2 as ext
 
 from siconform.outcomes import NotExpressible
-from siconform.protocol.callbacks import StrangeCall
+from siconform.protocol.callbacks import InvalidCall
 from siconform.protocol.events import EmptyBatch
-from siconform.protocol.notifications import Fact, NotInTheText
+from siconform.protocol.notifications import Fact, NotInSpec
 from siconform.transport.dialects.schema import Schema
 from siconform.transport.dialects.tables import Payload
 
@@ -28,14 +28,14 @@ class CallbackPayloads:
     def received(self, call: ext.ToRm) -> Iterator[ReadFact]:
         """Return all facts of one call, in order."""
         if call.kind not in self._payloads:
-            yield StrangeCall(f"callback {call.kind} was not offered", self._offer), None
+            yield InvalidCall(f"callback {call.kind} was not offered", self._offer), None
             return
         wanted = self._payloads[call.kind]
         if call.kind == ext.EVENT_BATCH and not call.payloads:
             yield EmptyBatch(self._offer), None
         if call.kind != ext.EVENT_BATCH and len(call.payloads) != 1:
             problem = f"{len(call.payloads)} payloads where one {wanted.message} belongs"
-            yield StrangeCall(problem, self._offer), None
+            yield InvalidCall(problem, self._offer), None
             return
         for payload in call.payloads:
             yield from self._read(payload.full_name, payload.data, wanted)
@@ -54,17 +54,17 @@ class CallbackPayloads:
         name = wanted.message
         if full_name != f"si.v1.{name}":
             problem = f"a payload {full_name} where si.v1.{name} belongs"
-            yield StrangeCall(problem, self._offer), None
+            yield InvalidCall(problem, self._offer), None
             return
         try:
             message = self._schema.read(name, data)
         except DecodeError as error:
-            yield StrangeCall(f"{name}: {error}: {data.hex()}", self._offer), None
+            yield InvalidCall(f"{name}: {error}: {data.hex()}", self._offer), None
             return
         except NotExpressible as lost:
-            yield from ((NotInTheText(None, *one), None) for one in lost.elements.items())
+            yield from ((NotInSpec(None, *one), None) for one in lost.elements.items())
             return
         read, losses = self._schema.observed(message)
         for fact in wanted.read(read, self._offer):
             yield fact, message
-        yield from ((NotInTheText(None, *one), message) for one in losses.items())
+        yield from ((NotInSpec(None, *one), message) for one in losses.items())

@@ -12,13 +12,13 @@ from siwire import Revision
 from siconform.protocol.availability import lacking
 from siconform.protocol.events import Detail
 from siconform.protocol.fact_text import field_names
-from siconform.protocol.matchers import ANY, UNSAID
-from siconform.protocol.notifications import Fact, NotInTheText, Termination, UpdateKind
+from siconform.protocol.matchers import ANY, UNSUPPORTED
+from siconform.protocol.notifications import Fact, NotInSpec, Termination, UpdateKind
 from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
 from siconform.transport.dialects.registry import tables_of
 from siconform.transport.dialects.schema import schema_of
-from siconform.transport.dialects.tables import NoWords, Payload, Tables
+from siconform.transport.dialects.tables import Inexpressible, Payload, Tables
 
 
 class Dialect:
@@ -96,7 +96,7 @@ class Dialect:
     def facts(self, kind: UpdateKind, message: Message) -> list[Fact]:
         """Return all facts of a response of this conversation, in the order of its fields."""
         read, losses = self.schema.observed(message)
-        return [*self._read(kind, read), *(NotInTheText(kind, *lost) for lost in losses.items())]
+        return [*self._read(kind, read), *(NotInSpec(kind, *lost) for lost in losses.items())]
 
     def parsed_registration(self, data: bytes) -> Message:
         """Parse a registration request; DecodeError if the bytes are not one."""
@@ -110,10 +110,10 @@ class Dialect:
         """Parse an update request; DecodeError if the bytes are not one."""
         return self.schema.read(self._tables.conversations[kind].request, data)
 
-    def requests(self, kind: UpdateKind, message: Message) -> list[Request | NotInTheText]:
+    def requests(self, kind: UpdateKind, message: Message) -> list[Request | NotInSpec]:
         """Return all requests of an RM's message of this conversation."""
         read, losses = self.schema.observed(message)
-        lost = (NotInTheText(kind, *one, sent=True) for one in losses.items())
+        lost = (NotInSpec(kind, *one, sent=True) for one in losses.items())
         legacy = self._tables.legacy_requests.get(kind, _no_legacy_requests)
         return [*self._read_requests(kind, read), *legacy(message), *lost]
 
@@ -136,7 +136,7 @@ class Dialect:
         lacked = ", ".join(lacking(fact, self.revision.name))
         if writer is None or lacked:
             what = f"{lacked} of {fact}" if lacked else fact
-            raise NoWords(f"SI {self.revision} cannot express {what}")
+            raise Inexpressible(f"SI {self.revision} cannot express {what}")
         writer.write(getattr(message, writer.field).add() if writer.field else message, fact)
 
     def _read_requests(self, kind: UpdateKind, message: Message) -> Iterator[Request]:
@@ -148,9 +148,9 @@ class Dialect:
         unknown = [*lacking(sent, self.revision.name)]
         try:
             (_no_words if unknown else write)(message, sent)
-        except NoWords:
+        except Inexpressible:
             what = f"{', '.join(unknown)} of {sent}" if unknown else sent
-            raise NoWords(f"SI {self.revision} cannot express {what}") from None
+            raise Inexpressible(f"SI {self.revision} cannot express {what}") from None
 
     def _read(self, kind: UpdateKind, message: Message) -> Iterator[Fact]:
         for field, read in self._tables.readers[kind].items():
@@ -173,12 +173,12 @@ _UNSET: Final[Mapping[str, Any]] = {
 
 
 def filled(fact: Fact) -> Fact:
-    """Return the fact with every field unset that is ANY or UNSAID."""
+    """Return the fact with every field unset that is ANY or UNSUPPORTED."""
     kind: type = type(fact)
     unset = {
         name: _UNSET.get(name, "")
         for name in field_names(kind)
-        if getattr(fact, name) is ANY or getattr(fact, name) is UNSAID
+        if getattr(fact, name) is ANY or getattr(fact, name) is UNSUPPORTED
     }
     return replace(fact, **unset)
 
@@ -188,7 +188,7 @@ def _no_legacy_requests(_message: Message) -> Iterator[Request]:
 
 
 def _no_words(_message: Message, _sent: Request) -> None:
-    raise NoWords
+    raise Inexpressible
 
 
 def _elements(value: Any) -> Sequence[Any]:

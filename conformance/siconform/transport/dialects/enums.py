@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from google.protobuf.message import Message
 
-from siconform.transport.dialects.tables import NoWords
+from siconform.transport.dialects.tables import Inexpressible
 
 E = TypeVar("E", bound=Enum)
 UNDEFINED: Final = 99
@@ -31,10 +31,10 @@ def _members(kind: type[E], descriptor: Descriptor, field: str) -> Mapping[int, 
 
 
 def write_enum(message: Message, field: str, member: Enum) -> None:
-    """Set the field to the number of the member; NoWords if the revision has none."""
+    """Set the field to the number of the member; Inexpressible if the revision has none."""
     numbers = _enum(message, field).values_by_name
     if member.value not in numbers:
-        raise NoWords
+        raise Inexpressible
     setattr(message, field, numbers[member.value].number)
 
 

@@ -1,8 +1,9 @@
 """Key lifecycles of one RM, for revisions that answer for a key alone.
 
-A key serves one allocation after another; each use is one life. In a life the key is asked for,
-announced and released, or it is reported with its node and so is live from the start. A message of
-a scheduler about a key concerns its current life, as far as the order of this stream shows.
+A key serves one allocation after another; each use is one lifecycle. In a lifecycle the key is
+asked for, announced and released, or it is reported with its node and so is live from the start. A
+message of a scheduler about a key concerns its current lifecycle, as far as the order of this
+stream shows.
 """
 
 import threading
@@ -21,7 +22,7 @@ class SentAs(Enum):
 
 
 @dataclass(slots=True)
-class _Life:
+class _KeyLifecycle:
     application: str
     words: list[SentAs] = field(default_factory=list)  # except rejected ones
     is_announced: bool = False
@@ -40,7 +41,7 @@ class _Life:
 
     @property
     def is_left(self) -> bool:
-        """Whether later requests for the key are about another life."""
+        """Whether later requests for the key are about another lifecycle."""
         return self.end_sent or self.is_over or not (self.words or self.is_announced)
 
 
@@ -51,54 +52,62 @@ class Keys:
     """
 
     def __init__(self) -> None:
-        self._lives: defaultdict[str, list[_Life]] = defaultdict(list)
+        self._lifecycles: defaultdict[str, list[_KeyLifecycle]] = defaultdict(list)
         self._lock = threading.Lock()
 
     def sent(self, key: str, application: str, sent_as: SentAs) -> None:
         """Note that the RM asks for it, reports it or has it updated."""
         with self._lock:
-            lives = self._lives[key]
-            if not lives or lives[-1].is_left:
-                lives[:] = [life for life in lives if life.is_live and not life.is_over]
-                lives.append(_Life(application))
-            lives[-1].words.append(sent_as)
+            lifecycles = self._lifecycles[key]
+            if not lifecycles or lifecycles[-1].is_left:
+                lifecycles[:] = [
+                    lifecycle
+                    for lifecycle in lifecycles
+                    if lifecycle.is_live and not lifecycle.is_over
+                ]
+                lifecycles.append(_KeyLifecycle(application))
+            lifecycles[-1].words.append(sent_as)
 
     def requested(self, key: str, application: str, *, with_node: bool) -> SentAs:
         """Return what an RM's Allocation under this key is, by what is known of the key."""
         with self._lock:
-            for life in self._lives[key][-1:]:
-                if life.is_live and not life.is_left and life.application == application:
+            for lifecycle in self._lifecycles[key][-1:]:
+                if (
+                    lifecycle.is_live
+                    and not lifecycle.is_left
+                    and lifecycle.application == application
+                ):
                     return SentAs.UPDATE
         return SentAs.ALLOCATION if with_node else SentAs.REQUEST
 
     def ends(self, key: str) -> SentAs:
         """Return what a release by the RM ends, REQUEST only if the key was never live."""
         with self._lock:
-            for life in self._lives[key][-1:]:
-                if life.words and not life.is_live:
+            for lifecycle in self._lifecycles[key][-1:]:
+                if lifecycle.words and not lifecycle.is_live:
                     return SentAs.REQUEST
         return SentAs.ALLOCATION
 
     def sent_end(self, key: str, application: str) -> None:
         """Note that the RM releases it or confirms its release, for its own application only."""
         with self._lock:
-            for life in self._lives[key][-1:]:
-                life.end_sent = life.end_sent or life.application == application
+            for lifecycle in self._lifecycles[key][-1:]:
+                lifecycle.end_sent = lifecycle.end_sent or lifecycle.application == application
 
     def sent_end_of_all(self, application: str) -> None:
         """Note that the RM releases all of an application, or confirms that."""
         with self._lock:
-            for life in self._last_of(application):
-                life.end_sent = True
+            for lifecycle in self._last_of(application):
+                lifecycle.end_sent = True
 
     def announced(self, key: str) -> None:
-        """Note that the scheduler reports an allocation: the last life is live."""
+        """Note that the scheduler reports an allocation: the last lifecycle is live."""
         with self._lock:
-            lives = self._lives[key]
-            for former in lives[:-1]:
+            lifecycles = self._lifecycles[key]
+            for former in lifecycles[:-1]:
                 former.end_received = True
-            for life in lives[-1:]:
-                life.is_announced = True
+            for lifecycle in lifecycles[-1:]:
+                lifecycle.is_announced = True
 
     def rejected(self, key: str) -> SentAs:
         """Take back the last request for the key, which the scheduler rejects; return its kind.
@@ -106,38 +115,38 @@ class Keys:
         ALLOCATION if the RM never sent this key.
         """
         with self._lock:
-            for life in reversed(self._lives[key]):
-                if life.words:
-                    return life.words.pop()
+            for lifecycle in reversed(self._lifecycles[key]):
+                if lifecycle.words:
+                    return lifecycle.words.pop()
             return SentAs.ALLOCATION
 
     def released(self, key: str, *, to_be_confirmed: bool) -> SentAs:
         """Note a release by the scheduler; return what ends, REQUEST only if it was not live."""
         with self._lock:
-            lives = self._lives[key]
-            open_ones = (life for life in lives if not life.is_over)
-            life = next(open_ones, lives[-1] if lives else None)
-            if life is None:
+            lifecycles = self._lifecycles[key]
+            open_ones = (lifecycle for lifecycle in lifecycles if not lifecycle.is_over)
+            lifecycle = next(open_ones, lifecycles[-1] if lifecycles else None)
+            if lifecycle is None:
                 return SentAs.ALLOCATION
-            life.end_received = True
-            life.is_ended = life.is_ended or not to_be_confirmed
-            return SentAs.ALLOCATION if life.is_live else SentAs.REQUEST
+            lifecycle.end_received = True
+            lifecycle.is_ended = lifecycle.is_ended or not to_be_confirmed
+            return SentAs.ALLOCATION if lifecycle.is_live else SentAs.REQUEST
 
     def released_all(self, application: str, *, to_be_confirmed: bool) -> None:
         """Note that the scheduler releases all of an application."""
         with self._lock:
-            for life in self._last_of(application):
-                life.end_received = True
-                life.is_ended = life.is_ended or not to_be_confirmed
+            for lifecycle in self._last_of(application):
+                lifecycle.end_received = True
+                lifecycle.is_ended = lifecycle.is_ended or not to_be_confirmed
 
     def forget(self, key: str) -> None:
         """Forget a key that ended long ago."""
         with self._lock:
-            self._lives.pop(key, None)
+            self._lifecycles.pop(key, None)
 
-    def _last_of(self, application: str) -> Iterable[_Life]:
+    def _last_of(self, application: str) -> Iterable[_KeyLifecycle]:
         return [
-            lives[-1]
-            for lives in self._lives.values()
-            if lives and lives[-1].application == application
+            lifecycles[-1]
+            for lifecycles in self._lifecycles.values()
+            if lifecycles and lifecycles[-1].application == application
         ]

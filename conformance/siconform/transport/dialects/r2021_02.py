@@ -13,7 +13,7 @@ from siwire.r2021_02 import si_pb2 as si
 
 from siconform.outcomes import NotForThisTarget
 from siconform.protocol.callbacks import Assumed, Forgotten
-from siconform.protocol.matchers import UNSAID
+from siconform.protocol.matchers import UNSUPPORTED
 from siconform.protocol.notifications import (
     Allocated,
     ApplicationAccepted,
@@ -52,14 +52,14 @@ from siconform.transport.dialects.lax import lax_messages
 from siconform.transport.dialects.tables import (
     Conversation,
     FactWriter,
-    NoWords,
+    Inexpressible,
     Payload,
     Reader,
     RequestReader,
     Tables,
 )
 
-_UNSAYABLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # omitted: zero has a meaning
+_INEXPRESSIBLE: Final = (Termination.UNKNOWN, Termination.UNDEFINED)  # omitted: zero has a meaning
 
 
 def register(request: si.RegisterResourceManagerRequest, sent: Registration) -> None:
@@ -78,7 +78,7 @@ def node(request: si.UpdateRequest, sent: NodeRequest) -> None:
         for existing in sent.existing:
             _existing_allocation(new.existingAllocations.add(), existing)
     elif sent.existing:
-        raise NoWords
+        raise Inexpressible
     else:
         updated = request.updatedNodes.add()
         elements.write_node(updated, sent)
@@ -136,7 +136,7 @@ def release(request: si.UpdateRequest, sent: ReleaseRequest) -> None:
     )
     if isinstance(sent.subject, OneAllocation):
         message.UUID = sent.subject.identity
-    if sent.termination not in _UNSAYABLE:
+    if sent.termination not in _INEXPRESSIBLE:
         write_enum(message, "terminationType", sent.termination)
 
 
@@ -167,7 +167,7 @@ def allocated(received: si.Allocation) -> Allocated:
 
 def released(received: si.AllocationRelease) -> Fact:
     """Read the end of an allocation, whose key has no field here."""
-    return replace(elements.read_release(received), identity=received.UUID, key=UNSAID)
+    return replace(elements.read_release(received), identity=received.UUID, key=UNSUPPORTED)
 
 
 def ask_released(received: si.AllocationAskRelease) -> Fact:

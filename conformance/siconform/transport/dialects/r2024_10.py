@@ -42,7 +42,7 @@ from siconform.transport.dialects import elements, messages, r2023_04, r2023_12
 from siconform.transport.dialects.amounts import read_amounts, read_optional, write_amounts
 from siconform.transport.dialects.enums import read_enum
 from siconform.transport.dialects.keys import Keys, SentAs
-from siconform.transport.dialects.tables import FactWriter, NoWords, Tables
+from siconform.transport.dialects.tables import FactWriter, Inexpressible, Tables
 
 
 def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
@@ -84,7 +84,7 @@ def read_allocation(received: messages.KeyedAllocation) -> Allocated:
     )
 
 
-class Words:
+class KeyCodec:
     """Writers and readers of keys on one connection.
 
     Those of an RM's end, of a scheduler's, or the readers of both ends note the same of each key.
@@ -144,7 +144,7 @@ class Words:
         """Write a release by key, or of everything of the application without one."""
         match sent.subject:
             case AllOf(key=key) if key:
-                raise NoWords  # a key identifies what ends
+                raise Inexpressible  # a key identifies what ends
             case OneAllocation(application=application, identity=key):
                 self._keys.sent_end(key, application)
             case AllOf(application=application):
@@ -161,7 +161,7 @@ class Words:
         subject: OneAllocation | AllOf
         match sent.subject:
             case AllThereIs():
-                raise NoWords
+                raise Inexpressible
             case OneAsk(application=application, key=key):
                 subject = OneAllocation(application, key, key)
             case AllOf() as subject:
@@ -333,7 +333,7 @@ _BEFORE: Final = r2023_12.TABLES
 
 def tables() -> Tables:
     """Return new tables for one dialect."""
-    words = Words()
+    words = KeyCodec()
     writers: dict[Any, Any] = {
         **_BEFORE.writers,
         NodeRequest: node,

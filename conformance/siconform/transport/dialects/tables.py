@@ -11,7 +11,7 @@ from siconform.protocol.requests import Registration, Request
 from siconform.protocol.subjects import Identity
 
 Writer = Callable[[Any, Any], None]
-"""Writes a request of one type into a message of its conversation; may raise NoWords.
+"""Writes a request of one type into a message of its conversation; may raise Inexpressible.
 
 Typed by the function itself: the message classes it is for, and the type of request.
 """
@@ -23,7 +23,7 @@ CallReader = Callable[[Any, int], Iterator[Fact]]
 """Reads the facts of one callback payload, for the offer of this number."""
 
 
-class NoWords(LookupError):
+class Inexpressible(LookupError):
     """The revision cannot express this."""
 
 

@@ -56,9 +56,9 @@ def run(partition: Partition, now: float) -> list[Effect]:
     effects: list[Effect] = []
     searches = _Searches(partition)
     in_vain: set[_Alike] = set()  # an ask of higher priority found no victims
-    for pending in preemptors.worth_a_look(now):
+    for pending in preemptors.due_asks(now):
         is_over = searches.looks >= _MOST_LOOKS or partition.proposals
-        if is_over or eligibility.is_still_to_be_served(pending):
+        if is_over or eligibility.is_untried(pending):
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
@@ -81,7 +81,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
             in_vain.add(alike)
         else:
             effects += rm_approval.seek(partition, pending, search, chosen)
-            searches.victims_are_asked_to_go(chosen)
+            searches.exclude_victims(chosen)
     _request_pass(partition, now)
     return effects
 
@@ -116,7 +116,7 @@ class _Searches:
         self.looks += search.looks - looks_before
         return chosen
 
-    def victims_are_asked_to_go(self, chosen: victim_search.Choice) -> None:
+    def exclude_victims(self, chosen: victim_search.Choice) -> None:
         """Exclude the victims from further choices."""
         for candidates in self._candidates.values():
             candidates.have_gone(victim.allocation for victim in chosen.victims)

@@ -85,7 +85,7 @@ def is_within_limits(pending: PendingAsk) -> bool:
     return all(quota in path or quota.has_capacity(need) for quota in pending.application.quotas)
 
 
-def is_still_to_be_served(pending: PendingAsk) -> bool:
+def is_untried(pending: PendingAsk) -> bool:
     """Return whether the ask does not wait yet, because no pass has come to it."""
     return pending.ask_group is not None and pending.ask_group.waits_in is None
 

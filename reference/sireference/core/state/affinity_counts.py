@@ -131,7 +131,7 @@ class AffinityCounts:
     def _changed(self, allocation: Allocation, by: int) -> Iterator[PlacementProfile]:
         """Change a count by one; return the profiles for which the group has become suitable."""
         node, tags = allocation.node, allocation.record.ask.tags
-        for kind in self._by_targets.that_may_match(tags):
+        for kind in self._by_targets.possible_matches(tags):
             count = self._counts[kind]
             if not count.is_counted or not all(target.holds(tags) for target in kind.targets):
                 continue

@@ -286,7 +286,7 @@ class Application:
             ask_group.done_with()
         self.notified.clear()
 
-    def has_less(self) -> None:
+    def usage_decreased(self) -> None:
         """Update the order after usage decreased; in a fair leaf it comes earlier."""
         if self.leaf.is_fair:
             self.leaf.awakens(self)

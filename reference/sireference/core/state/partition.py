@@ -160,7 +160,7 @@ class Partition:
         node.book(more)
         self.node_index.resized(node, frees=shrinks)
         if shrinks:
-            application.has_less()
+            application.usage_decreased()
             application.quotas.shrunk()
         self.callbacks.allocation_resized(allocation, before)
         return shrinks
@@ -191,7 +191,7 @@ class Partition:
         if node.state is NodeState.SCHEDULABLE:
             self.node_index.capacity_freed(node)
         application.used -= resource
-        application.has_less()
+        application.usage_decreased()
         application.quotas.unbook(resource)
         if not application.held:
             application.moved()

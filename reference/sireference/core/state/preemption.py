@@ -174,7 +174,7 @@ class Preemptors:
         self.tried.pop(pending, None)
         self.fresh[pending] = None
 
-    def worth_a_look(self, now: float) -> list[PendingAsk]:
+    def due_asks(self, now: float) -> list[PendingAsk]:
         """Return the asks to try now, in order; failed ones only after changes.
 
         Failed asks are not tried too often: the more there are, the longer the pause.

@@ -50,7 +50,7 @@ class Queue(Quota):
 
     __slots__ = (
         "_behind_fence",
-        "_born",
+        "_created",
         "_sorts_by_priority",
         "_total",
         "applications",
@@ -103,7 +103,7 @@ class Queue(Quota):
         self.changed_buckets: dict[Bucket[Any], None] = {}  # of all leaves; at the root
         self.gangs_moved: dict[Queue, None] = {}  # leaves with gangs to check; at the root
         self.children: dict[str, Queue] = {}
-        self._born = 0  # children created so far
+        self._created = 0  # children created so far
         self.configure(config)
         for child in config.queues:
             self.add(child)
@@ -129,8 +129,8 @@ class Queue(Quota):
         """Set limits; wake what fits below them now and update the share."""
         self.maximum, self.guaranteed = maximum, guaranteed
         self.most_applications = most_applications
-        self.wake_those_with_capacity()
-        self.wake_those_with_slot()
+        self.wake_fitting()
+        self.wake_for_slot()
         if self.parent is not None:
             self.parent._update(self)  # noqa: SLF001  # a queue, too
 
@@ -147,8 +147,8 @@ class Queue(Quota):
 
     def add(self, config: QueueConfig) -> "Queue":
         """Add a child queue."""
-        child = Queue(config, self, self._born)
-        self._born += 1
+        child = Queue(config, self, self._created)
+        self._created += 1
         self.children[config.name] = child
         return child
 
@@ -166,7 +166,7 @@ class Queue(Quota):
         children = list(self.children.values())
         children.sort(key=lambda child: (place.get(child.config.name, last), child.number))
         self.children = {child.config.name: child for child in children}
-        self._born = len(children)
+        self._created = len(children)
         for number, child in enumerate(children):
             child.number = number
 

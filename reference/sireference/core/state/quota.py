@@ -98,12 +98,12 @@ class Quota:
 
     def shrunk(self) -> None:
         """Handle lower usage, which is counted already."""
-        self.wake_those_with_capacity()
+        self.wake_fitting()
 
-    def wake_those_with_capacity(self) -> None:
+    def wake_fitting(self) -> None:
         """Notify waiters that fit below the maximum now."""
         self.full.notify_those(self.has_capacity)
-        self.too_small.wake_those_that_may_go()
+        self.too_small.wake_placeable()
 
     def _has_capacity_for_gang(self, waiter: QuotaWaiter) -> bool:
         return waiter.gang_need is None or self.has_capacity(waiter.gang_need)
@@ -125,9 +125,9 @@ class Quota:
     def application_rests(self) -> None:
         """Count one running application less, and notify waiters for its slot."""
         self.running -= 1
-        self.wake_those_with_slot()
+        self.wake_for_slot()
 
-    def wake_those_with_slot(self) -> None:
+    def wake_for_slot(self) -> None:
         """Notify waiters for a running slot, if one is free."""
         if self.has_slot():
             self.slots_taken.notify_all()

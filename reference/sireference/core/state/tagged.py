@@ -14,7 +14,7 @@ Targets = tuple[TargetExpression, ...]
 _OF_A_TAG: Final = (TargetOperator.IN, TargetOperator.EXIST)
 
 
-def _telling(targets: Targets) -> TargetExpression | None:
+def _most_selective(targets: Targets) -> TargetExpression | None:
     """Return the most selective target to search by, None if there is none."""
     of_tags = (each for operator in _OF_A_TAG for each in targets if each.operator is operator)
     return next(of_tags, None)
@@ -51,12 +51,12 @@ class TaggedAllocations:
         """Yield those that match all of ``targets``."""
         return (
             allocation
-            for allocation in self._that_may_match(targets)
+            for allocation in self._possible_matches(targets)
             if all(target.holds(allocation.record.ask.tags) for target in targets)
         )
 
-    def _that_may_match(self, targets: Targets) -> Iterable[Allocation]:
-        target = _telling(targets)
+    def _possible_matches(self, targets: Targets) -> Iterable[Allocation]:
+        target = _most_selective(targets)
         if target is None:
             return self._all.values()
         by_value = self._by_tag.get(target.key, {})
@@ -78,7 +78,7 @@ class ByTargets(Generic[Kind]):
 
     def add(self, member: Kind, targets: Targets) -> None:
         """Add ``member``."""
-        target = _telling(targets)
+        target = _most_selective(targets)
         if target is None:
             self._any[member] = None
         elif target.operator is TargetOperator.EXIST:
@@ -89,7 +89,7 @@ class ByTargets(Generic[Kind]):
 
     def discard(self, member: Kind, targets: Targets) -> None:
         """Remove ``member``."""
-        target = _telling(targets)
+        target = _most_selective(targets)
         if target is None:
             del self._any[member]
         elif target.operator is TargetOperator.EXIST:
@@ -103,7 +103,7 @@ class ByTargets(Generic[Kind]):
                 if not self._by_tag[tag]:
                     del self._by_tag[tag]
 
-    def that_may_match(self, tags: Mapping[str, str]) -> Iterator[Kind]:
+    def possible_matches(self, tags: Mapping[str, str]) -> Iterator[Kind]:
         """Yield each member whose targets may all match ``tags``, once."""
         yield from self._any
         for tag in tags.items():

@@ -15,7 +15,7 @@ from sireference.core.state.event_log import EventLog, Subject
 from sireference.core.state.queue import Queue
 from sireference.core.state.user_quota import Holder, HolderKind, UserQuota
 
-_ANYBODY: Final = "*"
+_WILDCARD: Final = "*"
 _LIMIT: Final = {
     HolderKind.USER: ChangeDetail.UG_USER_LIMIT,
     HolderKind.GROUP: ChangeDetail.UG_GROUP_LIMIT,
@@ -146,6 +146,6 @@ def _write(
     resource: Resource | None = None,
 ) -> None:
     """Write one record; ``other`` is the queue or application that is also concerned."""
-    if holder.name not in ("", _ANYBODY):
+    if holder.name not in ("", _WILDCARD):
         about = Subject(RecordType.USERGROUP, holder.name)
         log.write(about, change, *what, reference_id=other, resource=resource)

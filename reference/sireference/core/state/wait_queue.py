@@ -115,7 +115,7 @@ class WaitQueue(Generic[W]):
             for bucket in buckets.values():
                 yield from bucket
 
-    def wake_those_that_may_go(self) -> None:
+    def wake_placeable(self) -> None:
         """Wake all waiters that can be placed now."""
         for waiter in [waiter for waiter in self if self.may_go(waiter)]:
             waiter.wake()

@@ -260,7 +260,7 @@ def _(inside: Inside, original: Callable[..., Any], partition: Any, pending: Any
 
 
 @mutant(
-    "withdrawn-ask-keeps-the-room",
+    "withdrawn-ask-keeps-the-capacity",
     "The capacity of a placeholder whose real ask was withdrawn is never used again.",
     breaks=("SI-GANG-059",),
 )

@@ -8,7 +8,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from siconform.catalogue import Side
-from siconform.monitors.key_lifecycles import Lives
+from siconform.monitors.key_lifecycles import KeyLifecycles
 from siconform.monitors.monitor import Evaluator, Monitor, MonitorResult, Observers
 from siconform.monitors.registry import MONITORS_OF
 from siconform.protocol.registration import RegistrationAnswered, RegistrationRequested
@@ -24,7 +24,7 @@ class _Record:
     violations: list[tuple[int, str]] = field(default_factory=list)
 
 
-class _Life:
+class _RmEvaluators:
     """The evaluators of one RM, from one successful registration to the next."""
 
     def __init__(
@@ -32,14 +32,14 @@ class _Life:
         observers: Observers,
         records: Sequence[_Record],
         shared: Mapping[int, Evaluator],
-        previous: "_Life | None" = None,
+        previous: "_RmEvaluators | None" = None,
     ) -> None:
         kept = None if previous is None else previous.evaluators
         self.evaluators: list[Evaluator] = observers.begin(shared, kept)
         self._observers = observers
         self._records = records
 
-    def was_asked_for(self, registration: Entry | None) -> None:
+    def observe_registration(self, registration: Entry | None) -> None:
         """Pass on the registration call, which precedes its successful answer."""
         if registration is not None:
             for number in self._observers.of(registration):
@@ -64,10 +64,10 @@ class Reading:
         monitors = observers.monitors
         self._observers = observers
         self._read = 0
-        self._by_key: defaultdict[str, Lives] | None = None
+        self._by_key: defaultdict[str, KeyLifecycles] | None = None
         if identity is Identity.KEY_OF_THE_ASK:
-            self._by_key = defaultdict(Lives)
-        self._lives: dict[str, _Life] = {}
+            self._by_key = defaultdict(KeyLifecycles)
+        self._evaluators_by_rm: dict[str, _RmEvaluators] = {}
         self._asked: dict[str, Entry] = {}  # the last call to register of each RM
         self._records = [_Record() for _ in monitors]
         self._shared = {n: one.begins() for n, one in enumerate(monitors) if one.of_all_rms}
@@ -86,15 +86,17 @@ class Reading:
         ]
 
     def _observe(self, index: int, entry: Entry) -> None:
-        life = self._lives.get(entry.rm)
-        if life is None or _starts_over(entry):
-            life = self._lives[entry.rm] = _Life(self._observers, self._records, self._shared, life)
-            life.was_asked_for(self._asked.get(entry.rm))
+        evaluators = self._evaluators_by_rm.get(entry.rm)
+        if evaluators is None or _starts_over(entry):
+            evaluators = self._evaluators_by_rm[entry.rm] = _RmEvaluators(
+                self._observers, self._records, self._shared, evaluators
+            )
+            evaluators.observe_registration(self._asked.get(entry.rm))
         if isinstance(entry.content, RegistrationRequested):
             self._asked[entry.rm] = entry
         received = (entry,) if self._by_key is None else self._by_key[entry.rm].restates(entry)
         for restated in received:
-            life.evaluates(index, restated)
+            evaluators.evaluates(index, restated)
 
 
 def _starts_over(entry: Entry) -> bool:

@@ -85,7 +85,7 @@ def _(inside: Inside) -> None:
     _of_what_waits(inside, _with_its_memory_alone)
 
 
-def _of_what_lives(inside: Inside, taken: Taken) -> None:
+def _of_live_allocations(inside: Inside, taken: Taken) -> None:
     def change(original: Original, held_in: Any, live: Any, ask: Any, *rest: Any) -> Any:
         resource = taken(live.record.ask.resource, ask.resource)
         if resource != ask.resource:
@@ -101,7 +101,7 @@ def _of_what_lives(inside: Inside, taken: Taken) -> None:
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
-    _of_what_lives(inside, _with_what_was_left_out)
+    _of_live_allocations(inside, _with_what_was_left_out)
 
 
 @mutant(
@@ -110,7 +110,7 @@ def _(inside: Inside) -> None:
     breaks=("SI-ALLOC-012",),
 )
 def _(inside: Inside) -> None:
-    _of_what_lives(inside, _with_its_memory_alone)
+    _of_live_allocations(inside, _with_its_memory_alone)
 
 
 @mutant(
@@ -140,7 +140,7 @@ def _(inside: Inside) -> None:
     inside.instead_of(Partition.unbook, counts)
 
 
-def _ends_as_it_was(inside: Inside, in_the_course_of: Any) -> None:
+def _ends_as_it_was(inside: Inside, caller: Any) -> None:
     """Give back the first amount of an updated allocation when this call ends it."""
     first: dict[Any, Resource] = {}
     now: list[bool] = []
@@ -166,7 +166,7 @@ def _ends_as_it_was(inside: Inside, in_the_course_of: Any) -> None:
         return given
 
     inside.quietly().instead_of(Partition.resize, resize)
-    inside.quietly().instead_of(in_the_course_of, course)
+    inside.quietly().instead_of(caller, course)
     inside.instead_of(Partition.unbook, unbook)
 
 

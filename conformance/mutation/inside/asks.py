@@ -92,7 +92,7 @@ def _(inside: Inside, original: Callable[..., Any], rm: Any, ask: Any, now: floa
 @variant(
     "asks-for-nothing-are-served",
     "An empty ask is allocated.",
-    misjudged_by=("SI-ASK-010", "SI-ASK-022"),
+    once_failed_by=("SI-ASK-010", "SI-ASK-022"),
     areas=("ASK", "ALLOC", "REL", "NODE", "RES"),
 )
 @instead_of(asks.objections)
@@ -105,7 +105,7 @@ def _(inside: Inside, original: Callable[..., Any], *args: Any) -> Any:
 
 
 @mutant(
-    "ask-of-nobody-ends-the-stream",
+    "orphan-ask-ends-the-stream",
     "An ask without application ends the stream.",
     breaks=("SI-CONN-017",),
 )

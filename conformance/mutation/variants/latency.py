@@ -24,7 +24,7 @@ _LATE: Final = 0.6
 @variant(
     "pass-each-half-second",
     "There is a scheduling pass every half second, and none between.",
-    misjudged_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
+    once_failed_by=("SI-NODE-026", "SI-GANG-017", "SI-REL-009"),
 )
 def _(inside: Inside) -> None:
     passes_each(inside, _CYCLE)
@@ -53,7 +53,7 @@ def passes_each(inside: Inside, seconds: float) -> None:
 @variant(
     "pass-each-0.8-seconds",
     "There is a scheduling pass every 0.8 s, and none between.",
-    misjudged_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
+    once_failed_by=("SI-GANG-017", "SI-GANG-044", "SI-REL-009"),
     is_slow=True,  # each test waits for a pass after each step
 )
 def _(inside: Inside) -> None:
@@ -63,7 +63,7 @@ def _(inside: Inside) -> None:
 @variant(
     "unused-gangs-are-given-up",
     "A complete but unused gang loses its placeholders at the timeout.",
-    misjudged_by=("SI-GANG-039",),
+    once_failed_by=("SI-GANG-039",),
     departs_from=("SI-GANG-063",),
 )
 @instead_of(timeout.expire)
@@ -82,7 +82,7 @@ def _(
 @variant(
     "replacement-after-1.2-seconds",
     "A placeholder is released 1.2 s after the real ask it is for.",
-    misjudged_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
+    once_failed_by=("SI-REL-009", "SI-REL-011", "SI-REC-011", "SI-REC-012", "SI-REC-019"),
 )
 def _(inside: Inside) -> None:
     due: dict[int, tuple[Any, float]] = {}  # when its placeholder may be released
@@ -115,7 +115,7 @@ def _(inside: Inside) -> None:
 @variant(
     "hopeless-rejected-late-answers",
     "Asks bigger than every node are rejected; reports take 0.6 s; gang timeouts are 2 s.",
-    misjudged_by=("SI-GANG-031", "SI-GANG-043"),
+    once_failed_by=("SI-GANG-031", "SI-GANG-043"),
     received=("--placeholder-timeout", "2", "--waiting-timeout", "4", "--no-proposals"),
     is_slow=True,  # every barrier waits this long for its answer
 )
@@ -128,7 +128,7 @@ def _(inside: Inside) -> None:
 @variant(
     "placeholder-timeout-of-5-seconds",
     "The placeholder timeout is 5 s, regardless of what an RM proposes.",
-    misjudged_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
+    once_failed_by=("SI-GANG-034", "SI-GANG-035", "SI-GANG-036"),
     received=("--placeholder-timeout", "5"),
 )
 def _(inside: Inside) -> None:
@@ -138,7 +138,7 @@ def _(inside: Inside) -> None:
 @variant(
     "placeholder-timeout-of-15-minutes",
     "The placeholder timeout is 15 minutes.",
-    misjudged_by=("SI-GANG-064",),
+    once_failed_by=("SI-GANG-064",),
     received=("--placeholder-timeout", "900", "--longest-timer", "2000"),
 )
 def _(inside: Inside) -> None:
@@ -156,7 +156,7 @@ def _has_placeholder_timeout(inside: Inside, seconds: float) -> None:
 @variant(
     "proposals-not-taken",
     "Timeouts are those of the operator, regardless of what an RM proposes.",
-    misjudged_by=("SI-REG-016",),
+    once_failed_by=("SI-REG-016",),
     received=(
         "--placeholder-timeout",
         "4",

@@ -42,7 +42,7 @@ _ENDS: Final[Mapping[str, str]] = {
 }
 
 
-class Lives:
+class TransitionCounter:
     """Counter of transitions; takes one history after another."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from siconform.outcomes import NotExpressible
-from siconform.protocol.notifications import NotInTheText
+from siconform.protocol.notifications import NotInSpec
 from siconform.recording.history import Entry, Exchange
 from siconform.running.outcome_mapping import PhaseResult
 from siconform.verdicts import BAD, Evidence, Verdict
@@ -12,7 +12,7 @@ from siconform.verdicts import BAD, Evidence, Verdict
 _SPOILT = BAD | {Verdict.NOT_APPLICABLE}
 
 
-def unless_unsaid(result: PhaseResult, exchange: Exchange | None) -> PhaseResult:
+def mask_inexpressible(result: PhaseResult, exchange: Exchange | None) -> PhaseResult:
     """Return the result, or COULD_NOT_RUN if it is not a pass and something was inexpressible.
 
     NOT_APPLICABLE may depend on behaviour probed before the test, so the whole history counts.
@@ -26,7 +26,7 @@ def unless_unsaid(result: PhaseResult, exchange: Exchange | None) -> PhaseResult
     return result if lost is None else PhaseResult(Verdict.COULD_NOT_RUN, lost.message, lost)
 
 
-def unless_unheard(monitored: list[Evidence], exchange: Exchange) -> list[Evidence]:
+def mask_violations(monitored: list[Evidence], exchange: Exchange) -> list[Evidence]:
     """Do the same for violations seen by monitors; report them as evidence of the test."""
     lost = _lost(exchange.entries())
     if lost is None:
@@ -43,7 +43,7 @@ def _lost(entries: Sequence[Entry]) -> NotExpressible | None:
     observed: dict[str, str] = {}
     for entry in entries:
         content = entry.content
-        if isinstance(content, NotInTheText) and entry.number not in barriers:
+        if isinstance(content, NotInSpec) and entry.number not in barriers:
             (sent if content.sent else observed)[content.element] = content.why
     if sent:
         return NotExpressible(sent)
@@ -52,6 +52,6 @@ def _lost(entries: Sequence[Entry]) -> NotExpressible | None:
 
 def _answers_to_barriers(entries: Iterable[Entry]) -> frozenset[int]:
     """Return the numbers of the messages that only answer sync barriers."""
-    received = [e for e in entries if not e.sent_by_rm and not isinstance(e.content, NotInTheText)]
+    received = [e for e in entries if not e.sent_by_rm and not isinstance(e.content, NotInSpec)]
     own = {entry.number for entry in received if not entry.barrier}
     return frozenset(entry.number for entry in received if entry.barrier) - own

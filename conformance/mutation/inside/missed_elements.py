@@ -62,7 +62,7 @@ def _reports_the_first(inside: Inside, of: Any) -> None:
 
 
 @mutant(
-    "five-told-of-a-node",
+    "only-five-ends-per-node",
     "Of the allocations that end with a node only five are reported.",
     breaks=("SI-NODE-032",),
 )
@@ -71,7 +71,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "five-told-of-a-release",
+    "only-five-ends-per-release",
     "Of the allocations that end with a release of all only five are reported.",
     breaks=("SI-REL-003",),
 )
@@ -199,7 +199,7 @@ def _(inside: Inside, original: Original, rm: Any, ask: Any, now: float) -> list
 
 
 @mutant(
-    "negative-priorities-told-as-zero",
+    "negative-priorities-reported-as-zero",
     "A negative priority is reported as zero in the allocation.",
     breaks=("SI-ALLOC-003",),
 )

@@ -103,7 +103,7 @@ def end(rm: RMState, application: Application, state: ApplicationState) -> None:
     release_asks(rm, application, placeholders_only=False)
     for grant in list(application.grants.values()):
         if grant.leaving is None:
-            send_away(rm, grant, si_pb2.TIMEOUT, "timed out")
+            request_release(rm, grant, si_pb2.TIMEOUT, "timed out")
     settle(rm, application)
 
 
@@ -125,7 +125,7 @@ def release_asks(rm: RMState, application: Application, *, placeholders_only: bo
         rm.outbox.ask_released(release)
 
 
-def send_away(
+def request_release(
     rm: RMState, grant: Grant, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> None:
     """Ask the RM to release an allocation; it keeps its capacity until confirmed."""
@@ -160,6 +160,6 @@ def has_ended(rm: RMState, grant: Grant) -> None:
     while application.backlog:
         following = application.backlog.pop(0)
         if following.identity in application.grants and following.leaving is not None:
-            send_away(rm, following, following.leaving, "timed out")
+            request_release(rm, following, following.leaving, "timed out")
             break
     settle(rm, application)

@@ -20,7 +20,7 @@ def release_of(
     )
 
 
-def send_away(
+def request_release(
     table: Table, entry: Entry, kind: "si_pb2.TerminationType.ValueType", why: str
 ) -> None:
     """Release an entry to the RM; an allocated one keeps its capacity until confirmed."""
@@ -38,7 +38,7 @@ def end(table: Table, application: Application, state: State) -> None:
     application.ends_as = state
     for entry in table.of(application):
         entry.held = False
-        send_away(table, entry, si_pb2.TIMEOUT, "the time of its application is over")
+        request_release(table, entry, si_pb2.TIMEOUT, "the time of its application is over")
     settle(table, application)
 
 
@@ -82,7 +82,7 @@ def _move(table: Table, application: Application, state: State) -> None:
     if application.state is State.RUNNING:
         application.ran += now - application.since
     application.state, application.since = state, now
-    if table.has("untold-states"):
+    if table.has("unreported-states"):
         return
     update = si_pb2.UpdatedApplication(
         applicationID=application.name,

@@ -188,7 +188,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "same-room-twice",
+    "same-capacity-twice",
     "All asks of one scheduling pass see the capacity from before it.",
     breaks=("SI-NODE-006",),
 )

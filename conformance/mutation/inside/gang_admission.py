@@ -97,7 +97,7 @@ def _(inside: Inside, original: Callable[..., Any], message: Any, *args: Any, **
 
 
 @mutant(
-    "gang-time-begins-anew",
+    "gang-timer-restarts",
     "Each placeholder restarts the timer of its gang.",
     breaks=("SI-GANG-031",),
 )

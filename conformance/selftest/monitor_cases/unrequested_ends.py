@@ -1,4 +1,4 @@
-"""Histories for the monitors of ``unasked_ends``, ``queue_limits`` and configuration changes."""
+"""Histories for monitors: ``unrequested_ends``, ``queue_limits`` and configuration changes."""
 
 from dataclasses import replace
 

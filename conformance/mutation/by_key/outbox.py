@@ -16,7 +16,7 @@ _UNSTEADY: Final = 0.5
 
 
 @dataclass
-class News:
+class Outbox:
     """Items by stream, each with the time of its event or, if they are unsteady, of its message."""
 
     strategies: frozenset[str]

@@ -42,7 +42,7 @@ _on_the_wire: Final = partial(variant, revision=NAME)
 @_on_the_wire(
     "acknowledges-node-actions",
     "Each action on a known node is answered by an AcceptedNode.",
-    misjudged_by=("SI-NODE-026", "SI-NODE-035"),
+    once_failed_by=("SI-NODE-026", "SI-NODE-035"),
 )
 def _(request: si.NodeRequest, wire: Wire) -> None:
     known, closed = wire.memory["nodes"], wire.memory["closed"]
@@ -64,7 +64,7 @@ def _(request: si.NodeRequest, wire: Wire) -> None:
 @variant(
     "ends-the-stream-for-a-failed-action",
     "A failed action on a node ends the node stream, with any messages sent meanwhile.",
-    misjudged_by=("SI-NODE-016", "SI-NODE-035"),
+    once_failed_by=("SI-NODE-016", "SI-NODE-035"),
 )
 def _(inside: Inside) -> None:
     failed: list[str] = []
@@ -97,7 +97,7 @@ def _(inside: Inside) -> None:
 @variant(
     "rejects-hopeless",
     "An ask bigger than every node is rejected; while there are no nodes it is kept.",
-    misjudged_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
+    once_failed_by=("SI-NODE-031", "SI-GANG-031", "SI-GANG-043"),
 )
 def _(inside: Inside) -> None:
     def add(original: Callable[..., Any], rm: ResourceManager, ask: Ask, now: float) -> Any:
@@ -113,9 +113,9 @@ def _(inside: Inside) -> None:
 
 
 @variant(
-    "rejects-what-has-no-room",
+    "rejects-without-capacity",
     "An ask that does not fit in a scheduling pass is rejected.",
-    misjudged_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
+    once_failed_by=("SI-WIRE-005", "SI-APP-030", "SI-CFG-005", "SI-REC-007", "SI-NODE-031"),
     departs_from=("SI-ASK-011",),
 )
 def _(inside: Inside) -> None:
@@ -138,7 +138,7 @@ def _(inside: Inside) -> None:
 @variant(
     "rejects-what-waits-too-long",
     "An ask pending for 2 s is rejected.",
-    misjudged_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
+    once_failed_by=("SI-APP-030", "SI-GANG-031", "SI-GANG-032", "SI-GANG-064"),
     departs_from=("SI-ASK-011",),
 )
 def _(inside: Inside) -> None:
@@ -177,7 +177,7 @@ def _is_promised(partition: Any, pending: Any) -> bool:
 @_on_the_wire(
     "silent-about-states",
     "No state of an application is reported, and there is no snapshot.",
-    misjudged_by=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
+    once_failed_by=("SI-APP-021", "SI-APP-024", "SI-APP-026", "SI-GANG-015", "SI-GANG-043"),
 )
 def _(response: si.ApplicationResponse, wire: Wire) -> None:
     del response.updated[:]
@@ -195,7 +195,7 @@ def _(facets: ext.Facets) -> None:
 @_on_the_wire(
     "other-names-of-states",
     "States have names defined by the scheduler, except final ones.",
-    misjudged_by=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
+    once_failed_by=("SI-APP-012", "SI-APP-026", "SI-GANG-015"),
 )
 def _(response: si.ApplicationResponse) -> None:
     for update in response.updated:
@@ -205,7 +205,7 @@ def _(response: si.ApplicationResponse) -> None:
 @_on_the_wire(
     "accepted-with-its-acceptance",
     "An application is reported as Accepted together with the acceptance.",
-    misjudged_by=("SI-APP-024",),
+    once_failed_by=("SI-APP-024",),
 )
 def _(response: si.ApplicationResponse) -> None:
     keep(response.updated, lambda update: update.state != "Accepted")
@@ -218,7 +218,7 @@ def _(response: si.ApplicationResponse) -> None:
 @_on_the_wire(
     "one-release-for-all",
     "The end of all allocations of an application is reported by one release without key.",
-    misjudged_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
+    once_failed_by=("SI-NODE-032", "SI-APP-035", "SI-REL-023"),
 )
 def _(response: si.AllocationResponse, wire: Wire) -> None:
     held = wire.memory["held"] = wire.memory["held"] or defaultdict(set)
@@ -268,7 +268,7 @@ def _merged(response: si.AllocationResponse, whole: list[str]) -> Iterator[Any]:
 @_on_the_wire(
     "gives-no-reasons",
     "Rejections have no reason.",
-    misjudged_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
+    once_failed_by=("SI-NODE-002", "SI-APP-002", "SI-ASK-022"),
     departs_from=("SI-NODE-042", "SI-APP-039", "SI-ASK-026", "SI-REC-022", "SI-FOR-004"),
 )
 def _(response: si.NodeResponse) -> None:
@@ -294,7 +294,7 @@ def _(response: si.AllocationResponse) -> None:
 @variant(
     "removed-ids-are-refused",
     "The id of a removed application is never accepted again.",
-    misjudged_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
+    once_failed_by=("SI-CONN-003", "SI-CONN-017", "SI-CONN-021"),
     departs_from=("SI-APP-020",),
 )
 def _(inside: Inside) -> None:

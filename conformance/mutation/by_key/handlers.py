@@ -6,7 +6,7 @@ from typing import Final
 
 from siwire.r2024_10 import si_pb2
 
-from mutation.by_key import lives, reports, rhythm
+from mutation.by_key import lifecycle, reports, rhythm
 from mutation.by_key.queues import Queue, upwards
 from mutation.by_key.table import USUAL_PARTITION, Application, Node, Table, amounts
 
@@ -78,7 +78,7 @@ def _remove(table: Table, request: si_pb2.RemoveApplicationRequest) -> None:
         return
     entries = [entry for entry in table.of(application) if entry.node]
     releases = [
-        lives.release_of(entry, si_pb2.STOPPED_BY_RM, "its application was removed")
+        lifecycle.release_of(entry, si_pb2.STOPPED_BY_RM, "its application was removed")
         for entry in entries
     ]
     if table.has("removed-at-once"):
@@ -89,7 +89,7 @@ def _remove(table: Table, request: si_pb2.RemoveApplicationRequest) -> None:
         for release in releases:
             table.news.released(release)
     table.used_ids.add(application.name)
-    lives.forget(table, application)
+    lifecycle.forget(table, application)
 
 
 def _known(table: Table, info: si_pb2.NodeInfo) -> Node:
@@ -152,9 +152,9 @@ def _decommission(table: Table, info: si_pb2.NodeInfo) -> None:
     for entry in lost:
         table.strike(entry)
         if entry.leaving is None and entry.application is not None:
-            table.news.released(lives.release_of(entry, kind, f"{node.name} is gone"))
+            table.news.released(lifecycle.release_of(entry, kind, f"{node.name} is gone"))
     for application in {entry.application for entry in lost if entry.application}:
-        lives.settle(table, application)
+        lifecycle.settle(table, application)
 
 
 _ACTIONS: Final[Mapping[int, Callable[[Table, si_pb2.NodeInfo], None]]] = MappingProxyType(

@@ -58,7 +58,7 @@ def _(inside: Inside, original: Send, self: Connection, method: str, message: An
         original(self, method, message)
 
 
-@rm_variant("rm-keys-say-nothing", "Keys are random; they contain no name of an application.")
+@rm_variant("rm-random-keys", "Keys are random; they contain no name of an application.")
 @instead_of(Cluster.new_key)
 def _(inside: Inside, _original: Callable[[Cluster, str], str], _self: Cluster, _name: str) -> str:
     inside.fires()

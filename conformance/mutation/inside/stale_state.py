@@ -61,7 +61,7 @@ def _(inside: Inside, original: Original, rm: Any, info: NodeInfo, now: float) -
 
 
 @mutant(
-    "rejected-application-lives",
+    "rejected-application-exists",
     "A rejected application is served in another queue.",
     breaks=("SI-APP-023",),
 )
@@ -148,7 +148,7 @@ def _(inside: Inside) -> None:
 
 
 @mutant(
-    "room-is-lost",
+    "capacity-is-lost",
     "The capacity of an ended allocation is never used again.",
     breaks=("SI-ALLOC-010",),
 )
@@ -160,7 +160,7 @@ def _(inside: Inside, original: Callable[..., None], node: Node, resource: Any) 
 
 
 @mutant(
-    "removal-keeps-the-room",
+    "removal-keeps-the-capacity",
     "The capacity of allocations that end with their application is never used again.",
     breaks=("SI-APP-018",),
 )

@@ -73,7 +73,7 @@ partitions:
 """
 )
 
-Life = Iterator[None]
+Lifecycle = Iterator[None]
 
 
 class Cluster:
@@ -202,7 +202,7 @@ class Cluster:
             self._replies.append(UpdateAllocations(effect.rm_id, releases=(confirmed,)))
 
 
-def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An application that is served, or gives up, and completes."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     yield
@@ -212,7 +212,7 @@ def finished(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.releases(rm_id, name)
 
 
-def removed(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def removed(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An application that is removed with an allocation and a waiting ask."""
     cluster.submits(rm_id, name, f"root.{leaf}", user=name)
     yield
@@ -224,14 +224,14 @@ def removed(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def withdrawn(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def withdrawn(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An ask withdrawn behind one that waits forever."""
     cluster.asks(rm_id, f"waits-{leaf}", name, NEVER)
     yield
     cluster.withdraws(rm_id, f"waits-{leaf}", name)
 
 
-def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An ask that is replaced again and again, with changing sizes."""
     for size in (NEVER, NEVER, NEVER + 1, NEVER):
         cluster.asks(rm_id, f"waits-{leaf}", name, size, priority=size % 2)
@@ -239,7 +239,7 @@ def replaced(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.withdraws(rm_id, f"waits-{leaf}", name)
 
 
-def gang(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def gang(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """A gang whose members replace placeholders."""
     cluster.submits(rm_id, name, f"root.{leaf}", placeholders=20)
     cluster.asks(rm_id, name, "p", 10, most=2, placeholder=True, task_group="tg")
@@ -252,7 +252,7 @@ def gang(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def gang_in_vain(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
+def gang_in_vain(cluster: Cluster, rm_id: str, name: str, _: str) -> Lifecycle:
     """A gang that waits behind others until it is removed."""
     cluster.submits(rm_id, name, "root.gangs", placeholders=NEVER)
     cluster.asks(rm_id, name, "p", NEVER, placeholder=True, task_group="tg")
@@ -261,7 +261,7 @@ def gang_in_vain(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
+def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Lifecycle:
     """An application in a dynamic queue."""
     cluster.submits(rm_id, name, f"root.dynamic.{name}", user=name)
     cluster.asks(rm_id, name, "k", 5)
@@ -270,7 +270,7 @@ def on_its_own(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An application whose allocations have anti-affinity to each other."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     of_its_own = TargetExpression("of", values=frozenset((name,)))
@@ -283,7 +283,7 @@ def apart(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An ask that may preempt, on a full node."""
     cluster.submits(rm_id, name, f"root.{leaf}")
     cluster.asks(rm_id, name, "k", NODE, priority=10, required_node="node-0")
@@ -294,7 +294,7 @@ def urgent(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
     cluster.removes(rm_id, name)
 
 
-def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
+def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Lifecycle:
     """A node that is created, drained and removed."""
     cluster.creates(rm_id, name)
     yield
@@ -303,7 +303,7 @@ def node(cluster: Cluster, rm_id: str, name: str, _: str) -> Life:
         yield
 
 
-def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life:
+def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Lifecycle:
     """An RM that registers again with a waiting ask, and shuts down or is lost."""
     cluster.begin(rm_id)
     cluster.submits(rm_id, name, f"root.{leaf}")
@@ -315,7 +315,7 @@ def resource_manager(cluster: Cluster, rm_id: str, name: str, leaf: str) -> Life
     cluster.removes(rm_id, name)
 
 
-LIVES: Final[tuple[Callable[[Cluster, str, str, str], Life], ...]] = (
+LIFECYCLES: Final[tuple[Callable[[Cluster, str, str, str], Lifecycle], ...]] = (
     finished,
     removed,
     withdrawn,
