@@ -87,7 +87,7 @@ def test_checks_have_the_deadline_of_a_placement(pattern: Fact) -> None:
 
 def test_message_within_grace_is_late() -> None:
     rm = Rm(deadlines=replace(BRIEF, grace=100.0))
-    rm.connection.receives_in(0.15, NodeAccepted("n"))
+    rm.connection.receives_in(0.4, NodeAccepted("n"))
 
     with pytest.raises(CameLate, match=r"allowed 0\.1 s"):
         rm.rm.expect(NodeAccepted("n"))
