@@ -22,7 +22,7 @@ from siconform.verdicts import Verdict
 WIDTH = 100
 STATED = {
     Authority.SPEC: "the SI specification",
-    Authority.PROTO: "a comment or type in si.proto",
+    Authority.PROTO: "the SI schema",
     Authority.DESIGN: "the gang scheduling design",
     Authority.CORE: "the behaviour of yunikorn-core",
     Authority.OWN: "your own catalogue",
@@ -132,10 +132,18 @@ def _coverage(requirement: Requirement, tests: Citations, side: Side | None) -> 
     return Verdict.EXCLUDED if excused else Verdict.NO_TEST_YET
 
 
+def source_of(requirement: Requirement) -> str:
+    """Return the source of a requirement, with its place in the newest revision."""
+    places = {one.revision: one.where for one in reversed(requirement.sources)}
+    where = places[requirement.sources[-1].revision] if places else requirement.level_reason
+    return f"{STATED[requirement.authority]} ({where})"
+
+
 def _headline(requirement: Requirement) -> str:
     start = f"{requirement.id}   {requirement.level}   source: "
-    where = f"{STATED[requirement.authority]} ({requirement.sources[0].where})"
-    return textwrap.fill(start + where, WIDTH, subsequent_indent=" " * len(start), **_KEEP)
+    return textwrap.fill(
+        start + source_of(requirement), WIDTH, subsequent_indent=" " * len(start), **_KEEP
+    )
 
 
 def _cells(requirement: Requirement) -> tuple[str, ...]:

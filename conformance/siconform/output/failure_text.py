@@ -7,7 +7,7 @@ import msgspec
 
 from siconform.catalogue import Requirement, Side, find_requirement
 from siconform.config.command_line import CommandLine
-from siconform.listing import STATED
+from siconform.listing import source_of
 from siconform.outcomes import Outcome
 from siconform.output import side_by_side
 from siconform.output.side_by_side import Row
@@ -99,12 +99,6 @@ def text_of(
             )
         )
     return "\n".join(lines)
-
-
-def source_of(requirement: Requirement) -> str:
-    """Return the source of a requirement, in the newest revision."""
-    where = requirement.sources[-1].where if requirement.sources else requirement.level_reason
-    return f"{STATED[requirement.authority]} ({where})"
 
 
 def heading(verdict: Labelled, requirement: Requirement) -> str:

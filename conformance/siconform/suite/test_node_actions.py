@@ -3,6 +3,7 @@
 import pytest
 
 from siconform.marks import requirement
+from siconform.protocol.handles import Application
 from siconform.protocol.notifications import (
     Allocated,
     NodeAccepted,
@@ -28,36 +29,67 @@ def test_actions_on_an_unknown_node_fail_visibly(rm: ResourceManager) -> None:
             rm.expect_none(NodeRejected(known))
 
 
-@requirement("SI-NODE-026", "SI-NODE-028")
-def test_a_draining_node_takes_no_work_until_it_is_undrained(rm: ResourceManager) -> None:
-    node = rm.has_node()
-    app = rm.has_application()
+def takes_equal_asks(rm: ResourceManager, app: Application, node: str) -> None:
+    """Control: the node takes an ask like those of the test."""
     with rm.control("before it is drained the node takes an equal ask"):
         rm.expect(Allocated(rm.asks(app), node=node))
+
+
+@requirement("SI-NODE-026")
+def test_a_draining_node_takes_no_work(rm: ResourceManager) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    takes_equal_asks(rm, app, node)
 
     for _ in range(2):
         rm.drains(node)
         ask = rm.asks(app)
         rm.expect_none(Allocated(ask))
+        with rm.precondition("the node can be undrained"):
+            rm.undrains(node)
+            rm.is_served(ask, node=node)
 
+
+@requirement("SI-NODE-028")
+def test_an_undrained_node_takes_work_again(rm: ResourceManager) -> None:
+    node, app = rm.has_node(), rm.has_application()
+    takes_equal_asks(rm, app, node)
+
+    for _ in range(2):
+        rm.drains(node)
+        ask = rm.asks(app)
+        with rm.precondition("a draining node takes no work"):
+            rm.expect_none(Allocated(ask))
         rm.undrains(node)
         rm.is_served(ask, node=node)
 
 
-@requirement("SI-NODE-026", "SI-NODE-028")
-def test_nodes_are_drained_and_undrained_in_one_message(rm: ResourceManager) -> None:
+@requirement("SI-NODE-026")
+def test_nodes_drained_in_one_message_take_no_work(rm: ResourceManager) -> None:
     nodes = [rm.has_node(memory=4) for _ in range(3)]
     app = rm.has_application()
 
     with rm.one_message():
         for node in nodes:
             rm.drains(node)
+
+    rm.expect_none(*(Allocated(rm.asks(app, memory=4)) for _ in nodes))
+
+
+@requirement("SI-NODE-028")
+def test_nodes_undrained_in_one_message_take_work_again(rm: ResourceManager) -> None:
+    nodes = [rm.has_node(memory=4) for _ in range(3)]
+    app = rm.has_application()
+    with rm.one_message():
+        for node in nodes:
+            rm.drains(node)
     asks = [rm.asks(app, memory=4) for _ in nodes]
-    rm.expect_none(*(Allocated(ask) for ask in asks))
+    with rm.precondition("draining nodes take no work"):
+        rm.expect_none(*(Allocated(ask) for ask in asks))
 
     with rm.one_message():
         for node in nodes:
             rm.undrains(node)
+
     for ask in asks:
         rm.is_served(ask)
 
