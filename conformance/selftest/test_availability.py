@@ -17,6 +17,7 @@ from siconform.protocol.requests import (
     ExistingAllocationRequest,
     ForeignAllocationRequest,
     LegacyNodeFields,
+    LegacyRequest,
     NodeRequest,
     ReleaseRequest,
     Request,
@@ -37,6 +38,8 @@ REQUESTS: Final[tuple[Request, ...]] = (
     ExistingAllocationRequest(ALLOCATION),
     AllocationUpdate(ALLOCATION),
     ForeignAllocationRequest("k", "n", "default", {"memory": 1}),
+    LegacyRequest(AskRequest("k", "a", "default", {"memory": 1})),
+    LegacyRequest(AskReleaseRequest(OneAsk("a", "k"), "default")),
 )
 SAMPLES: Final[dict[str, Any]] = {
     "capacity": {"memory": 2},
@@ -90,8 +93,11 @@ def encoded(revision: Revision, sent: Request) -> bytes | None:
     return message.SerializeToString(deterministic=True)
 
 
-def with_one_field(sent: Request) -> Iterator[tuple[str, Request]]:
+def with_one_field(sent: Request) -> Iterator[tuple[str, Any]]:
     """Yield the request with each of its optional fields set."""
+    if isinstance(sent, LegacyRequest):
+        for name, older in with_one_field(sent.sent):
+            yield name, replace(sent, sent=older)
     for one in fields(sent):
         if one.default is not MISSING or one.default_factory is not MISSING:
             yield one.name, replace(sent, **{one.name: sample(one)})

@@ -1,10 +1,10 @@
 """Dialects of both ends agree: what one end writes, the other reads, in every revision."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from siconform.protocol.availability import omitting
 from siconform.protocol.constraints import Affinity, Condition, Constraint, Operator
 from siconform.protocol.fact_text import field_names
+from siconform.protocol.matchers import ANY
 from siconform.protocol.notifications import (
     Allocated,
     AllocationRejected,
@@ -37,6 +38,7 @@ from siconform.protocol.queue_configurations import QueueConfiguration
 from siconform.protocol.requests import (
     Action,
     AllocationUpdate,
+    Amounts,
     ApplicationRemoval,
     ApplicationRequest,
     AskReleaseRequest,
@@ -85,40 +87,27 @@ affinities = st.builds(
 constraints = st.builds(
     Constraint, st.lists(conditions, max_size=2).map(tuple), st.none() | affinities
 )
-allocations = st.builds(
-    Allocated,
-    key=names,
-    application=names,
-    node=names,
-    identity=names,
-    resource=amounts,
-    task_group=texts,
-    placeholder=st.booleans(),
-    priority=numbers,
-    tags=maps,
-    partition=texts,
-    originator=st.booleans(),
-    preemption_policy=policies,
-    queue=texts,
-    priority_class=texts,
-)
-asks = st.builds(
-    AskRequest,
-    key=names,
-    application=names,
-    partition=texts,
-    resource=st.none() | amounts,
-    max_allocations=numbers,
-    priority=numbers,
-    timeout_ms=numbers,
-    tags=maps,
-    task_group=texts,
-    placeholder=st.booleans(),
-    originator=st.booleans(),
-    preemption_policy=policies,
-    priority_class=texts,
-    constraint=st.none() | constraints,
-)
+BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
+    bool: st.booleans(),
+    int: numbers,
+    str: texts,
+    Mapping[str, str]: maps,
+    Amounts: amounts,
+    Amounts | None: st.none() | amounts,
+    PreemptionPolicy | None: policies,
+    Constraint | None: st.none() | constraints,
+}
+
+
+def with_every_field(kind: type[Any], *named: str) -> st.SearchStrategy[Any]:
+    """Build it with every field, also new ones; those ``named`` are names, not empty."""
+    types = get_type_hints(kind)
+    by_field = {one.name: BY_TYPE[types[one.name]] for one in fields(kind)}
+    return st.builds(kind, **{**by_field, **dict.fromkeys(named, names)})
+
+
+allocations = with_every_field(Allocated, "key", "application", "node", "identity")
+asks = with_every_field(AskRequest, "key", "application")
 ask_releases = st.builds(
     AskReleaseRequest,
     st.builds(OneAsk, names, names) | st.builds(AllOf, names) | st.builds(AllThereIs),
@@ -182,17 +171,8 @@ facts = st.one_of(
 )
 
 
-UNSET: dict[str, Any] = {
-    "originator": False,
-    "preemption_policy": None,
-    "constraint": None,
-    "occupied": None,
-    "legacy_fields": None,
-    "existing": (),
-    "max_allocations": 1,
-    "timeout_ms": 0,
-    "termination": Termination.STOPPED_BY_RM,
-}
+UNSET: dict[str, Any] = {"originator": False, "preemption_policy": None}
+"""What a field of an allocation is read as if it was not sent; others are read as ""."""
 
 
 def expressible(element: Any, revision: Revision) -> Any:
@@ -200,7 +180,9 @@ def expressible(element: Any, revision: Revision) -> Any:
     kind: type = type(element)
     for name in field_names(kind):
         if omitting(element, name, revision.name) is not element:
-            element = replace(element, **{name: UNSET.get(name, "")})
+            default = element.__dataclass_fields__[name].default
+            unset = UNSET.get(name, "") if default is ANY or default is MISSING else default
+            element = replace(element, **{name: unset})
         value = getattr(element, name)
         if isinstance(value, Allocated):
             element = replace(element, **{name: expressible(value, revision)})

@@ -13,6 +13,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from siwire.r2023_12.si_pb2 import AllocationRequest as AllocationRequest2023
 from siwire.r2023_12.si_pb2 import NodeInfo as NodeInfo2023
 
+from siconform.protocol.availability import lacking
 from siconform.protocol.notifications import (
     BY_THE_SCHEDULER,
     Allocated,
@@ -60,6 +61,8 @@ def node(request: messages.KeyedNodeRequest, sent: NodeRequest) -> None:
 
 def write_legacy_request(request: messages.KeyedAllocationRequest, sent: LegacyRequest) -> None:
     """Write a request as in 2023-12, in a field this message does not have."""
+    if any(lacking(sent.sent, "2023-12")):
+        raise Inexpressible
     older = AllocationRequest2023()
     _BEFORE.writers[type(sent.sent)](older, sent.sent)
     request.MergeFromString(older.SerializeToString())
