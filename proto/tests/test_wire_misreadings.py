@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, unknown_fields
+from google.protobuf import unknown_fields
 from google.protobuf.message import DecodeError, Message
 from siwire import REVISIONS, Capability, Revision, constants
 from siwire.r2021_02 import si_pb2 as si_2021_02
@@ -346,20 +346,6 @@ def test_event_unknown_to_the_other_revision_is_an_unnamed_number(
     ((field, number),) = read.ListFields()
     assert number not in field.enum_type.values_by_number
     assert read.SerializeToString() == sent.SerializeToString()
-
-
-def test_only_difference_of_2026_04_from_2024_10_is_one_event_detail() -> None:
-    older, newer = (descriptor_pb2.FileDescriptorProto() for _ in range(2))
-    si_2024_10.DESCRIPTOR.CopyToProto(older)
-    si_2026_04.DESCRIPTOR.CopyToProto(newer)
-
-    (record,) = (m for m in newer.message_type if m.name == "EventRecord")
-    (details,) = (e for e in record.enum_type if e.name == "ChangeDetail")
-    (added,) = (value for value in details.value if value.number == 407)
-    details.value.remove(added)
-
-    assert added.name == "QUEUE_PREEMPTION"
-    assert newer == older
 
 
 @pytest.mark.parametrize("sender", REVISIONS.values(), ids=str)
