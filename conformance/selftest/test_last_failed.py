@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from siconform.cli import main
 from siconform.config.last_failed import NothingToRepeat, with_last_failed
 from siconform.config.option_values import BadOption
+from siconform.verdicts import Verdict
 
 from .stored_runs import OF_ALL, document, folder_of, requirement
 
@@ -186,8 +187,9 @@ def test_only_what_failed_is_tested(
     left_out = [one["test"] for one in results["left_out"]]
     assert left_out == (["test_fake.py::test_two"] if options else [])
     run_before = f"the run of {found['started'].replace('T', ' ')}, target "
-    assert f" {', '.join(tested)}: failed or inconclusive in {run_before}" in " ".join(
-        outcome.out.split()
+    assert (
+        f" {', '.join(tested)}: failed or {Verdict.COULD_NOT_RUN.label} in {run_before}"
+        in " ".join(outcome.out.split())
     )
     assert f"selected: {', '.join([*options, '--last-failed'])})" in results["sentence"]
     assert json.loads(file.read_text("utf-8")) == found
