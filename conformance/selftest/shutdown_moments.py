@@ -143,7 +143,10 @@ def _has_written_results(command: Command) -> bool:
 _WORKERS: Final = 2
 _RUN: Final = ("run", "--results", "out", "--target-file", "none")
 _MUTE: Final = ("--target-command", f"{sys.executable} mute.py")
-_CARELESS: Final = ("--target-command", f"{sys.executable} {HERE / 'careless_scheduler.py'}")
+_FAULTY: Final = (
+    "--target-command",
+    f"{sys.executable} {HERE / 'overcommitter.py'}",
+)
 _FAILS: Final = "test_an_ask_with_a_negative_amount_is_rejected"  # with the careless scheduler
 _NOWHERE: Final = ("--target", "127.0.0.1:9")
 _TEXT: Final = str(HERE.parents[1] / "proto" / "si" / "2024-10" / "si.proto")
@@ -171,7 +174,7 @@ MOMENTS: Final[dict[str, Moment]] = {
     ),  # workers
     "tests in one process": Moment((*_RUN, *_MUTE, "-n", "0"), lambda c: _listening(c) == 1),
     "reference asked": Moment(
-        (*_RUN, *_CARELESS, "-n", "0", "-k", _FAILS),
+        (*_RUN, *_FAULTY, "-n", "0", "-k", _FAILS),
         lambda c: c.has_started("--no-reference"),
         is_decided=True,
     ),

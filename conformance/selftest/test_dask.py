@@ -17,11 +17,11 @@ from siconform.policy import ExitCode
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.timeout(400)]
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 SEEDS = 4
 EXPLORE = (
     *("--seeds", str(SEEDS), "--seed", "1", "--histories", "40", "--steps", "6", "--time", "8"),
-    *("--target-command", CARELESS, "--time-scale", "0.1"),
+    *("--target-command", FAULTY, "--time-scale", "0.1"),
 )
 
 

@@ -27,7 +27,7 @@ from siwire import DEFAULT_REVISION
 
 pytestmark = pytest.mark.end_to_end
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 BUDGET = Budget(histories=200, steps=6, seconds=30.0)  # takes six on an idle machine
 LEAST = len(("node", "application", "ask", "ask"))  # to overfill a node
 SPARE = 3  # overrun of a slow machine at the time limit
@@ -37,7 +37,7 @@ FAST = 0.1  # time scale: this scheduler answers at once or never
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session with a scheduler that allocates every ask on the newest node."""
-    launch = Launch.of("careless", CARELESS, 10.0)
+    launch = Launch.of("careless", FAULTY, 10.0)
     target = ProcessTarget(launch, DEFAULT_REVISION, 1.0, tmp_path_factory.mktemp("target") / "log")
     session = Session(target, Deadlines().scaled(FAST), "exploring")
     yield session
@@ -168,7 +168,7 @@ def test_explore_and_replay_report_failure_and_command(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     given = ["--time-scale", str(FAST), "--waiting-timeout", "3"]
-    target = ["--target-command", CARELESS, *given]
+    target = ["--target-command", FAULTY, *given]
 
     found = command(monkeypatch, "explore", "--time", "4", "--seed", "1", *target)
     received = capsys.readouterr().out
@@ -197,7 +197,7 @@ def test_explore_and_replay_report_failure_and_command(
     ],
 )
 def test_run_explores_for_given_time(tmp_path: Path, explore: str, message: str) -> None:
-    options = ["--target-command", CARELESS, "--time-scale", str(FAST), "-n", "0"]
+    options = ["--target-command", FAULTY, "--time-scale", str(FAST), "-n", "0"]
     options += ["-k", "test_histories", "--results", str(tmp_path / "results")]
 
     done = subprocess.run(  # noqa: S603  # ourselves

@@ -26,7 +26,7 @@ from siwire import find_revision
 
 pytestmark = pytest.mark.end_to_end
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')} 2024-10"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')} 2024-10"
 FAST = 0.1  # time scale: this scheduler answers at once or never
 REJECTED = AllocationRejected("k", "a", "no")
 
@@ -34,7 +34,7 @@ REJECTED = AllocationRejected("k", "a", "no")
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """A session with a scheduler that allocates a key once per message."""
-    launch = Launch.of("careless", CARELESS, 10.0)
+    launch = Launch.of("careless", FAULTY, 10.0)
     revision = find_revision("2024-10")
     target = ProcessTarget(launch, revision, 1.0, tmp_path_factory.mktemp("target") / "log")
     session = Session(target, Deadlines().scaled(FAST), "exploring")

@@ -105,7 +105,7 @@ def test_change_is_made_inside_or_on_the_wire() -> None:
 
 def test_state_depends_on_defining_file() -> None:
     assert [file.name for file in CHANGES["drain-ignored"].sources] == ["changes.py"]
-    assert [file.name for file in CHANGES["pass-each-half-second"].sources] == ["pace.py"]
+    assert [file.name for file in CHANGES["pass-each-half-second"].sources] == ["latency.py"]
 
 
 def test_keep_drops_elements() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.end_to_end
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 BY_A_MONITOR = "SI-NODE-006"
 NEVER_RECEIVED = "SI-ASK-010"
 RECEIVED = "SI-ASK-011"
@@ -23,7 +23,16 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chosen = "test_an_ask_with_a_negative_amount_is_rejected"
     chosen += " or test_a_rejected_duplicate_keeps_the_asks or two_applications_do_not_get"
     done = siconform(
-        folder, "run", "--target-command", CARELESS, "-k", chosen, "-n", "0", "--results", "out"
+        folder,
+        "run",
+        "--target-command",
+        FAULTY,
+        "-k",
+        chosen,
+        "-n",
+        "0",
+        "--results",
+        "out",
     )
     assert done.returncode in (1, 10), done.stdout
     return folder / "out" / "histories"
@@ -48,7 +57,7 @@ def test_replay_confirms_verdict(
     histories: Path, tmp_path: Path, requirement: str, *, monitor: bool
 ) -> None:
     file = history_about(histories, requirement, monitor=monitor)
-    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+    done = siconform(tmp_path, "replay", str(file), "--target-command", FAULTY)
 
     assert f"FAIL {requirement}" in done.stdout
     assert CAME_AGAIN in done.stdout
@@ -76,7 +85,7 @@ def test_replay_cannot_repeat_comparisons_of_test(histories: Path, tmp_path: Pat
     record["judged"]["awaited"] = []
     file = tmp_path / "history.jsonl"
     file.write_text("\n".join([*lines[:-1], json.dumps(record)]) + "\n")
-    done = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+    done = siconform(tmp_path, "replay", str(file), "--target-command", FAULTY)
 
     assert "the messages alone do not show" in done.stdout
     assert f"test it again: siconform run {NEVER_RECEIVED} " in done.stdout

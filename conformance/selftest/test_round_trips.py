@@ -13,7 +13,7 @@ from patience import wait_for
 
 pytestmark = pytest.mark.end_to_end
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 TWO_TESTS = "test_an_ask_with_a_negative_amount_is_rejected or two_applications_do_not_get"
 RECEIVED = "SI-ASK-011"
 LIMIT = 120.0  # seconds for a run of two tests on a slow machine
@@ -47,11 +47,11 @@ def deviations(document: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
-    failed = run(tmp_path, "failed", "--target-command", CARELESS)
+    failed = run(tmp_path, "failed", "--target-command", FAULTY)
     baseline = tmp_path / "baseline.yaml"
     baseline.write_text(json.dumps(deviations(failed)), "utf-8")
 
-    recorded = run(tmp_path, "recorded", "--target-command", CARELESS, "--baseline", str(baseline))
+    recorded = run(tmp_path, "recorded", "--target-command", FAULTY, "--baseline", str(baseline))
     fixed = run(tmp_path, "fixed", "--baseline", str(baseline))
 
     assert [d["exit_code"] for d in (failed, recorded, fixed)] == [1, 0, 11]
@@ -69,10 +69,10 @@ def test_recorded_failures_pass_until_fixed(tmp_path: Path) -> None:
 
 
 def test_failure_history_replays_to_same_verdict(tmp_path: Path) -> None:
-    failed = run(tmp_path, "failed", "--target-command", CARELESS)
+    failed = run(tmp_path, "failed", "--target-command", FAULTY)
     file = history_of(RECEIVED, failed, tmp_path / "failed")
 
-    again = siconform(tmp_path, "replay", str(file), "--target-command", CARELESS)
+    again = siconform(tmp_path, "replay", str(file), "--target-command", FAULTY)
     elsewhere = siconform(tmp_path, "replay", str(file))
 
     assert again.returncode == 1, again.stderr

@@ -19,7 +19,7 @@ from .stored_runs import Document, document, folder_of, requirement
 
 pytestmark = pytest.mark.end_to_end
 
-CARELESS = f"{sys.executable} {Path(__file__).with_name('careless_scheduler.py')}"
+FAULTY = f"{sys.executable} {Path(__file__).with_name('overcommitter.py')}"
 PASS, FAIL, NOT_RUN = Verdict.PASS, Verdict.FAIL, Verdict.COULD_NOT_RUN
 KEPT, BROKEN_BY_IT = "SI-NODE-004", "SI-ASK-010"
 REFERENCE = {"name": NAME, "address": "", "version": "", "without": [], "observed": {}}
@@ -49,7 +49,7 @@ def test_same_scheduler_verifies(certified: Path) -> None:
 
 
 def test_other_scheduler_does_not_verify(certified: Path) -> None:
-    done = verified(certified, "--target-command", CARELESS)
+    done = verified(certified, "--target-command", FAULTY)
 
     assert done.exit_code == 1, done.output
     assert f"  DIFFERENT  {BROKEN_BY_IT}   SHOULD certified pass, now fail: " in done.stdout

@@ -21,7 +21,7 @@ async def _serve() -> None:
 
 
 def _behaviours(si: Any) -> dict[str, Callable[..., Any]]:
-    careless = _Careless(si)
+    scheduler = _Overcommitting(si)
 
     async def registers(_request: Any, _context: Any) -> Any:
         return si.RegisterResourceManagerResponse()
@@ -36,13 +36,13 @@ def _behaviours(si: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "RegisterResourceManager": registers,
-        "UpdateNode": stream(careless.to_nodes),
-        "UpdateApplication": stream(careless.to_applications),
-        "UpdateAllocation": stream(careless.to_allocations),
+        "UpdateNode": stream(scheduler.to_nodes),
+        "UpdateApplication": stream(scheduler.to_applications),
+        "UpdateAllocation": stream(scheduler.to_allocations),
     }
 
 
-class _Careless:
+class _Overcommitting:
     """Tracks nodes and applications, but no capacity."""
 
     def __init__(self, si: Any) -> None:
@@ -96,7 +96,7 @@ class _Careless:
 
     def _granted(self, ask: Any) -> Any:
         self._number += 1
-        identity = {"allocationID": f"careless-{self._number}"} if self._asks_apart else {}
+        identity = {"allocationID": f"scheduler-{self._number}"} if self._asks_apart else {}
         return self._si.Allocation(
             **identity,
             allocationKey=ask.allocationKey,
