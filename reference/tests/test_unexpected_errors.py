@@ -238,9 +238,11 @@ def test_write_to_a_client_that_has_just_gone_is_not_an_error(
 
 
 def test_stopping_waits_for_slow_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = asyncio.Event()
     ended: list[str] = []
 
     async def ends_slowly(method: str, *_: Any) -> None:
+        begun.set()
         try:
             await asyncio.sleep(TIMEOUT)
         finally:
@@ -251,6 +253,8 @@ def test_stopping_waits_for_slow_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def scenario(wire: Wire) -> None:
         await wire.opens("UpdateNode", "mine")
+        async with asyncio.timeout(TIMEOUT):
+            await begun.wait()
 
     play(scenario)
 
