@@ -190,6 +190,23 @@ def test_ask_is_placed_elsewhere_when_its_queue_has_capacity() -> None:
     assert list(rm.partition().preemptions.open) == []
 
 
+def test_ask_is_served_at_once_when_only_promises_fill_its_queue() -> None:
+    rm = Preempting(parent="resources: {max: {memory: 9}}")
+    rm.creates("n1", memory=20)
+    rm.takes("small", most=5)
+    rm.takes("large", memory=2, most=2)
+    first, second = preempted(rm.claims("promised", memory=3))
+    rm.claims("urgent", memory=4, priority=2)  # more than it is entitled to
+    rm.confirms(first)
+
+    effects = rm.claims("urgent", memory=2, priority=2)
+
+    assert len(preempted(effects)) == 1  # so that the promise can be kept
+    assert keys(effects) == ["urgent"]
+    assert keys(rm.confirms(preempted(effects)[0])) == []
+    assert keys(rm.confirms(second)) == ["promised"]
+
+
 def test_next_ask_waits_for_capacity_that_is_being_freed(rm: Preempting) -> None:
     made = rm.takes("v", most=10)
     rm.claims("k1")

@@ -62,10 +62,8 @@ def run(partition: Partition, now: float) -> list[Effect]:
             preemptors.add(pending)
             continue
         preemptors.look_at(pending)
-        preemption = partition.preemptions.of(pending)
-        if preemption is not None:
-            effects += _serve(partition, preemption, now)
-            effects += _serve_elsewhere(partition, pending, now)
+        if partition.preemptions.of(pending) is not None:
+            effects += _serve_anywhere(partition, pending, now)
             continue
         alike = _alike(pending)
         if alike is None or alike in in_vain or not eligibility.is_ready(partition, pending):
@@ -81,6 +79,7 @@ def run(partition: Partition, now: float) -> list[Effect]:
             in_vain.add(alike)
         else:
             effects += rm_approval.seek(partition, pending, search, chosen)
+            effects += _serve_anywhere(partition, pending, now)
             searches.exclude_victims(chosen)
     _request_pass(partition, now)
     return effects
@@ -177,6 +176,13 @@ def _serve(partition: Partition, preemption: Preemption, now: float) -> list[Eff
     if pending.state is AskState.PENDING:
         partition.preemptors.add(pending)
     return effects
+
+
+def _serve_anywhere(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
+    """Serve an ask with a reservation that fits now, even if its victims are still there."""
+    preemption = partition.preemptions.of(pending)
+    effects = _serve(partition, preemption, now) if preemption is not None else []
+    return effects + _serve_elsewhere(partition, pending, now)
 
 
 def _serve_elsewhere(partition: Partition, pending: PendingAsk, now: float) -> list[Effect]:
