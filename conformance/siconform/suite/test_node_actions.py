@@ -83,7 +83,7 @@ def test_nodes_undrained_in_one_message_take_work_again(rm: ResourceManager) -> 
         for node in nodes:
             rm.drains(node)
     asks = [rm.asks(app, memory=4) for _ in nodes]
-    with rm.precondition("draining nodes take no work"):
+    with rm.precondition("a draining node takes no work"):
         rm.expect_none(*(Allocated(ask) for ask in asks))
 
     with rm.one_message():
