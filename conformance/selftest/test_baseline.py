@@ -165,3 +165,12 @@ def test_flaky_entry_allows_pass_and_failure() -> None:
     assert baseline.flaky([sent(message="something else")]) == ()
     assert baseline.stale([], nothing)
     assert Baseline("known.yaml", (entry(),)).flaky([sent()]) == ()
+
+
+def test_flaky_entry_allows_that_only_another_one_applies() -> None:
+    known = Baseline("known.yaml", (entry("never received"), entry(flaky=True)))
+    nothing: frozenset[str] = frozenset()
+
+    assert known.stale([sent(message="never received")], nothing) == ()
+    assert known.stale([sent(message="never received"), sent()], nothing) == ()
+    assert known.stale([sent(message="never received"), sent(message="else")], nothing)

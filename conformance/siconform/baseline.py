@@ -99,12 +99,15 @@ class Baseline:
         return tuple(
             sentence
             for entry in self.entries
-            if (sentence := _misfit(entry, evidence, unfinished)) is not None
+            if (sentence := _misfit(entry, self.entries, evidence, unfinished)) is not None
         )
 
 
 def _misfit(
-    entry: KnownDeviation, evidence: Sequence[Evidence], unfinished: frozenset[str]
+    entry: KnownDeviation,
+    entries: Sequence[KnownDeviation],
+    evidence: Sequence[Evidence],
+    unfinished: frozenset[str],
 ) -> str | None:
     about = [e for e in evidence if entry.about(e)]
     if any(entry.explains(e) for e in about) or entry.requirement in unfinished:
@@ -114,6 +117,8 @@ def _misfit(
     bad = [e for e in about if e.bad]
     if any(e.verdict is Verdict.CHALLENGED for e in about):
         return None  # disputed
+    if entry.flaky:  # it may pass while another entry explains what fails
+        bad = [e for e in bad if not any(one.explains(e) for one in entries)]
     if not bad:
         return None if entry.flaky else f"{entry}: passes now"
     return f'{entry}: the message has changed: {bad[0].verdict} "{bad[0].message}"'
