@@ -170,7 +170,8 @@ def test_supervised_process_ends_with_lifeline(server: str, program: str) -> Non
 
 
 def test_killed_supervisor_is_reported(server: str) -> None:
-    process = ForkedProcess.piped(server, ["-c", WAITS], 2, None, 0.2)
+    soon_over = "import time; time.sleep(2)"  # it may outlive its supervisor
+    process = ForkedProcess.piped(server, ["-c", soon_over], 2, None, 0.2)
     process.kill()
     assert process.wait(LIMIT) == -signal.SIGKILL
     assert process.poll() == -signal.SIGKILL

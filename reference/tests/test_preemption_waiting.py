@@ -7,7 +7,6 @@ from sireference.core.model import (
     Effect,
     PreemptionPolicy,
 )
-from sireference.core.preemption import cycle, victim_search
 from sireference.core.resources import Resource
 from sireference.core.states import TerminationType
 from tests.driving import RM, STOPPED, TIMEOUT, keys, placed, released
@@ -445,71 +444,3 @@ def test_promise_holds_against_another_in_a_queue_that_fills() -> None:
     assert keys(rm.confirms(first) + rm.confirms(third)) == []
 
     assert keys(rm.confirms(second)) == ["k2"]
-
-
-@pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the keys of asks for which victims are searched."""
-    seen: list[str] = []
-    choose = victim_search.Search.choose
-
-    def watched(search: victim_search.Search) -> victim_search.Choice | None:
-        seen.append(search._ask.key)
-        return choose(search)
-
-    monkeypatch.setattr(victim_search.Search, "choose", watched)
-    return seen
-
-
-def test_searches_beyond_the_limit_of_a_pass_follow_soon(
-    rm: Preempting, looks: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cycle, "_MOST_LOOKS", 10)  # at nodes; these asks have one each
-    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
-    asks = []
-    for number in range(25):
-        rm.submits(f"d{number}", "root.outside")
-        need = Resource({"memory": 1})
-        asks.append(Ask(f"k{number}", f"d{number}", resource=need, required_node="n1"))
-
-    rm.send(asks=tuple(asks))
-
-    assert looks == [f"k{number}" for number in range(10)]
-    rm.waits(1)
-    assert looks == [f"k{number}" for number in range(25)]
-
-
-def test_unsuccessful_search_is_not_repeated_after_every_change(
-    rm: Preempting, looks: list[str]
-) -> None:
-    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
-    rm.claims(memory=5)
-    looks.clear()
-
-    for number in range(5):
-        rm.creates(f"small{number}", memory=1)
-    assert looks == ["claim"]
-    rm.waits(1)
-    assert looks == ["claim", "claim"]
-
-    rm.waits(100)
-    rm.submits("another", "root.outside")
-    assert looks == ["claim", "claim"]
-
-
-def test_similar_asks_are_searched_at_once(rm: Preempting, looks: list[str]) -> None:
-    rm.takes("spared", most=10, preemption_policy=OPTED_OUT)
-    need = Resource({"memory": 1})
-
-    rm.send(
-        asks=tuple(
-            Ask(f"k{number}", "a1", resource=need, preemption_policy=ALLOWED, priority=number)
-            for number in range(5)
-        )
-    )
-    rm.waits(DELAY)
-
-    assert looks == ["k4"]
-
-
-# Required nodes
